@@ -13,10 +13,11 @@ use clap::{Args, ValueEnum};
 
 use super::input::Input;
 use super::output::{Failure, Outcome, emit, emit_data, json_line};
-use crate::configuration::Config;
+use crate::configuration::keys::check::GrowthBudget;
+use crate::configuration::{Config, keys};
 use locked::{Locked, lock_file};
 use measured::MeasuredArgs;
-use toolfold_measure::check::{Budgets, CheckReport, Growth, check_json, check_markdown, github, junit, sarif};
+use toolfold_measure::check::{Budgets, CheckReport, check_json, check_markdown, github, junit, sarif};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -126,32 +127,31 @@ impl FromStr for ReportFile {
 impl CheckArgs {
     fn config(&self) -> Result<Config, Failure> {
         self.measured.config(vec![
-            ("check.lock", self.lock.clone()),
-            ("check.max_first_turn", self.max_first_turn.clone()),
-            ("check.max_tool", self.max_tool.clone()),
-            ("check.max_category", self.max_category.clone()),
-            ("check.max_growth", self.max_growth.clone()),
-            ("check.max_tool_growth", self.max_tool_growth.clone()),
-            ("check.new_tools", self.no_new_tools.then(|| "off".to_owned())),
-            ("check.frozen", self.frozen.then(|| "on".to_owned())),
+            (&keys::check::LOCK, self.lock.clone()),
+            (&keys::check::MAX_FIRST_TURN, self.max_first_turn.clone()),
+            (&keys::check::MAX_TOOL, self.max_tool.clone()),
+            (&keys::check::MAX_CATEGORY, self.max_category.clone()),
+            (&keys::check::MAX_GROWTH, self.max_growth.clone()),
+            (&keys::check::MAX_TOOL_GROWTH, self.max_tool_growth.clone()),
+            (&keys::check::NEW_TOOLS, self.no_new_tools.then(|| "off".to_owned())),
+            (&keys::check::FROZEN, self.frozen.then(|| "on".to_owned())),
         ])
     }
 }
 
 /// The budgets of the configuration, and whether any is set there; `off` sets one to none.
 fn budgets(config: &Config) -> (Budgets, bool) {
-    let tokens = |key| config.read::<usize>(key);
-    let growth = |key| config.read::<Growth>(key);
+    let check = &config.settings.check;
     let budgets = Budgets {
-        max_first_turn: tokens("check.max_first_turn"),
-        max_tool: tokens("check.max_tool"),
-        max_category: tokens("check.max_category"),
-        max_growth: growth("check.max_growth"),
-        max_tool_growth: growth("check.max_tool_growth"),
-        new_tools: config.get("check.new_tools") != Some("off"),
-        frozen: config.get("check.frozen") == Some("on"),
+        max_first_turn: check.max_first_turn,
+        max_tool: check.max_tool,
+        max_category: check.max_category,
+        max_growth: check.max_growth.limit(),
+        max_tool_growth: check.max_tool_growth.limit(),
+        new_tools: check.new_tools,
+        frozen: check.frozen,
     };
-    let set = ["check.max_growth", "check.max_tool_growth"].into_iter().any(|key| config.get(key).is_some());
+    let set = [check.max_growth, check.max_tool_growth].into_iter().any(|own| own != GrowthBudget::Unset);
     (budgets, set || !budgets.is_empty())
 }
 

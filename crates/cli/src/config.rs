@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::input::InputArgs;
 use super::output::{BOLD, DIM, Outcome, emit, emit_json};
-use crate::configuration::KEYS;
+use crate::configuration::Key;
 use toolfold::profile::Arm;
 
 const AFTER_HELP: &str = "\
@@ -44,7 +44,7 @@ pub(super) fn run(args: &ConfigArgs) -> Outcome {
         let value = if setting.value.is_empty() { "–" } else { &setting.value };
         out.push_str(&format!("{BOLD}{name:<22}{BOLD:#} {value}"));
         if args.explain {
-            let help = KEYS.iter().find(|key| key.name == name).map_or("", |key| key.help);
+            let help = Key::named(name).map_or("", |key| key.help);
             out.push_str(&format!("   {DIM}({}) {help}{DIM:#}", setting.origin));
         }
         out.push('\n');

@@ -54,8 +54,7 @@ pub(super) fn find(named: Option<&str>) -> Result<Vec<FoundFile>, Failure> {
 /// The folders that the user's own configuration trusts, with every link followed.
 fn workspaces(own: &FoundFile) -> Vec<PathBuf> {
     let config = Config::resolve(&[own.as_file()], |_| None, &[]).value;
-    let list = config.get("trust.workspaces").unwrap_or_default();
-    list.split(',').map(|folder| real(Path::new(&expanded(folder.trim())))).collect()
+    config.settings.trust.workspaces.iter().map(|folder| real(Path::new(&expanded(folder)))).collect()
 }
 
 /// Whether the user's own configuration trusts a folder. One that cannot be read trusts none.
@@ -67,21 +66,27 @@ pub(super) fn trusts(folder: &Path) -> bool {
 
 /// The user's own configuration: `$XDG_CONFIG_HOME/toolfold/toolfold.toml`, or below `~/.config`.
 pub(super) fn user_file() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let configs = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+    let configs = folder_variable("XDG_CONFIG_HOME").or_else(|| Some(folder_variable("HOME")?.join(".config")))?;
     Some(configs.join("toolfold").join(CONFIG_FILE))
+}
+
+/// The absolute path in an environment variable.
+fn folder_variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// The nearest folder with a configuration: the working folder, or one above it. Whether it is the working folder.
 fn project_folder(own: Option<&Path>) -> Option<(PathBuf, bool)> {
     let here = std::env::current_dir().ok()?;
-    let has = |folder: &&Path| {
+    for folder in here.ancestors() {
         let file = folder.join(CONFIG_FILE);
-        file.is_file() && own.is_none_or(|own| real(own) != real(&file))
-    };
-    let folder = here.ancestors().find(has)?.to_path_buf();
-    let is_here = folder == here;
-    Some((folder, is_here))
+        // The user's own file is never a project's, wherever the command runs.
+        let is_own = own.is_some_and(|own| real(own) == real(&file));
+        if file.is_file() && !is_own {
+            return Some((folder.to_path_buf(), folder == here));
+        }
+    }
+    None
 }
 
 fn expanded(folder: &str) -> String {

@@ -9,6 +9,7 @@ use super::check::measured::MeasuredArgs;
 use super::check::text;
 use super::input::{Input, load_tools};
 use super::output::{Failure, Outcome, emit, emit_json};
+use crate::configuration::keys;
 use toolfold_measure::check::{Diff, Lock, diff_json, diff_markdown};
 
 const AFTER_HELP: &str = "\
@@ -50,7 +51,7 @@ pub(super) struct DiffArgs {
 }
 
 pub(super) fn run(args: &DiffArgs) -> Outcome {
-    let config = args.measured.config(vec![("check.lock", args.lock.clone())])?;
+    let config = args.measured.config(vec![(&keys::check::LOCK, args.lock.clone())])?;
     let (now, diff) = match &args.against {
         Some(file) => {
             let wanted = args.measured.wanted(&config, None)?;

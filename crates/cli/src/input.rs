@@ -11,11 +11,12 @@ use super::builtin;
 use super::config_files::FoundFile;
 use super::output::{Failure, progress, say_all};
 use super::source::{self, SourceArgs, Text};
-use crate::configuration::{Config, ConfigFile};
+use crate::configuration::keys::presentation::Presentation;
+use crate::configuration::{Config, ConfigFile, Flag, Key, keys};
 use toolfold::catalog::{Catalog, Format};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
 use toolfold::engine::{Engine, EngineBuilder, SkillLayer};
-use toolfold::profile::{Arm, BUDGET_TOKENS, MAX_PROFILE_BYTES, ProfilePart, ProfileSource, ToolProfile, Workload};
+use toolfold::profile::{Arm, MAX_PROFILE_BYTES, ProfilePart, ProfileSource, ToolProfile, Workload};
 use toolfold::wire::Capabilities;
 
 /// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes a second.
@@ -68,15 +69,15 @@ impl InputArgs {
 
     /// The configuration with these flags and `more` of them. A refused value ends the command: as usage where a flag or
     /// the environment gave it, else as a bad file.
-    pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
-        let own = self.source.flags().into_iter().chain([("presentation.profile", self.profile.clone())]);
-        let flags = own.chain(more.iter().cloned()).filter_map(|(name, value)| Some((name, value?)));
-        let flags: Vec<(&'static str, String)> = flags.collect();
+    pub(super) fn config(&self, more: &[Flag]) -> Result<Config, Failure> {
+        let own = self.source.flags().into_iter().chain([(&keys::presentation::PROFILE, self.profile.clone())]);
+        let flags = own.chain(more.iter().cloned()).filter_map(|(key, value)| Some((key, value?)));
+        let flags: Vec<(&'static Key, String)> = flags.collect();
         let found = super::config_files::find(self.config.as_deref())?;
         let files: Vec<ConfigFile<'_>> = found.iter().map(FoundFile::as_file).collect();
         let loaded = Config::resolve(&files, |name| std::env::var(name).ok().filter(|value| !value.is_empty()), &flags);
-        let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
-        let in_file = loaded.diagnostics.iter().filter(is_error).any(|diagnostic| diagnostic.place.file.is_some());
+        let mut errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
+        let in_file = errors.any(|diagnostic| diagnostic.place.file.is_some());
         if !loaded.has_errors() {
             say_all(&loaded.diagnostics);
         }
@@ -89,8 +90,8 @@ impl Input {
     pub(super) fn load(config: Config) -> Result<Self, Failure> {
         let source = source::text(&config)?;
         let builtin = source.builtin;
-        let (catalog, mut diagnostics) = imported(&source, config.read("tools.format"))?;
-        let profile = match (config.get("presentation.profile"), builtin) {
+        let (catalog, mut diagnostics) = imported(&source, config.settings.tools.format)?;
+        let profile = match (config.settings.presentation.profile.as_deref(), builtin) {
             (None, true) => Some(load_profile(builtin::EXCEL_PROFILE, &mut diagnostics)?),
             (named, _) => profile(named, &catalog, &mut diagnostics)?,
         };
@@ -100,7 +101,7 @@ impl Input {
     /// The same for tools that are there already.
     pub(super) fn of(config: Config, catalog: Catalog) -> Result<Self, Failure> {
         let mut diagnostics = Vec::new();
-        let profile = profile(config.get("presentation.profile"), &catalog, &mut diagnostics)?;
+        let profile = profile(config.settings.presentation.profile.as_deref(), &catalog, &mut diagnostics)?;
         Ok(Self { config, catalog, profile, builtin: false, diagnostics })
     }
 
@@ -113,22 +114,20 @@ impl Input {
     ) -> Result<Self, Failure> {
         let mut diagnostics = Vec::new();
         let mut written = BTreeMap::new();
+        let general = config.settings.presentation.profile.as_deref();
         let named = config.server_profiles().filter(|(server, _)| servers.contains_key(*server));
-        for (_, name) in named.chain(config.get("presentation.profile").map(|name| ("", name))) {
+        for (_, name) in named.chain(general.map(|name| ("", name))) {
             if !matches!(name, "off" | "derived") && !written.contains_key(name) {
                 written.insert(name.to_owned(), load_profile(name, &mut diagnostics)?);
             }
         }
-        let source = |name: Option<&str>| match name {
-            Some("off") => ProfileSource::Off,
-            Some(name) => written.get(name).map_or(ProfileSource::Derived, ProfileSource::Written),
-            None => ProfileSource::Derived,
-        };
-        let parts: Vec<ProfilePart<'_>> = config
-            .server_profiles()
-            .filter_map(|(server, name)| Some(ProfilePart { source: source(Some(name)), names: servers.get(server)? }))
-            .collect();
-        let rest = source(config.get("presentation.profile"));
+        let mut parts = Vec::new();
+        for (server, name) in config.server_profiles() {
+            if let Some(names) = servers.get(server) {
+                parts.push(ProfilePart { source: profile_source(Some(name), &written), names });
+            }
+        }
+        let rest = profile_source(general, &written);
         let whole = ToolProfile::of_parts(&catalog, rest, &parts);
         diagnostics.extend(whole.diagnostics);
         let profile = Some(whole.value);
@@ -158,7 +157,7 @@ impl Input {
 
     /// The capability table, with the rows of the configured file over the built-in ones.
     pub(super) fn capabilities(&self) -> Result<Capabilities, Failure> {
-        let Some(file) = self.config.get("presentation.capabilities") else {
+        let Some(file) = &self.config.settings.presentation.capabilities else {
             return Ok(Capabilities::builtin().clone());
         };
         let loaded = Capabilities::parse(&read(file, MAX_PROFILE_BYTES)?, file);
@@ -168,22 +167,13 @@ impl Input {
 
     /// What a session is taken to be.
     pub(super) fn workload(&self) -> Workload {
-        let usual = Workload::default();
-        let read = |key, usual| self.config.read(key).unwrap_or(usual);
-        Workload {
-            requests: read("presentation.requests", usual.requests),
-            expansions: read("presentation.expansions", usual.expansions),
-            system_tokens: read("presentation.system", usual.system_tokens),
-            step_tokens: read("presentation.step", usual.step_tokens),
-        }
+        self.config.settings.presentation.workload
     }
 
     /// The tools under the profile, and what the configuration says of arm auto.
     pub(super) fn builder(&self, arm: Arm) -> EngineBuilder {
-        let budget = self.config.read("presentation.budget").unwrap_or(BUDGET_TOKENS);
-        let blind = self.config.read("presentation.blind").unwrap_or_default();
-        let coerce = self.config.get("presentation.coerce") != Some("off");
-        let builder = Engine::builder(self.catalog.clone()).arm(arm).budget(budget).workload(self.workload());
+        let Presentation { budget, workload, blind, coerce, .. } = self.config.settings.presentation;
+        let builder = Engine::builder(self.catalog.clone()).arm(arm).budget(budget).workload(workload);
         let builder = builder.blind(blind).coerce(coerce);
         match &self.profile {
             Some(profile) => builder.profile(profile.clone()),
@@ -194,6 +184,15 @@ impl Input {
     /// An engine of its parts, or why they do not fit together.
     pub(super) fn built(builder: EngineBuilder) -> Result<Engine, Failure> {
         builder.build().map_err(|why| Failure::bad(why.diagnostics().to_vec()))
+    }
+}
+
+/// The profile of that name: off, one of the `written` ones, or a derived one.
+fn profile_source<'p>(name: Option<&str>, written: &'p BTreeMap<String, ToolProfile>) -> ProfileSource<'p> {
+    match name {
+        Some("off") => ProfileSource::Off,
+        Some(name) => written.get(name).map_or(ProfileSource::Derived, ProfileSource::Written),
+        None => ProfileSource::Derived,
     }
 }
 
@@ -217,7 +216,7 @@ pub(super) fn load_tools(file: Option<&str>, format: Option<Format>) -> Result<(
 
 /// The catalogue of the tools that the configuration names, and what was noticed.
 pub(super) fn configured_tools(config: &Config) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
-    imported(&source::text(config)?, config.read("tools.format"))
+    imported(&source::text(config)?, config.settings.tools.format)
 }
 
 fn imported(source: &Text, format: Option<Format>) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
@@ -264,27 +263,34 @@ pub(super) fn profile_text(name: &str) -> Result<(String, String), Failure> {
 
 /// Reads a file or standard input as text, never more than a limit and one byte.
 pub(super) fn read(file: &str, limit: usize) -> Result<String, Failure> {
-    let error = |code, message: String, help: &str| {
-        Failure::bad(vec![Diagnostic::error(code, Place::file(file), message).help(help)])
-    };
-    let unreadable = |why: std::io::Error| error("unreadable", format!("cannot be read: {why}"), "check the path");
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     if file == "-" {
-        std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(|why| unreadable(file, &why))?;
     } else {
-        let opened = File::open(file).map_err(unreadable)?;
+        let opened = File::open(file).map_err(|why| unreadable(file, &why))?;
         if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
-            return Err(error("unreadable", "is a folder, not a file".to_owned(), "name a file in it"));
+            return Err(unusable(file, "unreadable", "is a folder, not a file", "name a file in it"));
         }
-        opened.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+        opened.take(most).read_to_end(&mut bytes).map_err(|why| unreadable(file, &why))?;
     }
     if bytes.len() > limit {
         let message = format!("is larger than the {} MiB that are read", limit / 1024 / 1024);
-        return Err(error("too-large", message, "split it"));
+        return Err(unusable(file, "too-large", &message, "split it"));
     }
     String::from_utf8(bytes).map_err(|why| {
         let at = why.utf8_error().valid_up_to();
-        error("not-utf8", format!("is not UTF-8: byte {at} is where it goes wrong"), "save it as UTF-8")
+        let message = format!("is not UTF-8: byte {at} is where it goes wrong");
+        unusable(file, "not-utf8", &message, "save it as UTF-8")
     })
+}
+
+/// The error for a file that cannot be read.
+fn unreadable(file: &str, why: &std::io::Error) -> Failure {
+    unusable(file, "unreadable", &format!("cannot be read: {why}"), "check the path")
+}
+
+/// The error for a file that cannot be used.
+fn unusable(file: &str, code: &'static str, message: &str, help: &str) -> Failure {
+    Failure::bad(vec![Diagnostic::error(code, Place::file(file), message).help(help)])
 }

@@ -13,7 +13,8 @@ use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
 use super::skills::{counted_layer, say_found, skills_below};
 use super::undo::{Edge, folder_of};
-use crate::configuration::{Config, Origin};
+use crate::configuration::keys::policy::{PolicySettings, PolicyUse};
+use crate::configuration::{Config, Origin, keys};
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::canonical::digest;
@@ -109,7 +110,7 @@ pub(super) fn skills(config: &Config) -> Result<Option<SkillLayer>, Failure> {
 }
 
 fn skill_layer(view: SkillView, config: &Config) -> SkillLayer {
-    let layer = counted_layer(view, config.skill_budget());
+    let layer = counted_layer(view, config.settings.skills.budget);
     layer.facts(skill::Facts { cwd: working_folder(), ..skill::Facts::default() })
 }
 
@@ -119,36 +120,39 @@ pub(super) fn served_skills(config: &Config) -> Result<Option<ServedSkills>, Fai
 }
 
 fn skill_view(config: &Config) -> Result<Option<SkillView>, Failure> {
-    let mode = config.get("skills.mode");
-    let Some(roots) = config.get("skills.roots").filter(|_| mode != Some("off")) else { return Ok(None) };
-    let folders: Vec<PathBuf> = roots.split(',').map(|root| PathBuf::from(root.trim())).collect();
-    let loaded = skills_below(&folders, !config.is_of_project("skills.roots"), config.skill_limits())?;
+    let skills = &config.settings.skills;
+    if !skills.on || skills.roots.is_empty() {
+        return Ok(None);
+    }
+    let folders: Vec<PathBuf> = skills.roots.iter().map(PathBuf::from).collect();
+    let loaded = skills_below(&folders, !config.is_of_project(&keys::skills::ROOTS), skills.limits)?;
     say_found(&loaded.diagnostics);
     Ok(Some(SkillView::new(&loaded.value, &Permissions::default(), Caller::Model)))
 }
 
 /// Whether the configuration has calls judged.
 pub(super) fn judges(config: &Config) -> bool {
-    let mut named = config.get("policy.file").into_iter().chain(config.project_policy());
-    let named = named.next().is_some() || config.server_policies().next().is_some();
-    named && mode(config) != Some("off")
+    let PolicySettings { file, project_file, .. } = &config.settings.policy;
+    let named = file.is_some() || project_file.is_some() || config.server_policies().next().is_some();
+    named && policy_use(config) != PolicyUse::Off
 }
 
-/// What the policy is for. Who names one by a flag means it, whatever a file says of modes.
-fn mode(config: &Config) -> Option<&str> {
-    let by_flag = matches!(config.origin("policy.file"), Some(Origin::Flag(_)));
-    let in_file = matches!(config.origin("policy.mode"), Some(Origin::File(_) | Origin::Default));
-    if by_flag && in_file { Some("enforce") } else { config.get("policy.mode") }
+/// What the policy is used for. A policy that a flag names is enforced, whatever mode a file sets.
+fn policy_use(config: &Config) -> PolicyUse {
+    let by_flag = matches!(config.origin(&keys::policy::FILE), Origin::Flag(_));
+    let in_file = matches!(config.origin(&keys::policy::MODE), Origin::File(_) | Origin::Default);
+    if by_flag && in_file { PolicyUse::Enforce } else { config.settings.policy.mode }
 }
 
 /// The configured policy: the user's, the project's, which only tightens, and those of single servers. `None` if layer 3 is off.
 fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
-    let mode = mode(config);
-    if mode == Some("off") {
+    let mode = policy_use(config);
+    if mode == PolicyUse::Off {
         return Ok(None);
     }
-    let own = config.get("policy.file").map(|file| (file, PolicyScope::User));
-    let project = config.project_policy().map(|file| (file, PolicyScope::Project));
+    let PolicySettings { file, project_file, .. } = &config.settings.policy;
+    let own = file.as_deref().map(|file| (file, PolicyScope::User));
+    let project = project_file.as_deref().map(|file| (file, PolicyScope::Project));
     let mut files = Vec::new();
     for (file, scope) in own.into_iter().chain(project) {
         let loaded = load_policy_of(file, scope)?;
@@ -168,12 +172,13 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     }
     let policy = Policy::new(files);
     say_all(&policy.unmatched());
-    Ok(Some(if mode == Some("audit") { policy.with_mode(PolicyMode::Audit) } else { policy }))
+    Ok(Some(if mode == PolicyUse::Audit { policy.with_mode(PolicyMode::Audit) } else { policy }))
 }
 
 /// The files that say what the policy is: no call may write them.
 fn guarded(config: &Config) -> Vec<&Path> {
-    let policies = config.get("policy.file").into_iter().chain(config.project_policy());
+    let PolicySettings { file, project_file, .. } = &config.settings.policy;
+    let policies = [file.as_deref(), project_file.as_deref()].into_iter().flatten();
     let policies = policies.chain(config.server_policies().map(|(_, file)| file)).filter_map(policy_path);
     policies.chain(config.files().iter().map(Path::new)).collect()
 }

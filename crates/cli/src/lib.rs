@@ -20,6 +20,7 @@ pub mod edge;
 mod expand;
 mod gateway;
 mod grants;
+mod help;
 mod input;
 mod layers;
 mod ledger;
@@ -186,7 +187,7 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // Help and usage errors are printed while the arguments are parsed, so that their colour is looked for first.
     let wanted = color_in(args.iter().map(|arg| arg.to_string_lossy().into_owned()));
     anstream::ColorChoice::from(wanted).write_global();
-    let mut command = Cli::command().color(match wanted {
+    let mut command = help::with_groups(Cli::command()).color(match wanted {
         ColorWhen::Auto => clap::ColorChoice::Auto,
         ColorWhen::Always => clap::ColorChoice::Always,
         ColorWhen::Never => clap::ColorChoice::Never,
@@ -253,7 +254,7 @@ fn run(cli: Cli) -> Outcome {
 mod tests {
     use clap::{Command, CommandFactory};
 
-    use super::Cli;
+    use super::{Cli, help};
 
     /// Where standard output is no terminal, help is wrapped at 100 columns: an example broken there cannot be copied.
     const COLUMNS: usize = 100;
@@ -266,7 +267,7 @@ mod tests {
                 add(&format!("{path} {}", inner.get_name()), inner, all);
             }
         }
-        let mut top = Cli::command().term_width(COLUMNS);
+        let mut top = help::with_groups(Cli::command()).term_width(COLUMNS);
         top.build();
         let mut all = Vec::new();
         add("toolfold", &top, &mut all);

@@ -114,7 +114,7 @@ pub(super) fn run(args: &LintArgs) -> Outcome {
     args.allow.iter().chain(&args.deny).try_for_each(|id| known(id))?;
     let config = args.input.config(&args.meter.flags())?;
     let source = source::text(&config)?;
-    let format = config.read("tools.format").or(source.format);
+    let format = config.settings.tools.format.or(source.format);
     let read = Catalog::import(&source.text, &source.name, format);
     if read.value.is_empty() {
         return Err(Failure::bad(read.diagnostics));
@@ -127,7 +127,7 @@ pub(super) fn run(args: &LintArgs) -> Outcome {
     let capabilities = Capabilities::builtin();
     let options = Options {
         wire: args.meter.wire(&config),
-        model: config.get("presentation.model"),
+        model: config.settings.presentation.model.as_deref(),
         capabilities,
         assignment: assignment.as_ref(),
         before: before.as_ref().map(|(catalog, _)| catalog),
@@ -157,7 +157,7 @@ fn fails(answer: &Lint, strict: bool) -> bool {
 /// What the profile makes of the tools; `None` where it is off.
 fn assignment(config: &Config, catalog: &Catalog, builtin: bool) -> Result<Option<Assignment>, Failure> {
     let mut noticed = Vec::new();
-    let profile = match (config.get("presentation.profile"), builtin) {
+    let profile = match (config.settings.presentation.profile.as_deref(), builtin) {
         (Some("off"), _) => return Ok(None),
         (None, true) => load_profile(EXCEL_PROFILE, &mut noticed)?,
         (None | Some("derived"), _) => ToolProfile::derive(catalog),

@@ -8,6 +8,7 @@ use super::check::measured::MeasuredArgs;
 use super::check::write::write_lock;
 use super::input::Input;
 use super::output::{Failure, Outcome, grouped, warn};
+use crate::configuration::keys;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -36,8 +37,8 @@ pub(super) struct LockArgs {
 }
 
 pub(super) fn run(args: &LockArgs) -> Outcome {
-    let config = args.measured.config(vec![("check.lock", args.out.clone())])?;
-    let file = config.get("check.lock").unwrap_or("toolfold.lock").to_owned();
+    let config = args.measured.config(vec![(&keys::check::LOCK, args.out.clone())])?;
+    let file = config.settings.check.lock.clone();
     let mut wanted = args.measured.wanted(&config, None)?;
     let arm = |name: &String| config.named_arm(name.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")));
     wanted.add(&args.arms.iter().map(arm).collect::<Result<Vec<_>, Failure>>()?);

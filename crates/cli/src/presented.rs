@@ -6,7 +6,8 @@ use clap::Args;
 use super::input::{Input, InputArgs};
 use super::layers::Layers;
 use super::output::{Failure, say_all};
-use crate::configuration::Config;
+use crate::configuration::{Config, Flag, keys};
+use crate::help;
 use toolfold::conversation::{Conversation, StartError};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
 use toolfold::engine::{Engine, EngineBuilder, Experiment};
@@ -19,12 +20,10 @@ pub(super) struct PresentedArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Arm: full, seed, stable, signature, lean, index, native, append or auto [default: auto]
-    #[arg(long, value_name = "ARM")]
+    #[arg(long, value_name = "ARM", help = format!("Arm: {} [default: auto]", help::arms(&Arm::ALL)))]
     arm: Option<String>,
 
-    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: openai-chat]
-    #[arg(long, value_name = "WIRE")]
+    #[arg(long, value_name = "WIRE", help = format!("The provider's API: {} [default: openai-chat]", help::wires()))]
     wire: Option<String>,
 
     /// The model, for the capability table and the meter
@@ -55,14 +54,14 @@ impl PresentedArgs {
     }
 
     /// The same with more flags.
-    pub(super) fn config_with(&self, more: Vec<(&'static str, Option<String>)>) -> Result<Config, Failure> {
+    pub(super) fn config_with(&self, more: Vec<Flag>) -> Result<Config, Failure> {
         let mut flags = vec![
-            ("presentation.arm", self.arm.clone()),
-            ("presentation.wire", self.wire.clone()),
-            ("presentation.model", self.model.clone()),
-            ("presentation.budget", self.budget.clone()),
-            ("skills.roots", self.skills.clone()),
-            ("policy.file", self.policy.clone()),
+            (&keys::presentation::ARM, self.arm.clone()),
+            (&keys::presentation::WIRE, self.wire.clone()),
+            (&keys::presentation::MODEL, self.model.clone()),
+            (&keys::presentation::BUDGET, self.budget.clone()),
+            (&keys::skills::ROOTS, self.skills.clone()),
+            (&keys::policy::FILE, self.policy.clone()),
         ];
         flags.extend(more);
         self.input.config(&flags)
@@ -97,7 +96,7 @@ impl Presented {
         last: impl FnOnce(EngineBuilder) -> EngineBuilder,
     ) -> Result<Self, Failure> {
         let Input { config, .. } = input;
-        let mut builder = input.builder(foldable(input, config.arm()));
+        let mut builder = input.builder(foldable(input, config.settings.presentation.arm));
         if let Some(policy) = &layers.policy {
             builder = builder.policy(policy.clone());
         }
@@ -110,8 +109,8 @@ impl Presented {
         }
         Ok(Self {
             engine: Input::built(last(builder))?,
-            wire: config.read("presentation.wire").unwrap_or(Wire::OpenAiChat),
-            model: config.get("presentation.model").map(str::to_owned),
+            wire: config.settings.presentation.wire,
+            model: config.settings.presentation.model.clone(),
             id: id.to_owned(),
             capabilities: input.capabilities()?,
             options: render_options(config),
@@ -143,7 +142,7 @@ impl Presented {
 /// How the wire writes the array, as the configuration says.
 fn render_options(config: &Config) -> RenderOptions {
     let mut options = RenderOptions::default();
-    options.gemini_parameters = config.read("presentation.gemini").unwrap_or_default();
+    options.gemini_parameters = config.settings.presentation.gemini;
     options
 }
 

@@ -14,7 +14,8 @@ use clap::Args;
 
 use super::input::{Input, InputArgs};
 use super::output::{Failure, Outcome, emit, emit_json, progress};
-use crate::configuration::Config;
+use crate::configuration::{Config, keys};
+use crate::help;
 use toolfold::profile::Arm;
 use toolfold::tokens::Meter;
 
@@ -55,8 +56,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: that of the model]
-    #[arg(long, value_name = "WIRE")]
+    #[arg(long, value_name = "WIRE", help = format!("The provider's API: {} [default: that of the model]", help::wires()))]
     wire: Option<String>,
 
     /// What to count with [default: that of --wire and --model, else billed:openai-chat/gpt-4.1]
@@ -120,8 +120,11 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let roots = (!args.skills.is_empty()).then(|| args.skills.join(","));
-    let flags =
-        [("skills.roots", roots), ("presentation.model", args.model.clone()), ("presentation.wire", args.wire.clone())];
+    let flags = [
+        (&keys::skills::ROOTS, roots),
+        (&keys::presentation::MODEL, args.model.clone()),
+        (&keys::presentation::WIRE, args.wire.clone()),
+    ];
     let input = Input::load(args.input.config(&flags)?)?;
     input.say_warnings();
     let target = setup::Target::of(&input.config, args.meter.as_ref())?;

@@ -25,6 +25,7 @@ use super::layers::Layers;
 use super::lines::Lines;
 use super::output::{Failure, Outcome, emit, emit_data, emit_json, json_line, progress};
 use super::presented::{Presented, PresentedArgs};
+use crate::configuration::keys;
 
 const AFTER_HELP: &str = "\
 One JSON object a line in, one out:
@@ -97,9 +98,9 @@ pub(super) fn run(args: &SessionArgs) -> Outcome {
         emit(&format!("{:#}\n", session_schema()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let config = args.presented.config_with(vec![("undo.limit", args.undo_limit.clone())])?;
-    for (key, what) in [("tools.file", "tools"), ("policy.file", "policy")] {
-        if config.get(key) == Some("-") {
+    let config = args.presented.config_with(vec![(&keys::undo::LIMIT, args.undo_limit.clone())])?;
+    for (file, what) in [(&config.settings.tools.file, "tools"), (&config.settings.policy.file, "policy")] {
+        if file.as_deref() == Some("-") {
             let why = format!("the session reads its calls from standard input: give the {what} as a file");
             return Err(Failure::usage(why));
         }

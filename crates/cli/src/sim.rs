@@ -9,6 +9,8 @@ use clap::{Args, ValueEnum};
 
 use super::input::{Input, InputArgs, read};
 use super::output::{Failure, Outcome, emit, emit_json, progress, warn};
+use crate::configuration::keys;
+use crate::help;
 use model::{Known, PriceUsed, Report};
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Place};
@@ -69,8 +71,7 @@ pub(super) struct SimArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: the model's own]
-    #[arg(long, value_name = "WIRE")]
+    #[arg(long, value_name = "WIRE", help = format!("The provider's API: {} [default: the model's own]", help::wires()))]
     wire: Option<String>,
 
     /// Arms to compare with full, your own among them [default: every arm that the wire has, and auto]
@@ -96,12 +97,15 @@ struct Played {
 }
 
 pub(super) fn run(args: &SimArgs) -> Outcome {
-    let config =
-        args.input.config(&[("presentation.wire", args.wire.clone()), ("presentation.model", args.model.clone())])?;
-    let model = config.get("presentation.model").map(str::to_owned);
+    let config = args
+        .input
+        .config(&[(&keys::presentation::WIRE, args.wire.clone()), (&keys::presentation::MODEL, args.model.clone())])?;
+    let model = config.settings.presentation.model.clone();
     // The configuration's default is no choice of the user's: a model is then taken to be called on its provider's wire.
-    let chosen = config.read("presentation.wire").filter(|wire| args.wire.is_some() || *wire != Wire::OpenAiChat);
-    let wire = chosen.unwrap_or_else(|| wire_of(model.as_deref()));
+    let wire = match config.settings.presentation.wire {
+        Wire::OpenAiChat if args.wire.is_none() => wire_of(model.as_deref()),
+        wire => wire,
+    };
     let scenario = args.scenario.as_deref().map(scenario).transpose()?;
     let row = match &model {
         Some(model) => prices(args.prices.as_deref())?.of(model).cloned(),

@@ -140,7 +140,7 @@ impl RootArgs {
 
     /// The same for who says what was not read itself.
     fn found(&self, config: &Config) -> Result<Loaded<SkillLibrary>, Failure> {
-        self.below(true, config.skill_limits())
+        self.below(true, config.settings.skills.limits)
     }
 
     fn below(&self, trusted: bool, limits: Limits) -> Result<Loaded<SkillLibrary>, Failure> {

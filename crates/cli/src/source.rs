@@ -6,24 +6,14 @@ mod servers;
 
 pub(super) use servers::{Served, listed, to_list};
 
-use std::time::Duration;
-
 use clap::Args;
 
 use super::builtin;
 use super::input::read;
 use super::output::Failure;
-use crate::configuration::units::period_ms;
-use crate::configuration::{Config, Origin};
+use crate::configuration::keys::tools::Tools;
+use crate::configuration::{CommandLine, Config, Flag, Key, Origin, keys};
 use toolfold::catalog::{Format, MAX_BYTES};
-
-/// The settings that name a source, with their flags.
-const SOURCES: [(&str, &str); 4] = [
-    ("tools.file", "--tools"),
-    ("tools.mcp", "--mcp"),
-    ("tools.mcp_url", "--mcp-url"),
-    ("tools.mcp_config", "--mcp-config"),
-];
 
 /// Where the tools come from: one source at a time.
 #[derive(Debug, Default, Clone, Args)]
@@ -64,16 +54,16 @@ pub(super) struct SourceArgs {
 
 impl SourceArgs {
     /// The settings that these flags give.
-    pub(super) fn flags(&self) -> [(&'static str, Option<String>); 8] {
+    pub(super) fn flags(&self) -> [Flag; 8] {
         [
-            ("tools.file", self.tools.clone()),
-            ("tools.format", self.format.clone()),
-            ("tools.mcp", self.mcp.clone()),
-            ("tools.mcp_url", self.mcp_url.clone()),
-            ("tools.mcp_config", self.mcp_config.clone()),
-            ("tools.mcp_server", self.mcp_server.clone()),
-            ("tools.mcp_timeout", self.mcp_timeout.clone()),
-            ("tools.mcp_token_env", self.mcp_token_env.clone()),
+            (&keys::tools::FILE, self.tools.clone()),
+            (&keys::tools::FORMAT, self.format.clone()),
+            (&keys::tools::MCP, self.mcp.clone()),
+            (&keys::tools::MCP_URL, self.mcp_url.clone()),
+            (&keys::tools::MCP_CONFIG, self.mcp_config.clone()),
+            (&keys::tools::MCP_SERVER, self.mcp_server.clone()),
+            (&keys::tools::MCP_TIMEOUT, self.mcp_timeout.clone()),
+            (&keys::tools::MCP_TOKEN_ENV, self.mcp_token_env.clone()),
         ]
     }
 }
@@ -95,7 +85,7 @@ pub(super) enum Source<'c> {
     Builtin,
     File(&'c str),
     /// Servers: by their command, their URL, or a client's list.
-    Command(&'c str),
+    Command(&'c CommandLine),
     Url(&'c str),
     Client(&'c str),
 }
@@ -103,29 +93,30 @@ pub(super) enum Source<'c> {
 impl<'c> Source<'c> {
     /// The source that the strongest origin names; two of one origin are refused.
     pub(super) fn of(config: &'c Config) -> Result<Self, Failure> {
-        let strength = |name: &str| match config.origin(name) {
-            Some(Origin::Flag(_)) => 2,
-            Some(Origin::Environment(_)) => 1,
-            Some(Origin::File(_) | Origin::Default) | None => 0,
-        };
-        let named = SOURCES.iter().filter_map(|(name, flag)| Some((*name, *flag, config.get(name)?, strength(name))));
-        let named: Vec<_> = named.collect();
-        let strongest = named.iter().map(|(.., strength)| *strength).max();
-        let named: Vec<_> = named.into_iter().filter(|(.., own)| Some(*own) == strongest).collect();
+        let named = Self::configured(config);
+        let strongest = named.iter().map(|(key, _)| strength(config.origin(key))).max();
+        let named: Vec<_> =
+            named.into_iter().filter(|(key, _)| Some(strength(config.origin(key))) == strongest).collect();
         match named.as_slice() {
             [] => Ok(Self::Builtin),
-            [(name, _, value, _)] => Ok(match *name {
-                "tools.mcp" => Self::Command(value),
-                "tools.mcp_url" => Self::Url(value),
-                "tools.mcp_config" => Self::Client(value),
-                _ => Self::File(value),
-            }),
+            [(_, source)] => Ok(*source),
             several => {
-                let flags: Vec<&str> = several.iter().map(|(_, flag, ..)| *flag).collect();
+                let flags: Vec<&str> = several.iter().filter_map(|(key, _)| key.flag).collect();
                 Err(Failure::usage(format!("tools come from one source at a time, not from {}", flags.join(" and ")))
                     .help("keep one of them"))
             }
         }
+    }
+
+    /// Every source that the configuration names, with its key.
+    fn configured(config: &'c Config) -> Vec<(&'static Key, Self)> {
+        let Tools { file, mcp, mcp_url, mcp_config, .. } = &config.settings.tools;
+        let mut named = Vec::new();
+        named.extend(file.as_deref().map(|file| (&keys::tools::FILE, Self::File(file))));
+        named.extend(mcp.as_ref().map(|command| (&keys::tools::MCP, Self::Command(command))));
+        named.extend(mcp_url.as_deref().map(|url| (&keys::tools::MCP_URL, Self::Url(url))));
+        named.extend(mcp_config.as_deref().map(|file| (&keys::tools::MCP_CONFIG, Self::Client(file))));
+        named
     }
 
     /// Whether servers are started or asked for the tools.
@@ -134,12 +125,21 @@ impl<'c> Source<'c> {
     }
 }
 
+/// How strong an origin is, compared with another.
+fn strength(origin: &Origin) -> u8 {
+    match origin {
+        Origin::Flag(_) => 2,
+        Origin::Environment(_) => 1,
+        Origin::File(_) | Origin::Default => 0,
+    }
+}
+
 /// Reads the tools from wherever the configuration says.
 pub(super) fn text(config: &Config) -> Result<Text, Failure> {
     let source = Source::of(config)?;
     if !source.is_served() {
-        for (name, flag) in [("tools.mcp_server", "--mcp-server"), ("tools.mcp_token_env", "--mcp-token-env")] {
-            if matches!(config.origin(name), Some(Origin::Flag(_))) {
+        for key in [&keys::tools::MCP_SERVER, &keys::tools::MCP_TOKEN_ENV] {
+            if let Origin::Flag(flag) = config.origin(key) {
                 return Err(Failure::usage(format!("{flag} says something of a server, and none is named"))
                     .help("name one with --mcp-config or --mcp-url"));
             }
@@ -165,10 +165,4 @@ pub(super) fn of_binary() -> Text {
 pub(super) fn of_file(file: &str) -> Result<Text, Failure> {
     let text = lines::one_list(read(file, MAX_BYTES)?, file)?;
     Ok(Text { text, name: file.to_owned(), format: None, builtin: false })
-}
-
-/// How long servers may take.
-fn limit(config: &Config) -> Duration {
-    let ms = config.get("tools.mcp_timeout").and_then(|text| period_ms(text).ok());
-    Duration::from_millis(ms.and_then(|ms| u64::try_from(ms).ok()).unwrap_or(30_000))
 }

@@ -15,6 +15,7 @@ use super::input::{Input, InputArgs};
 use super::output::{Failure, Outcome, emit_data, emit_json, progress, warn};
 use super::why::meter::MeterArgs;
 use super::{new_file, out_file};
+use crate::configuration::keys;
 use toolfold::profile::{Arm, Delivery, ToolProfile};
 use toolfold::tokens::Tiktoken;
 use toolfold::wire::Wire;
@@ -132,7 +133,7 @@ pub(super) fn run(args: &SuggestArgs) -> Outcome {
         return Err(Failure::usage("standard input can be read only once"));
     }
     let mut flags = args.meter.flags().to_vec();
-    flags.push(("presentation.arm", args.arm.clone()));
+    flags.push((&keys::presentation::ARM, args.arm.clone()));
     let input = Input::load(args.input.config(&flags)?)?;
     input.say_warnings();
     let Some(today) = &input.profile else {
@@ -203,14 +204,14 @@ fn read_all(args: &SuggestArgs, input: &Input) -> Result<(Usage, usize), Failure
 /// The arm that the profile is for, and why.
 fn arm(args: &SuggestArgs, input: &Input) -> Result<(Arm, String), Failure> {
     if args.arm.is_some() {
-        let arm = input.config.read("presentation.arm").unwrap_or(Arm::Auto);
+        let arm = input.config.settings.presentation.arm;
         if arm != Arm::Auto {
             return Ok((arm, "asked for".to_owned()));
         }
     }
     let wire = args.meter.wire(&input.config).unwrap_or(Wire::OpenAiChat);
     let (engine, table) = (input.engine(Arm::Auto)?, input.capabilities()?);
-    let start = engine.conversation(wire).model(input.config.get("presentation.model").unwrap_or(""));
+    let start = engine.conversation(wire).model(input.config.settings.presentation.model.as_deref().unwrap_or(""));
     let conversation = start.capabilities(&table).start().map_err(Failure::usage)?;
     let (auto, why) = (conversation.arm(), conversation.reason().to_owned());
     // A core that looks like the rest, or is not folded at all, cannot be chosen by what it saves.
@@ -226,7 +227,7 @@ fn arm(args: &SuggestArgs, input: &Input) -> Result<(Arm, String), Failure> {
 fn options(args: &SuggestArgs, input: &Input, arm: Arm) -> Result<SuggestOptions, Failure> {
     let meter = args.meter.meter(&input.config)?;
     let wire = args.meter.wire(&input.config).unwrap_or(Wire::OpenAiChat);
-    let model = input.config.get("presentation.model");
+    let model = input.config.settings.presentation.model.as_deref();
     let price = model.and_then(|model| PriceTable::builtin().of(model));
     let known = input.capabilities()?;
     let rules = price.map(|row| row.rules).or_else(|| known.cache_of(wire, model).map(toolfold::wire::CacheRow::cache));
@@ -234,15 +235,15 @@ fn options(args: &SuggestArgs, input: &Input, arm: Arm) -> Result<SuggestOptions
         // A price list has no prices beyond what fits.
         (row.prices.output / row.prices.input * 1_000.0).round().min(f64::from(u32::MAX)) as u32
     });
-    let usual = SuggestOptions::default();
+    let workload = input.workload();
     Ok(SuggestOptions {
         arm,
         meter,
         rules: rules.unwrap_or_default(),
         output,
         requests: args.requests.map(usize::from),
-        system_tokens: input.config.read("presentation.system").unwrap_or(usual.system_tokens),
-        step_tokens: input.config.read("presentation.step").unwrap_or(usual.step_tokens),
+        system_tokens: workload.system_tokens,
+        step_tokens: workload.step_tokens,
         max_core_tokens: args.max_core_tokens,
         lookup: if args.lookup == LookupArg::Tool { Lookup::Tool } else { Lookup::Category },
         held_out: true,

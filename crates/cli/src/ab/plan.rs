@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::super::input::{Input, read};
 use super::super::output::Failure;
 use super::AbArgs;
-use crate::configuration::Config;
+use crate::configuration::{Config, keys};
 use toolfold::catalog::{Catalog, MAX_BYTES};
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::engine::Engine;
@@ -57,10 +57,10 @@ pub(super) fn name(driver: Driver) -> &'static str {
 impl Plan {
     /// Reads everything. What cannot be played is refused before anything is.
     pub(super) fn of(args: &AbArgs, tasks: &str) -> Result<Self, Failure> {
-        let flags = [("presentation.wire", args.wire.clone()), ("presentation.model", args.model.clone())];
+        let flags = [(&keys::presentation::WIRE, args.wire.clone()), (&keys::presentation::MODEL, args.model.clone())];
         let config = args.input.config(&flags)?;
-        let wire = config.read("presentation.wire").unwrap_or(Wire::OpenAiChat);
-        let model = config.get("presentation.model").unwrap_or_default().to_owned();
+        let wire = config.settings.presentation.wire;
+        let model = config.settings.presentation.model.clone().unwrap_or_default();
         if wire == Wire::Mcp {
             return Err(Failure::usage("no model is reached over mcp")
                 .help("take openai-chat, openai-responses, anthropic or gemini"));
@@ -217,7 +217,7 @@ fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
 
 /// The text of the tool document, if it is one of domains.
 fn domains(config: &Config) -> Result<Option<String>, Failure> {
-    let Some(file) = config.get("tools.file").filter(|file| *file != "-") else { return Ok(None) };
+    let Some(file) = config.settings.tools.file.as_deref().filter(|file| *file != "-") else { return Ok(None) };
     let text = read(file, MAX_BYTES)?;
     let read: Result<Value, _> = serde_json::from_str(&text);
     Ok(read.is_ok_and(|value| value.get("domains").is_some_and(Value::is_object)).then_some(text))

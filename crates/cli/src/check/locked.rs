@@ -9,8 +9,7 @@ use toolfold_measure::check::{Diff, Lock, MAX_LOCK_BYTES};
 
 /// The lock's file, as the configuration has it. A path below the folder that the command runs in is shown from there.
 pub(crate) fn lock_file(config: &Config) -> String {
-    let file = config.get("check.lock").unwrap_or("toolfold.lock");
-    from_here(file)
+    from_here(&config.settings.check.lock)
 }
 
 /// A path as seen from the working folder, where it is below it: annotations name files from the top of a repository.

@@ -4,7 +4,8 @@ use clap::Args;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::configuration::{Config, Origin};
+use crate::configuration::{Config, Flag, keys};
+use crate::help;
 use crate::input::{Input, InputArgs};
 use crate::output::{Failure, progress};
 use crate::why::meter::meter_of;
@@ -30,8 +31,7 @@ pub(crate) struct MeasuredArgs {
     #[arg(long, value_name = "ARM")]
     arm: Option<String>,
 
-    /// The provider's API: openai-chat, openai-responses, anthropic, gemini or mcp [default: the lock's, else openai-chat]
-    #[arg(long, value_name = "WIRE")]
+    #[arg(long, value_name = "WIRE", help = format!("The provider's API: {} [default: the lock's, else openai-chat]", help::wires()))]
     wire: Option<String>,
 
     /// The model, for the meter and for arm auto [default: the lock's, else none]
@@ -45,9 +45,12 @@ pub(crate) struct MeasuredArgs {
 
 impl MeasuredArgs {
     /// The configuration with these flags and `more` of them.
-    pub(crate) fn config(&self, more: Vec<(&'static str, Option<String>)>) -> Result<Config, Failure> {
-        let own =
-            [("presentation.arm", &self.arm), ("presentation.wire", &self.wire), ("presentation.model", &self.model)];
+    pub(crate) fn config(&self, more: Vec<Flag>) -> Result<Config, Failure> {
+        let own = [
+            (&keys::presentation::ARM, &self.arm),
+            (&keys::presentation::WIRE, &self.wire),
+            (&keys::presentation::MODEL, &self.model),
+        ];
         let mut flags: Vec<_> = own.into_iter().map(|(key, value)| (key, value.clone())).collect();
         flags.extend(more);
         self.input.config(&flags)
@@ -56,41 +59,59 @@ impl MeasuredArgs {
     /// What is to be counted: what was asked for, else what the lock was made with. What was asked for and is not what the
     /// lock was made with cannot be compared (exit code 3).
     pub(crate) fn wanted(&self, config: &Config, lock: Option<(&Lock, &str)>) -> Result<Wanted, Failure> {
-        let said = |key| (config.origin(key) != Some(&Origin::Default)).then(|| config.get(key).unwrap_or_default());
-        let other = |what: &str, own: &str, asked: &str, file: &str| {
-            let own = if own.is_empty() { format!("no {what}") } else { format!("{what} `{own}`") };
-            Failure::unmeasured(format!("{file} was made with {own}, not `{asked}`: they cannot be compared"))
-                .help(format!("leave --{what} out, or write the lock again with it: toolfold lock"))
-        };
-        let chosen = |what: &str, said: Option<&str>, own: fn(&Lock) -> &str, usual: &str| match (said, lock) {
-            (Some(said), Some((lock, file))) if said != own(lock) => Err(other(what, own(lock), said, file)),
-            (Some(said), _) => Ok(said.to_owned()),
-            (None, Some((lock, _))) => Ok(own(lock).to_owned()),
-            (None, None) => Ok(usual.to_owned()),
-        };
-        let wire = chosen("wire", said("presentation.wire"), |lock| &lock.wire, Wire::OpenAiChat.name())?;
-        let model = chosen("model", said("presentation.model"), |lock| &lock.model, "")?;
-        let arm = chosen("arm", said("presentation.arm"), |lock| &lock.arm, Arm::Auto.name())?;
+        let given = |key| config.given(key);
+        let wire = chosen("wire", given(&keys::presentation::WIRE), locked(lock, |lock| &lock.wire))?;
+        let wire = wire.unwrap_or(Wire::OpenAiChat.name());
+        let model = chosen("model", given(&keys::presentation::MODEL), locked(lock, |lock| &lock.model))?;
+        let model = model.unwrap_or_default().to_owned();
+        let arm = chosen("arm", given(&keys::presentation::ARM), locked(lock, |lock| &lock.arm))?;
         let asked = self.meter.as_ref().map(Meter::to_string);
         let meter = match (&asked, lock) {
             (None, None) => meter_of(wire.parse().ok(), Some(model.as_str()).filter(|model| !model.is_empty()))?,
             _ => {
-                let name = chosen("meter", asked.as_deref(), |lock| &lock.meter, "")?;
-                name.parse().map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))?
+                let name = chosen("meter", asked.as_deref(), locked(lock, |lock| &lock.meter))?;
+                name.unwrap_or_default()
+                    .parse()
+                    .map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))?
             }
         };
-        let named = |name: &str| {
-            config.named_arm(name).map_err(|why| Failure::unmeasured(format!("arm `{name}` cannot be measured: {why}")))
-        };
-        let mut arms = vec![Arm::Full, named(&arm)?];
+        let arm = measurable_arm(config, arm.unwrap_or(Arm::Auto.name()))?;
+        let mut arms = vec![Arm::Full, arm];
         for name in lock.into_iter().flat_map(|(lock, _)| lock.arms.keys()) {
-            arms.push(named(name)?);
+            arms.push(measurable_arm(config, name)?);
         }
         let wire = wire.parse().map_err(|_| Failure::unmeasured(format!("there is no wire `{wire}`")))?;
-        let mut wanted = Wanted { arm: named(&arm)?, arms: Vec::new(), wire, model, meter };
+        let mut wanted = Wanted { arm, arms: Vec::new(), wire, model, meter };
         wanted.add(&arms);
         Ok(wanted)
     }
+}
+
+/// A value of the lock, and the lock's file.
+fn locked<'l>(lock: Option<(&'l Lock, &'l str)>, value: fn(&Lock) -> &str) -> Option<(&'l str, &'l str)> {
+    lock.map(|(lock, file)| (value(lock), file))
+}
+
+/// The value that was given, else the lock's. Different ones cannot be compared (exit code 3).
+fn chosen<'v>(
+    what: &str,
+    given: Option<&'v str>,
+    locked: Option<(&'v str, &'v str)>,
+) -> Result<Option<&'v str>, Failure> {
+    match (given, locked) {
+        (Some(given), Some((locked, file))) if given != locked => {
+            let made_with = if locked.is_empty() { format!("no {what}") } else { format!("{what} `{locked}`") };
+            let why = format!("{file} was made with {made_with}, not `{given}`: they cannot be compared");
+            let help = format!("leave --{what} out, or write the lock again with it: toolfold lock");
+            Err(Failure::unmeasured(why).help(help))
+        }
+        (given, locked) => Ok(given.or(locked.map(|(value, _)| value))),
+    }
+}
+
+/// The arm of that name, as one that is measured (exit code 3 if it is unknown).
+fn measurable_arm(config: &Config, name: &str) -> Result<Arm, Failure> {
+    config.named_arm(name).map_err(|why| Failure::unmeasured(format!("arm `{name}` cannot be measured: {why}")))
 }
 
 /// What is to be counted.

@@ -13,7 +13,7 @@ pub(super) fn of(
     findings: &[Finding],
     locked: Option<&Locked>,
 ) -> (IndexMap<String, Place>, Option<Place>) {
-    let file = input.config.get("tools.file").filter(|file| *file != "-");
+    let file = input.config.settings.tools.file.as_deref().filter(|file| *file != "-");
     // The list was read a moment ago: if it is gone now, there is just no line to show.
     let list = file.and_then(|file| Some((from_here(file), read(file, MAX_BYTES).ok()?)));
     let mut places = IndexMap::new();

@@ -47,22 +47,25 @@ impl AuthOptions {
     /// # Errors
     /// Which variable is not set.
     pub(crate) fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<AuthSettings, String> {
-        let secret = |written: &Option<String>| {
-            let Some(name) = written.as_deref().and_then(variable) else { return Ok(None) };
-            env(name).map(Some).ok_or_else(|| format!("the environment has no `{}`", visible(name)))
-        };
         let grant = Grant::ALL.into_iter().find(|own| Some(own.name()) == self.grant.as_deref());
         Ok(AuthSettings {
             grant: grant.unwrap_or_default(),
             client_id: self.client_id.clone(),
-            client_secret: secret(&self.client_secret)?,
-            private_key: secret(&self.private_key)?,
+            client_secret: secret_value(self.client_secret.as_deref(), env)?,
+            private_key: secret_value(self.private_key.as_deref(), env)?,
             client_metadata_url: self.client_metadata_url.clone(),
             issuer: self.issuer.clone(),
             scopes: self.scopes.clone(),
             redirect_port: self.redirect_port,
         })
     }
+}
+
+/// The secret that the configuration refers to as `${NAME}`; the error names a variable that is not
+/// set.
+fn secret_value(written: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<String>, String> {
+    let Some(name) = written.and_then(variable) else { return Ok(None) };
+    env(name).map(Some).ok_or_else(|| format!("the environment has no `{}`", visible(name)))
 }
 
 /// Reads the table.
@@ -77,52 +80,41 @@ pub(super) fn read(value: &DeValue<'_>) -> Result<AuthOptions, Bad> {
         option(&mut own, key, value.get_ref())
             .map_err(|(code, why, help)| (code, format!("`{}`: {why}", visible(key)), help))?;
     }
-    let bad = |why: &str, help: &str| Err(("bad-setting", why.to_owned(), help.to_owned()));
     let has_secret = own.client_secret.is_some() || own.private_key.is_some();
     if own.client_secret.is_some() && own.private_key.is_some() {
-        return bad("it has `client_secret` and `private_key`", "keep the one that the client was registered with");
+        return Err(bad(
+            "it has `client_secret` and `private_key`",
+            "keep the one that the client was registered with",
+        ));
     }
     if has_secret && own.client_id.is_none() {
-        return bad("it has a secret, and no `client_id`", "name the client that the secret belongs to");
+        return Err(bad("it has a secret, and no `client_id`", "name the client that the secret belongs to"));
     }
     if own.grant.as_deref() == Some(Grant::ClientCredentials.name()) && !has_secret {
         let help = "give it `client_id` with `client_secret` or `private_key`";
-        return bad("`client_credentials` needs a secret or a key", help);
+        return Err(bad("`client_credentials` needs a secret or a key", help));
     }
     Ok(own)
 }
 
 fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), Bad> {
-    let bad = |why: String, help: &str| ("bad-setting", why, help.to_owned());
-    let url = || {
-        let text = text(value)?;
-        let is_url = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
-        if is_url { Ok(text) } else { Err(bad("it must be a URL".to_owned(), "begin it with https://")) }
-    };
-    let secret = || {
-        let text = text(value)?;
-        // What was written may be the secret: it is not repeated.
-        let help = "put it into a variable of the environment, and write \"${NAME}\"";
-        variable(&text).map(|_| text.clone()).ok_or_else(|| bad("a secret is not written here".to_owned(), help))
-    };
     match key {
         "grant" => {
             let text = text(value)?;
             if !Grant::ALL.iter().any(|own| own.name() == text) {
                 let known = Grant::ALL.map(Grant::name).join(" or ");
-                return Err(bad(format!("`{}` is no grant", visible(&text)), &format!("write {known}")));
+                return Err(bad(&format!("`{}` is no grant", visible(&text)), &format!("write {known}")));
             }
             own.grant = Some(text);
         }
         "client_id" => own.client_id = Some(text(value)?),
-        "client_secret" => own.client_secret = Some(secret()?),
-        "private_key" => own.private_key = Some(secret()?),
-        "client_metadata_url" => own.client_metadata_url = Some(url()?),
-        "issuer" => own.issuer = Some(url()?),
+        "client_secret" => own.client_secret = Some(secret_reference(value)?),
+        "private_key" => own.private_key = Some(secret_reference(value)?),
+        "client_metadata_url" => own.client_metadata_url = Some(url(value)?),
+        "issuer" => own.issuer = Some(url(value)?),
         "redirect_port" => {
             let port = flat(value).and_then(|text| text.parse::<u16>().ok()).filter(|port| *port > 0);
-            own.redirect_port =
-                Some(port.ok_or_else(|| bad("it is no port".to_owned(), "write a number below 65536"))?);
+            own.redirect_port = Some(port.ok_or_else(|| bad("it is no port", "write a number below 65536"))?);
         }
         "scopes" => {
             own.scopes = match value {
@@ -140,6 +132,29 @@ fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), B
         _ => return Err(unknown(key, &KNOWN)),
     }
     Ok(())
+}
+
+/// An invalid value: why, and how to fix it.
+fn bad(why: &str, help: &str) -> Bad {
+    ("bad-setting", why.to_owned(), help.to_owned())
+}
+
+/// A URL.
+fn url(value: &DeValue<'_>) -> Result<String, Bad> {
+    let text = text(value)?;
+    let is_url = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
+    if is_url { Ok(text) } else { Err(bad("it must be a URL", "begin it with https://")) }
+}
+
+/// A reference to a secret, `${NAME}`. An invalid text may be the secret itself: it is not
+/// repeated.
+fn secret_reference(value: &DeValue<'_>) -> Result<String, Bad> {
+    let text = text(value)?;
+    if variable(&text).is_some() {
+        return Ok(text);
+    }
+    let help = "put it into a variable of the environment, and write \"${NAME}\"";
+    Err(bad("a secret is not written here", help))
 }
 
 /// The variable that a text names, if it is `${NAME}` and nothing else.

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::gateway::{self, ServerOptions};
-use super::keys::KEYS;
+use super::keys::Key;
 use super::profiles::{self, ProfileOptions};
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::name::nearest;
@@ -14,7 +14,7 @@ use toolfold::profile::{CustomArm, Delivery, Detail};
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// Its settings, in its order: key, value, place.
-    pub(super) settings: Vec<(&'static str, String, Place)>,
+    pub(super) settings: Vec<(&'static Key, String, Place)>,
     /// The arms that it puts together.
     pub(super) arms: Vec<CustomArm>,
     /// What it says of the gateway's servers, with places.
@@ -64,12 +64,12 @@ pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) ->
                 diagnostics.extend(unit(value, &place));
                 continue;
             }
-            let Some(known) = KEYS.iter().find(|known| known.name == name) else {
+            let Some(known) = Key::named(&name) else {
                 diagnostics.push(unknown(&name, place(key.span().start)));
                 continue;
             };
             match flat(value.get_ref()) {
-                Some(text) => written.settings.push((known.name, text, place(value.span().start))),
+                Some(text) => written.settings.push((known, text, place(value.span().start))),
                 None => {
                     let message = format!("`{name}` must be a text or a number");
                     let diagnostic = Diagnostic::error("wrong-type", place(value.span().start), message);
@@ -95,28 +95,36 @@ fn arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
             return Err(format!("arm `{name}` has no `{key}`{}", near.unwrap_or_default()));
         }
     }
-    let text = |key: &str| match parts.get(key).map(Spanned::get_ref) {
-        Some(DeValue::String(text)) => Ok(text.to_string()),
-        Some(_) => Err(format!("arm `{name}`: `{key}` must be a text")),
-        None => Err(format!("arm `{name}` does not say `{key}`")),
-    };
-    let detail = |key: &str| {
-        let text = text(key)?;
-        let named = Detail::ALL.into_iter().find(|detail| detail.name() == text);
-        named.ok_or_else(|| format!("arm `{name}`: `{key}` has no detail `{text}`"))
-    };
-    let delivery = text("delivery")?;
+    let (core, extended) = (arm_detail(name, parts, "core"), arm_detail(name, parts, "extended"));
+    let delivery = arm_part(name, parts, "delivery")?;
     let delivery = Delivery::ALL
         .into_iter()
         .find(|own| own.name() == delivery)
         .ok_or_else(|| format!("arm `{name}`: there is no delivery `{delivery}`"))?;
-    CustomArm::new(name, detail("core")?, detail("extended")?, delivery).map_err(|why| why.to_string())
+    CustomArm::new(name, core?, extended?, delivery).map_err(|why| why.to_string())
 }
 
+/// The text of one part of an arm.
+fn arm_part(name: &str, parts: &DeTable<'_>, key: &str) -> Result<String, String> {
+    match parts.get(key).map(Spanned::get_ref) {
+        Some(DeValue::String(text)) => Ok(text.to_string()),
+        Some(_) => Err(format!("arm `{name}`: `{key}` must be a text")),
+        None => Err(format!("arm `{name}` does not say `{key}`")),
+    }
+}
+
+/// The detail that one part of an arm names.
+fn arm_detail(name: &str, parts: &DeTable<'_>, key: &str) -> Result<Detail, String> {
+    let text = arm_part(name, parts, key)?;
+    let named = Detail::ALL.into_iter().find(|detail| detail.name() == text);
+    named.ok_or_else(|| format!("arm `{name}`: `{key}` has no detail `{text}`"))
+}
+
+/// The error for a key that is unknown.
 fn unknown(name: &str, place: Place) -> Diagnostic {
-    let help = match nearest(name, KEYS.iter().map(|key| key.name), 1).first() {
+    let help = match nearest(name, Key::all().map(|key| key.name), 1).first() {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}", KEYS.map(|key| key.name).join(", ")),
+        None => format!("known are {}", Key::all().map(|key| key.name).collect::<Vec<_>>().join(", ")),
     };
     Diagnostic::error("unknown-key", place, format!("there is no setting `{name}`")).help(help)
 }
@@ -142,12 +150,11 @@ pub(super) fn flat(value: &DeValue<'_>) -> Option<String> {
             parts.map(|parts| parts.join(","))
         }
         DeValue::Table(table) => {
-            let part = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
-                let key: &std::borrow::Cow<'_, str> = key.get_ref();
-                flat(value.get_ref()).map(|value| format!("{key}={value}"))
-            };
-            let parts: Option<Vec<String>> = table.iter().map(part).collect();
-            parts.map(|parts| parts.join(","))
+            let mut parts = Vec::new();
+            for (key, value) in table {
+                parts.push(format!("{}={}", key.get_ref(), flat(value.get_ref())?));
+            }
+            Some(parts.join(","))
         }
         DeValue::Datetime(_) => None,
     }

@@ -9,6 +9,9 @@ use toml::de::DeValue;
 use super::ConfigFile;
 use super::auth::{self, AuthOptions};
 use super::file::flat;
+use super::parse;
+use super::paths::Paths;
+use super::scope::ignored;
 use super::units;
 use super::value::{Bad, text, unknown, wrong};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
@@ -89,33 +92,32 @@ impl ServerOptions {
         ];
         for (key, _) in left_out.into_iter().filter(|(_, written)| *written) {
             let name = visible(name);
-            let message =
-                format!("`gateway.server.{name}.{key}` is left out: a project may only `exclude`, and untrust");
-            let help = "say so in your own configuration, with --config FILE, or trust this folder: [trust] workspaces";
-            diagnostics.push(Diagnostic::warning("ignored-setting", place.clone(), message).help(help));
+            let what = format!("gateway.server.{name}.{key}");
+            diagnostics.push(ignored(&what, "a project may only `exclude`, and untrust", place));
         }
     }
 
     /// The same with its files below the folder of the configuration.
     pub(super) fn below(mut self, file: &ConfigFile<'_>) -> Self {
-        self.profile = self.profile.map(|own| file.value("presentation.profile", own));
-        self.policy = self.policy.map(|own| file.value("policy.file", own));
+        self.profile = self.profile.map(|own| file.absolute(Paths::FileOrName, own));
+        self.policy = self.policy.map(|own| file.absolute(Paths::FileOrName, own));
         self
     }
 
     /// Puts them on a server. Every text was checked when it was read.
     pub(crate) fn apply(&self, server: &mut ServerSettings) {
-        let period = |text: &Option<String>| {
-            let ms = text.as_deref().and_then(|text| units::period_ms(text).ok())?;
-            Some(Duration::from_millis(u64::try_from(ms).ok()?))
-        };
         server.include.clone_from(&self.include);
         server.exclude.clone_from(&self.exclude);
         server.namespace.clone_from(&self.namespace);
         server.trust = self.trust.as_deref().and_then(Trust::parse).unwrap_or_default();
-        server.start_timeout = period(&self.start_timeout).unwrap_or(server.start_timeout);
-        server.call_timeout = period(&self.call_timeout).or(server.call_timeout);
+        server.start_timeout = duration(self.start_timeout.as_deref()).unwrap_or(server.start_timeout);
+        server.call_timeout = duration(self.call_timeout.as_deref()).or(server.call_timeout);
     }
+}
+
+/// A period whose text was checked when it was read.
+fn duration(text: Option<&str>) -> Option<Duration> {
+    parse::period(text?).ok()
 }
 
 /// Reads the tables below `gateway.server`.
@@ -151,23 +153,9 @@ pub(super) fn read(
 }
 
 fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result<(), Bad> {
-    let list = || match value {
-        DeValue::String(_) => text(value).map(|one| vec![one]),
-        DeValue::Array(list) => {
-            let globs: Option<Vec<String>> = list.iter().map(|own| flat(own.get_ref())).collect();
-            globs.ok_or_else(|| wrong("it must be a list of globs"))
-        }
-        _ => Err(wrong("it must be a list of globs")),
-    };
-    let period = || {
-        let text = text(value)?;
-        let bad = |help: String| ("bad-setting", format!("`{text}` is not a period"), help);
-        units::period_ms(&text).map_err(bad)?;
-        Ok(text)
-    };
     match key {
-        "include" => options.include = list()?,
-        "exclude" => options.exclude = list()?,
+        "include" => options.include = globs(value)?,
+        "exclude" => options.exclude = globs(value)?,
         "namespace" => options.namespace = Some(text(value)?),
         "trust" => {
             let text = text(value)?;
@@ -179,10 +167,31 @@ fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result
         }
         "profile" => options.profile = Some(text(value)?),
         "policy" => options.policy = Some(text(value)?),
-        "start_timeout" => options.start_timeout = Some(period()?),
-        "call_timeout" => options.call_timeout = Some(period()?),
+        "start_timeout" => options.start_timeout = Some(period(value)?),
+        "call_timeout" => options.call_timeout = Some(period(value)?),
         "auth" => options.auth = Some(auth::read(value)?),
         _ => return Err(unknown(key, &KNOWN)),
     }
     Ok(())
+}
+
+/// A glob, or a list of globs.
+fn globs(value: &DeValue<'_>) -> Result<Vec<String>, Bad> {
+    match value {
+        DeValue::String(_) => text(value).map(|glob| vec![glob]),
+        DeValue::Array(list) => {
+            let globs: Option<Vec<String>> = list.iter().map(|glob| flat(glob.get_ref())).collect();
+            globs.ok_or_else(|| wrong("it must be a list of globs"))
+        }
+        _ => Err(wrong("it must be a list of globs")),
+    }
+}
+
+/// A period such as `30s`, as text.
+fn period(value: &DeValue<'_>) -> Result<String, Bad> {
+    let text = text(value)?;
+    match units::period_ms(&text) {
+        Ok(_) => Ok(text),
+        Err(help) => Err(("bad-setting", format!("`{text}` is not a period"), help)),
+    }
 }

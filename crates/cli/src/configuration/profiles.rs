@@ -6,8 +6,12 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::file::flat;
+use super::keys::presentation::{ARM, PROFILE};
+use super::paths::Paths;
+use super::resolve::refused;
+use super::scope::ignored;
 use super::value::{Bad, text, unknown, wrong};
-use super::{Config, ConfigFile, ConfigScope, Origin, Setting, refused};
+use super::{Config, ConfigFile, ConfigScope, Origin};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold_gateway::selection::is_profile_name;
 
@@ -40,17 +44,13 @@ pub(super) fn read(
     profiles: &mut Vec<(String, ProfileOptions)>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let no_table = |at: usize, message: String| {
-        let help = format!("write [gateway.profile.NAME] with {}", KNOWN.join(", "));
-        Diagnostic::error("wrong-type", place(at), message).help(help)
-    };
     let DeValue::Table(tables) = value.get_ref() else {
-        return diagnostics.push(no_table(value.span().start, "`gateway.profile` is not a table".to_owned()));
+        return diagnostics.push(not_a_table("gateway.profile", place(value.span().start)));
     };
     for (name, table) in tables {
         let (own, at) = (visible(name.get_ref()).into_owned(), name.span().start);
         let DeValue::Table(keys) = table.get_ref() else {
-            diagnostics.push(no_table(table.span().start, format!("`gateway.profile.{own}` is not a table")));
+            diagnostics.push(not_a_table(&format!("gateway.profile.{own}"), place(table.span().start)));
             continue;
         };
         if !is_profile_name(name.get_ref()) {
@@ -71,6 +71,12 @@ pub(super) fn read(
     }
 }
 
+/// The error for a value that must be a table.
+fn not_a_table(key: &str, place: Place) -> Diagnostic {
+    let help = format!("write [gateway.profile.NAME] with {}", KNOWN.join(", "));
+    Diagnostic::error("wrong-type", place, format!("`{key}` is not a table")).help(help)
+}
+
 fn option(options: &mut ProfileOptions, key: &str, value: &DeValue<'_>) -> Result<(), Bad> {
     match (key, value) {
         ("profile", _) => options.profile = Some(text(value)?),
@@ -89,7 +95,7 @@ fn option(options: &mut ProfileOptions, key: &str, value: &DeValue<'_>) -> Resul
 impl ProfileOptions {
     /// The same with its file below the folder of the configuration.
     pub(super) fn below(mut self, file: &ConfigFile<'_>) -> Self {
-        self.profile = self.profile.map(|own| file.value("presentation.profile", own));
+        self.profile = self.profile.map(|own| file.absolute(Paths::FileOrName, own));
         self
     }
 }
@@ -104,9 +110,8 @@ impl Config {
     ) {
         let place = options.place.clone();
         if scope == ConfigScope::Project {
-            let message = format!("`gateway.profile.{name}` is left out: a project cannot say what clients may choose");
-            let help = "say so in your own configuration, with --config FILE, or trust this folder: [trust] workspaces";
-            return diagnostics.push(Diagnostic::warning("ignored-setting", place, message).help(help));
+            let what = format!("gateway.profile.{name}");
+            return diagnostics.push(ignored(&what, "a project cannot say what clients may choose", &place));
         }
         if let Some(Err(why)) = options.arm.as_deref().map(|arm| self.named_arm(arm)) {
             return diagnostics.push(refused(&format!("gateway.profile.{name}.arm"), &why.to_string(), place));
@@ -124,11 +129,11 @@ impl Config {
     #[must_use]
     pub fn with_profile(&self, options: &ProfileOptions) -> Self {
         let mut own = self.clone();
-        let said = [("presentation.profile", &options.profile), ("presentation.arm", &options.arm)];
-        for (name, value) in said {
+        for (key, value) in [(&PROFILE, &options.profile), (&ARM, &options.arm)] {
             if let Some(value) = value {
                 let origin = Origin::File(options.place.clone());
-                own.settings.insert(name, Setting { value: value.clone(), origin });
+                // The arm was checked when the profile was read.
+                own.set(key, value.clone(), origin, &mut Vec::new());
             }
         }
         own

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, emit, emit_json, progress, say_all};
-use super::layers::{OpenLayers, client};
+use super::layers::OpenLayers;
 use super::probe::{LeftOut, Probed, Renamed, Seen, probe};
 use super::profiles::{check_profiles, profiles};
 use super::records;
@@ -150,7 +150,7 @@ pub(super) fn run(args: &DoctorArgs) -> Outcome {
     let layers = OpenLayers::new(config.clone(), None, &servers).showing();
     let settings = Settings {
         servers: servers.clone(),
-        always_namespace: config.get("gateway.namespace") == Some("on"),
+        always_namespace: config.settings.gateway.namespace,
         elicits: true,
         layers: Arc::new(OpenLayers::new(config.clone(), None, &servers).showing()),
         seal: Seal::random().map_err(Failure::wrong)?,
@@ -187,11 +187,12 @@ fn line(own: &Diagnostic) -> String {
 }
 
 fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Result<Report, Failure> {
-    let wire = config.get("presentation.wire").unwrap_or_default();
-    let meter = Meter::for_wire(wire, config.get("presentation.model").unwrap_or_default()).unwrap_or_default();
+    let presentation = &config.settings.presentation;
+    let model = presentation.model.as_deref().unwrap_or_default();
+    let meter = Meter::for_wire(presentation.wire.name(), model).unwrap_or_default();
     let nothing = Seen::default();
     let each = servers.iter().map(|own| server(own, probed.servers.get(&own.name).unwrap_or(&nothing), probed, &meter));
-    let known = client(config);
+    let known = config.settings.gateway.client;
     let shown = probed.shown.as_ref().map(|own| ShownReport {
         arm: own.arm.clone(),
         reason: own.reason.clone(),

@@ -21,11 +21,6 @@ use toolfold_gateway::settings::{Layers as GatewayLayers, Opened, Origin, Server
 use toolfold_gateway::skills::ServedSkills;
 use toolfold_gateway::trust::Trust;
 
-/// The configured client.
-pub(super) fn client(config: &Config) -> &'static McpClient {
-    config.get("gateway.client").and_then(McpClient::named).unwrap_or_else(|| McpClient::generic())
-}
-
 /// The layers of one conversation: opened once, whatever becomes of the list of tools.
 struct Own {
     policy: Option<PolicyLayer>,
@@ -53,7 +48,7 @@ impl OpenLayers {
     /// Layers for the configured client over these servers.
     pub(super) fn new(config: Config, store: Option<String>, servers: &[ServerSettings]) -> Self {
         let trusted = servers.iter().filter(|own| own.trust == Trust::Trusted).map(|own| own.name.clone()).collect();
-        let client = client(&config);
+        let client = config.settings.gateway.client;
         Self {
             config,
             store,
@@ -76,7 +71,8 @@ impl OpenLayers {
     /// The categories that clients may choose by: those of the profiles' files. Those of a derived profile are other ones with
     /// every list.
     fn read_categories(&self) -> Vec<String> {
-        let files = self.config.server_profiles().map(|(_, name)| name).chain(self.config.get("presentation.profile"));
+        let general = self.config.settings.presentation.profile.as_deref();
+        let files = self.config.server_profiles().map(|(_, name)| name).chain(general);
         let mut found = BTreeSet::new();
         for file in files.filter(|own| !matches!(*own, "off" | "derived")) {
             let Ok(profile) = load_profile(file, &mut Vec::new()) else { continue };
@@ -127,7 +123,7 @@ impl OpenLayers {
     ) -> Result<Opened, Failure> {
         let own = self.of(id)?;
         let input = self.input(catalog, origins)?;
-        let arm = match self.config.arm() {
+        let arm = match self.config.settings.presentation.arm {
             _ if input.profile.is_none() => Arm::Full,
             // What it searches for must be there to be found.
             Arm::Auto if self.client.deferral.defers => Arm::Full,
@@ -151,7 +147,7 @@ impl OpenLayers {
             Some(before) => engine.restore(before).map_err(Failure::wrong)?,
             None => {
                 let table = input.capabilities()?;
-                let model = self.config.get("presentation.model").unwrap_or("");
+                let model = self.config.settings.presentation.model.as_deref().unwrap_or("");
                 let mut options = RenderOptions::default();
                 options.reserved.clone_from(&self.client.meta_tools.names);
                 let start = engine.conversation(Wire::Mcp).model(model).id(id).capabilities(&table).options(options);

@@ -71,7 +71,7 @@ pub(super) struct Probed {
 
 /// Starts the gateway, lists its tools, and ends it.
 pub(super) fn probe(mut settings: Settings, layers: OpenLayers, id: &str) -> Result<Probed, Failure> {
-    let seen = Arc::new(Look { began: now_ms(), layers, probed: Mutex::default() });
+    let seen = Arc::new(DoctorLayers { began: now_ms(), layers, probed: Mutex::default() });
     settings.layers = seen.clone();
     settings.watch = seen.clone();
     once(settings, id).map_err(Failure::wrong)?;
@@ -79,19 +79,20 @@ pub(super) fn probe(mut settings: Settings, layers: OpenLayers, id: &str) -> Res
     Ok(probed)
 }
 
-struct Look {
+/// The layers of the gateway that `doctor` starts once. They record what it observes.
+struct DoctorLayers {
     began: i64,
     layers: OpenLayers,
     probed: Mutex<Probed>,
 }
 
-impl Look {
+impl DoctorLayers {
     fn probed(&self) -> MutexGuard<'_, Probed> {
         self.probed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Watch for Look {
+impl Watch for DoctorLayers {
     fn observed(&self, _conversation: &str, what: &Observed<'_>) {
         let mut probed = self.probed();
         match what {
@@ -121,7 +122,7 @@ impl Watch for Look {
     }
 }
 
-impl Layers for Look {
+impl Layers for DoctorLayers {
     fn open(
         &self,
         catalog: Catalog,

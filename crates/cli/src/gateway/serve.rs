@@ -11,12 +11,12 @@ use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, warn};
 use super::cache::Cache;
 use super::console;
-use super::layers::{OpenLayers, client};
+use super::layers::OpenLayers;
 use super::profiles::{check_profiles, profiles};
 use super::targets::TargetArgs;
 use super::telemetry::Telemetry;
 use super::tenants::{Tenant, tenants};
-use crate::configuration::Config;
+use crate::configuration::{Config, keys};
 use toolfold_gateway::dashboard::Dashboard;
 use toolfold_gateway::front::http::HttpSettings;
 use toolfold_gateway::link::Target;
@@ -96,20 +96,21 @@ pub(super) struct ServeArgs {
 pub(super) fn serve(args: &ServeArgs) -> Outcome {
     log();
     let config = args.targets.config(&[
-        ("gateway.http", args.http.clone()),
-        ("gateway.token_env", args.token_env.clone()),
-        ("gateway.eager_cache", args.eager_cache.then(|| "on".to_owned())),
-        ("gateway.elicitation", args.no_elicitation.then(|| "off".to_owned())),
-        ("gateway.state", args.state.clone()),
-        ("gateway.state_key_env", args.state_key_env.clone()),
+        (&keys::gateway::HTTP, args.http.clone()),
+        (&keys::gateway::TOKEN_ENV, args.token_env.clone()),
+        (&keys::gateway::EAGER_CACHE, args.eager_cache.then(|| "on".to_owned())),
+        (&keys::gateway::ELICITATION, args.no_elicitation.then(|| "off".to_owned())),
+        (&keys::gateway::STATE, args.state.clone()),
+        (&keys::gateway::STATE_KEY_ENV, args.state_key_env.clone()),
     ])?;
-    if config.get("gateway.servers") == Some("-") && config.get("gateway.http").is_none() {
+    let gateway = &config.settings.gateway;
+    if gateway.servers.as_deref() == Some("-") && gateway.http.is_none() {
         let why = "the list of servers cannot be read from standard input, where the client speaks";
         return Err(Failure::usage(why).help("write it to a file, or serve over HTTP"));
     }
     let tenants = tenants(&args.tenant)?;
     let mut servers = args.targets.servers(&config)?;
-    let own = ["gateway.token_env", "gateway.state_key_env"].into_iter().filter_map(|key| config.get(key));
+    let own = [gateway.token_env.as_deref(), gateway.state_key_env.as_deref()].into_iter().flatten();
     for name in own.chain(tenants.iter().map(|own| own.token_env.as_str())) {
         // No server is started with the gateway's own secrets in its environment.
         for server in &mut servers {
@@ -118,13 +119,13 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
             }
         }
     }
-    let cache = (config.get("gateway.eager_cache") == Some("on")).then(|| Cache::load(&mut servers)).flatten();
+    let cache = gateway.eager_cache.then(|| Cache::load(&mut servers)).flatten();
     let cache = cache.map(|cache| Arc::new(cache) as Arc<dyn Watch>);
-    let dashboard = config.get("gateway.http").map(|_| console::dashboard(&servers, args.console));
+    let dashboard = gateway.http.as_ref().map(|_| console::dashboard(&servers, args.console));
     let looks_on = dashboard.clone().map(|dashboard| Arc::new(dashboard) as Arc<dyn Watch>);
-    let telemetry = Telemetry::from_env(config.get("gateway.http").is_some())?;
+    let telemetry = Telemetry::from_env(gateway.http.is_some())?;
     let watch: Arc<dyn Watch> = Arc::new(Several(cache.into_iter().chain(looks_on).chain(telemetry.watch()).collect()));
-    if let Some(why) = client(&config).left_alone() {
+    if let Some(why) = gateway.client.left_alone() {
         warn(&why);
     }
     // What cannot be read is said now, and not at the first call.
@@ -132,8 +133,8 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     let layers = |store| Arc::new(OpenLayers::new(config.clone(), store, &servers));
     let settings = Settings {
         servers: servers.clone(),
-        always_namespace: config.get("gateway.namespace") == Some("on"),
-        elicits: config.get("gateway.elicitation") != Some("off"),
+        always_namespace: gateway.namespace,
+        elicits: gateway.elicitation,
         layers: layers(args.store.clone()),
         seal: seal(&config)?,
         tenant: DEFAULT_TENANT.into(),
@@ -145,7 +146,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     };
     settings.selection.check(&settings).map_err(Failure::usage)?;
     check_profiles(&config, &settings)?;
-    if let Some(address) = config.get("gateway.http") {
+    if let Some(address) = &gateway.http {
         let mut all = Vec::new();
         for own in &tenants {
             let store = own.store(args.store.as_deref())?;
@@ -192,13 +193,13 @@ fn serve_http(
             .help("give an IP address with a port, such as 127.0.0.1:3900")
     })?;
     let mut http = HttpSettings::new(listen);
-    if let Some(name) = config.get("gateway.token_env") {
+    if let Some(name) = &config.settings.gateway.token_env {
         http.guard = http.guard.token(&variable(name)?);
     }
     for own in tenants {
         http.guard = http.guard.tenant(&own.name, &variable(&own.token_env)?);
     }
-    if let Some(path) = config.get("gateway.state") {
+    if let Some(path) = &config.settings.gateway.state {
         let state = SqliteState::open(Path::new(path)).map_err(|why| Failure::unmeasured(format!("{path}: {why}")))?;
         http.state = Arc::new(state);
     }
@@ -241,8 +242,8 @@ fn variable(name: &str) -> Result<String, Failure> {
 
 /// The key that ids and state are sealed with. Without one of the user's it is this process's, and what it sealed ends with it.
 fn seal(config: &Config) -> Result<Seal, Failure> {
-    let Some(name) = config.get("gateway.state_key_env") else {
-        if config.get("gateway.state").is_some() {
+    let Some(name) = &config.settings.gateway.state_key_env else {
+        if config.settings.gateway.state.is_some() {
             let help = "give --state-key-env NAME; `openssl rand -base64 32` makes a key";
             return Err(Failure::usage("state that outlives the process needs a key that does").help(help));
         }

@@ -8,10 +8,12 @@ use clap::Args;
 use super::super::input::{InputArgs, read};
 use super::super::output::{Failure, say_all};
 use super::vault;
-use crate::configuration::Config;
+use crate::configuration::{Config, Flag, keys};
+use crate::help;
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, visible};
 use toolfold::name::nearest;
+use toolfold::profile::Arm;
 use toolfold_gateway::config::servers;
 use toolfold_gateway::link::Target;
 use toolfold_gateway::settings::ServerSettings;
@@ -31,17 +33,14 @@ pub(super) struct TargetArgs {
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 
-    /// The client: codex, gemini-cli, opencode, qwen, claude-code, claude-desktop, cursor, vscode or generic
-    /// [default: generic]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = format!("The client: {} [default: generic]", help::clients()))]
     client: Option<String>,
 
     /// Put every tool's server before its name, not only where names collide
     #[arg(long)]
     namespace: bool,
 
-    /// Arm: full, seed, stable, signature, outline, lean, kept, index or auto [default: auto]
-    #[arg(long, value_name = "ARM")]
+    #[arg(long, value_name = "ARM", help = format!("Arm: {} [default: auto]", help::arms(&Arm::EVERYWHERE)))]
     arm: Option<String>,
 
     /// Profile: a TOML file, `derived`, or `off` [default: derived]
@@ -72,15 +71,15 @@ impl TargetArgs {
     }
 
     /// The configuration with these flags and `more`.
-    pub(super) fn config(&self, more: &[(&'static str, Option<String>)]) -> Result<Config, Failure> {
+    pub(super) fn config(&self, more: &[Flag]) -> Result<Config, Failure> {
         let own = [
-            ("presentation.arm", self.arm.clone()),
-            ("presentation.budget", self.budget.clone()),
-            ("skills.roots", self.skills.clone()),
-            ("policy.file", self.policy.clone()),
-            ("gateway.servers", self.servers.clone()),
-            ("gateway.client", self.client.clone()),
-            ("gateway.namespace", self.namespace.then(|| "on".to_owned())),
+            (&keys::presentation::ARM, self.arm.clone()),
+            (&keys::presentation::BUDGET, self.budget.clone()),
+            (&keys::skills::ROOTS, self.skills.clone()),
+            (&keys::policy::FILE, self.policy.clone()),
+            (&keys::gateway::SERVERS_FILE, self.servers.clone()),
+            (&keys::gateway::CLIENT, self.client.clone()),
+            (&keys::gateway::NAMESPACE, self.namespace.then(|| "on".to_owned())),
         ];
         let flags: Vec<_> = own.into_iter().chain(more.iter().cloned()).collect();
         let config = InputArgs::for_gateway(self.profile.clone(), self.config.clone()).config(&flags)?.for_gateway();
@@ -114,7 +113,7 @@ impl TargetArgs {
             }
             (None, None) => None,
         };
-        let mut all = match (target, config.get("gateway.servers")) {
+        let mut all = match (target, &config.settings.gateway.servers) {
             (Some(target), _) => Loaded { value: vec![ServerSettings::new("server", target)], diagnostics: Vec::new() },
             (None, Some(file)) => {
                 servers(&read(file, MAX_BYTES)?, file, &|name| std::env::var(name).ok().filter(|own| !own.is_empty()))
@@ -139,10 +138,11 @@ impl TargetArgs {
 
 /// Refuses `-` where a file is read again for every conversation; on standard input the client speaks.
 fn no_standard_input(config: &Config) -> Result<(), Failure> {
-    let general = [config.get("presentation.profile"), config.get("policy.file"), config.project_policy()];
+    let settings = &config.settings;
+    let general = [&settings.presentation.profile, &settings.policy.file, &settings.policy.project_file];
     let of_servers = config.server_profiles().chain(config.server_policies()).map(|(_, file)| file);
     let chosen = config.gateway_profiles().values().filter_map(|own| own.profile.as_deref());
-    if general.into_iter().flatten().chain(of_servers).chain(chosen).any(|file| file == "-") {
+    if general.into_iter().flatten().map(String::as_str).chain(of_servers).chain(chosen).any(|file| file == "-") {
         let why = "a gateway cannot read a profile or a policy from standard input";
         return Err(Failure::usage(why).help("write it to a file, and name that"));
     }

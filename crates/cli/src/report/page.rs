@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use crate::configuration::Config;
 use crate::input::Input;
 use crate::out_file;
 use crate::output::{Failure, emit_data, warn};
@@ -50,26 +49,26 @@ fn findings(input: &Input, report: &Report) -> Result<Option<Lint>, Failure> {
 
 /// Whose tools these are. A page is passed on: folders, arguments and what follows `?` in an address stay out of it.
 fn title(input: &Input) -> String {
-    let get = |key| Config::get(&input.config, key);
+    let tools = &input.config.settings.tools;
     let name =
         |file: &str| Path::new(file).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     if input.builtin {
         return "The built-in Excel tools".to_owned();
     }
-    if let Some(command) = get("tools.mcp") {
-        let mut words = command.split_whitespace();
+    if let Some(command) = &tools.mcp {
+        let mut words = command.text.split_whitespace();
         let program = words.next().map(name).unwrap_or_default();
         let first = words.find(|word| !word.starts_with('-') && !word.contains('=')).unwrap_or_default();
         return format!("Tools of {program} {first}").trim_end().to_owned();
     }
-    if let Some(url) = get("tools.mcp_url") {
+    if let Some(url) = &tools.mcp_url {
         let address = url.split(['?', '#']).next().unwrap_or_default();
         let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         let host = host.rsplit('@').next().unwrap_or_default();
         return format!("Tools of {scheme}://{host}/{path}");
     }
-    match get("tools.mcp_config").or_else(|| get("tools.file")) {
+    match tools.mcp_config.as_deref().or(tools.file.as_deref()) {
         None | Some("-") => "Tools from standard input".to_owned(),
         Some(file) => format!("Tools of {}", name(file)),
     }

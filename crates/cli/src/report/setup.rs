@@ -1,6 +1,6 @@
 //! What a report needs from the configuration: a wire and a model, a meter, and prices.
 
-use crate::configuration::{Config, Origin};
+use crate::configuration::{Config, Origin, keys};
 use crate::input::Input;
 use crate::layers;
 use crate::output::Failure;
@@ -29,13 +29,13 @@ impl Target {
     /// The wire and model of the configuration. A model alone is asked for over its own provider's API; a wire alone is
     /// counted as a common model of its provider.
     pub(super) fn of(config: &Config, meter: Option<&Meter>) -> Result<Self, Failure> {
-        let named = config.get("presentation.model");
+        let named = config.settings.presentation.model.as_deref();
         let vendor = named.and_then(|model| ModelId::parse(model).vendor);
-        let by_default = matches!(config.origin("presentation.wire"), None | Some(Origin::Default));
+        let by_default = *config.origin(&keys::presentation::WIRE) == Origin::Default;
         let wire = match (by_default, vendor) {
             (true, Some("anthropic")) => Wire::Anthropic,
             (true, Some("google")) => Wire::Gemini,
-            _ => config.read("presentation.wire").unwrap_or(Wire::OpenAiChat),
+            _ => config.settings.presentation.wire,
         };
         let usual = match wire {
             Wire::Anthropic => "claude-sonnet-5.5",
@@ -66,7 +66,7 @@ pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Rep
     let counts = layer.as_ref().map(|layer| {
         let list = layer.list().cloned().unwrap_or_default();
         let (full, trimmed, names_only, omitted) = (list.full, list.trimmed, list.names_only, list.omitted);
-        let (skills, budget) = (layer.skills(), input.config.skill_budget().limit());
+        let (skills, budget) = (layer.skills(), input.config.settings.skills.budget.limit());
         SkillCost { skills, activate_skill_tokens: 0, budget, full, trimmed, names_only, omitted }
     });
     let with_skills = layer.map(|layer| input.engine_with(Arm::Full, layer)).transpose()?;

@@ -3,7 +3,7 @@
 use super::super::output::{Failure, say_all, warn};
 use super::super::presented::Presented;
 use super::log_file::{Kept, checked};
-use crate::configuration::{Config, Origin};
+use crate::configuration::{Config, Origin, keys};
 use toolfold::conversation::{Conversation, Event, LogRecord};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold::profile::Delivery;
@@ -24,17 +24,17 @@ pub(super) fn resume(
     })?;
     let id = visible(conversation.id()).into_owned();
     let own = [
-        ("presentation.arm", conversation.arm().to_string()),
-        ("presentation.wire", conversation.wire().to_string()),
-        ("presentation.model", conversation.model().unwrap_or("").to_owned()),
+        (&keys::presentation::ARM, conversation.arm().to_string()),
+        (&keys::presentation::WIRE, conversation.wire().to_string()),
+        (&keys::presentation::MODEL, conversation.model().unwrap_or("").to_owned()),
     ];
     let mut noticed = Vec::new();
     for (key, logged) in own {
-        let (Some(wanted), Some(origin)) = (config.get(key), config.origin(key)) else { continue };
-        if wanted == logged || wanted == "auto" {
+        let (wanted, origin) = (config.text(key), config.origin(key));
+        if wanted.is_empty() || wanted == logged || wanted == "auto" {
             continue;
         }
-        let what = key.rsplit('.').next().unwrap_or(key);
+        let what = key.name.rsplit('.').next().unwrap_or(key.name);
         let logged = if logged.is_empty() { "none".to_owned() } else { logged };
         match origin {
             Origin::Flag(flag) => {

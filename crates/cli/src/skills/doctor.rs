@@ -41,7 +41,7 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let library = &loaded.value;
     let counter = Tiktoken::new(Encoding::O200kBase);
     let bad = loaded.diagnostics.iter().any(|d| d.severity == Severity::Error);
-    let declared = Declared::of(library, config.skill_budget(), counter);
+    let declared = Declared::of(library, config.settings.skills.budget, counter);
     if args.json {
         let files: Vec<serde_json::Value> = library.findings().iter().map(|f| row(f, counter)).collect();
         emit_json(&json!({

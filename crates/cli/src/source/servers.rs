@@ -7,9 +7,8 @@ use serde_json::value::RawValue;
 
 use super::super::input::read;
 use super::super::output::{Failure, progress, say_all};
-use super::{Source, limit};
+use super::Source;
 use crate::configuration::Config;
-use crate::configuration::checks::command_words;
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity, visible};
 use toolfold::name::nearest;
@@ -33,7 +32,7 @@ pub(in super::super) fn listed(config: &Config) -> Result<Vec<Served>, Failure> 
     let all = named(config)?;
     let names: Vec<String> = all.iter().map(|own| format!("`{}`", visible(&own.name))).collect();
     progress(&format!("asking {} for tools …", names.join(", ")));
-    let listings = list(all.clone(), limit(config)).map_err(Failure::wrong)?;
+    let listings = list(all.clone(), config.settings.tools.mcp_timeout).map_err(Failure::wrong)?;
     let mut served = Vec::new();
     let mut faults = Vec::new();
     for (own, listing) in all.into_iter().zip(listings) {
@@ -61,26 +60,32 @@ fn fault(name: &str, why: &str, said: &[String]) -> Vec<Diagnostic> {
 
 /// The servers that the configuration names.
 fn named(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
-    let one = |target| Ok(vec![ServerSettings::new("server", target)]);
     let source = Source::of(config)?;
-    if config.get("tools.mcp_server").is_some() && !matches!(source, Source::Client(_)) {
+    if config.settings.tools.mcp_server.is_some() && !matches!(source, Source::Client(_)) {
         return Err(Failure::usage("--mcp-server names one of several servers").help("give their list: --mcp-config"));
     }
     match source {
         Source::Command(command) => {
-            let mut words = command_words(command).map_err(Failure::usage)?;
-            let command = words.remove(0);
-            one(Target::Stdio { command, args: words, env: BTreeMap::new(), cwd: None })
+            let (command, args) = (command.program.clone(), command.arguments.clone());
+            Ok(only_server(Target::Stdio { command, args, env: BTreeMap::new(), cwd: None }))
         }
-        Source::Url(url) => one(Target::Http { url: url.to_owned(), headers: headers(config)?, auth: None }),
+        Source::Url(url) => {
+            Ok(only_server(Target::Http { url: url.to_owned(), headers: headers(config)?, auth: None }))
+        }
         Source::Client(file) => of_client(config, file),
         Source::Builtin | Source::File(_) => Err(Failure::usage("no server is named")
             .help("name one with --mcp 'COMMAND', --mcp-url URL or --mcp-config FILE")),
     }
 }
 
+/// The one server that a flag names.
+fn only_server(target: Target) -> Vec<ServerSettings> {
+    vec![ServerSettings::new("server", target)]
+}
+
+/// The headers of requests to the server: the bearer token, if one is configured.
 fn headers(config: &Config) -> Result<BTreeMap<String, String>, Failure> {
-    let Some(name) = config.get("tools.mcp_token_env") else { return Ok(BTreeMap::new()) };
+    let Some(name) = &config.settings.tools.mcp_token_env else { return Ok(BTreeMap::new()) };
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !is_name {
         // Somebody may have given the token itself.
@@ -98,13 +103,13 @@ fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure
     let text = jsonc::plain(&read(file, MAX_BYTES)?);
     let all = servers(&text, file, &|name| std::env::var(name).ok().filter(|own| !own.is_empty()));
     let Loaded { mut value, mut diagnostics } = all;
-    if let Some(wanted) = config.get("tools.mcp_server") {
+    if let Some(wanted) = &config.settings.tools.mcp_server {
         // What is wrong with the others is not this one's fault.
         let of_it = format!("server `{wanted}`");
         let general = |own: &Diagnostic| !own.message.starts_with("server `");
         diagnostics.retain(|own| own.message.starts_with(&of_it) || (value.is_empty() && general(own)));
         let names: Vec<String> = value.iter().map(|own| own.name.clone()).collect();
-        value.retain(|own| own.name == wanted);
+        value.retain(|own| own.name == *wanted);
         if value.is_empty() && !diagnostics.iter().any(Diagnostic::is_error) {
             let near = nearest(wanted, names.iter().map(String::as_str), 1)
                 .first()
@@ -140,11 +145,13 @@ pub(in super::super) fn to_list(served: &[Served]) -> String {
 fn prefixed(server: &str, tool: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let server: String = server.chars().map(|c| if fits(c) { c } else { '_' }).collect();
-    let renamed = || {
-        let mut own = Object::read(&RawValue::from_string(tool.to_owned()).ok()?)?;
-        let name: String = own.read_as("name")?;
-        own.put("name", &format!("{server}_{name}"));
-        Some(own.to_raw().get().to_owned())
-    };
-    renamed().unwrap_or_else(|| tool.to_owned())
+    renamed(tool, &server).unwrap_or_else(|| tool.to_owned())
+}
+
+/// A tool with a prefix to its name; `None` if it has no name.
+fn renamed(tool: &str, prefix: &str) -> Option<String> {
+    let mut tool = Object::read(&RawValue::from_string(tool.to_owned()).ok()?)?;
+    let name: String = tool.read_as("name")?;
+    tool.put("name", &format!("{prefix}_{name}"));
+    Some(tool.to_raw().get().to_owned())
 }

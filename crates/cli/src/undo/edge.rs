@@ -8,7 +8,8 @@ use std::path::Path;
 use super::folder::{Folder, Snapshot};
 use super::scan::{Contents, Places, in_place, roots, scan};
 use crate::configuration::Config;
-use crate::configuration::units::{period_ms, size, size_text};
+use crate::configuration::keys::undo::Undo;
+use crate::configuration::units::size_text;
 use toolfold::diagnostic::visible;
 use toolfold::policy::{NoSnapshot, SnapshotCall, Snapshots, TakenSnapshot, WrittenPath};
 
@@ -38,9 +39,9 @@ pub(in super::super) struct Edge {
 impl Edge {
     /// The snapshots beside a store. What is too old is cleared away.
     pub(in super::super) fn open(store: &Path, config: &Config, now_ms: i64) -> Self {
-        let bytes = |key: &str| config.get(key).and_then(|text| size(text).ok()).unwrap_or(0);
-        let keep_ms = config.get("undo.keep").and_then(|text| period_ms(text).ok()).unwrap_or(0);
-        let limits = Limits { call: bytes("undo.limit"), total: bytes("undo.total"), keep_ms };
+        let Undo { limit, total, keep, .. } = config.settings.undo;
+        let keep_ms = i64::try_from(keep.as_millis()).unwrap_or(i64::MAX);
+        let limits = Limits { call: limit, total, keep_ms };
         let opened = Folder::make(store).and_then(|folder| {
             let (name, running) = folder.session(now_ms)?;
             let _lock = folder.lock()?;

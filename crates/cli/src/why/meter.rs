@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use crate::configuration::{Config, Origin};
+use crate::configuration::{Config, Flag, keys};
+use crate::help;
 use crate::output::Failure;
 use toolfold::tokens::Meter;
 use toolfold::wire::Wire;
@@ -14,8 +15,7 @@ pub(crate) struct MeterArgs {
     #[arg(long, value_name = "METER", value_parser = parse)]
     meter: Option<Meter>,
 
-    /// The provider's API, which chooses meter and limits: openai-chat, openai-responses, anthropic, gemini or mcp
-    #[arg(long, value_name = "WIRE")]
+    #[arg(long, value_name = "WIRE", help = format!("The provider's API, which chooses meter and limits: {}", help::wires()))]
     wire: Option<String>,
 
     /// The model, which chooses the meter
@@ -29,21 +29,21 @@ fn parse(text: &str) -> Result<Meter, String> {
 
 impl MeterArgs {
     /// The flags as settings.
-    pub(crate) fn flags(&self) -> [(&'static str, Option<String>); 2] {
-        [("presentation.wire", self.wire.clone()), ("presentation.model", self.model.clone())]
+    pub(crate) fn flags(&self) -> [Flag; 2] {
+        [(&keys::presentation::WIRE, self.wire.clone()), (&keys::presentation::MODEL, self.model.clone())]
     }
 
     /// The wire that was asked for, here or in the configuration; `None` where it is only the usual one.
     pub(crate) fn wire(&self, config: &Config) -> Option<Wire> {
-        let said = !matches!(config.origin("presentation.wire"), None | Some(Origin::Default));
-        config.read("presentation.wire").filter(|_| said)
+        let is_given = config.given(&keys::presentation::WIRE).is_some_and(|text| !text.is_empty());
+        is_given.then_some(config.settings.presentation.wire)
     }
 
     /// The meter. A wire without a model is counted as a common model of its provider bills.
     pub(crate) fn meter(&self, config: &Config) -> Result<Meter, Failure> {
         match &self.meter {
             Some(meter) => Ok(meter.clone()),
-            None => meter_of(self.wire(config), config.get("presentation.model")),
+            None => meter_of(self.wire(config), config.settings.presentation.model.as_deref()),
         }
     }
 }

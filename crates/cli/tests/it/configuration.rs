@@ -1,11 +1,15 @@
 //! Configuration: who wins, and where every value came from.
 
 use toolfold::profile::Arm;
-use toolfold_cli::configuration::{Config, ConfigFile, ConfigScope, KEYS, Origin};
+use toolfold_cli::configuration::keys::policy;
+use toolfold_cli::configuration::keys::policy::PolicyUse;
+use toolfold_cli::configuration::keys::presentation::ARM;
+use toolfold_cli::configuration::keys::skills::ROOTS;
+use toolfold_cli::configuration::{Config, ConfigFile, ConfigScope, Key, Origin};
 
-fn resolve(file: &str, environment: &[(&str, &str)], flags: &[(&'static str, &str)]) -> Result<Config, String> {
+fn resolve(file: &str, environment: &[(&str, &str)], flags: &[(&'static Key, &str)]) -> Result<Config, String> {
     let read = |name: &str| environment.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned());
-    let flags: Vec<_> = flags.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+    let flags: Vec<_> = flags.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
     let file = ConfigFile { text: file, name: "toolfold.toml", scope: ConfigScope::User, folder: None };
     let loaded = Config::resolve(&[file], read, &flags);
     loaded.into_result().map_err(|all| all.to_string())
@@ -14,20 +18,21 @@ fn resolve(file: &str, environment: &[(&str, &str)], flags: &[(&'static str, &st
 #[test]
 fn flags_beat_the_environment_beats_the_file_beats_defaults() {
     let file = "[presentation]\narm = 'lean'\n";
-    let origin = |config: &Config| config.origin("presentation.arm").unwrap().to_string();
+    let origin = |config: &Config| config.origin(&ARM).to_string();
     let config = resolve("", &[], &[]).unwrap();
-    assert_eq!((config.arm(), origin(&config).as_str()), (Arm::Auto, "default"));
+    assert_eq!((config.settings.presentation.arm, origin(&config).as_str()), (Arm::Auto, "default"));
     let config = resolve(file, &[], &[]).unwrap();
-    assert_eq!((config.arm(), origin(&config).as_str()), (Arm::Lean, "toolfold.toml:2:7"));
+    assert_eq!((config.settings.presentation.arm, origin(&config).as_str()), (Arm::Lean, "toolfold.toml:2:7"));
     let config = resolve(file, &[("TOOLFOLD_ARM", "index")], &[]).unwrap();
-    assert_eq!((config.arm(), origin(&config).as_str()), (Arm::Index, "environment TOOLFOLD_ARM"));
-    let config = resolve(file, &[("TOOLFOLD_ARM", "index")], &[("presentation.arm", "full")]).unwrap();
-    assert_eq!((config.arm(), origin(&config).as_str()), (Arm::Full, "flag --arm"));
+    assert_eq!((config.settings.presentation.arm, origin(&config).as_str()), (Arm::Index, "environment TOOLFOLD_ARM"));
+    let config = resolve(file, &[("TOOLFOLD_ARM", "index")], &[(&ARM, "full")]).unwrap();
+    assert_eq!((config.settings.presentation.arm, origin(&config).as_str()), (Arm::Full, "flag --arm"));
 }
 
 #[test]
 fn the_original_switch_is_understood_and_is_the_weaker_one() {
-    let arm = |environment: &[(&str, &str)]| resolve("", environment, &[]).map(|config| config.arm());
+    let arm =
+        |environment: &[(&str, &str)]| resolve("", environment, &[]).map(|config| config.settings.presentation.arm);
     assert_eq!(arm(&[("TOOLFOLD_USE_TOOL_PROFILE", "true")]), Ok(Arm::Seed));
     assert_eq!(arm(&[("TOOLFOLD_USE_TOOL_PROFILE", "false")]), Ok(Arm::Full));
     assert_eq!(arm(&[("TOOLFOLD_USE_TOOL_PROFILE", "true"), ("TOOLFOLD_ARM", "lean")]), Ok(Arm::Lean));
@@ -60,15 +65,22 @@ fn experiments_come_from_the_file_and_give_way_to_an_explicit_arm() {
     let experiment = resolve(file, &[], &[]).unwrap().experiment().unwrap();
     assert_eq!(experiment.arms, [("control".to_owned(), Arm::Full), ("treatment".to_owned(), Arm::Stable)]);
     assert!((experiment.ratio - 0.25).abs() < f64::EPSILON);
-    assert_eq!(resolve(file, &[], &[("presentation.arm", "lean")]).unwrap().experiment(), None);
+    assert_eq!(resolve(file, &[], &[(&ARM, "lean")]).unwrap().experiment(), None);
 }
 
 #[test]
 fn every_key_is_documented_and_its_default_is_sound() {
-    for key in &KEYS {
+    for key in Key::all() {
         assert!(!key.help.is_empty() && key.name.contains('.'), "{}", key.name);
         if !key.default.is_empty() {
-            assert_eq!(key.check(key.default), Ok(()), "{}", key.name);
+            let config = resolve("", &[], &[(key, key.default)]).unwrap();
+            assert_eq!(config.given(key), Some(key.default), "{}", key.name);
+            assert_eq!(
+                config.settings,
+                resolve("", &[], &[]).unwrap().settings,
+                "{}: the default is in force",
+                key.name
+            );
         }
     }
     let config = resolve("", &[], &[]).unwrap();
@@ -93,16 +105,17 @@ fn a_projects_file_only_tightens_policy() {
         assert!(!loaded.has_errors() && loaded.diagnostics.len() == 1, "{text}: {:?}", loaded.diagnostics);
         assert!(loaded.diagnostics[0].message.contains(says), "{text}: {}", loaded.diagnostics[0].message);
         let config = loaded.value;
-        assert_eq!((config.get("policy.mode"), config.get("trust.workspaces")), (Some("enforce"), None), "{text}");
+        assert_eq!(config.settings.policy.mode, PolicyUse::Enforce, "{text}");
+        assert!(config.settings.trust.workspaces.is_empty(), "{text}");
     }
     let config =
         Config::resolve(&[user, project("[policy]\nfile = 'policy.toml'\n[skills]\nroots = 'skills'")], |_| None, &[])
             .value;
-    assert_eq!(config.get("policy.file"), Some("/home/u/.config/toolfold/own.toml"), "the user's stays");
-    assert_eq!(config.project_policy(), Some("policy.toml"), "the project's stands beside it");
-    assert!(config.is_of_project("skills.roots") && !config.is_of_project("policy.file"));
+    let files = (config.settings.policy.file.as_deref(), config.settings.policy.project_file.as_deref());
+    assert_eq!(files, (Some("/home/u/.config/toolfold/own.toml"), Some("policy.toml")), "the user's and the project's");
+    assert!(config.is_of_project(&ROOTS) && !config.is_of_project(&policy::FILE));
     // Stronger words than the file's are nobody else's.
-    let flags = [("skills.roots", "mine".to_owned())];
+    let flags = [(&ROOTS, "mine".to_owned())];
     let config = Config::resolve(&[project("[skills]\nroots = 'skills'")], |_| None, &flags).value;
-    assert!(!config.is_of_project("skills.roots"));
+    assert!(!config.is_of_project(&ROOTS));
 }

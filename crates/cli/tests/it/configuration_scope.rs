@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use toolfold_cli::configuration::{Config, ConfigFile, ConfigScope, KEYS, Origin};
+use toolfold_cli::configuration::{Config, ConfigFile, ConfigScope, Key, Origin, Scope, Tightening};
 
 fn file<'a>(text: &'a str, scope: ConfigScope, folder: Option<&'a str>) -> ConfigFile<'a> {
     ConfigFile { text, name: "toolfold.toml", scope, folder }
@@ -32,13 +32,13 @@ fn paths_of_a_file_are_below_its_folder_and_names_are_names() {
         let text = format!("[{section}]\n{key} = '{written}'\n");
         let read = |folder| {
             let loaded = Config::resolve(&[file(&text, ConfigScope::User, folder)], |_| None, &[]);
-            loaded.value.get(&format!("{section}.{key}")).map(str::to_owned)
+            loaded.value.text(Key::named(&format!("{section}.{key}")).unwrap()).to_owned()
         };
-        assert_eq!(read(Some("/p")).as_deref(), Some(expected), "{text}");
-        assert_eq!(read(None).as_deref(), Some(written), "{text}");
+        assert_eq!(read(Some("/p")), expected, "{text}");
+        assert_eq!(read(None), written, "{text}");
     }
     let empty = Config::resolve(&[file("[tools]\nfile = ''\n", ConfigScope::User, Some("/p"))], |_| None, &[]);
-    assert_eq!(empty.value.get("tools.file"), None, "no file is not the folder");
+    assert_eq!(empty.value.settings.tools.file, None, "no file is not the folder");
 }
 
 /// What a project may say beside the user's own configuration, and what is left out with a warning.
@@ -55,14 +55,15 @@ fn a_projects_file_turns_policy_on_and_keeps_nothing_less() {
         ("[presentation]\nbudget = 7", "presentation.budget", true, "7"),
     ] {
         let files = |scope| [file(OWN, ConfigScope::User, None), file(text, scope, None)];
+        let key = Key::named(key).unwrap();
         let loaded = Config::resolve(&files(ConfigScope::Project), |_| None, &[]);
         let warned: Vec<_> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
         assert_eq!(warned, if counts { &[][..] } else { &["ignored-setting"] }, "{text}");
-        assert_eq!((loaded.value.get(key), loaded.value.is_of_project(key)), (Some(value), counts), "{text}");
+        assert_eq!((loaded.value.text(key), loaded.value.is_of_project(key)), (value, counts), "{text}");
         // The same words in a file of the user's own count, and are the user's.
         let own = Config::resolve(&files(ConfigScope::User), |_| None, &[]);
         assert!(own.diagnostics.is_empty() && !own.value.is_of_project(key), "{text}: {:?}", own.diagnostics);
-        assert!(text.contains(own.value.get(key).unwrap()), "{text}: {:?}", own.value.get(key));
+        assert!(text.contains(own.value.text(key)), "{text}: {}", own.value.text(key));
     }
 }
 
@@ -73,8 +74,126 @@ fn every_setting_is_listed_in_order_and_refuses_what_is_none() {
     let lines: Vec<_> = loaded.diagnostics.iter().map(|found| (found.code, found.place.to_string())).collect();
     let at = |place: &str| ("bad-setting", format!("toolfold.toml:{place}"));
     assert_eq!(lines, [at("2:9"), at("3:9"), at("4:8")]);
-    assert!(loaded.value.iter().map(|(name, _)| name).eq(KEYS.iter().map(|key| key.name)));
+    assert!(loaded.value.iter().map(|(name, _)| name).eq(Key::all().map(|key| key.name)));
     assert!(loaded.value.iter().all(|(_, setting)| setting.origin == Origin::Default), "what is refused sets nothing");
+}
+
+/// A value other than the default that the key accepts.
+fn other_value(key: &'static Key) -> &'static str {
+    const CANDIDATES: [&str; 16] = [
+        "off",
+        "on",
+        "audit",
+        "7",
+        "5%",
+        "3s",
+        "3MiB",
+        "0.25",
+        "openai-chat",
+        "anthropic",
+        "full",
+        "forward",
+        "codex",
+        "openapi-subset",
+        "a=full,b=stable",
+        "named",
+    ];
+    let set = |value: &str| {
+        let flags = [(key, value.to_owned())];
+        !Config::resolve(&[], |_| None, &flags).has_errors()
+    };
+    let is_other = |value: &&str| *value != key.default && set(value);
+    CANDIDATES.into_iter().find(is_other).unwrap_or_else(|| panic!("no candidate is a value of {}", key.name))
+}
+
+/// The configuration of a user's file and a project's with these values of a key, and its
+/// diagnostics.
+fn with_project(key: &Key, own: &str, project: &str) -> (Config, Vec<String>) {
+    let (section, name) = key.name.split_once('.').unwrap();
+    let text =
+        |value: &str| if value.is_empty() { String::new() } else { format!("[{section}]\n{name} = '{value}'\n") };
+    let (own, project) = (text(own), text(project));
+    let files = [file(&own, ConfigScope::User, Some("/u")), file(&project, ConfigScope::Project, None)];
+    let loaded = Config::resolve(&files, |_| None, &[]);
+    let reported = loaded.diagnostics.iter().map(|own| format!("{} {} {}", own.code, own.place, own.message)).collect();
+    (loaded.value, reported)
+}
+
+/// Every key states its scope, and the scope is what a project's file can do: this test goes over
+/// all keys, so that a new key is covered without a line here.
+#[test]
+fn the_scope_of_every_key_is_enforced() {
+    for key in Key::all() {
+        let name = key.name;
+        let value = other_value(key);
+        // With the user's value beside it, and without.
+        for own in ["", value] {
+            let (alone, reported) = with_project(key, own, "");
+            assert!(reported.is_empty(), "{name}: {reported:?}");
+            let is_unchanged = |config: &Config| {
+                let same = (config.text(key), config.origin(key)) == (alone.text(key), alone.origin(key));
+                same && config.settings == alone.settings && !config.is_of_project(key)
+            };
+            let (config, reported) = with_project(key, own, value);
+            let is_ignored = |reason: &str| {
+                let [only] = reported.as_slice() else { return false };
+                only.starts_with("ignored-setting toolfold.toml:2:")
+                    && only.ends_with(&format!("`{name}` is left out: {reason}"))
+            };
+            match key.scope {
+                Scope::User(reason) => {
+                    assert!(!reason.is_empty() && is_ignored(reason), "{name}: {reported:?}");
+                    assert!(is_unchanged(&config), "{name}: {:?}", config.text(key));
+                }
+                Scope::Project => {
+                    assert!(reported.is_empty() && config.is_of_project(key), "{name}: {reported:?}");
+                    assert_eq!(config.text(key), value, "{name}");
+                }
+                Scope::Tightens(Tightening::Only { value: strictest, reason }) => {
+                    assert!(is_ignored(reason) && is_unchanged(&config), "{name}: {reported:?}");
+                    let (config, reported) = with_project(key, own, strictest);
+                    assert!(reported.is_empty() && config.is_of_project(key), "{name}: {reported:?}");
+                    assert_eq!(config.text(key), strictest, "{name}");
+                }
+                Scope::Tightens(Tightening::Additional(store)) => {
+                    let mut expected = alone.settings.clone();
+                    store(&mut expected, value.to_owned());
+                    assert!(reported.is_empty() && !config.is_of_project(key), "{name}: {reported:?}");
+                    assert_ne!(config.settings, alone.settings, "{name}: the project's value is stored");
+                    assert_eq!(config.settings, expected, "{name}: beside the user's");
+                    assert_eq!(config.text(key), alone.text(key), "{name}");
+                }
+                Scope::Tightens(Tightening::InsideFolder) => {
+                    assert!(reported.is_empty() && config.is_of_project(key), "{name}: {reported:?}");
+                    for outside in ["/tmp/x", "../x", "a/../../x", "~/x", "-", "C:\\x", "..\\x"] {
+                        let (config, reported) = with_project(key, own, outside);
+                        assert!(
+                            reported.len() == 1 && reported[0].starts_with("ignored-setting"),
+                            "{name} {outside}: {reported:?}"
+                        );
+                        assert!(is_unchanged(&config), "{name} {outside}: {:?}", config.text(key));
+                    }
+                }
+                Scope::Tightens(other) => panic!("{name}: {other:?} is not tested"),
+            }
+        }
+    }
+}
+
+/// The keys that every cloned repository may set, by name. A key joins the list only on purpose: it
+/// can neither start a program nor reach a server nor loosen a rule.
+#[test]
+fn a_project_may_set_these_keys() {
+    let open = Key::all().filter(|key| matches!(key.scope, Scope::Project)).map(|key| key.name);
+    assert_eq!(
+        open.collect::<Vec<_>>().join(" "),
+        "tools.file tools.format tools.mcp_server tools.mcp_timeout presentation.arm presentation.profile \
+         presentation.budget presentation.requests presentation.expansions presentation.system presentation.step \
+         presentation.blind presentation.coerce presentation.wire presentation.model presentation.gemini \
+         presentation.capabilities check.max_first_turn check.max_tool check.max_category check.max_growth \
+         check.max_tool_growth check.new_tools check.frozen skills.mode skills.roots skills.budget gateway.namespace \
+         gateway.client gateway.elicitation experiment.arms experiment.ratio"
+    );
 }
 
 /// A folder of a test's own, gone at the end.

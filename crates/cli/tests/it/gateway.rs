@@ -251,8 +251,9 @@ fn a_projects_file_adds_no_server_and_only_tightens() {
          [gateway.server.a]\nexclude = ['y']\ninclude = ['z']\ntrust = 'untrusted'\ncall_timeout = '9m'\n\
          [gateway.server.b]\ntrust = 'trusted'\n";
     let (config, said) = resolve(&[(own, ConfigScope::User), (project, ConfigScope::Project)]);
-    assert_eq!((config.get("gateway.servers"), config.get("gateway.http")), (Some("mine.json"), None));
-    assert_eq!((config.get("gateway.namespace"), config.get("gateway.client")), (Some("on"), Some("codex")));
+    let gateway = &config.settings.gateway;
+    assert_eq!((gateway.servers.as_deref(), gateway.http.as_deref()), (Some("mine.json"), None));
+    assert_eq!((gateway.namespace, gateway.client.name.as_str()), (true, "codex"));
     let a = &config.gateway_servers()["a"];
     assert_eq!((a.include.len(), a.exclude.as_slice()), (0, &["x".to_owned(), "y".to_owned()][..]));
     assert_eq!((a.trust.as_deref(), a.call_timeout.as_deref()), (Some("untrusted"), Some("2m")));

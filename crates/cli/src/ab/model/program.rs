@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::super::output::Failure;
 use super::{NoAnswer, short};
-use crate::configuration::checks::command_words;
+use crate::configuration::parse::command_words;
 
 /// The longest response that is read, in bytes.
 const MAX_RESPONSE: u64 = 64 << 20;

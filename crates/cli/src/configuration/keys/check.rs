@@ -1,52 +1,151 @@
-//! The settings of `[check]`: the lock and the budgets of `toolfold check`.
+//! `[check]`: the lock and the budgets of `toolfold check`.
 
-use super::super::checks::{any, switch};
-use super::Key;
+use super::super::parse::{put, switch};
+use super::super::paths::Paths;
+use super::super::scope::{Scope, Tightening};
+use super::keys;
 use toolfold_measure::check::Growth;
 
-const fn key(
-    name: &'static str,
-    flag: &'static str,
-    default: &'static str,
-    help: &'static str,
-    check: fn(&str) -> Result<(), String>,
-) -> Key {
-    Key { name, env: None, flag: Some(flag), default, help, check }
+/// The lock's file if none is set.
+const LOCK_FILE: &str = "toolfold.lock";
+
+/// The values of `[check]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Check {
+    /// The lock's file.
+    pub lock: String,
+    /// Tokens of the tool block on the first turn.
+    pub max_first_turn: Option<usize>,
+    /// Tokens of one tool.
+    pub max_tool: Option<usize>,
+    /// Tokens of one category's tools.
+    pub max_category: Option<usize>,
+    /// By how much the first turn of an arm may grow.
+    pub max_growth: GrowthBudget,
+    /// By how much one tool may grow.
+    pub max_tool_growth: GrowthBudget,
+    /// Whether tools that the lock does not contain are allowed.
+    pub new_tools: bool,
+    /// Whether any difference from the lock is an error.
+    pub frozen: bool,
 }
 
-pub(super) const LOCK: Key =
-    key("check.lock", "--lock", "toolfold.lock", "the lock that check and diff compare with, and lock writes", any);
-pub(super) const MAX_FIRST_TURN: Key =
-    key("check.max_first_turn", "--max-first-turn", "", "tokens of the tool block on the first turn, or off", tokens);
-pub(super) const MAX_TOOL: Key = key("check.max_tool", "--max-tool", "", "tokens of one tool whole, or off", tokens);
-pub(super) const MAX_CATEGORY: Key =
-    key("check.max_category", "--max-category", "", "tokens of one category's tools whole, or off", tokens);
-pub(super) const MAX_GROWTH: Key = key(
-    "check.max_growth",
-    "--max-growth",
-    "",
-    "by how much the first turn of an arm may grow since the lock: 200, 5%, or off",
-    growth,
-);
-pub(super) const MAX_TOOL_GROWTH: Key = key(
-    "check.max_tool_growth",
-    "--max-tool-growth",
-    "",
-    "by how much one tool may grow since the lock: 100, 10%, or off",
-    growth,
-);
-pub(super) const NEW_TOOLS: Key =
-    key("check.new_tools", "--no-new-tools", "on", "whether there may be tools that the lock has not", switch);
-pub(super) const FROZEN: Key =
-    key("check.frozen", "--frozen", "off", "whether nothing may differ from the lock", switch);
+/// A budget of growth.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum GrowthBudget {
+    /// No source sets the budget.
+    #[default]
+    Unset,
+    /// The budget is off.
+    Off,
+    /// The budget.
+    AtMost(Growth),
+}
 
-fn tokens(value: &str) -> Result<(), String> {
-    if matches!(value, "" | "off") {
-        return Ok(());
+impl GrowthBudget {
+    /// The limit, if there is one.
+    #[must_use]
+    pub fn limit(self) -> Option<Growth> {
+        match self {
+            Self::Unset | Self::Off => None,
+            Self::AtMost(growth) => Some(growth),
+        }
     }
-    value.parse::<usize>().map(drop).map_err(|_| format!("`{value}` is neither a number of tokens nor off"))
 }
 
-fn growth(value: &str) -> Result<(), String> {
-    if matches!(value, "" | "off") { Ok(()) } else { value.parse::<Growth>().map(drop).map_err(|why| why.to_string()) }
+keys! {
+    LOCK = "check.lock" {
+        scope: Scope::Tightens(Tightening::InsideFolder),
+        paths: Paths::File,
+        env: None,
+        flag: Some("--lock"),
+        default: LOCK_FILE,
+        help: "the lock that check and diff compare with, and lock writes",
+        store: |settings, text| {
+            settings.check.lock = if text.is_empty() { LOCK_FILE } else { text }.to_owned();
+            Ok(())
+        },
+    }
+    MAX_FIRST_TURN = "check.max_first_turn" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--max-first-turn"),
+        default: "",
+        help: "tokens of the tool block on the first turn, or off",
+        store: |settings, text| put(&mut settings.check.max_first_turn, text, tokens),
+    }
+    MAX_TOOL = "check.max_tool" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--max-tool"),
+        default: "",
+        help: "tokens of one tool whole, or off",
+        store: |settings, text| put(&mut settings.check.max_tool, text, tokens),
+    }
+    MAX_CATEGORY = "check.max_category" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--max-category"),
+        default: "",
+        help: "tokens of one category's tools whole, or off",
+        store: |settings, text| put(&mut settings.check.max_category, text, tokens),
+    }
+    MAX_GROWTH = "check.max_growth" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--max-growth"),
+        default: "",
+        help: "by how much the first turn of an arm may grow since the lock: 200, 5%, or off",
+        store: |settings, text| put(&mut settings.check.max_growth, text, growth),
+    }
+    MAX_TOOL_GROWTH = "check.max_tool_growth" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--max-tool-growth"),
+        default: "",
+        help: "by how much one tool may grow since the lock: 100, 10%, or off",
+        store: |settings, text| put(&mut settings.check.max_tool_growth, text, growth),
+    }
+    NEW_TOOLS = "check.new_tools" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--no-new-tools"),
+        default: "on",
+        help: "whether there may be tools that the lock has not",
+        store: |settings, text| put(&mut settings.check.new_tools, text, switch),
+    }
+    FROZEN = "check.frozen" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--frozen"),
+        default: "off",
+        help: "whether nothing may differ from the lock",
+        store: |settings, text| put(&mut settings.check.frozen, text, switch),
+    }
+}
+
+/// A budget of tokens; `None` if it is empty or off.
+fn tokens(text: &str) -> Result<Option<usize>, String> {
+    if matches!(text, "" | "off") {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| format!("`{text}` is neither a number of tokens nor off"))
+}
+
+fn growth(text: &str) -> Result<GrowthBudget, String> {
+    match text {
+        "" => Ok(GrowthBudget::Unset),
+        "off" => Ok(GrowthBudget::Off),
+        text => {
+            text.parse().map(GrowthBudget::AtMost).map_err(|why: <Growth as std::str::FromStr>::Err| why.to_string())
+        }
+    }
 }

@@ -1,0 +1,41 @@
+//! `[experiment]`: two variants of a conversation.
+
+use super::super::parse::{experiment_arms, put, share};
+use super::super::paths::Paths;
+use super::super::scope::Scope;
+use super::keys;
+use toolfold::profile::Arm;
+
+/// The values of `[experiment]`.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ExperimentSettings {
+    /// The two variants with their arms.
+    pub arms: Option<[(String, Arm); 2]>,
+    /// The share of conversations that get the second variant.
+    pub ratio: f64,
+}
+
+keys! {
+    ARMS = "experiment.arms" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "",
+        help: "two variants with their arms: {control = \"full\", treatment = \"stable\"}",
+        store: |settings, text| {
+            settings.experiment.arms = Some(experiment_arms(text, &settings.arms)?);
+            Ok(())
+        },
+    }
+    RATIO = "experiment.ratio" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "0.5",
+        help: "the share of conversations that get the second variant, 0 to 1",
+        store: |settings, text| put(&mut settings.experiment.ratio, text, share),
+    }
+}

@@ -1,0 +1,134 @@
+//! `[gateway]`: which servers the gateway represents, and how it is reached.
+
+use super::super::parse::{client, optional, put, switch};
+use super::super::paths::Paths;
+use super::super::scope::Scope;
+use super::keys;
+use toolfold_gateway::clients::McpClient;
+
+/// Why a project cannot set the servers of the gateway, or how it is reached.
+const SERVERS: Scope = Scope::User("a project cannot add servers, nor say how they are reached and kept");
+
+/// The values of `[gateway]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Gateway {
+    /// The file with the servers; `-` is standard input.
+    pub servers: Option<String>,
+    /// Whether every tool's name is prefixed with its server's.
+    pub namespace: bool,
+    /// The client that is served.
+    pub client: &'static McpClient,
+    /// Whether approvals are requested through the client's forms.
+    pub elicitation: bool,
+    /// The address to serve HTTP on.
+    pub http: Option<String>,
+    /// The environment variable with the token of requests over HTTP.
+    pub token_env: Option<String>,
+    /// The file that stores sessions over HTTP.
+    pub state: Option<String>,
+    /// The environment variable with the key that seals ids and state.
+    pub state_key_env: Option<String>,
+    /// Whether the cached list is answered while servers start.
+    pub eager_cache: bool,
+}
+
+impl Default for Gateway {
+    fn default() -> Self {
+        Self {
+            servers: None,
+            namespace: false,
+            client: McpClient::generic(),
+            elicitation: true,
+            http: None,
+            token_env: None,
+            state: None,
+            state_key_env: None,
+            eager_cache: false,
+        }
+    }
+}
+
+keys! {
+    SERVERS_FILE = "gateway.servers" {
+        scope: SERVERS,
+        paths: Paths::File,
+        env: Some("TOOLFOLD_GATEWAY_SERVERS"),
+        flag: Some("--servers"),
+        default: "",
+        help: "the file with the servers that the gateway stands before; only in your own configuration",
+        store: |settings, text| put(&mut settings.gateway.servers, text, optional),
+    }
+    NAMESPACE = "gateway.namespace" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: Some("TOOLFOLD_GATEWAY_NAMESPACE"),
+        flag: Some("--namespace"),
+        default: "off",
+        help: "whether every tool has its server before its name, not only where names collide",
+        store: |settings, text| put(&mut settings.gateway.namespace, text, switch),
+    }
+    CLIENT = "gateway.client" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: Some("TOOLFOLD_GATEWAY_CLIENT"),
+        flag: Some("--client"),
+        default: "generic",
+        help: "the client that the gateway serves: which names are its own, whether it defers tools itself",
+        store: |settings, text| put(&mut settings.gateway.client, text, client),
+    }
+    ELICITATION = "gateway.elicitation" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: Some("TOOLFOLD_GATEWAY_ELICITATION"),
+        flag: Some("--no-elicitation"),
+        default: "on",
+        help: "whether a person is asked through the client where it has forms; off: only toolfold approvals and the console",
+        store: |settings, text| put(&mut settings.gateway.elicitation, text, switch),
+    }
+    HTTP = "gateway.http" {
+        scope: SERVERS,
+        paths: Paths::None,
+        env: Some("TOOLFOLD_GATEWAY_HTTP"),
+        flag: Some("--http"),
+        default: "",
+        help: "the address to serve HTTP on, instead of standard input and output; only in your own configuration",
+        store: |settings, text| put(&mut settings.gateway.http, text, optional),
+    }
+    TOKEN_ENV = "gateway.token_env" {
+        scope: SERVERS,
+        paths: Paths::None,
+        env: Some("TOOLFOLD_GATEWAY_TOKEN_ENV"),
+        flag: Some("--token-env"),
+        default: "",
+        help: "the variable with the token that requests over HTTP bring; only in your own configuration",
+        store: |settings, text| put(&mut settings.gateway.token_env, text, optional),
+    }
+    STATE = "gateway.state" {
+        scope: SERVERS,
+        paths: Paths::File,
+        env: Some("TOOLFOLD_GATEWAY_STATE"),
+        flag: Some("--state"),
+        default: "",
+        help: "the file in which sessions over HTTP outlive the process; only in your own configuration",
+        store: |settings, text| put(&mut settings.gateway.state, text, optional),
+    }
+    STATE_KEY_ENV = "gateway.state_key_env" {
+        scope: SERVERS,
+        paths: Paths::None,
+        env: Some("TOOLFOLD_GATEWAY_STATE_KEY_ENV"),
+        flag: Some("--state-key-env"),
+        default: "",
+        help: "the variable with the key that seals ids and state of sessions; only in your own configuration",
+        store: |settings, text| put(&mut settings.gateway.state_key_env, text, optional),
+    }
+    EAGER_CACHE = "gateway.eager_cache" {
+        scope: SERVERS,
+        paths: Paths::None,
+        env: Some("TOOLFOLD_GATEWAY_EAGER_CACHE"),
+        flag: Some("--eager-cache"),
+        default: "off",
+        help: "whether the list is answered from the last one while servers start; only in your own configuration",
+        store: |settings, text| put(&mut settings.gateway.eager_cache, text, switch),
+    }
+}

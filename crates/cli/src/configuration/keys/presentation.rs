@@ -1,0 +1,175 @@
+//! `[presentation]`: how the tools are presented to the model.
+
+use super::super::parse::{arm, optional, or_default, put, switch, whole, wire};
+use super::super::paths::Paths;
+use super::super::scope::Scope;
+use super::keys;
+use toolfold::engine::Blind;
+use toolfold::profile::{Arm, Workload};
+use toolfold::wire::{GeminiParameters, Wire};
+
+/// The values of `[presentation]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Presentation {
+    /// The arm.
+    pub arm: Arm,
+    /// The profile: a file, a built-in name, `derived` or `off`.
+    pub profile: Option<String>,
+    /// First-turn tokens before arm auto folds further.
+    pub budget: usize,
+    /// The conversation that arm auto assumes.
+    pub workload: Workload,
+    /// What happens to calls that leave out hidden parameters.
+    pub blind: Blind,
+    /// Whether arguments with one meaning are corrected.
+    pub coerce: bool,
+    /// The provider's API.
+    pub wire: Wire,
+    /// The model.
+    pub model: Option<String>,
+    /// How parameters are written for Gemini.
+    pub gemini: GeminiParameters,
+    /// The file with rows that override the capability table.
+    pub capabilities: Option<String>,
+}
+
+impl Default for Presentation {
+    fn default() -> Self {
+        Self {
+            arm: Arm::Auto,
+            profile: None,
+            budget: 0,
+            workload: Workload::default(),
+            blind: Blind::default(),
+            coerce: true,
+            wire: Wire::OpenAiChat,
+            model: None,
+            gemini: GeminiParameters::default(),
+            capabilities: None,
+        }
+    }
+}
+
+keys! {
+    ARM = "presentation.arm" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: Some("TOOLFOLD_ARM"),
+        flag: Some("--arm"),
+        default: "auto",
+        help: "how the tools are presented: a built-in arm, or one of [arms.NAME]",
+        store: |settings, text| {
+            settings.presentation.arm = arm(text, &settings.arms)?;
+            Ok(())
+        },
+    }
+    PROFILE = "presentation.profile" {
+        scope: Scope::Project,
+        paths: Paths::FileOrName,
+        env: Some("TOOLFOLD_PROFILE"),
+        flag: Some("--profile"),
+        default: "",
+        help: "a file, a built-in name, derived, or off; without one, excel for the built-in tools, derived for others",
+        store: |settings, text| put(&mut settings.presentation.profile, text, optional),
+    }
+    BUDGET = "presentation.budget" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--budget"),
+        default: "4000",
+        help: "first-turn tokens before arm auto folds further",
+        store: |settings, text| put(&mut settings.presentation.budget, text, whole),
+    }
+    REQUESTS = "presentation.requests" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "20",
+        help: "expected requests of a conversation, for arm auto",
+        store: |settings, text| put(&mut settings.presentation.workload.requests, text, whole),
+    }
+    EXPANSIONS = "presentation.expansions" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "2",
+        help: "expected expansions of a conversation, for arm auto",
+        store: |settings, text| put(&mut settings.presentation.workload.expansions, text, whole),
+    }
+    SYSTEM = "presentation.system" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "2000",
+        help: "tokens of system text, for arm auto",
+        store: |settings, text| put(&mut settings.presentation.workload.system_tokens, text, whole),
+    }
+    STEP = "presentation.step" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "600",
+        help: "tokens by which a conversation grows from request to request, for arm auto",
+        store: |settings, text| put(&mut settings.presentation.workload.step_tokens, text, whole),
+    }
+    BLIND = "presentation.blind" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "show",
+        help: "calls that leave out parameters which were hidden: show them first, or forward the call as it is",
+        store: |settings, text| put(&mut settings.presentation.blind, text, or_default),
+    }
+    COERCE = "presentation.coerce" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "on",
+        help: "whether arguments with one meaning are put right: null that is not given, numbers and JSON as text",
+        store: |settings, text| put(&mut settings.presentation.coerce, text, switch),
+    }
+    WIRE = "presentation.wire" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--wire"),
+        default: "openai-chat",
+        help: "the provider's API",
+        store: |settings, text| put(&mut settings.presentation.wire, text, wire),
+    }
+    MODEL = "presentation.model" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--model"),
+        default: "",
+        help: "the model, for the capability table and the meter",
+        store: |settings, text| put(&mut settings.presentation.model, text, optional),
+    }
+    GEMINI = "presentation.gemini" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "json-schema",
+        help: "how Gemini is told parameters: json-schema, or openapi-subset for endpoints that know nothing else",
+        store: |settings, text| put(&mut settings.presentation.gemini, text, or_default),
+    }
+    CAPABILITIES = "presentation.capabilities" {
+        scope: Scope::Project,
+        paths: Paths::File,
+        env: None,
+        flag: None,
+        default: "",
+        help: "a file of rows that override the capability table",
+        store: |settings, text| put(&mut settings.presentation.capabilities, text, optional),
+    }
+}

@@ -1,0 +1,95 @@
+//! `[skills]`: which skills are offered, and how much is read.
+
+use super::super::parse::{list, put, switch, whole};
+use super::super::paths::Paths;
+use super::super::scope::Scope;
+use super::super::units;
+use super::keys;
+use toolfold::skill::{Budget, Limits};
+
+/// Why a project cannot set the limits.
+const LIMITS: Scope = Scope::User("a project cannot say how much is read");
+
+/// The values of `[skills]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Skills {
+    /// Whether skills are offered.
+    pub on: bool,
+    /// The folders of skills.
+    pub roots: Vec<String>,
+    /// What the declaration of `activate_skill` may cost.
+    pub budget: Budget,
+    /// How much is read below a root, and stored.
+    pub limits: Limits,
+}
+
+keys! {
+    MODE = "skills.mode" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: Some("TOOLFOLD_SKILLS"),
+        flag: None,
+        default: "on",
+        help: "on or off",
+        store: |settings, text| put(&mut settings.skills.on, text, switch),
+    }
+    ROOTS = "skills.roots" {
+        scope: Scope::Project,
+        paths: Paths::Folders,
+        env: None,
+        flag: Some("--skills"),
+        default: "",
+        help: "folders of skills, separated by commas",
+        store: |settings, text| put(&mut settings.skills.roots, text, list),
+    }
+    BUDGET = "skills.budget" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "2000",
+        help: "tokens that activate_skill may cost, list and enum together",
+        store: |settings, text| put(&mut settings.skills.budget, text, |text| whole(text).map(Budget::Tokens)),
+    }
+    DEPTH = "skills.depth" {
+        scope: LIMITS,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "6",
+        help: "levels of folders that are read below a root of skills",
+        store: |settings, text| put(&mut settings.skills.limits.depth, text, whole),
+    }
+    FOLDERS = "skills.folders" {
+        scope: LIMITS,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "20000",
+        help: "folders that are read below a root of skills",
+        store: |settings, text| put(&mut settings.skills.limits.folders, text, whole),
+    }
+    ENTRIES = "skills.entries" {
+        scope: LIMITS,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "200000",
+        help: "names that are read in the folders below a root of skills",
+        store: |settings, text| put(&mut settings.skills.limits.entries, text, whole),
+    }
+    BYTES = "skills.bytes" {
+        scope: LIMITS,
+        paths: Paths::None,
+        env: None,
+        flag: None,
+        default: "256MiB",
+        help: "text of skills that is held, of one root and of all",
+        store: |settings, text| {
+            let bytes = units::size(text)?;
+            settings.skills.limits = Limits { root_bytes: bytes, bytes, ..settings.skills.limits };
+            Ok(())
+        },
+    }
+}

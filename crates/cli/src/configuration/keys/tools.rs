@@ -1,0 +1,109 @@
+//! `[tools]`: where the tools come from.
+
+use std::time::Duration;
+
+use super::super::parse::{CommandLine, command, optional, optional_as, period, put};
+use super::super::paths::Paths;
+use super::super::scope::Scope;
+use super::keys;
+use toolfold::catalog::Format;
+
+/// Why a project cannot set the servers.
+const SERVERS: Scope = Scope::User("a project cannot start servers, nor say what they are sent");
+
+/// The values of `[tools]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tools {
+    /// The file with the tool list; `-` is standard input.
+    pub file: Option<String>,
+    /// The format of the tool list.
+    pub format: Option<Format>,
+    /// The command of an MCP server.
+    pub mcp: Option<CommandLine>,
+    /// The URL of an MCP server.
+    pub mcp_url: Option<String>,
+    /// The file with the servers of an MCP client.
+    pub mcp_config: Option<String>,
+    /// The name of the one server of that file.
+    pub mcp_server: Option<String>,
+    /// How long servers may take to start and to list their tools.
+    pub mcp_timeout: Duration,
+    /// The environment variable with the bearer token for the URL.
+    pub mcp_token_env: Option<String>,
+}
+
+keys! {
+    FILE = "tools.file" {
+        scope: Scope::Project,
+        paths: Paths::File,
+        env: None,
+        flag: Some("--tools"),
+        default: "",
+        help: "the tool list; without one, the built-in Excel tools",
+        store: |settings, text| put(&mut settings.tools.file, text, optional),
+    }
+    FORMAT = "tools.format" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--format"),
+        default: "",
+        help: "its format; without one, detected from its first tool",
+        store: |settings, text| put(&mut settings.tools.format, text, optional_as),
+    }
+    MCP = "tools.mcp" {
+        scope: SERVERS,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--mcp"),
+        default: "",
+        help: "the command of an MCP server whose tools are read; only in your own configuration",
+        store: |settings, text| put(&mut settings.tools.mcp, text, command),
+    }
+    MCP_URL = "tools.mcp_url" {
+        scope: SERVERS,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--mcp-url"),
+        default: "",
+        help: "the URL of an MCP server whose tools are read; only in your own configuration",
+        store: |settings, text| put(&mut settings.tools.mcp_url, text, optional),
+    }
+    MCP_CONFIG = "tools.mcp_config" {
+        scope: SERVERS,
+        paths: Paths::File,
+        env: None,
+        flag: Some("--mcp-config"),
+        default: "",
+        help: "the file with the servers of an MCP client whose tools are read; only in your own configuration",
+        store: |settings, text| put(&mut settings.tools.mcp_config, text, optional),
+    }
+    MCP_SERVER = "tools.mcp_server" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: None,
+        flag: Some("--mcp-server"),
+        default: "",
+        help: "the one server of that file; without one, all of them",
+        store: |settings, text| put(&mut settings.tools.mcp_server, text, optional),
+    }
+    MCP_TIMEOUT = "tools.mcp_timeout" {
+        scope: Scope::Project,
+        paths: Paths::None,
+        env: Some("TOOLFOLD_MCP_TIMEOUT"),
+        flag: Some("--mcp-timeout"),
+        default: "30s",
+        help: "how long servers may take to start and to list their tools",
+        store: |settings, text| put(&mut settings.tools.mcp_timeout, text, period),
+    }
+    MCP_TOKEN_ENV = "tools.mcp_token_env" {
+        scope: SERVERS,
+        paths: Paths::None,
+        env: Some("TOOLFOLD_MCP_TOKEN_ENV"),
+        flag: Some("--mcp-token-env"),
+        default: "",
+        help: "the variable with the bearer token for that URL; only in your own configuration",
+        store: |settings, text| put(&mut settings.tools.mcp_token_env, text, optional),
+    }
+}

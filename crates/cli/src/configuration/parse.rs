@@ -1,0 +1,162 @@
+//! Parsers of values: each returns the typed value, or the reason why the text is invalid.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::units;
+use toolfold::name::nearest;
+use toolfold::profile::{Arm, CustomArm};
+use toolfold::wire::Wire;
+use toolfold_gateway::clients::McpClient;
+
+/// A command line, split into words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommandLine {
+    /// The text as it was written.
+    pub text: String,
+    /// The program.
+    pub program: String,
+    /// The arguments of the program.
+    pub arguments: Vec<String>,
+}
+
+/// Parses `text` and stores the value. An invalid text leaves the field unchanged.
+pub(super) fn put<T>(field: &mut T, text: &str, parse: fn(&str) -> Result<T, String>) -> Result<(), String> {
+    *field = parse(text)?;
+    Ok(())
+}
+
+/// The words of a command, split at white space and unquoted as a shell does it. No shell is run,
+/// so that `$NAME`, `*` and `|` have no special meaning.
+///
+/// # Errors
+/// A quote does not end, or the command is empty.
+pub(crate) fn command_words(command: &str) -> Result<Vec<String>, String> {
+    let words = shlex::split(command).ok_or_else(|| "a quote in the command does not end".to_owned())?;
+    if words.is_empty() { Err("the command is empty".to_owned()) } else { Ok(words) }
+}
+
+/// A text; `None` if it is empty.
+#[expect(clippy::unnecessary_wraps, reason = "a parser like the others")]
+pub(super) fn optional(text: &str) -> Result<Option<String>, String> {
+    Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
+}
+
+/// A value that its type reads; `None` if the text is empty.
+pub(super) fn optional_as<T: FromStr<Err: ToString>>(text: &str) -> Result<Option<T>, String> {
+    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|why: T::Err| why.to_string()) }
+}
+
+/// A value that its type reads; the type's default if the text is empty.
+pub(super) fn or_default<T: FromStr<Err: ToString> + Default>(text: &str) -> Result<T, String> {
+    Ok(optional_as(text)?.unwrap_or_default())
+}
+
+/// A provider's API; OpenAI's chat if the text is empty.
+pub(super) fn wire(text: &str) -> Result<Wire, String> {
+    Ok(optional_as(text)?.unwrap_or(Wire::OpenAiChat))
+}
+
+/// A command line; `None` if the text is empty.
+pub(super) fn command(text: &str) -> Result<Option<CommandLine>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let mut words = command_words(text)?.into_iter();
+    let program = words.next().unwrap_or_default();
+    Ok(Some(CommandLine { text: text.to_owned(), program, arguments: words.collect() }))
+}
+
+/// The parts of a list that is separated by commas, without white space around them; none if the
+/// text is empty.
+#[expect(clippy::unnecessary_wraps, reason = "a parser like the others")]
+pub(super) fn list(text: &str) -> Result<Vec<String>, String> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(text.split(',').map(|part| part.trim().to_owned()).collect())
+}
+
+/// A whole number.
+pub(super) fn whole(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number"))
+}
+
+/// A period such as `30s`.
+pub(super) fn period(text: &str) -> Result<Duration, String> {
+    let ms = units::period_ms(text).map_err(|help| format!("`{text}` is not a period: {help}"))?;
+    Ok(Duration::from_millis(ms.unsigned_abs()))
+}
+
+/// A share: a number from 0 to 1.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err(format!("`{text}` is not a number between 0 and 1")),
+    }
+}
+
+/// A switch: on or off.
+pub(super) fn switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("`{text}` is neither on nor off")),
+    }
+}
+
+/// An MCP client of the table of clients.
+pub(super) fn client(text: &str) -> Result<&'static McpClient, String> {
+    if let Some(client) = McpClient::named(text) {
+        return Ok(client);
+    }
+    let names: Vec<&str> = McpClient::all().iter().map(|own| own.name.as_str()).collect();
+    let near = nearest(text, names.iter().copied(), 1).first().map(|near| format!("; did you mean `{near}`?"));
+    Err(format!("`{text}` is none of {}{}", names.join(", "), near.unwrap_or_default()))
+}
+
+/// An arm, a built-in one or one of the files' own.
+pub(super) fn arm(text: &str, own: &[CustomArm]) -> Result<Arm, String> {
+    Arm::named(text, own).map_err(|why| why.to_string())
+}
+
+/// Two variants with their arms: `control=full,treatment=stable`.
+pub(super) fn experiment_arms(text: &str, own: &[CustomArm]) -> Result<[(String, Arm); 2], String> {
+    let mut variants = Vec::new();
+    for part in text.split(',') {
+        let (name, arm_name) = part.split_once('=').ok_or_else(|| format!("`{part}` is not variant=arm"))?;
+        variants.push((name.trim().to_owned(), arm(arm_name.trim(), own)?));
+    }
+    <[(String, Arm); 2]>::try_from(variants)
+        .map_err(|variants| format!("an experiment has two variants, not {}", variants.len()))
+}
+
+/// The arm of the original design's switch.
+pub(super) fn arm_of_switch(text: &str) -> Result<Arm, String> {
+    match text {
+        "true" | "1" => Ok(Arm::Seed),
+        "false" | "0" => Ok(Arm::Full),
+        other => Err(format!("`{other}` is neither true nor false")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_words;
+
+    #[test]
+    fn a_command_is_split_as_a_shell_does() {
+        for (command, words) in [
+            ("npx -y server", Some(vec!["npx", "-y", "server"])),
+            ("a 'b c' \"d e\" f\\ g", Some(vec!["a", "b c", "d e", "f g"])),
+            ("a '' $HOME *", Some(vec!["a", "", "$HOME", "*"])),
+            ("a --x='1 2'", Some(vec!["a", "--x=1 2"])),
+            ("a 'b", None),
+            ("  ", None),
+        ] {
+            let words = words.map(|words| words.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            assert_eq!(command_words(command).ok(), words, "{command}");
+        }
+    }
+}

@@ -21,11 +21,13 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{LazyLock, OnceLock};
 
-pub(crate) use self::row::{
-    Does, Files, Kinds, Links, Operands, Order, Program, Recursive, Style, Unpacks, Words, fits,
-};
+pub(crate) use self::kinds::Kinds;
+pub(crate) use self::row::{Does, Files, Links, Operands, Order, Program, Recursive, Style, Unpacks};
+pub(crate) use self::words::{Words, fits};
 
+mod kinds;
 mod row;
+mod words;
 
 /// The rows, deflated.
 const PACKED: &[u8] = include_bytes!("programs.bin");

@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::de::value::MapDeserializer;
 use serde::{Deserialize, Deserializer};
 
 use super::Names;
+use super::kinds::{Kinds, read_kinds};
+use super::words::Words;
 
 /// What an option does. The name of each is the key that lists such options, and the order is by how much they do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -220,92 +221,12 @@ pub(crate) enum Links {
     ByOption,
 }
 
-/// What a program is: the words of the key `is`.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Kinds {
-    /// It adds words from its input to a command: `xargs`.
-    pub(crate) adds_arguments: bool,
-    /// It reads the language of `awk`.
-    pub(crate) awk: bool,
-    /// Its first word holds letters of options: `tar xf`.
-    pub(crate) bundled_letters: bool,
-    /// Its letters can be combined, for ask and deny.
-    pub(crate) clusters: bool,
-    /// It starts commands on another machine or in a container.
-    pub(crate) elsewhere: bool,
-    /// It reads the expressions of `find`.
-    pub(crate) finds: bool,
-    /// It runs code that it receives.
-    pub(crate) interpreter: bool,
-    /// It joins its words to a command line for a shell: `watch`.
-    pub(crate) joins_words: bool,
-    /// It starts a program named in its words.
-    pub(crate) launcher: bool,
-    /// A launcher that is often used for something else.
-    pub(crate) often_other: bool,
-    /// It only reads, unless `not_read_only` lists an option that it has.
-    pub(crate) only_reads: bool,
-    /// A subcommand of a launcher that only shows something.
-    pub(crate) only_shows: bool,
-    /// It runs a command as another user.
-    pub(crate) other_user: bool,
-    /// Settings in the working directory make it run something.
-    pub(crate) own_settings: bool,
-    /// Operands with a slash choose another folder.
-    pub(crate) path_operands: bool,
-    /// Operands with a pipe are commands: `convert '|ls'`.
-    pub(crate) pipe_operands: bool,
-    /// It gives a command more rights.
-    pub(crate) privileged: bool,
-    /// It reads code from its input, where that is not the terminal.
-    pub(crate) reads_code: bool,
-    /// It reads commands for a shell from its input.
-    pub(crate) reads_commands: bool,
-    /// An interpreter whose input is data.
-    pub(crate) reads_data: bool,
-    /// Its words name no file that it reads, besides those that its row covers.
-    pub(crate) reads_nothing: bool,
-    /// It reads a timetable of commands from its input.
-    pub(crate) reads_timetable: bool,
-    /// It reads archives on other machines, by a program that it starts.
-    pub(crate) remote_archives: bool,
-    /// A shell on another machine reads its words again.
-    pub(crate) remote_words: bool,
-    /// An operand `@file` holds options.
-    pub(crate) response_files: bool,
-    /// It runs its operands.
-    pub(crate) runs_arguments: bool,
-    /// It reads the language of `sed`.
-    pub(crate) sed: bool,
-    /// It sets environment variables for a command: `env`.
-    pub(crate) sets_environment: bool,
-    /// Its operands set variables: `make`.
-    pub(crate) sets_variables: bool,
-    /// It is a shell.
-    pub(crate) shell: bool,
-    /// It shows files of a revision.
-    pub(crate) shows_files: bool,
-    /// Options with a slash: `msbuild /p:x=y`.
-    pub(crate) slash_options: bool,
-    /// It may start a program that it does not name.
-    pub(crate) starter: bool,
-    /// It only reads, with any operands and options.
-    pub(crate) takes_any: bool,
-    /// Its words are text for another shell: `cmd`.
-    pub(crate) takes_text: bool,
-    /// A wrapper of whose command it adds nothing.
-    pub(crate) transparent: bool,
-    /// It starts another program after its own options.
-    pub(crate) wrapper: bool,
-}
-
 /// A row.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Program {
     /// The options, by their exact spelling. The packed table has the lists of a row under this key.
-    #[serde(deserialize_with = "read_options")]
+    #[serde(default, deserialize_with = "read_options")]
     pub(super) options: HashMap<Box<str>, Does, Names>,
     /// Whether its options are listed. Where they are not, a rule that allows the program covers all of them.
     #[serde(rename = "listed", default = "listed")]
@@ -313,67 +234,103 @@ pub(crate) struct Program {
     /// Whether the row itself cannot be read.
     #[serde(skip)]
     pub(crate) is_broken: bool,
+    #[serde(default)]
     pub(crate) style: Style,
+    #[serde(default)]
     pub(crate) order: Order,
     /// Whether the first operand is a subcommand with a row.
+    #[serde(default)]
     pub(crate) subcommands: bool,
     /// Whether its options may follow the subcommand.
+    #[serde(default)]
     pub(crate) global: bool,
     /// Options after whose value everything is the arguments of something else.
+    #[serde(default)]
     pub(crate) stop: Words,
     /// Options after which a command follows, up to `;` or `+`: `find -exec`.
+    #[serde(default)]
     pub(crate) until: Words,
     pub(crate) operands: Operands,
     /// What the operands are as files, where `operands` does not state it.
+    #[serde(default)]
     pub(super) files: Option<Files>,
     /// Whether each operand that it writes needs an allow.
+    #[serde(default)]
     pub(crate) needs_write: bool,
+    #[serde(default)]
     pub(crate) recursive: Option<Recursive>,
     /// Options with which it affects everything below its operands.
+    #[serde(default)]
     pub(crate) recursive_with: Words,
     /// Options with which its operands are changed.
+    #[serde(default)]
     pub(crate) in_place: Words,
     /// Options with which its operands are folders that it creates.
+    #[serde(default)]
     pub(crate) makes_folders: Words,
     /// Options with which it writes what `read` names.
+    #[serde(default)]
     pub(crate) fills: Words,
+    /// Options with which a program of the kind `writes-operands` writes other files, too.
+    #[serde(default)]
+    pub(crate) writes_more: Words,
+    #[serde(default)]
     pub(crate) unpacks: Option<Unpacks>,
     /// Options without which it does not unpack.
+    #[serde(default)]
     pub(crate) unpacks_with: Words,
     /// Options with which it does not unpack.
+    #[serde(default)]
     pub(crate) unpacks_not: Words,
     /// Options with which it unpacks anywhere.
+    #[serde(default)]
     pub(crate) unpacks_anywhere: Words,
     /// Options with which it does not unpack where it has no operand.
+    #[serde(default)]
     pub(crate) unpacks_new: Words,
-    #[serde(deserialize_with = "read_kinds")]
+    /// What the program is, by words.
+    #[serde(default, deserialize_with = "read_kinds")]
     pub(crate) is: Kinds,
     /// Words after which a command follows: `docker run`.
+    #[serde(default)]
     pub(crate) behind: Words,
     /// How many words are between the options of a wrapper and its command.
+    #[serde(default)]
     pub(crate) before: usize,
     /// `option=letters`: letters that other options stand for, for ask and deny.
+    #[serde(default)]
     pub(crate) letters: Words,
     /// The beginnings of words that are commands for it: `exec:`.
+    #[serde(default)]
     pub(crate) executes: Words,
     /// Options with which it does not run its arguments.
+    #[serde(default)]
     pub(crate) runs_not: Words,
     /// Options with which a wrapper runs nothing.
+    #[serde(default)]
     pub(crate) looks_up: Words,
+    #[serde(default)]
     pub(crate) links: Option<Links>,
     /// Letters with which it prints some of the lines that it reads, and nothing else.
+    #[serde(default)]
     pub(crate) passes_on: Words,
     /// Of `git`: settings that run nothing.
+    #[serde(default)]
     pub(crate) plain_settings: Words,
     /// Of `env`: variables that run nothing.
+    #[serde(default)]
     pub(crate) plain_variables: Words,
     /// Of `env`: variables that make programs run or load something.
+    #[serde(default)]
     pub(crate) variables: Words,
     /// The only words with which it only reads.
+    #[serde(default)]
     pub(crate) reads_with: Option<Words>,
     /// Options and parts of words with which it does not only read.
+    #[serde(default)]
     pub(crate) not_read_only: Words,
     /// Whether no prefix that ends here is remembered.
+    #[serde(default)]
     pub(crate) never_remember: bool,
 }
 
@@ -420,25 +377,6 @@ impl Program {
     }
 }
 
-/// The words of a key, separated by blanks.
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct Words(Box<str>);
-
-impl Words {
-    pub(crate) fn iter(&self) -> std::str::SplitWhitespace<'_> {
-        self.0.split_whitespace()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether a word is this text, or is a front of it that ends in `*`.
-    pub(crate) fn fit(&self, text: &str) -> bool {
-        self.iter().any(|own| fits(own, text))
-    }
-}
-
 fn listed() -> bool {
     true
 }
@@ -451,15 +389,4 @@ fn read_options<'de, D: Deserializer<'de>>(lists: D) -> Result<HashMap<Box<str>,
         options.extend(words.iter().map(|option| (Box::from(option), does)));
     }
     Ok(options)
-}
-
-/// The kinds of a program, from words.
-fn read_kinds<'de, D: Deserializer<'de>>(words: D) -> Result<Kinds, D::Error> {
-    let words = Words::deserialize(words)?;
-    Kinds::deserialize(MapDeserializer::new(words.iter().map(|word| (word, true))))
-}
-
-/// Whether a text is a word of a key, or begins like one that ends in `*`.
-pub(crate) fn fits(own: &str, text: &str) -> bool {
-    own.strip_suffix('*').map_or(own == text, |front| text.starts_with(front))
 }

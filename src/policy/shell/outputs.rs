@@ -59,7 +59,7 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
         Unpacks::Anywhere => walker.found.files.push(FileEffect::new("files that its input names", Access::Write)),
         Unpacks::Last => cloned(walker, &says.operands),
         Unpacks::Tree | Unpacks::Paths if !paths.is_empty() && paths.iter().all(plain) => {
-            paths.iter().for_each(|path| below(walker, path))
+            paths.iter().for_each(|path| below(walker, path));
         }
         Unpacks::Tree | Unpacks::Paths => {
             let file = FileEffect::new("files in the working tree", Access::Write);

@@ -13,7 +13,7 @@ use super::host::{Host, HostPattern};
 use super::links::Links;
 use super::path::{LexPath, PathPattern};
 use super::policy_set::Recorded;
-use super::programs::Program;
+use super::programs::{Files, Operands, Program};
 use super::rule::{Access, Rule, best};
 use super::shell::{self, FileEffect, Role, SideEffects, Unknown, tables};
 use super::undeclared;
@@ -107,7 +107,7 @@ impl<'a> CallContext<'a> {
         let mut local: Vec<String> = urls.iter().map(ToString::to_string).collect();
         for command in effects.commands.iter().filter(|_| is_shell) {
             // A URL among the words of a command names a host that it may contact; so does a bare operand of a fetcher.
-            let of_hosts = |row: &Program| row.operands == "host" || row.files() == "remote-copy";
+            let of_hosts = |row: &Program| row.operands == Operands::Host || row.files() == Files::RemoteCopy;
             let fetches = tables::row_of(&command.words).is_some_and(of_hosts);
             // An operand that is known only when it runs may be any host.
             let open = |word: &Word| word.get().is_none() && !word.text.starts_with('-');
@@ -348,8 +348,8 @@ const MAX_MENTIONED: usize = 300;
 /// What the words of programs that may talk to others name: not those that only look into text or files.
 fn mentioned(effects: &SideEffects) -> Vec<Host> {
     let reads = |row: &Program| match row.operands {
-        "data" => row.is("only-reads"),
-        kind => matches!(kind, "pattern-read" | "read"),
+        Operands::Data => row.is.only_reads,
+        kind => matches!(kind, Operands::PatternRead | Operands::Read),
     };
     let talks = |row: &Program| !reads(row);
     let commands = effects.commands.iter().filter(|command| tables::row_of(&command.words).is_none_or(talks));

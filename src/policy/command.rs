@@ -330,7 +330,7 @@ impl Token {
         let Some(wanted) = letters(program, want.trim_end_matches('*')).filter(|_| best != Fit::Yes) else {
             return best;
         };
-        let clusters = super::programs::row(program).is_some_and(|row| row.is("clusters"));
+        let clusters = super::programs::row(program).is_some_and(|row| row.is.clusters);
         let mut missing: Vec<char> = wanted.chars().collect();
         for have in words.iter().filter_map(|w| letters(program, w.get()?)) {
             if clusters || have.chars().all(|c| wanted.contains(c)) {

@@ -185,10 +185,10 @@ fn is_narrow(tokens: &[&str], open: bool) -> bool {
     // The row of the program, and of its subcommand.
     let deeper = second.map(|second| format!("{base} {second}"));
     if launchers::is_launcher(base) {
-        let shows = deeper.as_deref().and_then(programs::row).is_some_and(|row| row.is("only-shows"));
-        return (!open || shows) && !programs::is(base, "privileged");
+        let shows = deeper.as_deref().and_then(programs::row).is_some_and(|row| row.is.only_shows);
+        return (!open || shows) && !programs::kinds(base).privileged;
     }
-    let never = |name: &str| programs::row(name).is_some_and(|row| row.is("never_remember"));
+    let never = |name: &str| programs::row(name).is_some_and(|row| row.never_remember);
     let wide = match (second, rest.len()) {
         (None, _) => programs::name_of(base).is_some_and(never),
         (Some(second), 1) if launchers::hands_on(base, second) || deeper.as_deref().is_some_and(never) => true,

@@ -12,17 +12,10 @@ use super::capability::Undo;
 use super::context::{Context, PolicyCall, ToolOrigin};
 use super::path::{Base, LexPath};
 use super::policy_set::Policy;
+use super::programs;
 use super::rule::Access;
 use super::shell::{FileEffect, Role, readonly};
 use crate::diagnostic::visible;
-
-/// Programs that write what their operands name, and nothing else. Sources: their manual pages (coreutils 9.1, GNU sed
-/// 4.9). Of every other program it is open what it writes.
-const WRITES_OPERANDS: &[&str] =
-    &["chmod", "cp", "install", "ln", "mkdir", "mv", "rm", "rmdir", "sed", "tee", "touch", "truncate", "unlink"];
-
-/// Programs that run another one here, where it is listed, too, and write nothing themselves.
-const WRAPPERS: &[&str] = &["command", "exec", "ionice", "nice", "stdbuf", "time", "timeout"];
 
 /// A path that a call writes: creates, changes or deletes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -173,37 +166,38 @@ fn path_of(cx: &CallContext<'_>, file: &FileEffect) -> Option<String> {
 fn is_exact(words: &[Word], role: Role) -> bool {
     let known: Option<Vec<&str>> = words.iter().map(Word::get).collect();
     match role {
-        Role::Carries => argv::program(words).is_some_and(|program| WRAPPERS.contains(&program)),
+        Role::Carries => argv::program(words).and_then(programs::row).is_some_and(|row| row.is.writes_nothing),
         Role::Guess => false,
         Role::Runs => {
             readonly::only_reads(words, false)
-                || known.is_some_and(|words| words.split_first().is_some_and(|(program, rest)| writes(program, rest)))
+                || known.is_some_and(|words| {
+                    words.split_first().is_some_and(|(program, rest)| writes_operands(program, rest))
+                })
         }
     }
 }
 
-/// Whether a program writes its operands and nothing else, with these arguments.
-fn writes(program: &str, arguments: &[&str]) -> bool {
-    let base = base_name(program);
-    let cluster = |a: &&&str| a.starts_with('-') && !a.starts_with("--");
-    let letter = |letter: char| arguments.iter().filter(cluster).any(|a| a.contains(letter));
-    let long = |names: &[&str]| {
-        let cut = |a: &&str| a.split('=').next().unwrap_or(a).len() > 2;
-        let is = |a: &&str, name: &&str| name.starts_with(a.split('=').next().unwrap_or(a));
-        arguments.iter().any(|a| a.starts_with("--") && cut(a) && names.iter().any(|name| is(a, name)))
-    };
-    WRITES_OPERANDS.contains(&base)
-        && match base {
-            // A copy of what was there before is one more file, and so are parents that an operand only mentions.
-            "cp" | "mv" | "ln" | "install" => {
-                !letter('b') && !letter('S') && !long(&["--backup", "--suffix", "--parents"])
-            }
-            "rmdir" => !letter('p') && !long(&["--parents"]),
-            // `-i.bak` keeps the old file under another name.
-            "sed" => {
-                !long(&["--in-place"])
-                    && !arguments.iter().filter(cluster).any(|a| a.contains('i') && !a.ends_with('i'))
-            }
-            _ => true,
-        }
+/// Whether a program writes its operands and nothing else, with these arguments. By its row: of a program without one it
+/// is unknown what it writes.
+fn writes_operands(program: &str, arguments: &[&str]) -> bool {
+    let Some(row) = programs::row(base_name(program)).filter(|row| row.is.writes_operands) else { return false };
+    if row.writes_more.iter().any(|option| arguments.iter().any(|argument| may_be(argument, option))) {
+        return false;
+    }
+    // `sed -i.bak` keeps the old file under another name.
+    let keeps = |argument: &&str| is_cluster(argument) && argument.contains('i') && !argument.ends_with('i');
+    !(row.is.sed && arguments.iter().any(keeps))
+}
+
+/// Whether an argument is this option: a long one, which may be cut short, or a letter among others.
+fn may_be(argument: &str, option: &str) -> bool {
+    if option.starts_with("--") {
+        let name = argument.split('=').next().unwrap_or(argument);
+        return name.starts_with("--") && name.len() > 2 && option.starts_with(name);
+    }
+    is_cluster(argument) && option.strip_prefix('-').is_some_and(|letter| argument.contains(letter))
+}
+
+fn is_cluster(argument: &str) -> bool {
+    argument.starts_with('-') && !argument.starts_with("--")
 }

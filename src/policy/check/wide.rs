@@ -6,7 +6,7 @@ use crate::policy::capability::Family;
 use crate::policy::command::{CommandPattern, OptionPattern};
 use crate::policy::glob::is_glob;
 use crate::policy::host::HostPattern;
-use crate::policy::programs::{self, Does};
+use crate::policy::programs::{self, Does, Files};
 use crate::policy::rule::{Access, Rule, ToolPattern};
 use crate::policy::shell::{launchers, tables};
 
@@ -140,7 +140,7 @@ pub(super) fn commands(rule: &Rule, command: &CommandPattern, report: Report<'_>
         }
         // What asks for a write allow of its own is confined by that.
         let unconfined =
-            |row: &&programs::Program| row.files() == "write" && row.is("never_remember") && !row.is("needs_write");
+            |row: &&programs::Program| row.files() == Files::Write && row.never_remember && !row.needs_write;
         if rest.is_empty() && programs::find(program).filter(unconfined).is_some() {
             let message = format!("`{text}` allows `{program}` on every file of this machine");
             report("policy-any-file", message, "name the files: `rm build/*`");

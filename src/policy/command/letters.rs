@@ -6,7 +6,7 @@ use crate::policy::programs;
 pub(super) fn letters(program: &str, word: &str) -> Option<String> {
     let name = word.split('=').next().unwrap_or(word);
     let same = |option: &str| {
-        let own = programs::row(program).into_iter().flat_map(|row| row.list("letters"));
+        let own = programs::row(program).into_iter().flat_map(|row| row.letters.iter());
         own.filter_map(|pair| pair.split_once('=')).find(|(long, _)| *long == option).map(|(_, letters)| letters)
     };
     if let Some(letters) = same(name) {

@@ -93,8 +93,7 @@ impl<'c> Line<'c> {
         if let Some(at) = rest.iter().position(|word| self.is_copy(word)) {
             return Some(Given::Surely(after(at)));
         }
-        let reads = |row: &Program| row.is("only-reads") || matches!(row.operands, "data" | "pattern-read" | "read");
-        if tables::row_of(words).is_some_and(reads) {
+        if tables::row_of(words).is_some_and(Program::only_looks) {
             return None;
         }
         if let Some(at) = rest.iter().position(|word| self.is_own(word)) {

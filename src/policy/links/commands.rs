@@ -3,7 +3,7 @@
 
 use crate::policy::argv::{Word, program};
 use crate::policy::path::LexPath;
-use crate::policy::programs;
+use crate::policy::programs::{self, Links};
 use crate::policy::rule::Access;
 use crate::policy::shell::{Command, FileEffect, SideEffects};
 use crate::policy::unicode::is_same_name;
@@ -50,9 +50,9 @@ fn creates_links(command: &Command) -> bool {
         w.get()
             .is_some_and(|v| (v.starts_with('-') && !v.starts_with("--") && v.contains('s')) || v.starts_with("--sy"))
     };
-    match program(&command.words).and_then(programs::find).and_then(|row| row.text("links")) {
-        Some("always") => true,
-        Some(_) => command.words.iter().any(option),
+    match program(&command.words).and_then(programs::find).and_then(|row| row.links) {
+        Some(Links::Always) => true,
+        Some(Links::ByOption) => command.words.iter().any(option),
         None => false,
     }
 }

@@ -21,31 +21,31 @@ pub(super) fn inspect(
     says: &RowSays,
     (input, index): (&Input, usize),
 ) {
-    if own.is("interpreter") && !own.is("reads-data") {
+    if own.is.interpreter && !own.is.reads_data {
         interpreter(walker, words, (input, index));
     }
-    if own.is("reads-code") && *input != Input::Inherited {
+    if own.is.reads_code && *input != Input::Inherited {
         match input.text() {
             Some(text) => walker.found.code_hints.push(text.to_owned()),
             None => walker.found.unknown("piped-code", "commands of the program's own", Weight::Code),
         }
     }
-    if own.is("reads-timetable") && *input != Input::Inherited {
+    if own.is.reads_timetable && *input != Input::Inherited {
         walker.found.unknown("piped-code", "a timetable", Weight::Code);
     }
     // tar and cpio start `rsh` for it.
-    if own.is("remote-archives") && says.values(Does::Read).filter_map(Word::get).any(is_remote) {
+    if own.is.remote_archives && says.values(Does::Read).filter_map(Word::get).any(is_remote) {
         walker.found.unknown("executing-option", "an archive on another machine", Weight::Code);
     }
-    if own.is("own-settings") {
+    if own.is.own_settings {
         other_repository(walker, says);
     }
     for text in words.iter().skip(1).filter_map(Word::get) {
         let (name, value) = text.split_once('=').unwrap_or(("", text));
-        let marked = own.text("executes").is_some()
-            && [text, value].iter().any(|text| own.lists("executes", &text.to_ascii_lowercase()));
+        let marked =
+            !own.executes.is_empty() && [text, value].iter().any(|text| own.executes.fit(&text.to_ascii_lowercase()));
         let name = name.trim_end_matches([':', '+', '?']);
-        let sets = own.is("sets-variables") && (tables::is_dangerous_variable(name) || name == ".SHELLFLAGS");
+        let sets = own.is.sets_variables && (tables::is_dangerous_variable(name) || name == ".SHELLFLAGS");
         if marked || sets && !name.is_empty() {
             walker.found.unknown("executing-option", text, Weight::Code);
             walker.suppose(text);
@@ -54,7 +54,7 @@ pub(super) fn inspect(
             }
         }
     }
-    if says.program.is_some_and(|program| program.is("runs-arguments")) && !says.has("runs_not") {
+    if says.program.is_some_and(|program| program.is.runs_arguments) && !says.has(|own| &own.runs_not) {
         let text = words.iter().take(3).filter_map(Word::get).collect::<Vec<_>>().join(" ");
         walker.found.unknown("executing-option", &text, Weight::Code);
         heuristics::anywhere(&says.operands, &mut walker.found);
@@ -63,7 +63,7 @@ pub(super) fn inspect(
         }
     }
     // `watch -n 1 ls -l`: its words form a command line for a shell.
-    if own.is("joins-words") {
+    if own.is.joins_words {
         match says.operands.iter().map(Word::get).collect::<Option<Vec<&str>>>() {
             Some(line) => walker.apart(|walker| walker.program(&line.join(" "))),
             None => walker.found.unknown("payload", "its words", Weight::Code),

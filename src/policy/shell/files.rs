@@ -8,22 +8,22 @@ use super::side_effects::FileEffect;
 use super::walker::Walker;
 use super::{globs, outputs};
 use crate::policy::argv::Word;
-use crate::policy::programs::{Program, Style};
+use crate::policy::programs::{Files, Program, Recursive, Style};
 use crate::policy::rule::Access;
 
 /// Whether a command affects everything below its operands, and whether below those that a glob names. Its row says by
 /// which options.
 fn is_recursive(program: &Program, words: &[Word], says: &RowSays) -> (bool, bool) {
     let down = program.style != Style::Word && says.gives(["-r", "-R", "-d", "--recursive"].into_iter());
-    match program.text("recursive") {
-        None => (false, down),
-        Some("always") => (true, true),
-        Some("globs") => (false, true),
-        Some(_) => {
+    match program.recursive {
+        Some(Recursive::Always) => (true, true),
+        Some(Recursive::Globs) => (false, true),
+        None if program.recursive_with.is_empty() => (false, down),
+        None => {
             // `rm *.o`: combined options contain no dot.
-            let dotless = matches!(program.files(), "write" | "mode-write");
+            let dotless = matches!(program.files(), Files::Write | Files::ModeWrite);
             let unknown = |word: &Word| word.get().is_none() && globs::may_be_option(word, dotless);
-            (says.gives(program.list("recursive")) || words.iter().skip(1).any(unknown), down)
+            (says.gives(program.recursive_with.iter()) || words.iter().skip(1).any(unknown), down)
         }
     }
 }
@@ -39,7 +39,7 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let (arguments, files) = (words.get(1..).unwrap_or_default(), says.operands.as_slice());
     let (recursive, down) = is_recursive(own, words, says);
     let kind = match program.files() {
-        "data" | "host" | "code" | "command" | "inline" | "other" | "none" => own.files(),
+        Files::None => own.files(),
         kind => kind,
     };
     let add = |walker: &mut Walker, files: &[Word], access: Access| {
@@ -49,17 +49,17 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
         }
     };
     match kind {
-        "read" => add(walker, files, Access::Read),
-        "write" => add(walker, files, Access::Write),
-        "edit" | "move" => {
+        Files::Read => add(walker, files, Access::Read),
+        Files::Write => add(walker, files, Access::Write),
+        Files::Edit | Files::Move => {
             add(walker, files, Access::Write);
             files.iter().for_each(|file| walker.file(file, Access::Read, false, file.get().is_none()));
-            if kind == "move" {
+            if kind == Files::Move {
                 into_target(walker, files, says);
                 into_last(walker, files);
             }
         }
-        "assigned" => {
+        Files::Assigned => {
             for word in arguments {
                 match word.get().map(|text| text.split_once('=')) {
                     None if word.text.starts_with("if=") => {}
@@ -70,24 +70,26 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
                 }
             }
         }
-        "read-write" => {
+        Files::ReadWrite => {
             add(walker, files.get(..1).unwrap_or_default(), Access::Read);
             files.iter().skip(1).for_each(|file| walker.file(file, Access::Write, true, false));
         }
-        "download" if !says.gives(["-O", "--output-document"].into_iter()) => {
-            walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
+        Files::Download => {
+            if !says.gives(["-O", "--output-document"].into_iter()) {
+                walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
+            }
         }
-        "mode-write" => {
+        Files::ModeWrite => {
             // With a reference file, the first operand is not a mode.
             let copies = usize::from(!says.gives(["--reference"].into_iter()));
             add(walker, files.get(copies..).unwrap_or_default(), Access::Write);
         }
-        "signed-mode-write" => {
+        Files::SignedModeWrite => {
             let mode = |w: &&Word| w.get().is_some_and(|v| v.starts_with(['+', '-', '=']));
             let changed: Vec<Word> = arguments.iter().filter(|w| !mode(w)).cloned().collect();
             add(walker, &changed, Access::Write);
         }
-        "remote-copy" => {
+        Files::RemoteCopy => {
             let (there, here): (Vec<Word>, Vec<Word>) =
                 files.iter().cloned().partition(|word| word.get().is_some_and(is_remote));
             match files.last().is_some_and(|last| there.contains(last)) {
@@ -95,17 +97,17 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
                 false => copy(walker, &here, says, recursive),
             }
         }
-        "copy" if says.has("makes_folders") => add(walker, files, Access::Write),
-        "copy" if into_target(walker, files, says) => add(walker, files, Access::Read),
-        "copy" => copy(walker, files, says, recursive),
-        "pattern-read" => {
+        Files::Copy if says.has(|own| &own.makes_folders) => add(walker, files, Access::Write),
+        Files::Copy if into_target(walker, files, says) => add(walker, files, Access::Read),
+        Files::Copy => copy(walker, files, says, recursive),
+        Files::PatternRead => {
             let own_files = says.without_pattern();
             // One that descends only by an option searches this folder where none is named.
-            let searches = !matches!(own.text("recursive"), None | Some("always" | "globs"));
+            let searches = !own.recursive_with.is_empty();
             let names = if searches { piped_files::of_search(says) } else { Vec::new() };
             let here = [Word::known(".")];
             // The others search it unless they are given an input.
-            let here_too = recursive && (searches || own.text("recursive") == Some("always") && !walker.has_input);
+            let here_too = recursive && (searches || own.recursive == Some(Recursive::Always) && !walker.has_input);
             let own_files = if own_files.is_empty() && here_too { &here } else { own_files };
             if recursive && !names.is_empty() {
                 let piped = PipedFiles::new(own_files.to_vec(), walker.place.clone(), names);
@@ -114,7 +116,7 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
                 add(walker, own_files, Access::Read);
             }
         }
-        _ => {}
+        Files::None => {}
     }
 }
 
@@ -162,8 +164,8 @@ fn into_folder(walker: &mut Walker, sources: &[Word], target: &Word) {
 
 /// Adds the files that the words of a program may name of which little is known: that asks, and does not deny.
 pub(super) fn possible(walker: &mut Walker, words: &[Word], says: &RowSays) {
-    let shows = says.program.is_some_and(|program| program.is("shows-files"));
-    if says.own.is_some_and(|own| own.is("reads-nothing")) && !shows {
+    let shows = says.program.is_some_and(|program| program.is.shows_files);
+    if says.own.is_some_and(|own| own.is.reads_nothing) && !shows {
         return;
     }
     words.iter().skip(1).filter_map(|word| named(word.get()?)).for_each(|text| may_read(walker, text));

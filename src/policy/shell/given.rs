@@ -2,7 +2,7 @@
 //! is given, and with which value, is put to this list.
 
 use crate::policy::argv::Word;
-use crate::policy::programs::{self, Does, Program, fits};
+use crate::policy::programs::{self, Does, Program, Words, fits};
 
 /// An option that a command has.
 #[derive(Debug, Clone)]
@@ -59,16 +59,16 @@ impl RowSays {
     }
 
     /// The options that one of these is. A word without a dash is looked for among the operands.
-    pub(super) fn gives(&self, mut options: impl Iterator<Item = &'static str>) -> bool {
+    pub(super) fn gives<'o>(&self, mut options: impl Iterator<Item = &'o str>) -> bool {
         options.any(|option| match option.starts_with('-') {
             true => self.options.iter().any(|given| given.is(option)),
             false => self.operands.iter().any(|word| word.get().map_or(option == "*", |text| fits(option, text))),
         })
     }
 
-    /// Whether an option is given that a key of the row names.
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.program.is_some_and(|program| self.gives(program.list(key)))
+    /// Whether an option is given that a key of the row lists.
+    pub(super) fn has(&self, key: fn(&Program) -> &Words) -> bool {
+        self.program.is_some_and(|program| self.gives(key(program).iter()))
     }
 
     /// The operands that are files, where the first of them is a pattern or a script unless an option gives that.

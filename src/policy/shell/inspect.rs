@@ -40,7 +40,7 @@ impl Walker {
         if !program.contains('/') {
             builtins::inspect(self, &base, &words);
         }
-        if let Some(shell) = own.filter(|own| own.is("shell")) {
+        if let Some(shell) = own.filter(|own| own.is.shell) {
             return self.shell(shell, &base, &words, (input, index));
         }
         match base.as_str() {
@@ -58,8 +58,7 @@ impl Walker {
             self.found.code_hints.extend(input.text().map(str::to_owned));
         }
         // A program that is no reader of texts may take its input for names of files.
-        let reads = |own: &Program| own.is("only-reads") || matches!(own.operands, "data" | "pattern-read" | "read");
-        if !says.program.is_some_and(reads) {
+        if !says.program.is_some_and(Program::only_looks) {
             self.found.file_hints.extend(input.text().map(str::to_owned));
         }
         files::files(self, &words, &says);
@@ -89,7 +88,7 @@ impl Walker {
 
     /// `bash -c text`, `bash file`, `bash` reading its input.
     fn shell(&mut self, program: &'static Program, base: &str, words: &[Word], (input, index): (&Input, usize)) {
-        if program.is("takes-text") {
+        if program.is.takes_text {
             return self.windows_shell(words);
         }
         let says = rows::options(self, base, program, words, index);

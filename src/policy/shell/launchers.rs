@@ -9,21 +9,22 @@ use crate::policy::programs;
 /// Where the command that a launcher may run begins. `None` for other programs.
 pub(crate) fn behind(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);
-    if programs::find(base).is_some_and(|program| program.text("behind").is_some()) {
+    if programs::find(base).is_some_and(|program| !program.behind.is_empty()) {
         let mark = words.iter().skip(1).take(8).position(|w| w.get().is_some_and(|v| hands_on(base, v)))?;
         return Some(mark + 2);
     }
-    (programs::is(base, "launcher") || super::tables::is_shell(base)).then_some(1)
+    (programs::kinds(base).launcher || super::tables::is_shell(base)).then_some(1)
 }
 
 /// Whether a program runs what follows this word: `conda run`.
 pub(crate) fn hands_on(base: &str, word: &str) -> bool {
-    programs::find(base).is_some_and(|program| program.list("behind").any(|mark| mark == word))
+    programs::find(base).is_some_and(|program| program.behind.iter().any(|mark| mark == word))
 }
 
 /// Whether a program may start another program at all.
 pub(crate) fn is_launcher(base: &str) -> bool {
-    programs::is(base, "launcher") || programs::is(base, "starter")
+    let kinds = programs::kinds(base);
+    kinds.launcher || kinds.starter
 }
 
 /// The words that may be command lines, whole or behind `=`: `-c 'rm x'`, `--run='rm x'`.

@@ -63,8 +63,7 @@ fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>
             return if spelled == text { long(does, None) } else { long(does, value) };
         }
     }
-    let starts =
-        |(option, _): &(&'static str, Does)| option.strip_suffix('*').is_some_and(|start| text.starts_with(start));
+    let starts = |(option, _): &(&str, Does)| option.strip_suffix('*').is_some_and(|start| text.starts_with(start));
     let (option, does) = program.options().filter(starts).max_by_key(|(option, _)| option.len())?;
     Some((does, text.get(option.len() - 1..)))
 }

@@ -9,20 +9,20 @@ use super::walker::Walker;
 use crate::policy::argv::Word;
 use crate::policy::path::LexPath;
 use crate::policy::path::tail::Tail;
-use crate::policy::programs::{Does, Program};
+use crate::policy::programs::{Does, Files, Program, Unpacks};
 use crate::policy::rule::Access;
 
 /// Adds the files that a command writes. `own` is the row of its program, without the subcommand.
 pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word], says: &RowSays) {
     let changed = match own.files() {
-        "pattern-read" => says.without_pattern(),
+        Files::PatternRead => says.without_pattern(),
         _ => &says.operands,
     };
-    let changed = changed.iter().filter(|_| says.gives(own.list("in_place")) || says.has("in_place"));
-    let filled = says.values(Does::Read).filter(|_| says.has("fills"));
+    let changed = changed.iter().filter(|_| says.gives(own.in_place.iter()) || says.has(|own| &own.in_place));
+    let filled = says.values(Does::Read).filter(|_| says.has(|own| &own.fills));
     for file in changed.chain(filled) {
         // A glob may name folders, and formatters descend.
-        walker.file(file, Access::Write, own.is("needs_write"), file.get().is_none());
+        walker.file(file, Access::Write, own.needs_write, file.get().is_none());
     }
     unpacked(walker, words, says);
 }
@@ -30,36 +30,38 @@ pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word]
 /// Files whose names are known only when the command runs. Such a file fits a rule at most "maybe": where no rule denies
 /// or asks about writes there, nothing changes.
 fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
-    let Some((program, place)) = says.program.and_then(|program| Some((program, program.text("unpacks")?))) else {
+    let Some((program, place)) = says.program.and_then(|program| Some((program, program.unpacks?))) else {
         return;
     };
     // An unknown word may be the option.
     let open = |word: &Word| word.get().is_none();
     let unsure = words.iter().any(|word| open(word) && !word.one) || says.operands.first().is_some_and(open);
-    if program.text("unpacks_with").is_some() && !says.has("unpacks_with") && !unsure {
+    if !program.unpacks_with.is_empty() && !says.has(|own| &own.unpacks_with) && !unsure {
         return;
     }
-    if says.has("unpacks_anywhere") || says.values(Does::Folder).next().is_some() {
+    if says.has(|own| &own.unpacks_anywhere) || says.values(Does::Folder).next().is_some() {
         return walker.found.files.push(FileEffect::new("files that its input names", Access::Write));
     }
     let listed = |option: &str| says.options.iter().any(|given| given.does.is_some() && given.is(option));
-    if program.list("unpacks_not").any(listed) {
+    if program.unpacks_not.iter().any(listed) {
         return;
     }
     let alone = says.operands.is_empty();
-    if alone && says.has("unpacks_new") || !alone && !unsure && place == "alone" {
+    if alone && says.has(|own| &own.unpacks_new) || !alone && !unsure && place == Unpacks::Alone {
         return;
     }
     let behind = words.iter().position(|word| word.is("--")).and_then(|at| words.get(at + 1..)).unwrap_or_default();
-    let paths = if place == "paths" { &says.operands } else { behind };
+    let paths = if place == Unpacks::Paths { &says.operands } else { behind };
     // Globs and magic of git cover the whole tree.
     let plain = |path: &Word| !path.get().is_some_and(|text| text == "." || text.contains([':', '*', '?', '[']));
     match place {
-        "here" | "alone" => below(walker, &Word::known(".")),
-        "anywhere" => walker.found.files.push(FileEffect::new("files that its input names", Access::Write)),
-        "last" => cloned(walker, &says.operands),
-        _ if !paths.is_empty() && paths.iter().all(plain) => paths.iter().for_each(|path| below(walker, path)),
-        _ => {
+        Unpacks::Here | Unpacks::Alone => below(walker, &Word::known(".")),
+        Unpacks::Anywhere => walker.found.files.push(FileEffect::new("files that its input names", Access::Write)),
+        Unpacks::Last => cloned(walker, &says.operands),
+        Unpacks::Tree | Unpacks::Paths if !paths.is_empty() && paths.iter().all(plain) => {
+            paths.iter().for_each(|path| below(walker, path));
+        }
+        Unpacks::Tree | Unpacks::Paths => {
             let file = FileEffect::new("files in the working tree", Access::Write);
             walker.below(file.clone(), ".", &Tail::below(Some(".git")));
             // After a `cd`, the tree may begin further up.

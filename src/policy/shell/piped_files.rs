@@ -7,7 +7,7 @@ use super::place::Place;
 use super::side_effects::FileEffect;
 use crate::policy::argv::{Word, base_name};
 use crate::policy::path::tail::{Segment, Tail};
-use crate::policy::programs;
+use crate::policy::programs::{self, Operands};
 use crate::policy::rule::Access;
 
 /// Files below some folders.
@@ -89,9 +89,11 @@ pub(super) fn is_filter(words: &[Word]) -> bool {
     let texts: Option<Vec<&str>> = arguments.iter().map(Word::get).collect();
     let (Some(program), Some(texts)) = (program.get().map(base_name), texts) else { return false };
     let Some(row) = programs::row(program) else { return false };
-    let Some(letters) = row.text("passes_on") else { return false };
+    if row.passes_on.is_empty() {
+        return false;
+    }
     let (options, operands): (Vec<&str>, Vec<&str>) = texts.iter().partition(|text| text.starts_with('-'));
     let operands = operands.iter().filter(|text| text.parse::<u32>().is_err()).count();
-    operands == usize::from(row.operands == "pattern-read")
-        && options.iter().all(|text| text.chars().skip(1).all(|c| letters.contains(c)))
+    operands == usize::from(row.operands == Operands::PatternRead)
+        && options.iter().all(|text| text.chars().skip(1).all(|c| row.passes_on.iter().any(|own| own.contains(c))))
 }

@@ -5,11 +5,11 @@
 
 use super::sed::is_plain_sed;
 use crate::policy::argv::Word;
-use crate::policy::programs::{self, Program, Style};
+use crate::policy::programs::{self, Files, Program, Style};
 
 /// Whether a program only reads, whatever operands or options are added.
 pub(super) fn takes_any(program: &str) -> bool {
-    programs::row(program).is_some_and(|row| row.is("takes-any"))
+    programs::row(program).is_some_and(|row| row.is.takes_any)
 }
 
 /// The word that `xargs` appends.
@@ -31,19 +31,19 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
     let deeper =
         arguments.split_first().and_then(|(first, rest)| Some((programs::row(&format!("{program} {first}"))?, rest)));
     let Some((row, arguments)) = deeper.or_else(|| Some((programs::row(program)?, arguments))) else { return false };
-    if !row.is("only-reads") || row.is("own-settings") && !trusted {
+    if !row.is.only_reads || row.is.own_settings && !trusted {
         return false;
     }
-    if row.text("reads_with").is_some() && !arguments.iter().all(|text| row.lists("reads_with", text)) {
+    if row.reads_with.as_ref().is_some_and(|own| !arguments.iter().all(|text| own.fit(text))) {
         return false;
     }
-    if row.files() == "read-write" && arguments.iter().filter(|text| !text.starts_with('-')).count() > 1 {
+    if row.files() == Files::ReadWrite && arguments.iter().filter(|text| !text.starts_with('-')).count() > 1 {
         return false;
     }
-    if row.is("sed") && !sed(arguments) {
+    if row.is.sed && !sed(arguments) {
         return false;
     }
-    !arguments.iter().any(|text| row.list("not_read_only").any(|own| is_banned(row, own, text)))
+    !arguments.iter().any(|text| row.not_read_only.iter().any(|own| is_banned(row, own, text)))
 }
 
 /// Whether an argument is what a program does more than reading with. Long options may be cut short, and letters may

@@ -8,7 +8,7 @@ use super::meaning::{meaning, suspects};
 use super::side_effects::{Role, Unknown, Weight};
 use super::walker::Walker;
 use crate::policy::argv::{Word, base_name};
-use crate::policy::programs::{self, Does, Program, Style};
+use crate::policy::programs::{self, Does, Operands, Order, Program, Style};
 
 mod does;
 
@@ -55,7 +55,7 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, o
         // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
         if let Some(row) = programs::row(&deeper).filter(|row| row.is_listed) {
             let before = std::mem::replace(&mut reader.program, row);
-            reader.above = Some(before).filter(|above| above.is("global")).or(reader.above);
+            reader.above = Some(before).filter(|above| above.global).or(reader.above);
         }
         (name, from, reader.deeper) = (deeper, at + 1, Some(at));
     }
@@ -105,8 +105,8 @@ impl<'r, 'w> Reader<'r, 'w> {
         while let Some(word) = self.words.get(at) {
             let dashed = |text: &str| text.len() > 1 && text.starts_with(['-', '+']);
             let bundles = match word.get() {
-                Some(text) if dashed(text) => program.is("shell") && !text.starts_with("--"),
-                Some(text) => program.is("bundled-letters") && at == from && !text.is_empty() && text != "-",
+                Some(text) if dashed(text) => program.is.shell && !text.starts_with("--"),
+                Some(text) => program.is.bundled_letters && at == from && !text.is_empty() && text != "-",
                 None => false,
             };
             if bundles {
@@ -116,10 +116,10 @@ impl<'r, 'w> Reader<'r, 'w> {
             let known = word.get().is_some();
             let Some(text) = literal(word).filter(|text| text.len() > 1 && text.starts_with(['-', '+'])) else {
                 self.operands.push(at);
-                if program.is("subcommands") {
+                if program.subcommands {
                     return at;
                 }
-                if program.text("order").is_some() {
+                if program.order == Order::First {
                     break;
                 }
                 at += 1;
@@ -151,7 +151,7 @@ impl<'r, 'w> Reader<'r, 'w> {
             let Some(mut meant) = meant else {
                 // `cargo +nightly test`: the subcommand follows.
                 match text.starts_with('+') {
-                    true if !program.is("subcommands") => self.operands.push(at),
+                    true if !program.subcommands => self.operands.push(at),
                     true => self.unlisted("option", at),
                     false => self.suspected(text, at),
                 }
@@ -220,7 +220,7 @@ impl<'r, 'w> Reader<'r, 'w> {
     /// The row of the subcommand at a place.
     fn subcommand(&mut self, name: &str, at: usize) -> Option<(String, usize)> {
         let program = self.program;
-        let first = self.operands.first().copied().filter(|first| *first == at || !program.is("subcommands"));
+        let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
         let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
         let is_known = |name: &String| programs::is_begun(name) || programs::row(name).is_some_and(|row| row.is_listed);
         // What stands behind `python3.11` has rows behind `python`.
@@ -239,7 +239,7 @@ impl<'r, 'w> Reader<'r, 'w> {
         if module.is_some() {
             return module;
         }
-        if program.is("subcommands")
+        if program.subcommands
             && let Some(first) = first
         {
             self.unlisted("subcommand", first);
@@ -251,7 +251,7 @@ impl<'r, 'w> Reader<'r, 'w> {
     fn behind(&mut self, from: usize) {
         let rest = self.words.get(from..).unwrap_or_default();
         let texts = || rest.iter().filter_map(Word::get);
-        let hands_on = matches!(self.program.operands, "code" | "write" | "none");
+        let hands_on = matches!(self.program.operands, Operands::Code | Operands::Write | Operands::None);
         let number =
             |text: &str| text.split_once('=').is_some_and(|(_, value)| value.bytes().all(|b| b.is_ascii_digit()));
         let says_where = |text: &str| text.contains(['/', '=', ':']) && !number(text);
@@ -270,12 +270,20 @@ impl<'r, 'w> Reader<'r, 'w> {
             text(at).is_some_and(|text| text.contains('=') && text.contains(['$', '`', ';', '|', '&', '\n']))
         };
         let asked = match program.operands {
-            "none" => first,
-            "inline" => self.operands.iter().copied().find(|at| text(at).is_some_and(|text| !is_name(text))),
+            Operands::None => first,
+            Operands::Inline => self.operands.iter().copied().find(|at| text(at).is_some_and(|text| !is_name(text))),
             // Who allows a program has not allowed what its subcommand starts.
-            "command" => first.and(self.deeper),
-            "code" => self.operands.iter().copied().find(sets),
-            _ => None,
+            Operands::Command => first.and(self.deeper),
+            Operands::Code => self.operands.iter().copied().find(sets),
+            Operands::Data
+            | Operands::Read
+            | Operands::PatternRead
+            | Operands::Write
+            | Operands::Copy
+            | Operands::Move
+            | Operands::ReadWrite
+            | Operands::Host
+            | Operands::Other => None,
         };
         if let Some(at) = asked {
             self.unlisted("operand", at);
@@ -287,24 +295,26 @@ impl<'r, 'w> Reader<'r, 'w> {
         // What another program reads, and what no row lists, may be code or name a file.
         let unlisted = |part: &Unknown| part.option.is_some_and(|(of, at)| of == self.index && at >= self.offset);
         let unlisted = self.walker.found.unknowns.iter().any(unlisted);
-        let code = unlisted || !program.is_listed || matches!(program.operands, "code" | "command" | "inline" | "none");
+        let code = unlisted
+            || !program.is_listed
+            || matches!(program.operands, Operands::Code | Operands::Command | Operands::Inline | Operands::None);
         if code && !self.guessed {
             // The name of a target or a script is no code.
-            let names = program.operands == "code" && !unlisted;
+            let names = program.operands == Operands::Code && !unlisted;
             self.walker.found.code_hints.extend(texts(self.words).filter(|text| !names || !is_name(text)));
         }
-        if (code || program.operands == "other") && !self.guessed {
+        if (code || program.operands == Operands::Other) && !self.guessed {
             self.walker.found.file_hints.extend(texts(self.words));
         }
         // What it starts has options of its own.
-        if program.operands == "command"
+        if program.operands == Operands::Command
             && let Some(first) = first
             && let Some(inner) = text(&first).map(base_name)
         {
             let rest = self.words.get(first..).unwrap_or_default();
             inspect(self.walker, inner, rest, (self.index, self.offset + first));
         }
-        let needs_write = program.is("needs_write") && program.text("in_place").is_none();
+        let needs_write = program.needs_write && program.in_place.is_empty();
         let operands = self.operands.iter().filter_map(|at| self.words.get(*at)).cloned().collect();
         RowSays { code, needs_write, own: Some(self.own), program: Some(program), options: self.options, operands }
     }
@@ -312,26 +322,26 @@ impl<'r, 'w> Reader<'r, 'w> {
 
 /// What an operand does beyond being one, with its weight, where the row says that operands may.
 fn operand_acts(program: &Program, text: &str, place: usize) -> Option<(&'static str, Weight)> {
-    let is = |kind| program.is(kind);
+    let is = program.is;
     // `gcc @file`: the file holds options, of any kind.
-    if is("response-files") && text.len() > 1 && text.starts_with('@') {
+    if is.response_files && text.len() > 1 && text.starts_with('@') {
         return Some(("response-file", Weight::Code));
     }
     // A name of a file that is a command: `convert '|ls' x`, `png:|ls`.
-    if is("pipe-operands") && (text.starts_with('|') || text.contains(":|")) {
+    if is.pipe_operands && (text.starts_with('|') || text.contains(":|")) {
         return Some(("executing-option", Weight::Code));
     }
     // A shell elsewhere reads the words again, joined by blanks.
-    if is("remote-words") && place > 0 && text.contains([';', '&', '|', '$', '`', '<', '>', '(', ')', '\n']) {
+    if is.remote_words && place > 0 && text.contains([';', '&', '|', '$', '`', '<', '>', '(', ')', '\n']) {
         return Some(("executing-option", Weight::Code));
     }
     // `msbuild /p:x=y`, but not `/folder/file`.
     let slash = || text.strip_prefix('/').map(|rest| rest.split(':').next().unwrap_or(rest));
-    if is("slash-options") && slash().is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphabetic())) {
+    if is.slash_options && slash().is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphabetic())) {
         return Some(("option", Weight::Value));
     }
     // `just folder/recipe` runs what another folder says.
-    (is("path-operands") && text.contains('/')).then_some(("option-for-another-place", Weight::Value))
+    (is.path_operands && text.contains('/')).then_some(("option-for-another-place", Weight::Value))
 }
 
 /// The certain part of a word: all of it, or what precedes the first expansion of an option.

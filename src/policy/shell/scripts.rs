@@ -9,7 +9,7 @@ use crate::policy::programs::Program;
 
 /// Reads the scripts in the arguments of `sed` or `awk`, whose own row is `own`.
 pub(super) fn inspect(walker: &mut Walker, own: &Program, says: &RowSays) {
-    let is_plain = match (own.is("sed"), own.is("awk")) {
+    let is_plain = match (own.is.sed, own.is.awk) {
         (true, _) => is_plain_sed,
         (_, true) => super::awk::is_plain,
         _ => return,

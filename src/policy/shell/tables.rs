@@ -7,12 +7,12 @@ use super::meaning::meaning;
 
 /// Whether a program runs the code that it receives, with or without a version: `python3.12`.
 pub(crate) fn is_interpreter(base: &str) -> bool {
-    programs::is(base, "interpreter")
+    programs::kinds(base).interpreter
 }
 
 /// Whether a program is a shell.
 pub(crate) fn is_shell(base: &str) -> bool {
-    programs::is(base, "shell")
+    programs::kinds(base).shell
 }
 
 /// The row of a command: that of its subcommand, where it has one.
@@ -30,7 +30,7 @@ pub(crate) fn row_of(words: &[Word]) -> Option<&'static Program> {
 /// The position of the subcommand, for programs that have one and take options before it.
 pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);
-    let program = programs::row(base).filter(|program| program.is("subcommands") || programs::is_begun(base))?;
+    let program = programs::row(base).filter(|program| program.subcommands || programs::is_begun(base))?;
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let Some(text) = word.get().filter(|text| text.starts_with(['-', '+']) && text.len() > 1) else {
@@ -49,7 +49,7 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
 pub(crate) fn is_dangerous_variable(name: &str) -> bool {
     let fits = |row: &programs::Program| {
         let end = |own: &str| own.strip_prefix('*').is_some_and(|end| name.ends_with(end));
-        row.lists("variables", name) || row.list("variables").any(end)
+        row.variables.fit(name) || row.variables.iter().any(end)
     };
     // Without the table, any may.
     !programs::is_readable() || programs::row("env").is_some_and(fits)
@@ -58,7 +58,7 @@ pub(crate) fn is_dangerous_variable(name: &str) -> bool {
 /// Whether setting a variable for a command asks nobody: it changes how something is displayed, and its value names no
 /// file.
 pub(super) fn is_harmless(name: &str, value: &str) -> bool {
-    let listed = programs::row("env").is_some_and(|row| row.lists("plain_variables", name));
+    let listed = programs::row("env").is_some_and(|row| row.plain_variables.fit(name));
     let plain = |c: char| c.is_ascii_alphanumeric() || "_.,+@=:-".contains(c) || (name == "TZ" && c == '/');
     // `TZ=:file` and `TZ=/file` are read.
     listed && value.chars().all(plain) && !value.starts_with([':', '/']) && !value.contains("..")

@@ -73,7 +73,10 @@ impl Walker {
             let Some(program) = command.words.first().and_then(Word::get) else { return true };
             let base = base_name(program);
             // The code of other languages is theirs: who allows `python` allows what it runs.
-            let code = || tables::row_of(&command.words).is_some_and(|row| row.operands == "code");
+            let code = || {
+                tables::row_of(&command.words)
+                    .is_some_and(|row| row.operands == crate::policy::programs::Operands::Code)
+            };
             program.contains('/') || tables::is_shell(base) || code() && !tables::is_interpreter(base)
         };
         if self.found.files.iter().any(|file| file.access == Access::Write)

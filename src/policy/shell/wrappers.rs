@@ -18,15 +18,15 @@ pub(super) fn unwrap(
     words: &[Word],
     (input, index): (&Input, usize),
 ) -> bool {
-    let Some(wrapper) = own.filter(|own| own.is("wrapper")) else {
-        match own.filter(|own| own.is("finds")) {
+    let Some(wrapper) = own.filter(|own| own.is.wrapper) else {
+        match own.filter(|own| own.is.finds) {
             Some(own) => find(walker, own, words),
             None => launched(walker, own, base, words, input),
         }
         return false;
     };
     let says = super::rows::options(walker, base, wrapper, words, index);
-    if says.has("looks_up") {
+    if says.has(|own| &own.looks_up) {
         // It runs nothing.
         return true;
     }
@@ -36,21 +36,21 @@ pub(super) fn unwrap(
     };
     let rest = words.get(start..).unwrap_or_default().to_vec();
     if rest.is_empty() {
-        if wrapper.is("other-user") || wrapper.is("reads-commands") {
+        if wrapper.is.other_user || wrapper.is.reads_commands {
             walker.stdin_payload(input);
         }
         return true;
     }
-    if wrapper.is("other-user") {
+    if wrapper.is.other_user {
         walker.found.unknown("privilege", base, Weight::Value);
     }
-    let outer = walker.found.commands.get_mut(index).filter(|c| wrapper.is("transparent") && c.role == Role::Runs);
+    let outer = walker.found.commands.get_mut(index).filter(|c| wrapper.is.transparent && c.role == Role::Runs);
     outer.into_iter().for_each(|outer| outer.role = Role::Carries);
     walker.apart(|walker| {
         for folder in says.values(Does::Into) {
             walker.place = folder.get().map_or_else(Place::unknown, |folder| walker.place.enter(folder));
         }
-        match wrapper.is("adds-arguments") {
+        match wrapper.is.adds_arguments {
             true => with_added(walker, rest, &says, input),
             false => walker.deeper(|walker| walker.run(rest, input), "a wrapped command"),
         }
@@ -86,7 +86,7 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
 /// Where the inner command starts, behind its options. `None`, with an unknown, if that is not certain.
 fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays) -> Option<usize> {
     let mut at = words.len() - says.operands.len();
-    while let Some(text) = words.get(at).and_then(Word::get).filter(|_| wrapper.is("sets-environment")) {
+    while let Some(text) = words.get(at).and_then(Word::get).filter(|_| wrapper.is.sets_environment) {
         // `env - NAME=value program`
         match text.split_once('=') {
             Some((name, value)) => walker.environment(name, Some(value)),
@@ -95,10 +95,10 @@ fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays)
         }
         at += 1;
     }
-    let operands = wrapper.text("before").and_then(|count| count.parse().ok()).unwrap_or(0);
+    let operands = wrapper.before;
     at += operands;
     // What `env -S` splits.
-    let splits = |does| wrapper.is("sets-environment") && matches!(does, Does::Run | Does::Load);
+    let splits = |does| wrapper.is.sets_environment && matches!(does, Does::Run | Does::Load);
     let open = says.options.iter().find(|given| given.does.is_none_or(splits)).map(|given| given.name.as_str());
     let unknown = words.get(1..at).unwrap_or_default().iter().find(|word| word.get().is_none());
     if let Some(text) = open.or(unknown.map(|word| word.text.as_str())) {
@@ -186,27 +186,27 @@ fn starts(words: &[Word]) -> Vec<Word> {
 
 /// Programs that start another program by a grammar that is not known here: what they start is guessed.
 fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Word], input: &Input) {
-    let is = |kind| own.is_some_and(|own| own.is(kind));
-    if words.len() < 2 && !is("reads-commands") {
+    let is = own.map(|own| own.is).unwrap_or_default();
+    if words.len() < 2 && !is.reads_commands {
         return;
     }
-    let Some(from) = launchers::behind(words).filter(|_| !is("shell")) else { return };
+    let Some(from) = launchers::behind(words).filter(|_| !is.shell) else { return };
     heuristics::tails(words, &mut walker.found);
-    if words.len() > 1 && is("launcher") && !["elsewhere", "often-other", "joins-words"].into_iter().any(is) {
+    if words.len() > 1 && is.launcher && !(is.elsewhere || is.often_other || is.joins_words) {
         walker.found.unknown("launcher", base, Weight::Value);
     }
     for at in from..words.len().min(from + 6) {
         let tail = words.get(at..).unwrap_or_default();
-        if let Some(program) = tail.first().and_then(Word::get).filter(|_| !is("elsewhere")) {
+        if let Some(program) = tail.first().and_then(Word::get).filter(|_| !is.elsewhere) {
             super::files::guessed(walker, base_name(program), tail);
         }
     }
-    if is("takes-text") {
+    if is.takes_text {
         for word in words.iter().skip(1).filter(|w| w.get().is_none()) {
             walker.found.unknown("payload", &word.text, Weight::Code);
         }
     }
-    if is("reads-commands") && *input != Input::Inherited {
+    if is.reads_commands && *input != Input::Inherited {
         walker.stdin_payload(input);
     }
 }

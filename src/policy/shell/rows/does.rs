@@ -53,7 +53,7 @@ impl Reader<'_, '_> {
                 let known = value.and_then(Word::get).is_some_and(|line| self.walker.suppose(line));
                 // An interpreter and an editor have languages of their own.
                 let plus = self.words.get(at).and_then(Word::get).is_some_and(|text| text.starts_with('+'));
-                let known = known && !plus && !self.own.is("interpreter");
+                let known = known && !plus && !self.own.is.interpreter;
                 self.doubt("executing-option", at, if known { Weight::Value } else { Weight::Code }, None);
             }
             Does::Code => {
@@ -64,9 +64,9 @@ impl Reader<'_, '_> {
             Does::Load => {
                 // A module of an interpreter is code for it: who allows the interpreter allows that.
                 let text = self.words.get(at).and_then(Word::get).unwrap_or_default();
-                let module = self.own.is("interpreter") && self.program.stops(text);
+                let module = self.own.is.interpreter && self.program.stops(text);
                 let name = |setting: &str| setting.split('=').next().unwrap_or(setting).to_ascii_lowercase();
-                let plain = |setting: &str| self.own.lists("plain_settings", &name(setting));
+                let plain = |setting: &str| self.own.plain_settings.fit(&name(setting));
                 let plain = value.and_then(Word::get).is_some_and(plain);
                 value.into_iter().for_each(|file| self.walker.file(file, Access::Read, false, false));
                 value.and_then(Word::get).into_iter().for_each(|line| self.suppose_setting(line));

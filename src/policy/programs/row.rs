@@ -1,0 +1,392 @@
+//! A row of the table of programs. The keys of a row are the fields of [`Program`] and the names of [`Does`].
+//!
+//! Unknown keys and values are errors, and a field that no code reads is an error of the compiler.
+
+#![cfg_attr(feature = "shell", deny(dead_code))]
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Deserializer};
+
+use super::Names;
+use super::kinds::{Kinds, read_kinds};
+use super::words::Words;
+
+/// What an option does. The name of each is the key that lists such options, and the order is by how much they do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub(crate) enum Does {
+    /// Nothing that matters, without a value.
+    #[serde(rename = "flags")]
+    Flag,
+    /// Nothing that matters, with a value.
+    #[serde(rename = "values")]
+    Value,
+    /// Nothing that matters, with a value only where one is attached.
+    #[serde(rename = "optional")]
+    Optional,
+    /// Its value is a file that is read.
+    #[serde(rename = "read")]
+    Read,
+    /// Its value is a file that is written.
+    #[serde(rename = "write")]
+    Write,
+    /// Its value is a file or a folder that is created, with everything below it.
+    #[serde(rename = "makes")]
+    Make,
+    /// It writes a file whose name comes from elsewhere, without a value.
+    #[serde(rename = "here")]
+    Here,
+    /// Its value is a command that runs.
+    #[serde(rename = "run")]
+    Run,
+    /// Its value is code or settings that are loaded.
+    #[serde(rename = "load")]
+    Load,
+    /// Its value is code for this interpreter: an allow for the interpreter covers it.
+    #[serde(rename = "code")]
+    Code,
+    /// It runs or loads something that it does not name, without a value.
+    #[serde(rename = "starts")]
+    Start,
+    /// Its value selects the folder, project or cluster.
+    #[serde(rename = "folder")]
+    Folder,
+    /// Its value is the folder that the program works in, and writes below.
+    #[serde(rename = "into")]
+    Into,
+    /// Its value is a host that is contacted.
+    #[serde(rename = "host")]
+    Host,
+    /// It does more than the program's purpose, without a value.
+    #[serde(rename = "acts")]
+    Acts,
+}
+
+impl Does {
+    /// Whether its value is the next word where none is attached.
+    pub(crate) fn takes_value(self) -> bool {
+        self.may_have_value() && self != Self::Optional
+    }
+
+    /// Whether it may have a value.
+    pub(crate) fn may_have_value(self) -> bool {
+        !matches!(self, Self::Flag | Self::Here | Self::Start | Self::Acts)
+    }
+}
+
+/// How a program reads its options.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Style {
+    /// Letters in clusters, long options that may be cut short.
+    Gnu,
+    /// Letters in clusters, long options as they are.
+    #[default]
+    Exact,
+    /// Whole words, with one dash or two.
+    Word,
+}
+
+/// Where options may be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Order {
+    /// Before, between and after operands.
+    #[default]
+    Any,
+    /// Before the first operand.
+    First,
+}
+
+/// What the operands of a program are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Operands {
+    /// Text and numbers.
+    Data,
+    /// Files that are read.
+    Read,
+    /// A pattern, then files that are read.
+    PatternRead,
+    /// Files that are written.
+    Write,
+    /// Files, then where they are copied to.
+    Copy,
+    /// Files, then where they are moved to.
+    Move,
+    /// A file that is read, then one that is written.
+    ReadWrite,
+    /// Hosts that are contacted.
+    Host,
+    /// Names of code that runs: targets, scripts, tests.
+    Code,
+    /// A command that runs.
+    Command,
+    /// Code, unless it is a plain name.
+    Inline,
+    /// Unknown.
+    #[default]
+    Other,
+    /// A program without operands.
+    None,
+}
+
+/// What the operands are as files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Files {
+    /// No files, or unknown ones.
+    None,
+    /// Assignments: `dd if=a of=b`.
+    Assigned,
+    /// URLs whose last part names a file that is written.
+    Download,
+    /// Files that are read.
+    Read,
+    /// A pattern, then files that are read.
+    PatternRead,
+    /// Files that are written.
+    Write,
+    /// Files that are read and written.
+    Edit,
+    /// A mode, then files that are written.
+    ModeWrite,
+    /// Modes that begin with a sign, and files that are written.
+    SignedModeWrite,
+    /// Files, then where they are copied to.
+    Copy,
+    /// Files, then where they are copied to, of which some are on other machines.
+    RemoteCopy,
+    /// Files, then where they are moved to.
+    Move,
+    /// A file that is read, then one that is written.
+    ReadWrite,
+}
+
+impl From<Operands> for Files {
+    fn from(operands: Operands) -> Self {
+        match operands {
+            Operands::Read => Self::Read,
+            Operands::PatternRead => Self::PatternRead,
+            Operands::Write => Self::Write,
+            Operands::Copy => Self::Copy,
+            Operands::Move => Self::Move,
+            Operands::ReadWrite => Self::ReadWrite,
+            Operands::Data
+            | Operands::Host
+            | Operands::Code
+            | Operands::Command
+            | Operands::Inline
+            | Operands::Other
+            | Operands::None => Self::None,
+        }
+    }
+}
+
+/// Whether a program affects what is below its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Recursive {
+    /// Always.
+    Always,
+    /// Below operands that a glob names.
+    Globs,
+}
+
+/// Where a program writes files that no word names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Unpacks {
+    /// Below the working directory.
+    Here,
+    /// Below the working directory, where it has no operand.
+    Alone,
+    /// In the working tree of a repository.
+    Tree,
+    /// Below the paths that are its operands.
+    Paths,
+    /// Below its last operand, or a folder named after what it fetches.
+    Last,
+    /// Anywhere.
+    Anywhere,
+}
+
+/// Whether a program creates links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Links {
+    /// Always.
+    Always,
+    /// With `-s` or `--symbolic-link`.
+    ByOption,
+}
+
+/// A row.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Program {
+    /// The options, by their exact spelling. The packed table has the lists of a row under this key.
+    #[serde(default, deserialize_with = "read_options")]
+    pub(super) options: HashMap<Box<str>, Does, Names>,
+    /// Whether its options are listed. Where they are not, a rule that allows the program covers all of them.
+    #[serde(rename = "listed", default = "listed")]
+    pub(crate) is_listed: bool,
+    /// Whether the row itself cannot be read.
+    #[serde(skip)]
+    pub(crate) is_broken: bool,
+    #[serde(default)]
+    pub(crate) style: Style,
+    #[serde(default)]
+    pub(crate) order: Order,
+    /// Whether the first operand is a subcommand with a row.
+    #[serde(default)]
+    pub(crate) subcommands: bool,
+    /// Whether its options may follow the subcommand.
+    #[serde(default)]
+    pub(crate) global: bool,
+    /// Options after whose value everything is the arguments of something else.
+    #[serde(default)]
+    pub(crate) stop: Words,
+    /// Options after which a command follows, up to `;` or `+`: `find -exec`.
+    #[serde(default)]
+    pub(crate) until: Words,
+    pub(crate) operands: Operands,
+    /// What the operands are as files, where `operands` does not state it.
+    #[serde(default)]
+    pub(super) files: Option<Files>,
+    /// Whether each operand that it writes needs an allow.
+    #[serde(default)]
+    pub(crate) needs_write: bool,
+    #[serde(default)]
+    pub(crate) recursive: Option<Recursive>,
+    /// Options with which it affects everything below its operands.
+    #[serde(default)]
+    pub(crate) recursive_with: Words,
+    /// Options with which its operands are changed.
+    #[serde(default)]
+    pub(crate) in_place: Words,
+    /// Options with which its operands are folders that it creates.
+    #[serde(default)]
+    pub(crate) makes_folders: Words,
+    /// Options with which it writes what `read` names.
+    #[serde(default)]
+    pub(crate) fills: Words,
+    /// Options with which a program of the kind `writes-operands` writes other files, too.
+    #[serde(default)]
+    pub(crate) writes_more: Words,
+    #[serde(default)]
+    pub(crate) unpacks: Option<Unpacks>,
+    /// Options without which it does not unpack.
+    #[serde(default)]
+    pub(crate) unpacks_with: Words,
+    /// Options with which it does not unpack.
+    #[serde(default)]
+    pub(crate) unpacks_not: Words,
+    /// Options with which it unpacks anywhere.
+    #[serde(default)]
+    pub(crate) unpacks_anywhere: Words,
+    /// Options with which it does not unpack where it has no operand.
+    #[serde(default)]
+    pub(crate) unpacks_new: Words,
+    /// What the program is, by words.
+    #[serde(default, deserialize_with = "read_kinds")]
+    pub(crate) is: Kinds,
+    /// Words after which a command follows: `docker run`.
+    #[serde(default)]
+    pub(crate) behind: Words,
+    /// How many words are between the options of a wrapper and its command.
+    #[serde(default)]
+    pub(crate) before: usize,
+    /// `option=letters`: letters that other options stand for, for ask and deny.
+    #[serde(default)]
+    pub(crate) letters: Words,
+    /// The beginnings of words that are commands for it: `exec:`.
+    #[serde(default)]
+    pub(crate) executes: Words,
+    /// Options with which it does not run its arguments.
+    #[serde(default)]
+    pub(crate) runs_not: Words,
+    /// Options with which a wrapper runs nothing.
+    #[serde(default)]
+    pub(crate) looks_up: Words,
+    #[serde(default)]
+    pub(crate) links: Option<Links>,
+    /// Letters with which it prints some of the lines that it reads, and nothing else.
+    #[serde(default)]
+    pub(crate) passes_on: Words,
+    /// Of `git`: settings that run nothing.
+    #[serde(default)]
+    pub(crate) plain_settings: Words,
+    /// Of `env`: variables that run nothing.
+    #[serde(default)]
+    pub(crate) plain_variables: Words,
+    /// Of `env`: variables that make programs run or load something.
+    #[serde(default)]
+    pub(crate) variables: Words,
+    /// The only words with which it only reads.
+    #[serde(default)]
+    pub(crate) reads_with: Option<Words>,
+    /// Options and parts of words with which it does not only read.
+    #[serde(default)]
+    pub(crate) not_read_only: Words,
+    /// Whether no prefix that ends here is remembered.
+    #[serde(default)]
+    pub(crate) never_remember: bool,
+}
+
+impl Program {
+    /// What an option does, by its exact spelling.
+    pub(crate) fn does(&self, option: &str) -> Option<Does> {
+        self.options.get(option).copied()
+    }
+
+    /// Whether everything behind the value of an option, which may be a letter of a cluster such as `-Ic`, is the arguments
+    /// of something else.
+    pub(crate) fn stops(&self, text: &str) -> bool {
+        let name = text.split('=').next().unwrap_or(text);
+        let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && self.style != Style::Word);
+        self.stop.iter().any(|own| {
+            let letter = own.strip_prefix('-').filter(|letter| letter.chars().count() == 1);
+            own == text || own == name || letters.zip(letter).is_some_and(|(all, letter)| all.contains(letter))
+        })
+    }
+
+    /// Whether a command follows an option, up to `;` or `+`: `find -exec`.
+    pub(crate) fn starts_command(&self, option: &str) -> bool {
+        self.until.iter().any(|own| own == option)
+    }
+
+    /// Whether one of its options runs something.
+    pub(crate) fn may_run(&self) -> bool {
+        !self.until.is_empty() || self.options().any(|(_, does)| matches!(does, Does::Run | Does::Start))
+    }
+
+    /// What its operands are, as far as files go.
+    pub(crate) fn files(&self) -> Files {
+        self.files.unwrap_or_else(|| self.operands.into())
+    }
+
+    /// Whether it reads text, and does nothing else with its words and its input.
+    pub(crate) fn only_looks(&self) -> bool {
+        self.is.only_reads || matches!(self.operands, Operands::Data | Operands::PatternRead | Operands::Read)
+    }
+
+    /// The options, in no order.
+    pub(crate) fn options(&self) -> impl Iterator<Item = (&str, Does)> {
+        self.options.iter().map(|(option, does)| (option.as_ref(), *does))
+    }
+}
+
+fn listed() -> bool {
+    true
+}
+
+/// The options of a row, from their lists.
+fn read_options<'de, D: Deserializer<'de>>(lists: D) -> Result<HashMap<Box<str>, Does, Names>, D::Error> {
+    let lists = BTreeMap::<Does, Words>::deserialize(lists)?;
+    let mut options = HashMap::default();
+    for (does, words) in lists {
+        options.extend(words.iter().map(|option| (Box::from(option), does)));
+    }
+    Ok(options)
+}

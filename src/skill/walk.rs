@@ -1,4 +1,4 @@
-//! Finding the files: breadth first, in sorted order, within limits.
+//! Finds the files: breadth first, in sorted order, within limits.
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -8,44 +8,44 @@ use super::fs::{FsEntry, FsError, Kind, SkillFs, Stamp};
 use super::roots::{Root, Scope, Style};
 use crate::diagnostic::{Diagnostic, Place};
 
-/// How far a walk goes below each root.
+/// The limits of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Folders below the root that a skill may lie deep.
+    /// The maximum depth of a skill's folder below the root.
     pub depth: usize,
-    /// Folders looked at, the root not counted.
+    /// The maximum number of folders read, not counting roots.
     pub folders: usize,
-    /// Names read from folders.
+    /// The maximum number of folder entries read.
     pub entries: usize,
-    /// Bytes of skill files held of one root.
+    /// The maximum number of bytes of skill files per root.
     pub root_bytes: u64,
-    /// Bytes of skill files held of all roots together.
+    /// The maximum number of bytes of skill files over all roots.
     pub bytes: u64,
 }
 
 impl Default for Limits {
-    /// Depth 6, 20,000 folders, 200,000 entries, 256 MiB of a root and of all together.
+    /// Depth 6, 20,000 folders, 200,000 entries, 256 MiB per root and in total.
     fn default() -> Self {
         Self { depth: 6, folders: 20_000, entries: 200_000, root_bytes: 256 << 20, bytes: 256 << 20 }
     }
 }
 
-/// One file that may be a skill.
+/// A file that may be a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     /// The file as the root names it.
     pub(crate) file: PathBuf,
-    /// Its folder with every link followed, where it could be told.
+    /// Its folder with every link followed, if it can be resolved.
     pub(crate) folder: PathBuf,
-    /// Which root, by number.
+    /// The index of its root.
     pub(crate) root: usize,
     /// Whether a link leads out of the root.
     pub(crate) outside: bool,
     /// The stamp of the file.
     pub(crate) stamp: Stamp,
-    /// An old cloud skill rather than a `SKILL.md`.
+    /// Whether it is an old cloud skill rather than a `SKILL.md`.
     pub(crate) cloud: bool,
-    /// Whether the file's name is one the standard allows.
+    /// Whether the standard allows the file's name.
     pub(crate) standard_name: bool,
 }
 
@@ -69,7 +69,7 @@ struct Walk<'a> {
     notes: Vec<Diagnostic>,
 }
 
-/// A folder still to look at.
+/// A folder that is not yet read.
 struct Pending {
     path: PathBuf,
     real: PathBuf,
@@ -77,9 +77,9 @@ struct Pending {
     outside: bool,
 }
 
-/// The file of a folder's skill, in the order of preference.
+/// The file names of a folder's skill, in the order of preference.
 const NAMES: [&str; 2] = ["SKILL.md", "skill.md"];
-/// How many folders of skills are searched for skills inside them, below each root.
+/// The maximum number of skill folders per root that are searched for nested skills.
 const NESTED_FOLDERS: usize = 400;
 const SKIPPED: [&str; 2] = [".git", "node_modules"];
 
@@ -153,7 +153,7 @@ impl Walk<'_> {
         self.nested(&skills);
     }
 
-    /// A path to the SKILL.md itself means its folder.
+    /// A path to the SKILL.md itself refers to its folder.
     fn folder_of(&self, path: &Path) -> PathBuf {
         let named = path.file_name().is_some_and(|n| n.eq_ignore_ascii_case("skill.md"));
         let file = named && self.fs.look(path).is_ok_and(|l| l.kind == Kind::File);
@@ -161,8 +161,8 @@ impl Walk<'_> {
         if file { parent.unwrap_or(Path::new(".")).to_owned() } else { path.to_owned() }
     }
 
-    /// Reports skills inside the folders of skills, two levels down: they are files of the outer one. A courtesy, so it
-    /// looks into [`NESTED_FOLDERS`] folders at most.
+    /// Reports skills inside the folders of skills, up to two levels deep, which count as files of
+    /// the outer skill. For information only, so it reads at most [`NESTED_FOLDERS`] folders.
     fn nested(&mut self, skills: &[Pending]) {
         let (mut budget, mut looks) = (self.limits.entries, 0);
         let mut queue: VecDeque<(PathBuf, usize)> = skills.iter().map(|s| (s.path.clone(), 0)).collect();
@@ -223,7 +223,8 @@ impl Walk<'_> {
         self.places.iter().any(|place| real.starts_with(place))
     }
 
-    /// Takes the skill of a folder, if it has one. With a listing any spelling of the name counts.
+    /// Adds the skill of a folder, if it has one. With a listing, any spelling of the file name
+    /// counts.
     fn take(&mut self, pending: &Pending, root: usize, scope: Scope, listing: Option<&[FsEntry]>) -> bool {
         let name = match listing {
             None => Some(OsStr::new("SKILL.md")),
@@ -303,7 +304,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A file that was probably meant to be a `SKILL.md`.
+    /// Reports a file that was probably intended as a `SKILL.md`.
     fn near_miss(&mut self, pending: &Pending, listing: &[FsEntry]) {
         let near = ["skill", "skills", "skill.markdown", "skill.txt", "skills.md", "skill.mdx", "skill.md.txt"];
         let meant = listing
@@ -346,8 +347,8 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a link may lead out of a root of this scope. An agent can write into a project and into folders named by hand:
-/// a link there would hand out the files beside whatever it leads to.
+/// Whether a link may lead out of a root of this scope. An agent can write into a project and into
+/// folders given by the user: a link there could expose the files beside its target.
 fn follows_out(scope: Scope) -> bool {
     matches!(scope, Scope::User | Scope::System | Scope::Builtin)
 }

@@ -1,4 +1,4 @@
-//! Reading a capability table.
+//! Reads a capability table.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -25,7 +25,7 @@ struct File {
     limit: Vec<Spanned<Limit>>,
 }
 
-/// One wire or several.
+/// One or more wires.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Wires {
@@ -33,7 +33,7 @@ enum Wires {
     Several(Vec<Wire>),
 }
 
-/// A kind of row: what all of them have, and its own keys.
+/// Defines a kind of row: the common keys and its own.
 macro_rules! row {
     ($name:ident { $($field:ident: $type:ty),* $(,)? }) => {
         #[derive(Deserialize)]
@@ -113,9 +113,9 @@ row!(Limit {
 
 /// Why a row is left out.
 enum Fault {
-    /// It has no source or no date; the models it is about.
+    /// It has no source or no date; holds its models.
     Unsourced(String),
-    /// Its models are not said as they should be.
+    /// Its models are not valid.
     Models(String),
 }
 
@@ -136,7 +136,7 @@ impl Fault {
     }
 }
 
-/// What every row has.
+/// The common keys of all rows.
 struct Head {
     wires: Vec<Wire>,
     models: ModelPattern,

@@ -1,7 +1,7 @@
 //! The parts of a tool, and what each costs: the tool with it minus the tool without it.
 //!
-//! Costs of parts do not add up to the tool's: a name, its brackets and its type are no part of their own, and two parts
-//! may share a line break. What is left over belongs to the tool's shape.
+//! Costs of parts do not add up to the tool's: a name, its brackets and its type are no part of
+//! their own, and two parts may share a line break. What is left over belongs to the tool's shape.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -54,7 +54,8 @@ pub struct Part {
     pub kind: PartKind,
     /// Its name: a parameter's, or the keyword's.
     pub name: String,
-    /// Where it is in the tool's schema, as a JSON Pointer (RFC 6901). Empty for the name and the tool's description.
+    /// Where it is in the tool's schema, as a JSON Pointer (RFC 6901). Empty for the name and the
+    /// tool's description.
     pub pointer: String,
     /// The tool with it minus the tool without it.
     pub tokens: usize,
@@ -115,14 +116,15 @@ impl<'m> Measurer<'m> {
         Ok(self.each(std::slice::from_ref(tool))?.into_iter().sum())
     }
 
-    /// The tokens of a text by itself in the meter's vocabulary: about what it adds where it stands.
+    /// The tokens of a text by itself in the meter's vocabulary: about what it adds where it
+    /// stands.
     #[must_use]
     pub fn text(&self, text: &str) -> usize {
         self.counter.count(text)
     }
 
-    /// The parts of a tool that cost at least `min` tokens, most expensive first: its name, its description, its parameters
-    /// and what else its schema holds.
+    /// The parts of a tool that cost at least `min` tokens, most expensive first: its name, its
+    /// description, its parameters and what else its schema holds.
     ///
     /// # Errors
     /// As [`Measurer::texts`].
@@ -183,7 +185,8 @@ impl<'m> Measurer<'m> {
                     }
                 }
                 (Some(PartKind::Parameter), _) => {}
-                // A bill that puts definitions where they are used has no place for them; each is in the parameter it is of.
+                // A bill that puts definitions where they are used has no place for them; each is
+                // in the parameter it is of.
                 (Some(PartKind::Definitions), _) if matches!(self.meter, Meter::Billed { .. }) => {}
                 (Some(kind), value) => {
                     parts.push(self.part(whole, cost, (kind, keyword), value, &place, min, depth)?);
@@ -236,7 +239,8 @@ fn kind(keyword: &str) -> Option<PartKind> {
     })
 }
 
-/// The parts that cost at least so much and anything at all, most expensive first; equals in the order of the schema.
+/// The parts that cost at least so much and anything at all, most expensive first; equals in the
+/// order of the schema.
 fn over(mut parts: Vec<Part>, min: usize) -> Vec<Part> {
     parts.retain(|part| part.tokens >= min.max(1));
     parts.sort_by_key(|part| std::cmp::Reverse(part.tokens));

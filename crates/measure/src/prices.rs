@@ -1,9 +1,10 @@
 //! What tokens cost: dated price lists, read from TOML.
 //!
-//! Prices are data: the shipped table is `crates/measure/prices.toml`, every row with its source and date, and a user's own
-//! rows go before it. A model is found however a host spells it ([`ModelId`]): `claude-opus-4.5`,
-//! `us.anthropic.claude-opus-4-5-20251101-v1:0` and `anthropic/claude-opus-4.5` are one model with one price. A model that no
-//! row names has no price; it never gets that of a similar one.
+//! Prices are data: the shipped table is `crates/measure/prices.toml`, every row with its source
+//! and date, and a user's own rows go before it. A model is found however a host spells it
+//! ([`ModelId`]): `claude-opus-4.5`, `us.anthropic.claude-opus-4-5-20251101-v1:0` and
+//! `anthropic/claude-opus-4.5` are one model with one price. A model that no row names has no
+//! price; it never gets that of a similar one.
 
 use std::sync::OnceLock;
 
@@ -19,10 +20,12 @@ const SHIPPED: &str = include_str!("../prices.toml");
 /// A longer price file is not read, in bytes.
 pub const MAX_PRICES_BYTES: usize = 1024 * 1024;
 
-/// Words of a model's name that change nothing about its price: how it is asked for, not what it is.
+/// Words of a model's name that change nothing about its price: how it is asked for, not what it
+/// is.
 const FREE_VARIANTS: [&str; 3] = ["latest", "beta", "thinking"];
 
-/// The price of a million tokens that no row may exceed, in US dollars: more is a slip of the decimal point.
+/// The price of a million tokens that no row may exceed, in US dollars: more is a slip of the
+/// decimal point.
 const MOST_USD: f64 = 100_000.0;
 
 const HELP: &str = "a row is `[[price]]` with models (a list of ids), input, output, source and date, and perhaps \
@@ -39,8 +42,8 @@ pub struct PriceRow {
     pub prices: TokenPrices,
     /// How the provider caches, with the same prices in thousandths of the price of input.
     pub rules: CacheRules,
-    /// What it costs to write a prefix that is kept longer (US dollars for a million tokens), and how long it is kept
-    /// (seconds), where that can be had.
+    /// What it costs to write a prefix that is kept longer (US dollars for a million tokens), and
+    /// how long it is kept (seconds), where that can be had.
     pub long: Option<LongCache>,
     /// The context window in tokens.
     pub context: Option<usize>,
@@ -102,12 +105,13 @@ impl PriceTable {
     #[must_use]
     pub fn builtin() -> &'static Self {
         static TABLE: OnceLock<PriceTable> = OnceLock::new();
-        // That the shipped file has no faults is tested; a fault would leave rows out, and what is left out has no price.
+        // That the shipped file has no faults is tested; a fault would leave rows out, and what is
+        // left out has no price.
         TABLE.get_or_init(|| Self::parse(SHIPPED, "prices.toml").value)
     }
 
-    /// Reads a table (TOML, `[[price]]` rows). `file` names it in diagnostics. Faulty rows are left out and diagnosed: those
-    /// without source or date, and those whose prices are no prices.
+    /// Reads a table (TOML, `[[price]]` rows). `file` names it in diagnostics. Faulty rows are left
+    /// out and diagnosed: those without source or date, and those whose prices are no prices.
     pub fn parse(text: &str, file: &str) -> Loaded<Self> {
         read(text, file)
     }
@@ -186,7 +190,8 @@ impl Row {
     }
 }
 
-/// Rules with these prices in thousandths of the price of input; where input is free, so is the rest.
+/// Rules with these prices in thousandths of the price of input; where input is free, so is the
+/// rest.
 fn rules(prices: &TokenPrices, rules: CacheRules) -> CacheRules {
     let milli = |price: f64| {
         let share = if prices.input > 0.0 { price / prices.input } else { 1.0 };

@@ -1,8 +1,9 @@
 //! `probe`: what a model takes, by requests with a control that must fail.
 //!
-//! Each [`Trial`] is one request: a transcript in which a tool was looked up, made by the real conversation, and the question
-//! whether the model then calls the tool as its schema says. The schema asks for a name and a value that nobody can guess, and
-//! that stand nowhere else. The control is the same request without the schema: a model that is right there knows them from
+//! Each [`Trial`] is one request: a transcript in which a tool was looked up, made by the real
+//! conversation, and the question whether the model then calls the tool as its schema says. The
+//! schema asks for a name and a value that nobody can guess, and that stand nowhere else. The
+//! control is the same request without the schema: a model that is right there knows them from
 //! elsewhere, and the probe proves nothing.
 
 mod row;
@@ -30,7 +31,8 @@ const UNSHOWN: &str = "reserve_berth is open: call it directly.";
 /// Where the schema comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
-    /// From a result, for a tool that the array declares as an open stub: what arms in_result rest on.
+    /// From a result, for a tool that the array declares as an open stub: what arms in_result rest
+    /// on.
     Stub,
     /// From a result, for a tool that the array does not declare.
     Undeclared,
@@ -92,7 +94,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// A request. `nonce` makes the names and values that nobody can guess; `shown` is false for the control.
+    /// A request. `nonce` makes the names and values that nobody can guess; `shown` is false for
+    /// the control.
     ///
     /// # Errors
     /// [`ProbeError`], which says why the case cannot be had on this wire.
@@ -152,7 +155,8 @@ impl Trial {
         Ok(is_right)
     }
 
-    /// Why the request would prove nothing, if it has the schema where it must not be or has it nowhere.
+    /// Why the request would prove nothing, if it has the schema where it must not be or has it
+    /// nowhere.
     fn leaks(&self, shown: bool) -> Option<String> {
         let secret = self.right.get("code").and_then(Value::as_str).unwrap_or_default();
         let has = self.body.to_string().contains(secret);
@@ -237,8 +241,8 @@ mod tests {
 
     const WIRES: [Wire; 4] = [Wire::OpenAiChat, Wire::OpenAiResponses, Wire::Anthropic, Wire::Gemini];
 
-    /// Every case on every wire that has it: the right call counts, any other does not, and only where it was shown can it
-    /// be known.
+    /// Every case on every wire that has it: the right call counts, any other does not, and only
+    /// where it was shown can it be known.
     #[test]
     fn a_trial_tells_the_right_call_from_others() {
         for wire in WIRES {

@@ -1,7 +1,8 @@
-//! `report`: what a tool set costs, arm by arm, on the first turn and over a session with prompt caching.
+//! `report`: what a tool set costs, arm by arm, on the first turn and over a session with prompt
+//! caching.
 //!
-//! The figures of a session are those of [`sim`](crate::sim), by which arm `auto` is judged here too: it chooses by estimates
-//! made without a vocabulary, and the report counts.
+//! The figures of a session are those of [`sim`](crate::sim), by which arm `auto` is judged here
+//! too: it chooses by estimates made without a vocabulary, and the report counts.
 
 mod model;
 mod verdict;
@@ -128,7 +129,8 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
         step_tokens: workload.step_tokens,
     };
     let pricing = pricing_info(setup, &pricing);
-    // A request with tools costs a constant beside them, which sessions pay and the block does not hold.
+    // A request with tools costs a constant beside them, which sessions pay and the block does not
+    // hold.
     let constant = full.sizes.first_turn.saturating_sub(tokens.total());
     for own in arms.values_mut() {
         own.without_constant(constant, full.sizes.first_turn, pricing.context_window);

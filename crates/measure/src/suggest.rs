@@ -1,12 +1,14 @@
 //! `suggest`: a profile from how tools are used.
 //!
-//! Whether a tool is worth its place in every request is a matter of how often a *session* needs it: 500 calls in one
-//! session are one session. A core tool costs what its whole form is longer than its folded one, in every request. A
-//! folded one costs a request of its own and the schemas that come with the answer, in the sessions that need it. Both
-//! are priced by the one model of a session's bill ([`toolfold::profile::bill_session`]), prompt caching counted.
+//! Whether a tool is worth its place in every request is a matter of how often a *session* needs
+//! it: 500 calls in one session are one session. A core tool costs what its whole form is longer
+//! than its folded one, in every request. A folded one costs a request of its own and the schemas
+//! that come with the answer, in the sessions that need it. Both are priced by the one model of a
+//! session's bill ([`toolfold::profile::bill_session`]), prompt caching counted.
 //!
-//! Categories are those of a derived profile, or of today's where that one was written by hand; some that are needed
-//! together are put together. The result is estimated on sessions that it was not made from, too.
+//! Categories are those of a derived profile, or of today's where that one was written by hand;
+//! some that are needed together are put together. The result is estimated on sessions that it was
+//! not made from, too.
 
 mod categories;
 mod core;
@@ -37,7 +39,8 @@ use crate::usage::{Usage, UsedSession};
 /// The most sessions that are played through; of more, evenly spaced ones are.
 const MAX_PLAYED: usize = 2_000;
 
-/// How much worse, in thousandths, categories that somebody wrote may be than others before they are given up.
+/// How much worse, in thousandths, categories that somebody wrote may be than others before they
+/// are given up.
 const OWN_CATEGORIES: u64 = 5;
 
 /// What a profile is suggested for.
@@ -61,13 +64,15 @@ pub struct SuggestOptions {
     pub max_core_tokens: Option<usize>,
     /// How a model looks up a folded tool that it needs.
     pub lookup: Lookup,
-    /// Whether to estimate the gain on sessions that the suggestion was not made from: five times the work.
+    /// Whether to estimate the gain on sessions that the suggestion was not made from: five times
+    /// the work.
     pub held_out: bool,
 }
 
 impl Default for SuggestOptions {
-    /// Arm `stable`, tokens as GPT-4.1 is billed, the cache of [`CacheRules::default`], output at five times the price of
-    /// input, a conversation as [`Workload::default`] has it, whole categories looked up.
+    /// Arm `stable`, tokens as GPT-4.1 is billed, the cache of [`CacheRules::default`], output at
+    /// five times the price of input, a conversation as [`Workload::default`] has it, whole
+    /// categories looked up.
     fn default() -> Self {
         let Workload { system_tokens, step_tokens, .. } = Workload::default();
         Self {
@@ -102,8 +107,8 @@ pub enum SuggestError {
 
 /// Suggests a profile. The same arguments give the same suggestion.
 ///
-/// `today` is the profile that is used now: what is suggested is compared with it, keeps the summaries that somebody
-/// wrote, and hides what it hides.
+/// `today` is the profile that is used now: what is suggested is compared with it, keeps the
+/// summaries that somebody wrote, and hides what it hides.
 ///
 /// # Errors
 /// [`SuggestError`] where the arm folds nothing or the meter cannot count a tool.
@@ -126,7 +131,8 @@ pub fn suggest(
     report::report(&mut fitter, usage, &sessions, fitted, costs, held_out)
 }
 
-/// What the sessions of a usage cost under a profile and [`SuggestOptions::arm`], which may be [`Arm::Full`] here.
+/// What the sessions of a usage cost under a profile and [`SuggestOptions::arm`], which may be
+/// [`Arm::Full`] here.
 ///
 /// # Errors
 /// As [`suggest`].
@@ -256,7 +262,8 @@ impl<'s> Fitter<'s> {
         self.shown(&Draft { core: self.base.core.clone(), ..fitted.draft.clone() }, self.options.arm)
     }
 
-    /// What sessions cost under today's profile, with everything full, with nothing core and under a suggestion.
+    /// What sessions cost under today's profile, with everything full, with nothing core and under
+    /// a suggestion.
     fn compare(&self, fitted: &Fitted, no_core: &Shown, sessions: &[&UsedSession]) -> ExpectedCosts {
         ExpectedCosts {
             today: self.play(&self.today_shown, sessions),

@@ -42,7 +42,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// Its name.
     pub name: String,
-    /// What it costs: a category the sum of its tools, a tool its marginal cost, a part as in `why`.
+    /// What it costs: a category the sum of its tools, a tool its marginal cost, a part as in
+    /// `why`.
     pub tokens: usize,
     /// Its share of the whole list, 0 to 1, to four places.
     pub share: f64,

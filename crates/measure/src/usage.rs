@@ -2,14 +2,16 @@
 //!
 //! A [`UsageReader`] takes JSON values, a line at a time. Each may be
 //!
-//! * a call: `{"conversation": "c-1", "tool": "read_file", "arguments": {…}}`, under the names that logs commonly use;
-//! * a transcript: the request body or the message array of Chat Completions, Responses, Anthropic or Gemini, or JSON-RPC
-//!   messages of MCP; a single message or item of one; each also inside `request`, `body`, `message` or `payload`;
+//! * a call: `{"conversation": "c-1", "tool": "read_file", "arguments": {…}}`, under the names that
+//!   logs commonly use;
+//! * a transcript: the request body or the message array of Chat Completions, Responses, Anthropic
+//!   or Gemini, or JSON-RPC messages of MCP; a single message or item of one; each also inside
+//!   `request`, `body`, `message` or `payload`;
 //! * a record of toolfold's own event log.
 //!
-//! What they say is put together by conversation. Requests that go on where an earlier one ended are one conversation,
-//! whether they have an id or not, and a call that several of them hold is counted once. A name that the catalogue does
-//! not know is counted as unknown, never dropped.
+//! What they say is put together by conversation. Requests that go on where an earlier one ended
+//! are one conversation, whether they have an id or not, and a call that several of them hold is
+//! counted once. A name that the catalogue does not know is counted as unknown, never dropped.
 
 mod names;
 mod reader;
@@ -29,8 +31,8 @@ use indexmap::IndexMap;
 pub struct UsedCall {
     /// The tool's place in the catalogue.
     pub tool: usize,
-    /// Which of the tool's top-level parameters it gave, by their places in the schema's order; `None` if the record does
-    /// not tell the arguments.
+    /// Which of the tool's top-level parameters it gave, by their places in the schema's order;
+    /// `None` if the record does not tell the arguments.
     pub parameters: Option<Box<[u16]>>,
 }
 
@@ -64,7 +66,8 @@ pub struct UnknownName {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// The conversations, in the order of their beginnings. One without a known call counts: nothing was needed there.
+    /// The conversations, in the order of their beginnings. One without a known call counts:
+    /// nothing was needed there.
     pub sessions: Vec<UsedSession>,
     /// Calls of `expand_tools`, `call_tool` without a target and `activate_skill`.
     pub meta_calls: usize,

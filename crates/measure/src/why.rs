@@ -1,7 +1,8 @@
 //! `why`: what the parts of one tool cost, and what each detail drops.
 //!
-//! A figure here is of one tool. What folding the whole list saves is for `report`; what a detail takes from the model is
-//! said here, parameter by parameter, because a call that leaves out a hidden parameter is valid and wrong.
+//! A figure here is of one tool. What folding the whole list saves is for `report`; what a detail
+//! takes from the model is said here, parameter by parameter, because a call that leaves out a
+//! hidden parameter is valid and wrong.
 
 mod guess;
 
@@ -40,7 +41,8 @@ pub struct Why {
     pub parts: Vec<Part>,
     /// What the tool came with and no provider sends to a model.
     pub not_billed: Vec<NotBilled>,
-    /// Every detail, richest first. Detail `index` has no form of its own: it is a name in a line of `expand_tools`.
+    /// Every detail, richest first. Detail `index` has no form of its own: it is a name in a line
+    /// of `expand_tools`.
     pub details: Vec<DetailCost>,
 }
 
@@ -100,7 +102,8 @@ pub fn why(measurer: &Measurer<'_>, tool: &Tool, summary: Option<&str>) -> Resul
     })
 }
 
-/// What the tool came with that only clients read. Source: `docs/wires.md`; no provider shows it to a model.
+/// What the tool came with that only clients read. Source: `docs/wires.md`; no provider shows it to
+/// a model.
 fn not_billed(tool: &Tool) -> Vec<NotBilled> {
     let own = |name: &str, bytes: usize| NotBilled { name: name.to_owned(), bytes };
     let title = tool.title().map(|title| own("title", title.len() + 2));

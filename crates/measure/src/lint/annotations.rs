@@ -4,8 +4,8 @@ use super::found::Found;
 use super::rules::{HINTS_DISAGREE, READ_ONLY};
 use super::view::{View, split};
 
-/// Verbs that change something wherever they begin a name. Words that may as well be nouns (`update`, `set`, `post`) are
-/// left out unless they stand first.
+/// Verbs that change something wherever they begin a name. Words that may as well be nouns
+/// (`update`, `set`, `post`) are left out unless they stand first.
 const CHANGES: [&str; 29] = [
     "delete",
     "remove",

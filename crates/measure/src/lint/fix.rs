@@ -1,6 +1,7 @@
 //! `--fix`: the mechanical changes, made in the text of the list.
 //!
-//! Everything that is not changed keeps every byte: order, indentation, number spellings, members that nobody knows.
+//! Everything that is not changed keeps every byte: order, indentation, number spellings, members
+//! that nobody knows.
 
 mod spans;
 mod splice;
@@ -27,8 +28,8 @@ pub struct Fixed {
     pub done: Vec<(String, &'static str, String)>,
 }
 
-/// Makes every mechanical change of a list, in the text that it was read from. Lists of other texts than JSON are as they
-/// were.
+/// Makes every mechanical change of a list, in the text that it was read from. Lists of other texts
+/// than JSON are as they were.
 #[must_use]
 pub fn fix(text: &str, file: &str, format: Option<Format>, options: &Options<'_>) -> Fixed {
     let mut fixed = Fixed { text: text.to_owned(), done: Vec::new() };
@@ -88,8 +89,8 @@ impl Place<'_> {
 const SCHEMAS: [&str; 5] =
     ["parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema", "parameters"];
 
-/// The tools of a list, each by its name in the catalogue: those of arrays, of `tools`, of a response's `result`, of
-/// function declarations and of namespaces.
+/// The tools of a list, each by its name in the catalogue: those of arrays, of `tools`, of a
+/// response's `result`, of function declarations and of namespaces.
 fn gather<'s>(text: &str, span: &'s Span, space: &str, tools: &mut Vec<(String, Place<'s>)>) {
     if let Some(items) = span.items() {
         items.iter().for_each(|item| gather(text, item, space, tools));

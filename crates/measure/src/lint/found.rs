@@ -38,7 +38,8 @@ pub struct Finding {
     /// The tool; absent where it is about the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Where in the tool, as a JSON Pointer (RFC 6901) in the format that it came in; absent where it is about all of it.
+    /// Where in the tool, as a JSON Pointer (RFC 6901) in the format that it came in; absent where
+    /// it is about all of it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub pointer: String,
     /// What is wrong: lower case, no full stop.
@@ -94,7 +95,8 @@ pub struct Lint {
     pub saves: usize,
     /// What of it `--fix` saves.
     pub fix_saves: usize,
-    /// The findings: by tool in the order of the list, the worst first; those about the list itself are last.
+    /// The findings: by tool in the order of the list, the worst first; those about the list itself
+    /// are last.
     pub findings: Vec<Finding>,
 }
 
@@ -205,7 +207,8 @@ impl<'o> Found<'o> {
         self.add_as(rule, severity, at, reason)
     }
 
-    /// The findings by tool, then by severity; equals as they were found. Rules with too many say how many more there are.
+    /// The findings by tool, then by severity; equals as they were found. Rules with too many say
+    /// how many more there are.
     pub(super) fn sorted(mut self, catalog: &Catalog) -> Vec<Finding> {
         for (rule, count) in &self.counts {
             let more = count.saturating_sub(MOST_OF_A_RULE);
@@ -247,7 +250,8 @@ fn places(tool: &Tool) -> (&'static str, &'static str) {
     }
 }
 
-/// The rules that a tool says are not to be looked at: `"_meta": {"toolfold/allow": ["rule", …]}`, which no provider bills.
+/// The rules that a tool says are not to be looked at: `"_meta": {"toolfold/allow": ["rule", …]}`,
+/// which no provider bills.
 fn allowed(tool: &Tool) -> Vec<String> {
     let meta = tool.extra().find(|(name, _)| *name == "_meta").and_then(|(_, text)| serde_json::from_str(text).ok());
     let meta: Value = meta.unwrap_or_default();

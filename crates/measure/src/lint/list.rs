@@ -18,8 +18,8 @@ const REPEATED: usize = 5;
 const REPEATED_CHARS: usize = 80;
 /// More texts are not told one by one.
 const MOST_TEXTS: usize = 20;
-/// The most tools of a category that is opened as a whole. Source: OpenAI, "Tool search", fewer than ten functions for a
-/// namespace are recommended.
+/// The most tools of a category that is opened as a whole. Source: OpenAI, "Tool search", fewer
+/// than ten functions for a namespace are recommended.
 const LARGE: usize = 10;
 
 /// What rules about one tool must know of the others.

@@ -54,7 +54,8 @@ pub(super) fn check(found: &mut Found<'_>, catalog: &Catalog, options: &Options<
     }
     for ((_, name), (rule, message, wires)) in said {
         let tool = name.as_deref().and_then(|name| catalog.get(name));
-        // Only what a request is asked for is refused; what some other API refuses may never matter.
+        // Only what a request is asked for is refused; what some other API refuses may never
+        // matter.
         let severity = match options.wire {
             Some(_) if rule.severity == Severity::Warning => Severity::Error,
             _ => rule.severity,
@@ -100,8 +101,8 @@ fn without_name(message: &str) -> String {
 /// A rule, what the first wire said, and all the wires that say it.
 type Said = (&'static Rule, String, Vec<Wire>);
 
-/// What makes the schema one that these wires take and says nothing new: `items` of a list of anything, `properties` of an
-/// object without any, the type that arguments have.
+/// What makes the schema one that these wires take and says nothing new: `items` of a list of
+/// anything, `properties` of an object without any, the type that arguments have.
 fn repairs(tool: &Tool, wires: &[Wire]) -> Vec<Edit> {
     let openai = wires.iter().any(|wire| matches!(wire, Wire::OpenAiChat | Wire::OpenAiResponses));
     let root = tool.parameters();

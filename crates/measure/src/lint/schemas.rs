@@ -64,7 +64,8 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
     broken
 }
 
-/// Definitions that nothing outside of them leads to. A schema whose references cannot all be followed is left alone.
+/// Definitions that nothing outside of them leads to. A schema whose references cannot all be
+/// followed is left alone.
 fn unused(found: &mut Found<'_>, view: &View<'_>) {
     for holder in ["$defs", "definitions"] {
         let Some(all) = view.schema.get(holder).and_then(Value::as_object).filter(|all| !all.is_empty()) else {
@@ -87,7 +88,8 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
             let token = at.strip_prefix(&format!("/parameters/{holder}/"))?.split('/').next()?;
             Some(token.replace("~1", "/").replace("~0", "~"))
         };
-        // A definition is used if something used refers to it; what stands outside of definitions is.
+        // A definition is used if something used refers to it; what stands outside of definitions
+        // is.
         let edges: Vec<(Option<String>, String)> =
             view.nodes.iter().filter_map(|node| Some((inside(&node.at), named(node.text("$ref")?)?))).collect();
         let mut used: BTreeSet<&str> = BTreeSet::new();

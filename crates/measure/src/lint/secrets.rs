@@ -4,8 +4,9 @@ use super::found::Found;
 use super::rules::{HOME_PATH, PRIVATE_KEY, SECRET, URL_PASSWORD};
 use super::view::View;
 
-/// How an issued secret begins, and the fewest characters that follow. Sources: the issuers' documentation of their forms
-/// (GitHub, GitLab, Slack, AWS, Google, OpenAI, Anthropic, Stripe, Hugging Face, npm, PyPI).
+/// How an issued secret begins, and the fewest characters that follow. Sources: the issuers'
+/// documentation of their forms (GitHub, GitLab, Slack, AWS, Google, OpenAI, Anthropic, Stripe,
+/// Hugging Face, npm, PyPI).
 const SHAPES: [(&str, usize); 20] = [
     ("github_pat_", 40),
     ("ghp_", 30),
@@ -73,7 +74,8 @@ fn token(text: &str) -> Option<&str> {
     })
 }
 
-/// Whether a text is long enough, and varied as what is drawn by chance is: digits and letters, no character often.
+/// Whether a text is long enough, and varied as what is drawn by chance is: digits and letters, no
+/// character often.
 fn is_random(text: &str, least: usize) -> bool {
     let mut seen: Vec<char> = text.chars().collect();
     let length = seen.len();

@@ -107,7 +107,8 @@ fn fits_enum(found: &mut Found<'_>, node: &Node<'_>, all: &[Value]) {
     }
 }
 
-/// Whether a value is of one of these types. A number without a fraction is an integer (JSON Schema 2020-12, 4.2.3).
+/// Whether a value is of one of these types. A number without a fraction is an integer (JSON Schema
+/// 2020-12, 4.2.3).
 fn fits(types: Types, value: &Value) -> bool {
     let has = |name: &str| types.has(name);
     match value {
@@ -154,8 +155,8 @@ fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
             one.fixed_by(vec![Edit::Replace(at, once.iter().map(|name| Value::from(*name)).collect())]);
         }
     }
-    // What is declared beside, in alternatives or by reference, is not looked for; a part of an alternative may require
-    // what its object declares.
+    // What is declared beside, in alternatives or by reference, is not looked for; a part of an
+    // alternative may require what its object declares.
     let whole = node.at == "/parameters" || node.property.is_some() || node.definition.is_some();
     let beside = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "if", "then", "$dynamicRef"];
     let Some(properties) = node.map.get("properties").and_then(Value::as_object) else { return };

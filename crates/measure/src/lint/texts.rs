@@ -11,7 +11,8 @@ use super::rules::{
 };
 use super::view::{View, listed, shown, split};
 
-/// A description of more characters is long: three in four of real tools have less than a third of it.
+/// A description of more characters is long: three in four of real tools have less than a third of
+/// it.
 const LONG: usize = 2_000;
 /// And one of more is a warning.
 const VERY_LONG: usize = 6_000;
@@ -53,7 +54,8 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
 fn sentence(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     let first = first_sentence(view.tool.description());
     let Some(other) = facts.stands_for(view.at) else { return };
-    // A sentence without its introduction is the same sentence; one that several share has a rule of its own.
+    // A sentence without its introduction is the same sentence; one that several share has a rule
+    // of its own.
     if facts.is_shared(&first) || same(&first, other) {
         return;
     }
@@ -176,8 +178,9 @@ fn spaces(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// A text without white space around it and at the ends of its lines, without the indentation that all its lines but the
-/// first share, and without runs of empty lines. What is indented further, such as code, stays so.
+/// A text without white space around it and at the ends of its lines, without the indentation that
+/// all its lines but the first share, and without runs of empty lines. What is indented further,
+/// such as code, stays so.
 pub(super) fn tidy(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
     let indent = |line: &&str| line.len() - line.trim_start_matches([' ', '\t']).len();

@@ -45,8 +45,8 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// Parameters of the tool without a description. One whose values are listed or that is a switch says enough by its name
-/// to be no more than a note.
+/// Parameters of the tool without a description. One whose values are listed or that is a switch
+/// says enough by its name to be no more than a note.
 fn undescribed(found: &mut Found<'_>, view: &View<'_>) {
     let all: Vec<&Node<'_>> = view.parameters().collect();
     let bare: Vec<&str> = all
@@ -178,7 +178,8 @@ fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
     }
 }
 
-/// The values that a description lists as all there are; `None` if it does not, or gives them as examples.
+/// The values that a description lists as all there are; `None` if it does not, or gives them as
+/// examples.
 fn listed_values(text: &str) -> Option<Vec<&str>> {
     const CUES: [&str; 12] = [
         "one of:",

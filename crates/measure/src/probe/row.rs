@@ -26,8 +26,8 @@ pub struct CaseResult {
 }
 
 impl CaseResult {
-    /// What the trials show. `yes` from four right of five, `no` up to one of five; in between, with fewer than three
-    /// repeats, or where the control was ever right, nothing is shown.
+    /// What the trials show. `yes` from four right of five, `no` up to one of five; in between,
+    /// with fewer than three repeats, or where the control was ever right, nothing is shown.
     #[must_use]
     pub fn support(&self) -> Support {
         let enough = self.asked >= ENOUGH && self.control_asked >= ENOUGH;
@@ -72,7 +72,8 @@ fn word(support: Support) -> &'static str {
     }
 }
 
-/// A row of the capability table in TOML, with a comment line a case, as `presentation.capabilities` reads it.
+/// A row of the capability table in TOML, with a comment line a case, as
+/// `presentation.capabilities` reads it.
 ///
 /// # Errors
 /// [`ProbeError`] if there is no such row: the model's name cannot be one.

@@ -9,8 +9,8 @@ use crate::sim::TimelineRequest;
 /// The name of the contract, in every report.
 pub const CONTRACT: &str = "toolfold.report/2";
 
-/// What a tool set costs, arm by arm: on the first turn, and over a session with prompt caching. Every figure that is named
-/// `tokens` is in tokens of the meter.
+/// What a tool set costs, arm by arm: on the first turn, and over a session with prompt caching.
+/// Every figure that is named `tokens` is in tokens of the meter.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "toolfold.report/2")]
 #[non_exhaustive]
@@ -49,7 +49,8 @@ pub struct Report {
     pub shared_overhead: usize,
     /// What skills add to the first turn of every arm; not part of `first_turn_tokens`.
     pub skills: SkillCost,
-    /// Every tool in catalogue order. A tool's cost is marginal: the block with it minus the block without it.
+    /// Every tool in catalogue order. A tool's cost is marginal: the block with it minus the block
+    /// without it.
     pub per_tool: Vec<ToolCost>,
     /// Every category that has tools, in profile order.
     pub categories: Vec<CategoryCost>,
@@ -59,14 +60,15 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The arm to take: `full` where folding does not pay. An arm whose session costs more than that of arm full is never
-    /// named.
+    /// The arm to take: `full` where folding does not pay. An arm whose session costs more than
+    /// that of arm full is never named.
     pub arm: String,
     /// Its first turn.
     pub first_turn_tokens: usize,
     /// The first turn of arm full.
     pub full_tokens: usize,
-    /// How much less the session costs than with arm full, 0 to 1; `None` where arm full is the verdict.
+    /// How much less the session costs than with arm full, 0 to 1; `None` where arm full is the
+    /// verdict.
     pub session_saved: Option<f64>,
     /// The same as one sentence.
     pub text: String,
@@ -96,10 +98,11 @@ pub struct PricingInfo {
     pub wire: String,
     /// The model whose tokens are counted.
     pub model: String,
-    /// The model whose prices count: another one than `model` where that has no known price and nobody named it.
+    /// The model whose prices count: another one than `model` where that has no known price and
+    /// nobody named it.
     pub priced_as: String,
-    /// US dollars for a million tokens of input, of cache writes and reads, and of output; `None`: unmeasured, and costs are
-    /// compared in tokens at the price of input.
+    /// US dollars for a million tokens of input, of cache writes and reads, and of output; `None`:
+    /// unmeasured, and costs are compared in tokens at the price of input.
     pub usd_per_million: Option<Prices>,
     /// Who says so, and when.
     pub source: Option<String>,
@@ -125,7 +128,8 @@ pub struct Prices {
     pub output: f64,
 }
 
-/// A typical session: `presentation.requests`, `expansions`, `system` and `step` of the configuration.
+/// A typical session: `presentation.requests`, `expansions`, `system` and `step` of the
+/// configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SessionInfo {
@@ -154,12 +158,14 @@ pub struct ProfileInfo {
 pub struct ArmCost {
     /// The rendered tool block, meta-tools included; messages and constants are not in it.
     pub first_turn_tokens: usize,
-    /// Of an estimate: between which figures nine in ten recorded requests of the kind fell; no upper end is `null`.
+    /// Of an estimate: between which figures nine in ten recorded requests of the kind fell; no
+    /// upper end is `null`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<(usize, Option<usize>)>,
     /// The share of arm full's first turn that is saved, 0 to 1; below 0 if the arm costs more.
     pub saved: f64,
-    /// The share of the context window that the first turn takes, 0 to 1; `None` where the window is not known.
+    /// The share of the context window that the first turn takes, 0 to 1; `None` where the window
+    /// is not known.
     pub context_share: Option<f64>,
     /// How an expansion reaches the model: `none`, `in_place`, `in_result`, `bridge` or `native`.
     pub delivery: &'static str,
@@ -253,8 +259,8 @@ pub struct GroupCost {
 pub struct SkillCost {
     /// How many skills the model can activate.
     pub skills: usize,
-    /// What the whole declaration of `activate_skill` costs, list and enum; 0 without skills, since then it is not
-    /// declared.
+    /// What the whole declaration of `activate_skill` costs, list and enum; 0 without skills, since
+    /// then it is not declared.
     pub activate_skill_tokens: usize,
     /// What it may cost: the setting `skills.budget`.
     pub budget: usize,

@@ -7,7 +7,8 @@ use super::grouped;
 use super::model::{ArmCost, Fix, PricingInfo, SessionInfo, ToolCost, Verdict};
 use crate::parts::{Measurer, PartKind};
 
-/// The least share of the session's cost for which folding is worth its extra requests and hidden words.
+/// The least share of the session's cost for which folding is worth its extra requests and hidden
+/// words.
 const WORTH: f64 = 0.01;
 
 /// How many tools are named.
@@ -16,8 +17,8 @@ const FIXES: usize = 3;
 /// Parts that cost less are not told, in tokens.
 const LEAST_PART: usize = 5;
 
-/// Chooses: what arm auto takes, if its session costs less than that of arm full; else the arm with the cheapest session, if
-/// any does; else arm full.
+/// Chooses: what arm auto takes, if its session costs less than that of arm full; else the arm with
+/// the cheapest session, if any does; else arm full.
 pub(super) fn verdict<'a>(
     arms: &(impl Iterator<Item = (&'a String, &'a ArmCost)> + Clone),
     full_tokens: usize,

@@ -12,7 +12,8 @@ use super::sizes::ArmSizes;
 /// Where sessions would run.
 #[derive(Debug, Clone, Copy)]
 pub struct Backend<'b> {
-    /// The wire. Tools for [`Wire::Mcp`] are counted as OpenAI Chat would be sent them: MCP bills nothing itself.
+    /// The wire. Tools for [`Wire::Mcp`] are counted as OpenAI Chat would be sent them: MCP bills
+    /// nothing itself.
     pub wire: Wire,
     /// The model, as the host spells it.
     pub model: Option<&'b str>,
@@ -30,8 +31,8 @@ pub struct Unavailable {
     pub why: String,
 }
 
-/// Takes the sizes of arms as conversations of an engine get them, each counted from the array that would be sent.
-/// [`Arm::Auto`] is resolved by the engine itself, and says what it chose.
+/// Takes the sizes of arms as conversations of an engine get them, each counted from the array that
+/// would be sent. [`Arm::Auto`] is resolved by the engine itself, and says what it chose.
 ///
 /// # Errors
 /// [`CountError`] if a tool cannot be counted offline.

@@ -17,8 +17,8 @@ pub const SIM_SCHEMA: &str = "toolfold.sim/1";
 pub struct Pricing {
     /// How the provider caches.
     pub rules: CacheRules,
-    /// What tokens cost; `None` where nobody said. Then costs are compared in tokens at the price of input, and what the
-    /// model writes is left out.
+    /// What tokens cost; `None` where nobody said. Then costs are compared in tokens at the price
+    /// of input, and what the model writes is left out.
     pub prices: Option<TokenPrices>,
     /// The context window in tokens, where it is known.
     pub context: Option<usize>,
@@ -84,11 +84,11 @@ pub struct ArmCost {
     pub input_cost_tokens: u64,
     /// What the session costs in US dollars; `None` where the price is not known.
     pub usd: Option<f64>,
-    /// How much it costs more (above 0) or less (below) than arm `full`, as a share of that; without prices the input
-    /// alone. `None` where arm `full` was not simulated.
+    /// How much it costs more (above 0) or less (below) than arm `full`, as a share of that;
+    /// without prices the input alone. `None` where arm `full` was not simulated.
     pub relative_to_full: Option<f64>,
-    /// The request, counted from 1 without those that only expand, from which on the session so far costs less than with
-    /// arm `full`. `None`: never, or it is arm `full`.
+    /// The request, counted from 1 without those that only expand, from which on the session so far
+    /// costs less than with arm `full`. `None`: never, or it is arm `full`.
     pub cheaper_from_request: Option<usize>,
     /// What to know about these figures.
     pub warnings: Vec<String>,
@@ -124,7 +124,8 @@ pub struct TimelineRequest {
     pub cost: f64,
 }
 
-/// Plays a session under each arm and bills it. The arm called `full` is the one that others are compared with.
+/// Plays a session under each arm and bills it. The arm called `full` is the one that others are
+/// compared with.
 #[must_use]
 pub fn simulate(arms: &[ArmSizes], session: &Session, pricing: &Pricing) -> Simulation {
     let played: Vec<(Vec<Played>, SessionBill)> = arms

@@ -10,7 +10,8 @@ use toolfold::wire::chat_tool;
 
 use super::memo::ToolMemo;
 
-/// A text by which the price of text is measured under a meter that estimates: JSON, as answers of `expand_tools` are.
+/// A text by which the price of text is measured under a meter that estimates: JSON, as answers of
+/// `expand_tools` are.
 const SAMPLE: &str = r#"{"name":"format_cells","description":"Sets fonts, fills and borders of a range of cells.","parameters":{"type":"object","required":["file_path","range"],"properties":{"file_path":{"type":"string","description":"Where the workbook is."},"range":{"type":"string","description":"Such as A1:C9."},"bold":{"type":"boolean"}}}}"#;
 
 /// So many tools are held as values at once.
@@ -90,7 +91,8 @@ impl<'c> Counting<'c> {
         count_tools_with(tools, self.meter, |_| self.counter).map(|counted| counted.tokens)
     }
 
-    /// The marginal cost of every tool of a list in Chat Completions' shape, and of all of them if that is `wanted`.
+    /// The marginal cost of every tool of a list in Chat Completions' shape, and of all of them if
+    /// that is `wanted`.
     fn each_and_all(
         &self,
         tools: impl Iterator<Item = String>,
@@ -135,7 +137,8 @@ impl<'c> Counting<'c> {
     }
 }
 
-/// What a token of text costs, and what stands around a call and its answer: taken from whole requests that differ in these.
+/// What a token of text costs, and what stands around a call and its answer: taken from whole
+/// requests that differ in these.
 #[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
 fn price_of_texts(meter: &Meter, counter: &dyn TokenCounter) -> Option<(f64, usize)> {
     let (model, host, responses) = match meter {
@@ -179,7 +182,8 @@ fn price_of_texts(meter: &Meter, counter: &dyn TokenCounter) -> Option<(f64, usi
 pub struct ToolTokens {
     /// Its whole definition as a line of JSON in an answer.
     pub answer: usize,
-    /// Its place in the array, in each detail that was asked for; 0 for the others and for [`Detail::Index`].
+    /// Its place in the array, in each detail that was asked for; 0 for the others and for
+    /// [`Detail::Index`].
     array: [usize; 5],
 }
 

@@ -1,4 +1,5 @@
-//! Counting large arrays tool by tool: what is billed for a tool is rendered once, however many arms show it.
+//! Counting large arrays tool by tool: what is billed for a tool is rendered once, however many
+//! arms show it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,8 +19,8 @@ const LARGE: usize = 256;
 pub struct ToolMemo(RefCell<HashMap<(u64, u64), Rc<str>>>);
 
 impl ToolMemo {
-    /// What an array adds to a request; `None` where it has to be counted whole: a small one, one of a meter that estimates,
-    /// one with entries that are not one function each.
+    /// What an array adds to a request; `None` where it has to be counted whole: a small one, one
+    /// of a meter that estimates, one with entries that are not one function each.
     pub(super) fn array(
         &self,
         json: &str,
@@ -56,7 +57,8 @@ impl ToolMemo {
     }
 }
 
-/// What a request with tools costs beside their texts, if that is the same for few and for more of them.
+/// What a request with tools costs beside their texts, if that is the same for few and for more of
+/// them.
 fn constant(entries: &[&RawValue], meter: &Meter, counter: &dyn TokenCounter) -> Result<Option<usize>, CountError> {
     let mut found = None;
     for count in [2, 40] {

@@ -27,21 +27,23 @@ pub struct SessionStep {
     pub thinking: usize,
     /// What the model looks up first, where an arm folds it and it is not open yet.
     pub opens: Vec<Opening>,
-    /// Whether the messages before were rewritten, so that they are lost from the cache, and the tokens that are left of
-    /// them.
+    /// Whether the messages before were rewritten, so that they are lost from the cache, and the
+    /// tokens that are left of them.
     pub rewritten: Option<usize>,
 }
 
 /// What the model wants to see whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opening {
-    /// A category of the size in which a folded tool finds itself on average, as long as there are categories.
+    /// A category of the size in which a folded tool finds itself on average, as long as there are
+    /// categories.
     Average,
     /// So many tools of average size, by name, as long as there are so many.
     Count(usize),
     /// The whole category of each of these tools, as places in the catalogue.
     Categories(Vec<usize>),
-    /// These tools by name, as places in the catalogue; their categories where the arm opens only those.
+    /// These tools by name, as places in the catalogue; their categories where the arm opens only
+    /// those.
     Tools(Vec<usize>),
 }
 

@@ -1,4 +1,5 @@
-//! Scenarios: how a session goes, as a person writes it down (TOML). The format is in `docs/cost.md`, "Scenarios".
+//! Scenarios: how a session goes, as a person writes it down (TOML). The format is in
+//! `docs/cost.md`, "Scenarios".
 
 use serde::Deserialize;
 use toolfold::engine::Engine;
@@ -39,7 +40,8 @@ pub struct Scenario {
     pub thinking: usize,
     /// What it writes to ask for an expansion, where that is not counted from its text.
     pub ask: Option<usize>,
-    /// How often a category of average size is looked up, evenly spaced. Default: 2, or 0 where `expand` says what is.
+    /// How often a category of average size is looked up, evenly spaced. Default: 2, or 0 where
+    /// `expand` says what is.
     pub expansions: Option<usize>,
     /// Whether prefixes are written to the longer-lived cache, where the provider has one.
     pub long_cache: bool,
@@ -117,7 +119,8 @@ pub struct Sizes {
 }
 
 impl Default for Scenario {
-    /// As arm `auto` expects it: [`Workload::default`], where 100 of the tokens by which it grows are the model's.
+    /// As arm `auto` expects it: [`Workload::default`], where 100 of the tokens by which it grows
+    /// are the model's.
     fn default() -> Self {
         let Workload { requests, expansions: _, system_tokens, step_tokens } = Workload::default();
         Self {
@@ -313,8 +316,8 @@ impl Scenario {
         Ok(Session { system: self.system, steps })
     }
 
-    /// The session and the arms of a scenario that tells sizes: `full`, `seed`, `stable` and `native`; `None` if it tells
-    /// none.
+    /// The session and the arms of a scenario that tells sizes: `full`, `seed`, `stable` and
+    /// `native`; `None` if it tells none.
     ///
     /// # Errors
     /// [`ScenarioError::Unknown`] for a category that is none of its numbers.

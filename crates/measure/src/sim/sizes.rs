@@ -34,7 +34,8 @@ pub struct ArmSizes {
     pub first_turn: usize,
     /// What the model writes to ask for an expansion.
     pub ask: usize,
-    /// What an expansion adds to the messages beside the definitions: the call, and what stands around its answer.
+    /// What an expansion adds to the messages beside the definitions: the call, and what stands
+    /// around its answer.
     pub reply: usize,
     /// By place in the catalogue: the tools that are folded.
     pub folded: Vec<Option<FoldedTool>>,
@@ -54,7 +55,8 @@ pub enum Placement {
 }
 
 impl ArmSizes {
-    /// Takes an arm from a conversation in which nothing is open yet, with its array as the wire sends it.
+    /// Takes an arm from a conversation in which nothing is open yet, with its array as the wire
+    /// sends it.
     ///
     /// # Errors
     /// [`CountError`] if something in the array cannot be counted offline.
@@ -97,9 +99,9 @@ impl ArmSizes {
         })
     }
 
-    /// Puts an arm together from counts alone, for profiles that are only thought of. `placed` says of each tool where the
-    /// profile puts it, `categories` how many there are, and `meta` what `expand_tools` and `call_tool` cost. The counts must
-    /// hold the details of the arm.
+    /// Puts an arm together from counts alone, for profiles that are only thought of. `placed` says
+    /// of each tool where the profile puts it, `categories` how many there are, and `meta` what
+    /// `expand_tools` and `call_tool` cost. The counts must hold the details of the arm.
     #[must_use]
     pub fn assemble(
         arm: Arm,

@@ -29,7 +29,8 @@ const UNBILLED: [&str; 14] = [
     "refusal",
 ];
 
-/// When the model of a trace looks a folded tool up. Recorded calls do not tell: who was shown everything never asked.
+/// When the model of a trace looks a folded tool up. Recorded calls do not tell: who was shown
+/// everything never asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Lookup {
     /// By its name, before its first call.
@@ -49,7 +50,8 @@ pub struct Trace {
     pub session: Session,
     /// Calls of the catalogue's tools.
     pub calls: usize,
-    /// Calls of meta-tools: the session was recorded folded, and its own lookups are counted beside those of each arm.
+    /// Calls of meta-tools: the session was recorded folded, and its own lookups are counted beside
+    /// those of each arm.
     pub meta_calls: usize,
 }
 
@@ -69,8 +71,9 @@ pub enum TraceError {
 }
 
 impl Trace {
-    /// Reads a transcript. Every run of messages of the model is one request's answer; what stands between two of them was
-    /// added in between. Sizes are those of the texts under the meter, with what stands around each call.
+    /// Reads a transcript. Every run of messages of the model is one request's answer; what stands
+    /// between two of them was added in between. Sizes are those of the texts under the meter, with
+    /// what stands around each call.
     ///
     /// # Errors
     /// [`TraceError`] if it is no transcript.
@@ -147,7 +150,8 @@ fn is_of_model(message: &Value) -> bool {
         || matches!(text("type"), Some("function_call" | "reasoning" | "tool_search_call" | "custom_tool_call"))
 }
 
-/// What of a message is billed as text: every string but those of [`UNBILLED`] keys, arguments as JSON.
+/// What of a message is billed as text: every string but those of [`UNBILLED`] keys, arguments as
+/// JSON.
 fn text_of(value: &Value) -> String {
     let mut text = String::new();
     add(&mut text, value);

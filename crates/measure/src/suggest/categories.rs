@@ -1,4 +1,5 @@
-//! Which categories: those of a derived profile or of today's, and those that are needed together as one.
+//! Which categories: those of a derived profile or of today's, and those that are needed together
+//! as one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,8 @@ use super::needs::Needs;
 use super::write::{Draft, DraftCategory};
 use crate::usage::UsedSession;
 
-/// The most tools of a category that was put together. Source: what a derived profile takes for the most.
+/// The most tools of a category that was put together. Source: what a derived profile takes for the
+/// most.
 const MOST_TOOLS: usize = 12;
 
 /// The most characters of the tools' names in a description, as in derived profiles.
@@ -77,7 +79,8 @@ fn of_profile(catalog: &Catalog, profile: &ToolProfile) -> IndexMap<String, Draf
         let tools = members.map(|(at, _)| at).collect();
         found.insert(name.to_string(), DraftCategory { description: description.to_owned(), tools });
     }
-    // What a profile's core falls into is no subject: once folded again, such a tool is in no category.
+    // What a profile's core falls into is no subject: once folded again, such a tool is in no
+    // category.
     found.shift_remove(toolfold::profile::CORE);
     let known: BTreeSet<usize> = found.values().flat_map(|own| own.tools.iter().copied()).collect();
     let hidden = |at: usize| assignment.at(at).is_none_or(|own| own.tier == Tier::Hidden);
@@ -110,14 +113,16 @@ impl Opened<'_> {
         lacking.map(|call| call.tool).collect()
     }
 
-    /// What a lookup costs without the schemas, in thousandths of a token: a request that reads what is there.
+    /// What a lookup costs without the schemas, in thousandths of a token: a request that reads
+    /// what is there.
     fn request(&self) -> f64 {
         let options = self.options;
         let prefix = self.shown.sizes.first_turn + options.system_tokens + options.step_tokens * USUAL_STEPS;
         f64::from(options.rules.read) * prefix as f64 + LOOKUP_OUTPUT as f64 * f64::from(options.output)
     }
 
-    /// What a token of an answer costs, in thousandths: its write, and a read in some further requests.
+    /// What a token of an answer costs, in thousandths: its write, and a read in some further
+    /// requests.
     fn kept(&self) -> f64 {
         f64::from(self.options.rules.write) + f64::from(self.options.rules.read) * USUAL_STEPS as f64
     }
@@ -127,8 +132,8 @@ impl Opened<'_> {
     }
 }
 
-/// The same with categories put together that sessions need together, where a lookup less costs less than the schemas
-/// that come along unasked; `None` if there are none.
+/// The same with categories put together that sessions need together, where a lookup less costs
+/// less than the schemas that come along unasked; `None` if there are none.
 pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> Option<Draft> {
     let core: BTreeSet<usize> = draft.core.iter().copied().collect();
     let needed: Vec<BTreeSet<usize>> = opened.sessions.iter().map(|session| opened.needed(session)).collect();
@@ -170,9 +175,9 @@ pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> O
     changed.then(|| Draft { categories, ..draft.clone() })
 }
 
-/// The same with the tools of a category that nobody used in a category of their own, where the others are looked up often
-/// enough: they come along unasked each time. Tools that belong together stay together. `None` where that is nowhere worth
-/// it.
+/// The same with the tools of a category that nobody used in a category of their own, where the
+/// others are looked up often enough: they come along unasked each time. Tools that belong together
+/// stay together. `None` where that is nowhere worth it.
 pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> Option<Draft> {
     let core: BTreeSet<usize> = draft.core.iter().copied().collect();
     let mut uses: BTreeMap<usize, usize> = BTreeMap::new();
@@ -196,8 +201,8 @@ pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -
         };
         let (rare, rest): (Vec<usize>, Vec<usize>) = own.tools.iter().partition(|tool| is_rare(tool));
         let openings = needed.iter().filter(|tools| rest.iter().any(|tool| tools.contains(tool))).count() as f64;
-        // How likely it is that a session needs what none has used is told by what one alone has used (Good and Turing);
-        // one standard error more of it has to be worth it, too.
+        // How likely it is that a session needs what none has used is told by what one alone has
+        // used (Good and Turing); one standard error more of it has to be worth it, too.
         let once = rest.iter().filter(|tool| uses.get(tool) == Some(&1)).count() as f64;
         let once = once + (once + 1.0).sqrt();
         let whole = opened.whole(rare.iter().copied());
@@ -220,7 +225,8 @@ pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -
     changed.then(|| Draft { categories, ..draft.clone() })
 }
 
-/// What a tool's name is about: what stands behind its first word. `set_note` and `delete_note` are about one thing.
+/// What a tool's name is about: what stands behind its first word. `set_note` and `delete_note` are
+/// about one thing.
 fn subject(catalog: &Catalog, tool: usize) -> Option<&str> {
     let name = catalog.at(tool)?.name().as_str();
     let end = name.char_indices().skip(1).find(|(_, c)| matches!(c, '_' | '-' | '.') || c.is_uppercase());
@@ -254,8 +260,8 @@ fn joined(
     Some((name, DraftCategory { description: describe(&mixed), tools }))
 }
 
-/// Whether a category can be named together with another or cut: three subjects in one name are none, and the rest of a
-/// server is no subject.
+/// Whether a category can be named together with another or cut: three subjects in one name are
+/// none, and the rest of a server is no subject.
 fn plain(name: &str) -> bool {
     !name.contains("_and_") && !name.ends_with("_misc") && !name.ends_with(RARELY) && name != toolfold::profile::OTHER
 }

@@ -1,12 +1,12 @@
 //! Which tools are core: those that cost more to look up than to show.
 //!
-//! A closed form of the bill stands in for playing every session through: a token of the array costs its write and a read
-//! in every further request; opening a category costs a request that reads all that is there, and the schemas of the
-//! tools in it. Paths from nothing core to all that is used, and back, are taken by the best step each, and the cheapest
-//! core on them is the one.
+//! A closed form of the bill stands in for playing every session through: a token of the array
+//! costs its write and a read in every further request; opening a category costs a request that
+//! reads all that is there, and the schemas of the tools in it. Paths from nothing core to all that
+//! is used, and back, are taken by the best step each, and the cheapest core on them is the one.
 //!
-//! Of many tools some seem to be used more than they are. So a tool is made core only where it would pay with fewer
-//! uses, too: as many as lie two standard errors below those that were seen.
+//! Of many tools some seem to be used more than they are. So a tool is made core only where it
+//! would pay with fewer uses, too: as many as lie two standard errors below those that were seen.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +18,13 @@ use super::needs::{Lookup, Needs};
 use super::write::Draft;
 use crate::usage::UsedSession;
 
-/// So many sessions of usual length, using tools evenly, are taken to have been seen besides: a tool that was not seen in
-/// five sessions is not one that is never used.
+/// So many sessions of usual length, using tools evenly, are taken to have been seen besides: a
+/// tool that was not seen in five sessions is not one that is never used.
 pub(super) const PRIOR_SESSIONS: f64 = 1.0;
 
-/// How many standard errors fewer uses must pay for a tool's place: uses are counted, so that the error of a count is its
-/// root. Of a hundred tools, two or three look more used than they are by more than two.
+/// How many standard errors fewer uses must pay for a tool's place: uses are counted, so that the
+/// error of a count is its root. Of a hundred tools, two or three look more used than they are by
+/// more than two.
 const CAUTION: f64 = 2.0;
 
 /// The most tools that are weighed for core: those that most sessions use.
@@ -162,7 +163,8 @@ impl<'m> Model<'m> {
         f64::from(self.rules.write) + f64::from(self.rules.read) * (requests - 1.0).max(0.0)
     }
 
-    /// What opening a group costs in a session, without the schemas: the request, and what the model writes.
+    /// What opening a group costs in a session, without the schemas: the request, and what the
+    /// model writes.
     fn request(&self, session: &Expected, block: f64) -> f64 {
         let prefix = block + session.beside;
         let broken = if self.in_place { f64::from(self.rules.write) - f64::from(self.rules.read) } else { 0.0 };

@@ -11,8 +11,8 @@ const FOLDS: usize = 5;
 /// Fewer sessions than these tell nothing when they are split.
 pub(super) const MIN_SESSIONS: usize = 10;
 
-/// The gain over today's profile on sessions that a suggestion was not made from: sessions are split into five parts, and
-/// each part is priced under a suggestion made from the other four.
+/// The gain over today's profile on sessions that a suggestion was not made from: sessions are
+/// split into five parts, and each part is priced under a suggestion made from the other four.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct HeldOut {
@@ -28,7 +28,8 @@ pub struct HeldOut {
     pub no_core: f64,
     /// How much less a session costs than today, in per cent of today's cost.
     pub gain: f64,
-    /// The standard error of the gain, in points of per cent: sessions differ, and there are only so many.
+    /// The standard error of the gain, in points of per cent: sessions differ, and there are only
+    /// so many.
     pub standard_error: f64,
 }
 

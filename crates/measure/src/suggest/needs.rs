@@ -22,13 +22,16 @@ pub enum Lookup {
 struct ToolNeeds {
     /// Whether it takes any parameter.
     takes_any: bool,
-    /// For each top-level parameter, whether it is optional, and whether it has values or an inner shape to know.
+    /// For each top-level parameter, whether it is optional, and whether it has values or an inner
+    /// shape to know.
     parameters: Vec<(bool, bool)>,
 }
 
-/// What the calls of a catalogue's tools may need: a model looks a tool up exactly where a call uses what it was not shown.
+/// What the calls of a catalogue's tools may need: a model looks a tool up exactly where a call
+/// uses what it was not shown.
 ///
-/// Source: the oracle `needs` of the comparison of arms; a stub tells nothing that a call could be made from.
+/// Source: the oracle `needs` of the comparison of arms; a stub tells nothing that a call could be
+/// made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Needs(Vec<ToolNeeds>);
 
@@ -47,8 +50,8 @@ impl Needs {
         Self(tools.collect())
     }
 
-    /// Whether a call cannot be made from what is shown. Where a record does not tell the arguments, only a stub is too
-    /// little.
+    /// Whether a call cannot be made from what is shown. Where a record does not tell the
+    /// arguments, only a stub is too little.
     pub(super) fn lacks(&self, form: &Form, call: &UsedCall) -> bool {
         let Some(needs) = self.0.get(call.tool).filter(|_| form.deferred) else { return false };
         match form.detail {

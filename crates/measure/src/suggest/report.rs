@@ -32,11 +32,13 @@ pub struct Suggestion {
     pub categories: Vec<SuggestedCategory>,
     /// How much of the usage the most used tools cover.
     pub coverage: Vec<CoveragePoint>,
-    /// Tools that no session used, in the order of the catalogue. Empty without usage: then nothing is known of any.
+    /// Tools that no session used, in the order of the catalogue. Empty without usage: then nothing
+    /// is known of any.
     pub unused: Vec<String>,
     /// The tokens of the tool array that the unused tools take when everything is full.
     pub unused_tokens: usize,
-    /// Optional parameters that real calls use and that the suggested profile hides, the most used first.
+    /// Optional parameters that real calls use and that the suggested profile hides, the most used
+    /// first.
     pub hidden_parameters: Vec<HiddenParameter>,
     /// What a session costs.
     pub costs: ExpectedCosts,
@@ -100,7 +102,8 @@ pub struct HiddenParameter {
     pub detail: Detail,
 }
 
-/// What sessions are expected to cost under several profiles: the sessions that were read, played through.
+/// What sessions are expected to cost under several profiles: the sessions that were read, played
+/// through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExpectedCosts {

@@ -17,8 +17,8 @@ pub struct Simulated {
     pub sessions: usize,
     /// The tool array of the first request, in tokens.
     pub first_turn: usize,
-    /// What they cost, in thousandths of a token at the price of input: input by how it was cached, and what the model
-    /// writes to look tools up.
+    /// What they cost, in thousandths of a token at the price of input: input by how it was cached,
+    /// and what the model writes to look tools up.
     pub milli_tokens: u64,
     /// How often something was looked up.
     pub lookups: usize,
@@ -48,8 +48,8 @@ pub(super) struct Simulator<'s> {
 const MAX_REQUESTS: usize = 1_000;
 
 impl Simulator<'_> {
-    /// One session: a request for each call and one more, evenly filled up to the number that was asked for, and one
-    /// before each call whose tool has to be looked up and is not open yet.
+    /// One session: a request for each call and one more, evenly filled up to the number that was
+    /// asked for, and one before each call whose tool has to be looked up and is not open yet.
     pub(super) fn play(&self, shown: &Shown, needs: &Needs, session: &UsedSession) -> Simulated {
         let rules = &self.options.rules;
         let played = play(&shown.sizes, &self.session(shown, needs, session));

@@ -30,7 +30,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// What every suggestion keeps of today's profile: an agent's own tools as core, what is hidden, and summaries.
+    /// What every suggestion keeps of today's profile: an agent's own tools as core, what is
+    /// hidden, and summaries.
     pub(super) fn from_today(catalog: &Catalog, today: &ToolProfile) -> Self {
         let assignment = today.assign(catalog).value;
         let own = own_tools(catalog);

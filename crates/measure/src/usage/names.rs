@@ -69,8 +69,8 @@ impl<'c> Names<'c> {
         Self { catalog, folded, unknown: IndexMap::new(), more_unknown: 0, loose: IndexMap::new() }
     }
 
-    /// What a name means: exactly, else after folding case and marks, with or without the server before it, where only one
-    /// tool can be meant.
+    /// What a name means: exactly, else after folding case and marks, with or without the server
+    /// before it, where only one tool can be meant.
     pub(super) fn find(&mut self, name: &str) -> Meant {
         if let Some(at) = self.catalog.position(name) {
             return Meant::Tool(at);

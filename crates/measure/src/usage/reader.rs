@@ -22,7 +22,8 @@ pub const MAX_CALLS: usize = 1_000_000;
 /// How often `call_tool` may wrap itself.
 const MAX_WRAPPING: usize = 4;
 
-/// Reads usage, value by value. Memory is bounded by [`MAX_CALLS`], [`MAX_SESSIONS`] and the names of the catalogue.
+/// Reads usage, value by value. Memory is bounded by [`MAX_CALLS`], [`MAX_SESSIONS`] and the names
+/// of the catalogue.
 ///
 /// ```
 /// use toolfold::catalog::Catalog;
@@ -46,7 +47,8 @@ pub struct UsageReader<'c> {
     by_id: HashMap<String, usize>,
     /// The session of a transcript without an id, by all that it says.
     by_content: HashMap<u64, usize>,
-    /// The session of what a file says without an id, and of an event log's conversation without one.
+    /// The session of what a file says without an id, and of an event log's conversation without
+    /// one.
     of_file: Option<usize>,
     of_log: Option<usize>,
     calls: usize,
@@ -81,7 +83,8 @@ impl<'c> UsageReader<'c> {
         }
     }
 
-    /// Another file begins: what has no id there is a conversation of its own. Conversations with ids go on.
+    /// Another file begins: what has no id there is a conversation of its own. Conversations with
+    /// ids go on.
     pub fn begin_file(&mut self) {
         (self.of_file, self.of_log) = (None, None);
     }
@@ -180,7 +183,8 @@ impl<'c> UsageReader<'c> {
         self.past_calls(session, wire, messages, place, diagnostics);
     }
 
-    /// The session that a transcript without an id goes on with: one that said all that it begins with.
+    /// The session that a transcript without an id goes on with: one that said all that it begins
+    /// with.
     fn continued(&mut self, messages: &Value) -> Option<usize> {
         let inner = ["messages", "contents", "input"].iter().find_map(|key| messages.get(key)).unwrap_or(messages);
         let list = inner.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -318,7 +322,8 @@ impl<'c> UsageReader<'c> {
     }
 }
 
-/// Hashes a message without what clients change in it from one request to the next: marks for the cache.
+/// Hashes a message without what clients change in it from one request to the next: marks for the
+/// cache.
 fn hash(value: &Value, hasher: &mut DefaultHasher) {
     match value {
         Value::Object(map) => {

@@ -1,4 +1,5 @@
-//! Telling what a JSON value is: a call, a transcript of some wire, a message, or nothing of the kind.
+//! Telling what a JSON value is: a call, a transcript of some wire, a message, or nothing of the
+//! kind.
 
 use serde_json::Value;
 use toolfold::wire::Wire;

@@ -93,7 +93,8 @@ fn words(map: &Map<String, Value>) -> Option<&str> {
     map.get("description").and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-/// What the second of two forms of a schema hides of the first. Each comes with the document it is in.
+/// What the second of two forms of a schema hides of the first. Each comes with the document it is
+/// in.
 fn hidden((whole, own): (&Value, &Map<String, Value>), (shown, folded): (&Value, &Map<String, Value>)) -> Vec<Hidden> {
     let lost = |key: &str| own.contains_key(key) && !folded.contains_key(key);
     let (before, after) = (shape(whole, own, MAX_DEPTH), shape(shown, folded, MAX_DEPTH));
@@ -123,7 +124,8 @@ struct Shape {
     enums: usize,
 }
 
-/// Counts the names of nested properties and the lists of values, references followed to some depth.
+/// Counts the names of nested properties and the lists of values, references followed to some
+/// depth.
 fn shape(root: &Value, map: &Map<String, Value>, depth: usize) -> Shape {
     let mut all = Shape { names: 0, enums: usize::from(map.contains_key("enum")) };
     if depth == 0 {

@@ -14,8 +14,8 @@ struct Work<'s, 'e> {
     added: Vec<(&'static str, &'e Value)>,
 }
 
-/// The text with edits made, each at a path from a tool. An edit whose place is not there, or lies in what another takes
-/// out, is not made.
+/// The text with edits made, each at a path from a tool. An edit whose place is not there, or lies
+/// in what another takes out, is not made.
 pub(super) fn spliced(text: &str, changes: &[(&Span, Vec<String>, &Edit)]) -> String {
     let mut splices: BTreeMap<(usize, usize), String> = BTreeMap::new();
     let mut objects: BTreeMap<usize, Work<'_, '_>> = BTreeMap::new();

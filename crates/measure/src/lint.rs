@@ -126,13 +126,13 @@ pub(crate) fn findings(catalog: &Catalog, options: &Options<'_>) -> Vec<Finding>
     found.sorted(catalog)
 }
 
-/// The rule of an id.
+/// Returns the rule with an id.
 #[must_use]
 pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)
 }
 
-/// The table of rules in Markdown, by group, as `docs/lint.md` has it.
+/// The table of rules in Markdown, by group, as in `docs/lint.md`.
 #[must_use]
 pub fn markdown() -> String {
     let mut out = String::new();
@@ -148,7 +148,7 @@ pub fn markdown() -> String {
     out
 }
 
-/// The word for a severity and a number: `1 error`, `2 errors`.
+/// A number with the word for a severity: `1 error`, `2 errors`.
 #[must_use]
 pub fn counted(n: usize, severity: Severity) -> String {
     format!("{n} {severity}{}", if n == 1 { "" } else { "s" })

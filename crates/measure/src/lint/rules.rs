@@ -1,25 +1,25 @@
-//! The table of rules: what each finds and what to do about it.
+//! The table of rules: what each finds and how to fix it.
 
 use serde::Serialize;
 use toolfold::diagnostic::Severity;
 
-/// What a rule is about.
+/// The subject of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {
-    /// What is said of a tool and its parameters.
+    /// The texts of a tool and its parameters.
     Words,
-    /// What a person would not want to be there.
+    /// Content that must not be there.
     Safety,
-    /// Whether the schema is sound, and says what it means.
+    /// The validity and meaning of the schema.
     Schema,
-    /// What providers refuse.
+    /// Provider restrictions.
     Provider,
     /// The list as a whole.
     List,
-    /// What clients read: annotations and titles.
+    /// Annotations and titles, which clients read.
     Hints,
-    /// Differences from an earlier list.
+    /// Differences to a previous list.
     Change,
 }
 
@@ -39,20 +39,20 @@ impl Group {
     }
 }
 
-/// One rule. Its id is stable: configurations name it.
+/// A rule. Its id is stable, because configurations name it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rule {
-    /// Its name: kebab-case.
+    /// Its kebab-case id.
     pub id: &'static str,
-    /// What it is about.
+    /// Its group.
     pub group: Group,
-    /// How bad a finding usually is. Some rules know worse and milder cases.
+    /// The usual severity of a finding. Some rules have worse and milder cases.
     pub severity: Severity,
-    /// Whether `--fix` does it.
+    /// Whether `--fix` fixes it.
     pub fixable: bool,
     /// What it finds, as a sentence without a full stop.
     pub finds: &'static str,
-    /// What to do about it, as one too.
+    /// How to fix it, likewise.
     pub fix: &'static str,
 }
 

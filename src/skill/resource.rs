@@ -91,7 +91,8 @@ pub fn list_folder(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
 /// The text of one file, cut after [`MAX_RESOURCE_CHARS`] characters with a line that reports it.
 ///
 /// # Errors
-/// [`ResourceError`]: the path leaves the folder, nothing lies there, it is no text or cannot be read.
+/// Returns a [`ResourceError`] if the path leaves the folder, is missing, is not text or cannot be
+/// read.
 pub fn read(fs: &dyn SkillFs, skill: &Skill, path: &str) -> Result<String, ResourceError> {
     let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
     let strange = path.contains(['\\', '\0', ':']) || path.trim().is_empty() || path.len() > 1_024;

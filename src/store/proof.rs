@@ -92,7 +92,7 @@ pub(super) fn unrecorded(
                 let grant = serde_json::from_str(body).map_err(unread)?;
                 consented.knows_grant(id, &grant).map_err(|why| why.to_string())
             }
-            // A revoked grant has no effect, whoever revoked it.
+            // A revoked grant has no effect, even if it was revoked in the table only.
             _ => Ok(()),
         }
     })

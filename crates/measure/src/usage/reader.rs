@@ -23,7 +23,7 @@ pub const MAX_CALLS: usize = 1_000_000;
 const MAX_WRAPPING: usize = 4;
 
 /// Reads usage, value by value. Memory is bounded by [`MAX_CALLS`], [`MAX_SESSIONS`] and the names
-/// of the catalogue.
+/// of the catalog.
 ///
 /// ```
 /// use toolfold::catalog::Catalog;

@@ -46,14 +46,14 @@ pub struct AutoContext<'s> {
 /// Chooses the arm for [`Arm::Auto`].
 ///
 /// Nothing is folded if that saves too little in the first turn. An arm whose array exceeds
-/// `max_tools` is chosen only if no other arm remains, and the same holds for `full`; the saving
-/// then does not matter. Otherwise arms that the environment does not support are excluded, as are
-/// arms whose estimated session cost is less than a twentieth below that of `full`. The session
-/// cost counts cached tokens at their price and expansions with their requests and answers, and
-/// must stay lower even if the array is a fifth smaller than estimated and each of its words is one
-/// token. Of the remaining arms, the choice is `native` if the provider supports it; otherwise the
-/// richest arm whose first turn is within `budget` tokens; otherwise the one with the cheapest
-/// first turn; otherwise `full`.
+/// `max_tools` is chosen only if no other arm remains. If `full` exceeds it, the saving does not
+/// matter. Otherwise arms that the environment does not support are excluded, as are arms whose
+/// estimated session cost is less than a twentieth below that of `full`. The session cost counts
+/// cached tokens at their price and expansions with their requests and answers, and must stay lower
+/// even if the array is a fifth smaller than estimated and each of its words is one token. Of the
+/// remaining arms, the choice is `native` if the provider supports it; otherwise the richest arm
+/// whose first turn is within `budget` tokens; otherwise the one with the cheapest first turn;
+/// otherwise `full`.
 #[must_use]
 pub fn choose(
     catalog: &Catalog,

@@ -46,8 +46,8 @@ pub(super) struct Candidate {
     /// expansions and cost more than `full`.
     expansive: usize,
     /// For `full`: the same if every word of the tools is one token. For two synthetic tools whose
-    /// descriptions are 300 common words each, `full` is billed at three fifths of its estimate,
-    /// but their folded form at nearly the full estimate.
+    /// descriptions consist of 300 long, common words each, `full` is billed at three fifths of its
+    /// estimate, but their folded form at nearly the full estimate.
     plain: usize,
 }
 

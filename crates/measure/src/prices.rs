@@ -177,7 +177,7 @@ impl Row {
             ("long.cache_write", long),
         ];
         if let Some((key, price)) = all.into_iter().find(|(_, price)| !(0.0..=MOST_USD).contains(price)) {
-            return Err(format!("{key} = {price} of `{named}` is no price for a million tokens"));
+            return Err(format!("{key} = {price} of `{named}` is not a valid price per million tokens"));
         }
         let prices = TokenPrices { input, cache_write, cache_read, output };
         let minimum = self.minimum.unwrap_or_default();

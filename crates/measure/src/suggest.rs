@@ -94,7 +94,7 @@ impl Default for SuggestOptions {
 #[non_exhaustive]
 pub enum SuggestError {
     /// The arm folds nothing, or is `auto`.
-    #[error("arm {0} has no use for a profile: name one that folds, such as stable or kept")]
+    #[error("arm {0} does not use a profile: choose an arm that folds, such as stable or kept")]
     Arm(Arm),
     /// The meter cannot count the tools.
     #[error(transparent)]

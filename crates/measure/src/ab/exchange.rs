@@ -66,7 +66,7 @@ pub enum ExchangeError {
     #[error("the provider answered with an error: {0}")]
     Provider(String),
     /// The response does not have the wire's format.
-    #[error("the response is none of {wire}: it has no {missing}")]
+    #[error("not a {wire} response: {missing} is missing")]
     Shape {
         /// The wire.
         wire: Wire,
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(answer_of(Wire::Gemini, &gemini).unwrap().usage, None);
         assert_eq!(
             answer_of(Wire::Gemini, &chat).unwrap_err().to_string(),
-            "the response is none of gemini: it has no candidates[0].content"
+            "not a gemini response: candidates[0].content is missing"
         );
         let error = json!({"error": {"message": "no such model", "code": 404}});
         assert_eq!(

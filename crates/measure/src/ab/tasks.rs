@@ -71,7 +71,7 @@ pub enum TaskError {
         why: String,
     },
     /// There are no tasks.
-    #[error("there is no task in it")]
+    #[error("no tasks found")]
     Empty,
 }
 
@@ -168,7 +168,7 @@ fn tools_of<'d>(domains: &'d IndexMap<String, Vec<Value>>, own: &[String]) -> Re
 }
 
 fn task(domains: &IndexMap<String, Vec<Value>>, line: &str) -> Result<Task, String> {
-    let written: Written = serde_json::from_str(line).map_err(|why| format!("is no task: {why}"))?;
+    let written: Written = serde_json::from_str(line).map_err(|why| format!("is not a task: {why}"))?;
     if written.turns.len() != written.ground_truth.len() {
         let (turns, truths) = (written.turns.len(), written.ground_truth.len());
         return Err(format!("`{}` has {turns} turns and true calls for {truths}", written.id));
@@ -261,7 +261,7 @@ mod tests {
         check(&line(r#"["mv('a', source='b')"]"#, ""), Err("twice"));
         check(&line(r#"["mv('a')"],[]"#, ""), Err("1 turns and true calls for 2"));
         check("", Err("no task"));
-        check("{", Err("line 1: is no task"));
+        check("{", Err("line 1: is not a task"));
         check(r#"{"id":"a","turns":[],"ground_truth":[],"involved_domains":["x"]}"#, Err("no domain `x`"));
         let twice = line(r#"["mv('a')"]"#, "");
         check(&format!("{twice}\n\n{twice}"), Err("line 3: a second task"));

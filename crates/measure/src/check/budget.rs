@@ -61,7 +61,7 @@ impl Rule {
             Self::MaxCategory => "Expanding a category stays within its budget.",
             Self::MaxGrowth => "The first turn of no arm grows by more than its budget since the lock.",
             Self::MaxToolGrowth => "No tool grows by more than its budget since the lock.",
-            Self::NewTools => "There is no tool that the lock has not.",
+            Self::NewTools => "No tool is missing in the lock.",
             Self::Frozen => "Nothing differs from the lock.",
         }
     }

@@ -43,7 +43,7 @@ impl fmt::Display for Growth {
 
 /// The text is not a growth.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no growth: write a number of tokens such as 200, or a share such as 5%")]
+#[error("`{0}` is not a growth: write a number of tokens such as 200, or a share such as 5%")]
 pub struct UnknownGrowth(String);
 
 impl FromStr for Growth {

@@ -22,7 +22,7 @@ pub enum LockError {
     #[error("its version is {0}, and this toolfold reads up to {LOCK_VERSION}")]
     Newer(u64),
     /// It is not a lock.
-    #[error("{}it is no lock: {why}", at(*.line))]
+    #[error("{}not a lock: {why}", at(*.line))]
     Unreadable {
         /// The line, counted from 1; 0 if unknown.
         line: usize,
@@ -82,7 +82,7 @@ impl Lock {
         let head: Head = toml::from_str(text).map_err(unreadable)?;
         match head.version {
             None => return Err(wrong("it has no `version`".to_owned())),
-            Some(0) => return Err(wrong("there is no version 0".to_owned())),
+            Some(0) => return Err(wrong("version 0 does not exist".to_owned())),
             Some(version) if version > LOCK_VERSION => return Err(LockError::Newer(version)),
             Some(_) => {}
         }
@@ -98,10 +98,10 @@ impl Lock {
         let figures =
             lock.tools.iter().flat_map(|tool| [tool.full, tool.shown].into_iter().chain(tool.parts.values().copied()));
         if let Some(large) = figures.chain(lock.arms.values().map(|arm| arm.tokens)).find(|n| *n > MAX_TOKENS) {
-            return Err(wrong(format!("{large} is no number of tokens")));
+            return Err(wrong(format!("{large} is not a number of tokens")));
         }
         if !lock.arms.contains_key(&lock.arm) {
-            return Err(wrong(format!("it has no total of its own arm `{}`", short(&lock.arm))));
+            return Err(wrong(format!("it lacks a total for its arm `{}`", short(&lock.arm))));
         }
         Ok(lock)
     }

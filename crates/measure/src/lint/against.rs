@@ -42,7 +42,7 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     if was.read_only_hint == Some(true) && is.read_only_hint != Some(true)
         || was.destructive_hint == Some(false) && is.destructive_hint != Some(false)
     {
-        let reason = "it was said to read only or to destroy nothing".to_owned();
+        let reason = "it was marked read-only or non-destructive".to_owned();
         say(&HINT_WEAKENED, HINT_WEAKENED.severity, "/annotations", reason);
     }
     let (was, is) = (old.parameters(), new.parameters());

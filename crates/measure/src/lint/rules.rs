@@ -76,59 +76,59 @@ macro_rules! rules {
 rules! {
     // Words.
     NO_DESCRIPTION "no-description" Words Warning false
-        "a tool has no description" => "say in one sentence what it does";
+        "a tool has no description" => "describe in one sentence what it does";
     NOT_ALONE "sentence-not-alone" Words Note false
         "the first sentence of a description cannot stand for the tool: a heading, a warning, a condition"
-        => "begin with one sentence that says what the tool does";
+        => "begin with one sentence about what the tool does";
     SHARED_SENTENCE "shared-sentence" Words Warning false
-        "three tools or more begin with the same sentence" => "begin with what sets each apart";
+        "three tools or more begin with the same sentence" => "begin with the difference between them";
     RESTATES_TOOL "description-restates-name" Words Note false
-        "a tool's description says no more than its name" => "say what it does, to what, and what it gives back";
+        "a tool's description only repeats its name" => "describe what it does, to what, and what it returns";
     LONG_DESCRIPTION "long-description" Words Note false
         "a tool's description is very long" => "keep what a model needs to choose and call the tool; move the rest to where it is used";
     EXAMPLES_INSIDE "examples-in-description" Words Note false
-        "a description holds blocks of examples" => "keep one short example, or none where the schema says it";
+        "a description holds blocks of examples" => "keep one short example, or none if the schema is sufficient";
     LOOSE_SPACE "loose-white-space" Words Note true
         "a description has white space around it, indentation or empty lines" => "take it out";
     UNDESCRIBED "undescribed-parameter" Words Note false
-        "parameters have no description" => "say what each is and how it is written, in a few words";
+        "parameters have no description" => "describe each and its form in a few words";
     RESTATES_TYPE "restates-type" Words Note true
-        "a parameter's description says no more than its type" => "say what it is, or take it out";
+        "a parameter's description only repeats its type" => "describe it, or remove it";
     RESTATES_NAME "restates-name" Words Note false
-        "a parameter's description says no more than its name" => "say what is not in the name, or take it out";
+        "a parameter's description only repeats its name" => "add what is not in the name, or remove it";
     LONG_PARAMETER "long-parameter-description" Words Note false
         "a parameter's description is very long" => "keep what is needed to write the value";
     ENUM_IN_WORDS "enum-in-words" Words Note false
-        "the values of a text are told in words only" => "list them in `enum`";
+        "the values of a string are only given in words" => "list them in `enum`";
     FORMAT_IN_WORDS "format-in-words" Words Note false
-        "the format of a text is told in words only" => "say it with `format`, which clients can check";
+        "the format of a string is only given in words" => "use `format`, which clients can check";
     RANGE_IN_WORDS "range-in-words" Words Note false
-        "the range of a number is told in words only" => "say it with `minimum` and `maximum`";
+        "the range of a number is only given in words" => "use `minimum` and `maximum`";
     LIST_IN_WORDS "list-in-words" Words Note false
         "a list is given as one text with separators" => "make it an array, if the server can take one";
     JSON_IN_WORDS "json-in-words" Words Note false
         "an object or list is given as JSON in a text" => "declare its shape, if the server can take it";
     DEFAULT_IN_WORDS "default-in-words" Words Note false
-        "a default is told in words only" => "say it with `default`: folding keeps words for last";
+        "a default is only given in words" => "use `default`, which folding keeps longer than words";
     TITLE_RESTATES "title-restates-name" Words Note true
         "schemas have titles that repeat the names they are of; they are billed" => "take them out";
     UNKNOWN_TOOL "mentions-unknown-tool" Words Note false
         "a description sends the model to a tool that is not in the list" => "name a tool that is there, or take it out";
     BOILERPLATE "boilerplate" Words Note false
-        "the same text stands in five tools or more" => "say it once: in the instructions of the server, or in the system prompt";
+        "the same text occurs in five tools or more" => "state it once: in the server's instructions or the system prompt";
     // Safety.
     SECRET "secret-in-text" Safety Error false
-        "a text shows what looks like a key or token" => "revoke it, and take it out";
+        "a text shows what looks like a key or token" => "revoke and remove it";
     PRIVATE_KEY "private-key" Safety Error false
-        "a text shows a private key" => "revoke it, and take it out";
+        "a text shows a private key" => "revoke and remove it";
     URL_PASSWORD "password-in-url" Safety Error false
         "an address holds a user and a password" => "change the password, and take it out";
     HOME_PATH "home-path" Safety Warning false
-        "a text shows a path in somebody's home folder" => "write a path that holds on every machine";
+        "a text shows a path in a user's home folder" => "write a path that is valid on every machine";
     HIDDEN "hidden-characters" Safety Error false
-        "a text has characters that a model reads and people do not see" => "take them out, or do not trust the tool";
+        "a text has characters that a model reads and people do not see" => "remove them, or do not trust the tool";
     BIDI "bidi-characters" Safety Error false
-        "a text has characters that reorder what is shown" => "take them out, or do not trust the tool";
+        "a text has characters that reorder what is shown" => "remove them, or do not trust the tool";
     INJECTION "injection-like" Safety Warning false
         "a description reads like instructions against the user" => "read it with care; take it out, or do not trust the tool";
     // Schemas.
@@ -137,7 +137,7 @@ rules! {
     MISSING_REF "unresolved-ref" Schema Error false
         "a `$ref` points at nothing" => "fix the pointer, or add the definition";
     REMOTE_REF "remote-ref" Schema Error false
-        "a `$ref` leads out of the schema; nobody fetches it" => "put the definition in its place";
+        "a `$ref` leads out of the schema; clients do not fetch it" => "put the definition in its place";
     RECURSIVE "recursive-ref" Schema Note false
         "a schema refers to itself" => "say how deep it may be; strict modes and Gemini do not take every recursion";
     UNUSED_DEFS "unused-definitions" Schema Note true
@@ -153,7 +153,7 @@ rules! {
     DUPLICATE_ENUM "duplicate-enum-value" Schema Warning true
         "an `enum` has a value twice" => "take one out";
     ENUM_TYPE "enum-type-mismatch" Schema Error false
-        "an `enum` has values of another type than the schema says: they can never be given" => "fix the values or the type";
+        "an `enum` has values of a type that the schema excludes: they are never valid" => "fix the values or the type";
     DEFAULT_MISMATCH "default-mismatch" Schema Warning false
         "a default does not fit its own schema" => "fix the default or the schema";
     EXAMPLE_MISMATCH "example-mismatch" Schema Warning false
@@ -161,9 +161,9 @@ rules! {
     BOUNDS "contradictory-bounds" Schema Error false
         "bounds that no value meets" => "fix them";
     UNTYPED "untyped-parameter" Schema Note false
-        "a parameter's schema says nothing of its type" => "give it a `type`";
+        "a parameter's schema has no type" => "give it a `type`";
     OPEN_OBJECT "open-object" Schema Note false
-        "an object's schema says nothing of what is in it" => "declare its properties, or what they hold with `additionalProperties`";
+        "an object's schema does not define its content" => "declare its properties, or what they hold with `additionalProperties`";
     LARGE_ENUM "large-enum" Schema Warning false
         "an `enum` has a hundred values or more" => "take a text, and offer a tool that looks values up";
     MANY_PARAMETERS "many-parameters" Schema Note false
@@ -211,9 +211,9 @@ rules! {
         "tools so small that folding saves nothing" => "list them as core, or leave them: they are sent whole in every arm";
     // Annotations.
     READ_ONLY "read-only-contradiction" Hints Warning false
-        "a tool says that it only reads, and its name says that it changes something" => "correct the hint: clients run read-only tools unasked";
+        "a tool is marked read-only, but its name describes a change" => "correct the hint: clients run read-only tools without approval";
     HINTS_DISAGREE "hints-disagree" Hints Warning false
-        "a tool says that it only reads and that it destroys" => "correct one of the hints";
+        "a tool is marked both read-only and destructive" => "correct one of the hints";
     NO_HINTS "no-annotations" Hints Note false
         "tools of an MCP list have no annotations" => "say `readOnlyHint` and `destructiveHint`: without them clients ask for every call";
     NO_TITLE "no-title" Hints Note false
@@ -222,7 +222,7 @@ rules! {
     REMOVED "tool-removed" Change Error false
         "a tool is not there any more" => "keep it for a while, or say so in the notes of the release";
     ADDED "tool-added" Change Note false
-        "a tool is new" => "look at what it costs: every client pays for it";
+        "a tool is new" => "check its cost: every client pays for it";
     PARAMETER_REMOVED "parameter-removed" Change Error false
         "a parameter is not there any more" => "go on taking it for a while";
     NEWLY_REQUIRED "newly-required" Change Error false
@@ -232,11 +232,11 @@ rules! {
     ENUM_NARROWED "enum-narrowed" Change Error false
         "a parameter does not take values that it took" => "take the old values, too";
     BOUNDS_NARROWED "bounds-narrowed" Change Warning false
-        "a parameter's bounds are narrower" => "take what was taken";
+        "a parameter's bounds are narrower" => "accept what was accepted before";
     DEFAULT_CHANGED "default-changed" Change Warning false
         "a default is another one: calls that leave it out do something else" => "keep it, or say so in the notes of the release";
     HINT_WEAKENED "hint-changed" Change Warning false
-        "a tool that only read, or destroyed nothing, says so no more" => "say so in the notes of the release: approvals were given for what it was";
+        "a tool is no longer marked read-only or non-destructive" => "mention it in the release notes: existing approvals assume the earlier hint";
     DESCRIPTION_CHANGED "description-changed" Change Note false
         "a tool's description is another one" => "read it: models act on it";
 }

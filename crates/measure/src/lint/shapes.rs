@@ -85,7 +85,7 @@ fn values(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
     }
     for (at, example) in list(node, "examples").iter().enumerate() {
         if !is_of(example) || !all.is_empty() && !all.contains(example) {
-            let reason = format!("`{}` is no value of this schema", shown(&example.to_string()));
+            let reason = format!("`{}` is not valid for this schema", shown(&example.to_string()));
             found.add(&EXAMPLE_MISMATCH, &below(&node.place("examples"), &at.to_string()), reason);
         }
     }
@@ -182,7 +182,11 @@ fn misspelt(found: &mut Found<'_>, node: &Node<'_>) {
                 && strsim::osa_distance(&known.name.to_lowercase(), &key.to_lowercase()) <= 1
         });
         if let Some(near) = near {
-            found.add(&MISSPELT, &node.place(key), format!("`{}` is no keyword; `{}` is", shown(key), near.name));
+            found.add(
+                &MISSPELT,
+                &node.place(key),
+                format!("`{}` is not a keyword; did you mean `{}`?", shown(key), near.name),
+            );
         }
     }
 }

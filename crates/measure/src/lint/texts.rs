@@ -26,7 +26,7 @@ const MUCH_SPACE: usize = 8;
 pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     let text = view.tool.description();
     if text.trim().is_empty() {
-        found.add(&NO_DESCRIPTION, "", "it has no description: a model goes by its name alone");
+        found.add(&NO_DESCRIPTION, "", "it has no description: a model has only its name");
     } else {
         sentence(found, view, facts);
         restates(found, view);
@@ -78,7 +78,7 @@ fn restates(found: &mut Found<'_>, view: &View<'_>) {
     let named: Vec<String> = name.iter().map(|word| stem(word)).collect();
     let is_said = |word: &String| named.contains(&stem(word)) || named.contains(&stem(word.trim_end_matches("es")));
     if !said.is_empty() && said.len() <= 5 && said.iter().all(is_said) && view.parameters().next().is_some() {
-        let reason = format!("`{}` says no more than the name", shown(view.tool.description()));
+        let reason = format!("`{}` only repeats the name", shown(view.tool.description()));
         found.add(&RESTATES_TOOL, "/description", reason);
     }
 }

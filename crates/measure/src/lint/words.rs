@@ -28,7 +28,7 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
         let Some(text) = node.text("description").filter(|text| !text.trim().is_empty()) else { continue };
         if restates_type(node, text) {
             let at = node.place("description");
-            let reason = format!("`{}` of `{name}` says no more than its type", shown(text));
+            let reason = format!("`{}` of `{name}` only repeats its type", shown(text));
             if let Some(one) = found.add(&RESTATES_TYPE, &at, reason) {
                 one.fixed_by(vec![Edit::Remove(at)]);
             }

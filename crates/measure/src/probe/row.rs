@@ -80,7 +80,7 @@ fn word(support: Support) -> &'static str {
 pub fn capability_row(wire: Wire, model: &str, date: &str, results: &[CaseResult]) -> Result<String, ProbeError> {
     if model.is_empty() || model.contains(['*', '?']) || model.chars().any(char::is_control) {
         let model = toolfold::diagnostic::visible(model);
-        return Err(ProbeError::new(format_args!("`{model}` is no model's name that a row could have")));
+        return Err(ProbeError::new(format_args!("`{model}` is not a valid model name for a row")));
     }
     let of = |case: Case| results.iter().find(|own| own.case == case.name());
     // JSON strings are basic TOML strings, except for control characters, which do not occur here.

@@ -174,7 +174,7 @@ pub enum ScenarioError {
         allowed: String,
     },
     /// An expansion names more than one thing.
-    #[error("`expand` before request {0} says more than one of `category`, `tools` and `count`")]
+    #[error("`expand` before request {0} has more than one of `category`, `tools` and `count`")]
     Several(usize),
     /// A name is unknown.
     #[error("there is no {kind} `{name}`{}", .nearest.as_ref().map(|near| format!(": did you mean `{near}`?")).unwrap_or_default())]

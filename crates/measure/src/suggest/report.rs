@@ -261,7 +261,7 @@ fn head(
     if usage.is_empty() {
         return vec![
             "Suggested by `toolfold suggest` without usage: categories by subject and size.".to_owned(),
-            "Core is empty because nothing says what is used.".to_owned(),
+            "Core is empty because there is no usage data.".to_owned(),
         ];
     }
     let (calls, sessions) = (usage.calls(), usage.sessions.len());

@@ -180,7 +180,7 @@ pub enum WireError {
         found: &'static str,
     },
     /// A message is not valid JSON.
-    #[error("{wire}: the message is no JSON: {why}")]
+    #[error("{wire}: the message is not valid JSON: {why}")]
     NotJson {
         /// The wire.
         wire: Wire,
@@ -188,7 +188,7 @@ pub enum WireError {
         why: String,
     },
     /// A message has no call but requires one.
-    #[error("{wire}: there is no call in the message")]
+    #[error("{wire}: the message has no call")]
     NoCall {
         /// The wire.
         wire: Wire,

@@ -133,20 +133,20 @@ fn matched(pattern: &Pattern, catalog: &Catalog, diagnostics: &mut Vec<Diagnosti
         let diagnostic =
             Diagnostic::error("more", pattern.place.clone(), "more names that match nothing are not shown");
         if diagnostics.last().is_none_or(|last| last.code != diagnostic.code) {
-            diagnostics.push(diagnostic.help("mend the ones shown first"));
+            diagnostics.push(diagnostic.help("fix the ones shown first"));
         }
     } else if found.is_empty() {
         let (code, message) = if pattern.is_glob() {
             ("empty-glob", format!("the glob `{}` matches no tool", pattern.text))
         } else {
-            ("unknown-tool", format!("there is no tool named `{}`", pattern.text))
+            ("unknown-tool", format!("unknown tool `{}`", pattern.text))
         };
         let place = pattern.place.clone();
         let diagnostic =
             match nearest(&pattern.text.replace(['*', '?'], ""), catalog.names().map(AsRef::as_ref), 1).first() {
-                _ if pattern.is_glob() => Diagnostic::warning(code, place, message).help("mend it, or take it out"),
+                _ if pattern.is_glob() => Diagnostic::warning(code, place, message).help("fix or remove it"),
                 Some(near) => Diagnostic::error(code, place, message).help(format!("did you mean `{near}`?")),
-                None => Diagnostic::error(code, place, message).help("mend the name, or take it out"),
+                None => Diagnostic::error(code, place, message).help("fix the name or remove it"),
             };
         diagnostics.push(diagnostic);
     }
@@ -245,10 +245,10 @@ fn choose_categories(
 fn check_summaries(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) {
     for (name, (_, place)) in &profile.summaries {
         if catalog.get(name.as_str()).is_none() {
-            let message = format!("there is no tool named `{name}` to summarise");
+            let message = format!("unknown tool `{name}` in `summary`");
             let near = nearest(name.as_str(), catalog.names().map(AsRef::as_ref), 1).first().copied();
             let help =
-                near.map_or("mend the name, or take the line out".to_owned(), |near| format!("did you mean `{near}`?"));
+                near.map_or("fix the name or remove the line".to_owned(), |near| format!("did you mean `{near}`?"));
             diagnostics.push(Diagnostic::warning("unknown-tool", place.clone(), message).help(help));
         }
     }

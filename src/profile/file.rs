@@ -227,7 +227,7 @@ impl Reader<'_> {
             (Ok(name), other) => self.wrong_type(&format!("summary.{name}"), value.span(), other, "a string"),
             (Err(why), _) => {
                 let message = format!("`{}` cannot be a tool's name: {why}", key.get_ref());
-                self.error("bad-name", key.span().start, message, "mend the name");
+                self.error("bad-name", key.span().start, message, "fix the name");
             }
         }
     }
@@ -255,7 +255,7 @@ impl Reader<'_> {
                     self.error("bad-name", at, message, "use letters, digits, `_ - . : / @`, `*` and `?`");
                 }
                 DeValue::String(text) if !seen.insert(text.to_string()) => {
-                    let message = format!("`{text}` stands twice in `{key}`");
+                    let message = format!("`{text}` is listed twice in `{key}`");
                     let diagnostic = Diagnostic::warning("repeated", self.place(at), message).help("take one out");
                     self.diagnostics.push(diagnostic);
                 }

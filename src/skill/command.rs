@@ -28,15 +28,15 @@ pub fn read_command(bytes: &[u8], file: &str, name: &str) -> Document {
         let (split, _) = split(&text, &Place::file(file), &mut Vec::new());
         let Some(description) = first_sentence(split.body).or_else(|| first_line(split.body)) else {
             let note = Diagnostic::error("no-body", Place::file(file), "the command has no text");
-            return Document::refused(bytes, note.help("write what the model should do"));
+            return Document::refused(bytes, note.help("write the instructions for the model"));
         };
         // Added at the end of the front matter, so that the lines above keep their numbers.
         let front = split.front.map_or("", str::trim_end);
         let whole = format!("---\n{front}\ndescription: \"{description}\"\n---\n{}", split.body);
         document = Document { hash: document.hash, ..Document::read(whole.as_bytes(), file, name) };
-        let message = format!("there is no `description`; the text's beginning is used: \"{description}\"");
+        let message = format!("`description` is missing; using the beginning of the text: \"{description}\"");
         let note = Diagnostic::warning("no-description", Place::file(file), message);
-        document.diagnostics.push(note.help("let it say what the skill does and when to use it"));
+        document.diagnostics.push(note.help("describe what the skill does and when to use it"));
     }
     document.diagnostics.retain(|note| !NOT_OF_COMMANDS.contains(&note.code));
     if let Some(content) = &document.content {
@@ -73,7 +73,7 @@ fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnos
         .chain(fields.other.keys().map(String::as_str))
         .collect();
     if !kept.is_empty() {
-        let message = format!("kept as `metadata`, without effect: {}", quoted(&kept));
+        let message = format!("stored as `metadata`, without effect: {}", quoted(&kept));
         notes.push(Diagnostic::note("no-counterpart", Place::file(file), message));
     }
     if !fields.allowed_tools.is_empty() {

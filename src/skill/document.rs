@@ -109,7 +109,7 @@ impl Document {
 
 pub(crate) fn too_large(place: Place, bytes: usize) -> Diagnostic {
     let message = format!("the file has {bytes} bytes, more than the {MAX_FILE} that are read");
-    Diagnostic::error("file-too-large", place, message).help("move what is not needed at once into files beside it")
+    Diagnostic::error("file-too-large", place, message).help("move details into separate files beside it")
 }
 
 /// Detects UTF-16 and UTF-32 by their byte order marks.
@@ -148,7 +148,8 @@ impl Loader<'_> {
         self.rescued |= rescued;
         let Some(front) = split.front else {
             let place = self.place.clone().line_column(1, 1);
-            let note = Diagnostic::error("no-front-matter", place, "there is no front matter, so no description");
+            let note =
+                Diagnostic::error("no-front-matter", place, "front matter is missing, so there is no description");
             self.notes.push(note.help(self.write_this(split.body)));
             return None;
         };
@@ -164,7 +165,7 @@ impl Loader<'_> {
         self.traps(front, split.offset, &entries);
         for entry in &repeated {
             let place = self.at(split.offset, entry.at);
-            let message = format!("the key `{}` is there twice, so it is not known which one is meant", entry.key);
+            let message = format!("the key `{}` is duplicated, so its value is ambiguous", entry.key);
             self.notes.push(Diagnostic::error("duplicate-key", place, message).help("delete one of the two"));
         }
         if !repeated.is_empty() {
@@ -212,13 +213,13 @@ impl Loader<'_> {
                     Method::Quoted(keys) => {
                         let keys = keys.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
                         (
-                            "the values it trips over were taken as plain text",
+                            "the invalid values were read as plain text",
                             format!("put the value of {keys} in double quotes: \"…\""),
                         )
                     }
                     Method::Lines => (
                         "the keys were read line by line",
-                        "mend the YAML there: one `key: value` a line, long text after `>-` and indented".to_owned(),
+                        "fix the YAML there: one `key: value` per line, long text indented after `>-`".to_owned(),
                     ),
                 };
                 self.notes.push(Diagnostic::warning("broken-yaml", at, format!("{message}; {how}")).help(help));
@@ -258,7 +259,7 @@ impl Loader<'_> {
         let written = node.and_then(fields::text).map(|t| one_line(&t)).filter(|t| !t.is_empty());
         let Some(name) = written else {
             let message = match node {
-                None => format!("there is no `name`; the folder's, `{folder}`, is used"),
+                None => format!("`name` is missing; using the folder's name `{folder}`"),
                 Some(_) => format!("`name` is empty or no text; the folder's, `{folder}`, is used"),
             };
             let note = Diagnostic::warning("no-name", place, message);
@@ -318,13 +319,13 @@ impl Loader<'_> {
             }
         }
         let message = match node {
-            None => "there is no `description`, so no model could know when to use it: not loaded",
+            None => "`description` is missing, so a model cannot choose the skill: not loaded",
             Some(_) => "`description` is empty or no text, so no model could know when to use it: not loaded",
         };
         let guess = first_sentence(body);
         self.notes.push(Diagnostic::error("no-description", place, message).help(match guess {
             Some(text) => format!("write `description: \"{text}\"`"),
-            None => "write `description:` and what the skill does and when to use it".to_owned(),
+            None => "write `description:` with what the skill does and when to use it".to_owned(),
         }));
         None
     }

@@ -129,7 +129,7 @@ pub(crate) fn read(entries: Vec<Entry>, at: &dyn Fn(&Entry) -> Place, notes: &mu
             KeyKind::Near(key) => {
                 notes.push(
                     Diagnostic::warning("unknown-key", place, format!("`{}` is not a key of a skill", entry.key))
-                        .help(format!("did you mean `{key}`? As it stands it has no effect")),
+                        .help(format!("did you mean `{key}`? This key has no effect")),
                 );
                 known.fields.other.insert(entry.key, json(&entry.value));
             }

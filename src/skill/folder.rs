@@ -60,7 +60,7 @@ pub fn read_folder(fs: &dyn SkillFs, path: &Path) -> Folder {
         Err(FsError::TooLarge(most)) => {
             let message = format!("the file has more than the {most} bytes that are read");
             let note = Diagnostic::error("file-too-large", place(&file), message);
-            Document::refused(&[], note.help("move what is not needed at once into files beside it"))
+            Document::refused(&[], note.help("move details into separate files beside it"))
         }
         Err(error) => {
             let note = Diagnostic::error("unreadable", place(&file), format!("cannot be read: {error}"));

@@ -60,7 +60,7 @@ pub fn instructions(fs: &dyn SkillFs, around: &Surroundings) -> Loaded<Vec<Instr
             Ok(Some((text, hash))) => found.push(Instructions { file, scope, level, text, hash }),
             Err(error) => {
                 let note = Diagnostic::warning("unreadable", place(&file), format!("cannot be read: {error}"));
-                diagnostics.push(note.help("it was left out; mend it or take it away"));
+                diagnostics.push(note.help("it was left out; fix or remove it"));
             }
         }
     }

@@ -30,7 +30,7 @@ pub fn read_cloud(bytes: &[u8], file: &str) -> Document {
             );
         }
         Err(error) => {
-            return refuse("cloud-json", format!("not JSON: {error}"), "mend it, or write a `SKILL.md` instead");
+            return refuse("cloud-json", format!("not JSON: {error}"), "fix it, or write a `SKILL.md` instead");
         }
     };
     let text = |keys: &[&str]| {

@@ -285,7 +285,7 @@ fn read(fs: &dyn SkillFs, found: &Found) -> (Stamp, Document) {
         }
         Err(error) => {
             let note = Diagnostic::error("unreadable", place(&found.file), format!("cannot be read: {error}"));
-            let note = note.help("mend its permissions, or try again once nothing writes to it");
+            let note = note.help("fix its permissions, or try again when nothing writes to it");
             // An empty stamp, so that the next discovery tries again.
             (Stamp::default(), Document::refused(&[], note))
         }

@@ -106,7 +106,7 @@ fn check_link(target: &str, files: Option<&[String]>) -> Option<(&'static str, S
     {
         let near = nearest(target, files.iter().map(String::as_str), 1);
         let help =
-            near.first().map_or_else(|| "mend the path or add the file".to_owned(), |n| format!("did you mean `{n}`?"));
+            near.first().map_or_else(|| "fix the path or add the file".to_owned(), |n| format!("did you mean `{n}`?"));
         return Some(("broken-link", format!("the skill has no file `{target}`"), help));
     }
     if target.matches('/').count() > 1 {

@@ -57,7 +57,7 @@ pub(crate) fn split<'a>(text: &'a str, place: &Place, notes: &mut Vec<Diagnostic
                 Diagnostic::warning(
                     "unclosed",
                     place.clone().line_column(line, 1),
-                    "the front matter is never closed; it was taken to end here",
+                    "the front matter is not closed; assuming that it ends here",
                 )
                 .help("put a line `---` after the last key"),
             );

@@ -97,7 +97,7 @@ impl Walk<'_> {
         let (mut folders, mut entries, mut too_deep) = (0, 0, 0_usize);
         while let Some(pending) = queue.pop_front() {
             if !self.seen.insert(pending.real.clone()) {
-                let message = "this folder was already looked at through another root or link";
+                let message = "this folder was already searched through another root or link";
                 self.notes.push(Diagnostic::note("seen-before", place(&pending.path), message));
                 continue;
             }
@@ -198,7 +198,7 @@ impl Walk<'_> {
             Ok(real) => {
                 let leads_out = !real.starts_with(root);
                 if leads_out && self.is_of_a_root(&real) {
-                    let message = "this link leads into another root, and what lies there is read there";
+                    let message = "this link leads into another root, where the files are read";
                     self.notes.push(Diagnostic::note("seen-before", place(&path), message));
                     return None;
                 }
@@ -248,7 +248,7 @@ impl Walk<'_> {
             return false;
         }
         if look.kind != Kind::File {
-            let note = Diagnostic::error("not-a-file", place(&file), "this is no regular file, so it was not opened");
+            let note = Diagnostic::error("not-a-file", place(&file), "not a regular file, so it was not opened");
             self.notes.push(note.help("replace it with a text file"));
             return true;
         }
@@ -319,30 +319,25 @@ impl Walk<'_> {
 
     fn unreadable(&mut self, path: &Path, error: &FsError) {
         let note = Diagnostic::warning("unreadable", place(path), format!("cannot be read: {error}"));
-        self.notes.push(note.help("the rest was read; mend its permissions or take it away"));
+        self.notes.push(note.help("the other entries were read; fix the file's permissions or remove it"));
     }
 
     fn refuse_link(&mut self, path: &Path, real: &Path) {
         let message = format!("this link leads out of its root, to `{}`: it was not followed", real.display());
         let note = Diagnostic::error("link-outside", place(path), message);
-        self.notes
-            .push(note.help("copy what it leads to in place of the link, or name the target as a root of its own"));
+        self.notes.push(note.help("replace the link by a copy of its target, or add the target as a root"));
     }
 
     fn leads_out(&mut self, path: &Path, real: &Path) {
-        let message =
-            format!("this link leads out of its root, to `{}`; what lies there is not trusted", real.display());
-        self.notes.push(
-            Diagnostic::warning("link-outside", place(path), message).help("name the target as a root of its own"),
-        );
+        let message = format!("this link leads out of its root, to `{}`; its files are not trusted", real.display());
+        self.notes.push(Diagnostic::warning("link-outside", place(path), message).help("add the target as a root"));
     }
 
     fn exhausted(&mut self, path: &Path, what: &str, most: usize) {
         let message =
-            format!("more than {most} {what} under this root: reading stopped here, and what comes after was not read");
+            format!("more than {most} {what} under this root: reading stopped here, and later entries were not read");
         let note = Diagnostic::error("too-many", place(path), message);
-        let help =
-            format!("name the folders that hold skills as roots of their own, or let more be read (`skills.{what}`)");
+        let help = format!("add the folders with skills as roots, or raise the limit (`skills.{what}`)");
         self.notes.push(note.help(help));
     }
 }

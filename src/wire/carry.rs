@@ -37,7 +37,7 @@ fn foreign_entries(wire: Wire, input: &RenderInput<'_>, notes: &mut Vec<Diagnost
         );
         notes.push(
             Diagnostic::warning("foreign-entry", Place::default(), message)
-                .help("declare what stands for it in the request yourself, beside the array that toolfold gives"),
+                .help("declare its replacement in the request, in addition to toolfold's array"),
         );
     }
     if entries.len() > MAX_KEYS {

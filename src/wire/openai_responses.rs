@@ -33,7 +33,7 @@ pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, note
             for tool in tools.iter_mut() {
                 tool.deferred = tool.key(Format::OpenAiResponses, "defer_loading") == Some("true");
             }
-            let message = "the list has a `tool_search` of its own, so that arm native defers nothing".to_owned();
+            let message = "the list has its own `tool_search`, so arm native defers nothing".to_owned();
             notes.push(
                 Diagnostic::warning("own-tool-search", Place::default(), message)
                     .help("leave it out of the list, or choose another arm"),

@@ -156,7 +156,7 @@ impl<'s> OutTool<'s> {
         }
         if let Some(keyword) = opened {
             let message = format!(
-                "tool `{}`: {wire} refuses `{keyword}` at the top of a schema; the tool is declared open and its description says so",
+                "tool `{}`: {wire} refuses `{keyword}` at the top of a schema; the tool is declared open and its description states this",
                 self.name
             );
             notes.push(

@@ -45,7 +45,7 @@ impl<'t> Fields<'t> {
     pub(super) fn string(&self, key: &str) -> Result<Option<String>, String> {
         let Some(raw) = self.get(key) else { return Ok(None) };
         serde_json::from_str(raw.get())
-            .map_err(|_| format!("`{key}` must be a JSON string with sound escapes, not {}", kind_of(raw.get())))
+            .map_err(|_| format!("`{key}` must be a valid JSON string, found {}", kind_of(raw.get())))
     }
 
     /// Returns a boolean, or `None` if the key is absent or null.
@@ -111,7 +111,7 @@ pub(super) fn list<'t>(text: &'t str, file: &str) -> Result<(String, Vec<&'t Raw
                 raw = next;
             }
             _ => {
-                let message = "there is no tool list in this object".to_owned();
+                let message = "no tool list in this object".to_owned();
                 return Err(Diagnostic::error("no-tools", place, message).help(SHAPES));
             }
         }

@@ -62,7 +62,7 @@ pub(super) fn tool(
         None => {
             if let Format::Mcp | Format::Anthropic = format {
                 let key = format.schema_keys().first().copied().unwrap_or_default();
-                let message = format!("tool `{name}` has no `{key}`; it is taken to have no parameters");
+                let message = format!("tool `{name}` has no `{key}`; assuming no parameters");
                 noticed.push(caution("no-schema", message).help(format!("{format} requires one")));
             }
             const NONE: &str = r#"{"type":"object","properties":{}}"#;

@@ -123,10 +123,10 @@ fn incompatible(core: Detail, extended: Detail, delivery: Delivery) -> Option<St
         }
         _ if core == Detail::Index => Some("core tools are always in the array: core cannot be `index`".to_owned()),
         Delivery::Native if folds => {
-            Some("the provider folds by itself: with delivery `native` core and extended are `full`".to_owned())
+            Some("the provider folds the tools: with delivery `native` core and extended are `full`".to_owned())
         }
         Delivery::None if folds => {
-            Some("what is folded could never be expanded: delivery `none` needs core and extended `full`".to_owned())
+            Some("folded tools could not be expanded: delivery `none` needs core and extended `full`".to_owned())
         }
         Delivery::Bridge if extended != Detail::Index => Some(format!(
             "through the bridge tools are called that are not in the array: extended must be `index`, not `{extended_name}`"

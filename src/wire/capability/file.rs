@@ -77,7 +77,7 @@ macro_rules! row {
                     (Some(_), None, None) | (None, None, Some(_)) => {
                         return Err(Fault::models("since, until, tier and variant stand beside `family` only"));
                     }
-                    _ => return Err(Fault::models("the row says its models more than once")),
+                    _ => return Err(Fault::models("the row names its models more than once")),
                 };
                 if self.source.trim().is_empty() || self.date.trim().is_empty() {
                     return Err(Fault::Unsourced(models.to_string()));

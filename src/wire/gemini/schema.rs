@@ -173,7 +173,7 @@ impl<'s> Writer<'s> {
         }
         let map = flattened(self.root, map, &mut |keyword| clashes.push(keyword.to_owned()));
         for keyword in clashes {
-            self.changed(&keyword, "is said twice: the first stays", path);
+            self.changed(&keyword, "is given twice: the first one is used", path);
         }
         map
     }
@@ -263,7 +263,7 @@ impl<'s> Writer<'s> {
     /// Requests JSON as text, unless a string there could be a plain value.
     fn as_text(&mut self, kinds: Kinds, words: &Map<String, Value>, path: &str) -> Option<Written> {
         if self.ambiguous.contains(&self.at) {
-            self.changed("object", "could not be told from the text that may stand there too, and is left out", path);
+            self.changed("object", "is indistinguishable from the string allowed there, and is left out", path);
             return None;
         }
         let ask = match kinds {
@@ -310,7 +310,7 @@ impl<'s> Writer<'s> {
         let tuple = map.get("prefixItems").or_else(|| map.get("items")).and_then(Value::as_array);
         self.at.push(Step::Item);
         let items = if let Some(places) = tuple {
-            self.changed("prefixItems", "is said as any of its items", path);
+            self.changed("prefixItems", "is written as any of its items", path);
             // After the items of a tuple, any value that `items` (or `additionalItems`) accepts may
             // follow.
             let rest = if map.contains_key("prefixItems") { map.get("items") } else { map.get("additionalItems") };

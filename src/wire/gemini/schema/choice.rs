@@ -31,7 +31,7 @@ impl Writer<'_> {
             return Some(Choices { between: Vec::new(), base });
         }
         if key == "oneOf" {
-            self.changed("oneOf", "is said as `anyOf`", path);
+            self.changed("oneOf", "is written as `anyOf`", path);
         }
         Some(Choices { between: between.as_array().cloned().unwrap_or_default(), base })
     }
@@ -75,7 +75,7 @@ impl Writer<'_> {
         let listed: Vec<Value> = match map.get("enum").and_then(Value::as_array) {
             Some(listed) => listed.clone(),
             None => {
-                self.changed("const", "is said as an enum of one", path);
+                self.changed("const", "is written as an enum with one value", path);
                 map.get("const").cloned().into_iter().collect()
             }
         };
@@ -137,10 +137,10 @@ impl Writer<'_> {
         if asked {
             self.changed("enum", "lists objects or arrays, which are asked for as text", path);
         } else if !shapes.is_empty() {
-            self.changed("enum", "loses objects or arrays: they could not be told from its texts", path);
+            self.changed("enum", "loses objects or arrays: they are indistinguishable from its strings", path);
         }
         if !numbers.is_empty() || !truths.is_empty() {
-            self.changed("enum", "is said in the description: only texts may have one", path);
+            self.changed("enum", "is written in the description: only strings may have one", path);
         }
         match written.len() {
             0 if !shapes.is_empty() => None,
@@ -173,7 +173,7 @@ impl Writer<'_> {
 
     /// Writes an unrestricted value.
     pub(super) fn any(&mut self, map: &Map<String, Value>, path: &str) -> Written {
-        self.changed("type", "is not said: narrowed to text, number or boolean", path);
+        self.changed("type", "is missing: narrowed to string, number or boolean", path);
         let with = |kind: &str| {
             let mut own = super::text(map, "");
             own.insert("type".to_owned(), json!(kind));

@@ -1,5 +1,5 @@
-//! What the gate costs for a valid call, with and without validation, and what an engine of 5,000 tools weighs.
-//! `cargo bench --bench dispatch`.
+//! The cost of the gate for a valid call, with and without validation, and the memory of an engine
+//! with 5,000 tools. `cargo bench --bench dispatch`.
 #![allow(missing_docs, reason = "benches document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "the weight of the process is read from /proc")]
 
@@ -28,14 +28,14 @@ fn main() {
     divan::main();
 }
 
-/// The resident memory of this process, in KiB; nothing where the system does not say.
+/// The resident memory of this process, in KiB; `None` if the system does not report it.
 fn resident_kib() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The Excel domain's tools, repeated with a number behind each name until there are `count`.
+/// The tools of the Excel example, repeated with a number after each name until there are `count`.
 fn engine(count: usize, validate: bool) -> Engine {
     let own: Vec<Value> = serde_json::from_str(TOOLS).expect("our own catalogue is JSON");
     let numbered = own.iter().cycle().take(count).enumerate().map(|(at, tool)| {
@@ -64,13 +64,13 @@ fn dispatch(bencher: Bencher<'_, '_>, count: usize, validate: bool) {
         let id = CallId::from(format!("call_{number}"));
         let outcome = session.call(&id, "format_cells", black_box(arguments.as_str()));
         session.report_result(&id, true);
-        // A host that stores events as they come.
+        // A host that stores events as they arrive.
         drop(session.take_log(0));
         outcome
     });
 }
 
-// Many calls each: the first ones of a process wait for memory, and not for the gate.
+// Many calls per sample: the first ones of a process are dominated by page faults, not by the gate.
 #[divan::bench(args = SIZES, sample_count = 20_000)]
 fn valid_call_unchecked(bencher: Bencher<'_, '_>, count: usize) {
     dispatch(bencher, count, false);

@@ -1,6 +1,7 @@
-//! What a decision costs. `cargo bench --bench policy`.
+//! The cost of a policy decision. `cargo bench --bench policy`.
 //!
-//! Limits: under 2 µs without a shell command, under 0.3 ms (median) with one, under 10 ms at 10,000 characters.
+//! Limits: under 2 µs without a shell command, under 0.3 ms (median) with one, under 10 ms at
+//! 10,000 characters.
 #![allow(missing_docs, reason = "benches document themselves by name")]
 
 use divan::{Bencher, black_box};

@@ -1,7 +1,9 @@
-//! What reading, planning and rendering cost at 49, 500 and 5,000 tools. `cargo bench --bench reading`.
+//! The cost of reading, planning and rendering 49, 500 and 5,000 tools.
+//! `cargo bench --bench reading`.
 //!
-//! The yardstick is `serde_json::to_vec` of the array that was rendered, as a parsed value: a warm `conversation.tools()`
-//! must not depend on its size, and a cold one may cost at most three times as much.
+//! The reference is `serde_json::to_vec` of the rendered array as a parsed value: a warm
+//! `conversation.tools()` must not depend on its size, and a cold one may cost at most three times
+//! as much.
 #![allow(missing_docs, reason = "benches document themselves by name")]
 
 use divan::{Bencher, black_box};
@@ -20,7 +22,8 @@ fn main() {
     divan::main();
 }
 
-/// The Excel domain's tools, repeated with a number behind each name until there are `count`; the first 49 are as they are.
+/// The tools of the Excel example, repeated with a number after each name until there are `count`;
+/// the first 49 are unchanged.
 fn tools(count: usize) -> String {
     let own: Vec<Value> = serde_json::from_str(TOOLS).expect("our own catalogue is JSON");
     let numbered = own.iter().cycle().take(count).enumerate().map(|(at, tool)| {
@@ -50,12 +53,13 @@ fn engine(count: usize, arm: Arm) -> Engine {
     Engine::builder(catalog(count)).profile(profile()).arm(arm).build().expect("the parts fit")
 }
 
-/// The array of an arm as a parsed value: what a host that keeps values would serialise for each request.
+/// The array of an arm as a parsed value, which a host that stores values would serialize for each
+/// request.
 fn output(count: usize, arm: Arm) -> Value {
     start(&engine(count, arm)).tools().value()
 }
 
-/// A conversation with the engine's arm.
+/// Starts a conversation with the engine's arm.
 fn start(engine: &Engine) -> Conversation {
     engine.conversation(Wire::OpenAiChat).start().expect("it starts")
 }
@@ -78,7 +82,7 @@ fn assign(bencher: Bencher<'_, '_>, count: usize) {
     bencher.bench_local(|| profile.assign(black_box(&catalog)));
 }
 
-/// Every form that tools take under an arm, made once for all sessions.
+/// Computes every form of the tools under an arm, once for all sessions.
 #[divan::bench(args = SIZES, consts = [0, 1, 2, 3])]
 fn present<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
     let arm = [Arm::Full, Arm::Stable, Arm::Signature, Arm::Lean][ARM];
@@ -102,18 +106,19 @@ fn tools_warm(bencher: Bencher<'_, '_>, count: usize) {
     bencher.bench_local(|| black_box(&mut session).tools());
 }
 
-/// The first turn of an engine's first session: every form is made, then rendered. What it costs to drop an engine of so
-/// many tools is no part of that.
+/// The first turn of an engine's first session: every form is computed, then rendered. Excludes
+/// dropping the engine.
 #[divan::bench(args = SIZES, consts = [0, 1, 2, 3])]
 fn tools_cold<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
     let arm = [Arm::Full, Arm::Stable, Arm::Signature, Arm::Lean][ARM];
     let engine = engine(count, arm);
-    // The same engine without anything made yet.
+    // The same engine with empty caches.
     let fresh = || engine.restricted(|_| true);
     bencher.with_inputs(fresh).bench_local_refs(|engine| start(engine).tools());
 }
 
-/// The tokens that OpenAI bills for the block, counted once by a session's host. The vocabulary is loaded beforehand.
+/// The tokens that OpenAI bills for the block, counted once by a session's host. The vocabulary is
+/// loaded beforehand.
 #[cfg(feature = "tiktoken")]
 #[divan::bench(args = SIZES, sample_count = 5)]
 fn count(bencher: Bencher<'_, '_>, count: usize) {
@@ -125,7 +130,7 @@ fn count(bencher: Bencher<'_, '_>, count: usize) {
     bencher.bench_local(|| meter.tool_texts(black_box(&tools)).map(|texts| texts.total(&counter)));
 }
 
-/// The worst that one call of `expand_tools` can ask for: as many names as it may give, all of them unknown.
+/// The worst case of an `expand_tools` call: the maximum number of names, all of them unknown.
 #[divan::bench(args = SIZES, sample_count = 3, sample_size = 1)]
 fn expand_unknown(bencher: Bencher<'_, '_>, count: usize) {
     let mut session = start(&engine(count, Arm::Stable));
@@ -134,7 +139,7 @@ fn expand_unknown(bencher: Bencher<'_, '_>, count: usize) {
     bencher.bench_local(|| session.expand(black_box(&request)));
 }
 
-/// The yardstick: `serde_json::to_vec` of the same output as a value.
+/// The reference: `serde_json::to_vec` of the same output as a value.
 #[divan::bench(args = SIZES, consts = [0, 1, 2, 3])]
 fn to_vec<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
     let output = output(count, [Arm::Full, Arm::Stable, Arm::Signature, Arm::Lean][ARM]);

@@ -1,5 +1,5 @@
-//! Layer 2's targets: discovery of 2,000 skills cold under 0.5 s and warm under 60 ms, parsing at 20 MB/s or more, the
-//! catalogue text of 500 skills under 1 ms.
+//! Targets of the skill layer: discovery of 2,000 skills cold under 0.5 s and warm under 60 ms,
+//! parsing at 20 MB/s or more, the list text of 500 skills under 1 ms.
 #![allow(clippy::disallowed_methods, reason = "a bench reads corpora and makes folders")]
 
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ fn main() {
     divan::main();
 }
 
-/// Real files, or made ones where the corpus is absent.
+/// Real files, or generated ones if the corpus is missing.
 fn files() -> Vec<String> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora/skills/parity.jsonl");
     let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -43,7 +43,7 @@ fn parse(bencher: Bencher<'_, '_>) {
         .bench(|| files.iter().filter(|f| Document::read(f.as_bytes(), "SKILL.md", "x").content.is_some()).count());
 }
 
-/// A folder with 2,000 skills, made once.
+/// A folder with 2,000 skills, created once.
 fn folder() -> PathBuf {
     let base = std::env::temp_dir().join("toolfold-bench-skills");
     for number in 0..2_000 {

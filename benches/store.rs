@@ -1,7 +1,8 @@
-//! What accepted calls cost on one store with fsync on. `cargo bench --bench store`.
+//! The cost of accepted calls on one store with fsync on. `cargo bench --bench store`.
 //!
-//! Floor: 1,000 accepted calls a second. One caller alone waits for the disk two times a call, so it goes as fast as
-//! the disk syncs; callers at once share the waits. Each iteration takes a batch of calls; divan prints calls a second.
+//! Minimum: 1,000 accepted calls a second. A single caller waits for the disk twice per call, so
+//! its rate is that of disk syncs; concurrent callers share the waits. Each iteration runs a batch
+//! of calls; divan prints calls per second.
 #![allow(missing_docs, reason = "benches document themselves by name")]
 
 use std::path::PathBuf;
@@ -20,10 +21,10 @@ fn main() {
     divan::main();
 }
 
-/// Agents at once.
+/// The numbers of concurrent agents.
 const CALLERS: [usize; 4] = [1, 8, 64, 256];
 
-/// A store in a folder of its own, on the disk of the temporary folder.
+/// A store in its own folder, on the disk of the temporary folder.
 struct Place {
     folder: PathBuf,
     policy: Policy,
@@ -73,12 +74,12 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What stays in the temporary folder harms nobody.
+        // Leftovers in the temporary folder are harmless.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Does work on `callers` threads, each with its share.
+/// Splits work over `callers` threads.
 fn share(callers: usize, work: &[String], one: impl Fn(&str) + Sync) {
     std::thread::scope(|scope| {
         for part in work.chunks(work.len().div_ceil(callers).max(1)) {
@@ -87,7 +88,7 @@ fn share(callers: usize, work: &[String], one: impl Fn(&str) + Sync) {
     });
 }
 
-/// A person's yes and the one use of it: two transactions.
+/// An approval and its use: two transactions.
 #[divan::bench(args = CALLERS, sample_count = 5, sample_size = 1)]
 fn accepted_calls(bencher: Bencher<'_, '_>, callers: usize) {
     let place = Place::new();

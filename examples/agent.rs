@@ -1,5 +1,5 @@
-//! A whole agent loop around toolfold: folded tools, a policy, a person who answers, and a scripted model in place of a real
-//! one. Run it: `cargo run --example agent`
+//! A complete agent loop with toolfold: folded tools, a policy, an approver, and a scripted model
+//! instead of a real one. Run it: `cargo run --example agent`
 
 use std::error::Error;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ const POLICY: &str = include_str!("../profiles/excel/policy.toml");
 /// The time of this example, in milliseconds since 1970.
 const NOW_MS: i64 = 1_800_000_000_000;
 
-/// Runs the loop, and gives a line for whatever happened.
+/// Runs the loop, and returns a line per event.
 pub(crate) fn run() -> Result<Vec<String>, Box<dyn Error>> {
-    // Once a process. The approver is the person's handle: nothing that a tool can reach leads to it.
+    // Once per process. Only the approver can approve calls, and no tool can reach it.
     let policy = PolicyFile::load(POLICY, "policy.toml", PolicyScope::User).into_result()?;
     let (policy, approver) = PolicyLayer::open(Policy::new(vec![policy]), Arc::new(MemoryStore::new()), || NOW_MS);
     let profile = ToolProfile::parse(PROFILE, "profile.toml").into_result()?;
     let engine = Engine::builder(Catalog::from_openai(TOOLS)?).profile(profile).policy(policy).build()?;
 
-    // Once a conversation: bound to an API and a model, it chooses how much to fold.
+    // Once per conversation: with an API and a model, it chooses how much to fold.
     let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-5.4").id("c-42").start()?;
     let mut told = vec![conversation.explain()];
     let mut messages = vec![json!({"role": "user", "content": "Delete old.xlsx, and percentages in column A please."})];
@@ -62,17 +62,17 @@ pub(crate) fn run() -> Result<Vec<String>, Box<dyn Error>> {
     Ok(told)
 }
 
-/// What a person sees and answers: here, nothing may be deleted that is not called old.
+/// The user's decision: here, only files named old may be deleted.
 fn person_agrees(asked: &Confirm) -> bool {
     asked.shown.arguments.contains("old.xlsx")
 }
 
-/// The agent's own: toolfold never runs a tool.
+/// The agent's own code: toolfold never runs a tool.
 fn execute(call: &Forward) -> String {
     format!("{}: done with {}", call.target, call.arguments_json)
 }
 
-/// What a provider would answer.
+/// The provider's answer.
 fn model(_request: &Value, turn: usize) -> Value {
     let delete = |path: &str| json!({"file_path": path, "confirm": true});
     match turn {

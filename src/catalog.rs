@@ -1,8 +1,9 @@
-//! The catalogue: what tools exist, in the order they were registered.
+//! The catalog: an agent's tools, in registration order.
 //!
-//! A [`Tool`] keeps the text it came as, so that what nobody folds goes out exactly as it came in: number spellings,
-//! key order, vendor keys and all. So do the entries of a list that are no tools to fold ([`Foreign`]): they keep their
-//! place. The module knows nothing of what is shown, known or allowed.
+//! A [`Tool`] stores its original text. A tool that is not folded is written exactly as it was
+//! read, including number spellings, key order and vendor keys. List entries that are not foldable
+//! tools ([`Foreign`]) keep their position. This module does not depend on the presentation, skill
+//! or policy layers.
 //!
 //! ```
 //! use toolfold::catalog::{Catalog, Format};
@@ -43,25 +44,25 @@ use crate::diagnostic::{Diagnostic, Loaded, Place};
 use crate::error::{Error, ErrorKind};
 use crate::name::ToolName;
 
-/// The tools of an agent, in the order they were registered. No two have the same name.
+/// An agent's tools, in registration order. Names are unique.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     tools: IndexMap<ToolName, Arc<Tool>>,
-    /// Nothing where there are only tools.
+    /// `None` if the list holds only tools.
     layout: Option<Arc<Layout>>,
 }
 
 impl Catalog {
-    /// A catalogue without tools.
+    /// Returns a catalog without tools.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a tool at the end.
+    /// Appends a tool.
     ///
     /// # Errors
-    /// A diagnostic `duplicate-tool`, and the catalogue is as it was, if the name is taken.
+    /// Returns a `duplicate-tool` diagnostic if the name is taken. The catalog is then unchanged.
     pub fn add(&mut self, tool: Tool) -> Result<(), Diagnostic> {
         if self.tools.contains_key(tool.name().as_str()) {
             let message = format!("a tool named `{}` is registered already", tool.name());
@@ -77,36 +78,39 @@ impl Catalog {
         Ok(())
     }
 
-    /// Reads a tool list and keeps every sound tool. `file` names the input in diagnostics.
+    /// Reads a tool list and returns every valid tool. `file` names the input in diagnostics.
     ///
-    /// It takes an array of tools, an object with `tools` such as a whole request, and a JSON-RPC response whose result
-    /// holds `tools`. Without a `format`, the first tool that decides it does. An entry of a type that is not a function is
-    /// no fault: it is carried through, see [`Catalog::foreign`].
+    /// The text is an array of tools, an object with a `tools` key such as a whole request, or a
+    /// JSON-RPC response whose result holds `tools`. If `format` is `None`, the first unambiguous
+    /// tool determines it. An entry whose type is not a function is not an error: it is carried
+    /// through, see [`Catalog::foreign`].
     pub fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<Self> {
         import::import(text, file, format)
     }
 
-    /// Reads an OpenAI tool array, of Chat Completions or of Responses, whole or not at all.
+    /// Reads an OpenAI tool array (Chat Completions or Responses).
     ///
     /// # Errors
-    /// Every diagnostic, if one of them is an error.
+    /// Returns every diagnostic if one of them is an error.
     pub fn from_openai(text: &str) -> Result<Self, Error> {
-        // A flat tool and a nested one cannot be mistaken for each other, so sniffing is exact here.
+        // A flat tool and a nested one are always distinguishable, so format detection is exact
+        // here.
         Self::whole(Self::import(text, "tools", None))
     }
 
-    /// Reads an Anthropic Messages tool array, whole or not at all.
+    /// Reads an Anthropic Messages tool array.
     ///
     /// # Errors
-    /// Every diagnostic, if one of them is an error.
+    /// Returns every diagnostic if one of them is an error.
     pub fn from_anthropic(text: &str) -> Result<Self, Error> {
         Self::whole(Self::import(text, "tools", Some(Format::Anthropic)))
     }
 
-    /// Reads the result of MCP's `tools/list`: the bare array, the result object, or the whole JSON-RPC response.
+    /// Reads the result of MCP's `tools/list`: the array, the result object, or the JSON-RPC
+    /// response.
     ///
     /// # Errors
-    /// Every diagnostic, if one of them is an error.
+    /// Returns every diagnostic if one of them is an error.
     pub fn from_mcp(text: &str) -> Result<Self, Error> {
         Self::whole(Self::import(text, "tools", Some(Format::Mcp)))
     }
@@ -115,16 +119,17 @@ impl Catalog {
         loaded.into_result().map_err(|why| Error::new(ErrorKind::Catalog, why.into_diagnostics()))
     }
 
-    /// The catalogue as a compact JSON tool array. What came in the same format goes out byte for byte as it came, white
-    /// space apart, other entries than tools included; a tool of another format keeps its name, description, schema, and
-    /// what both have.
+    /// Returns the catalog as a compact JSON tool array. Entries read in the same format, including
+    /// foreign entries, are written byte for byte as they were read, except for white space. A tool
+    /// of another format keeps its name, description, schema, and the fields that both formats
+    /// have.
     #[must_use]
     pub fn to_json(&self, format: Format) -> String {
         export::export(self, format)
     }
 
-    /// The same catalogue with some of its tools only: those whose place in `kept` is true. Other entries than tools keep
-    /// their place among them.
+    /// Returns a catalog with only the tools whose index in `kept` is true. Foreign entries keep
+    /// their position.
     #[must_use]
     pub fn filtered(&self, kept: &[bool]) -> Self {
         let mut places = Vec::with_capacity(self.tools.len());
@@ -151,65 +156,66 @@ impl Catalog {
         Self { tools, layout: layout.map(Arc::new) }
     }
 
-    /// The entries that are no tools to fold, in order: tools that a provider runs or defines, and anything of a type that
-    /// toolfold does not know. On the wire of the list's own format they are sent as they came, in their place.
+    /// The entries that are not foldable tools, in order: tools that a provider runs or defines,
+    /// and entries of an unknown type. They are sent unchanged and in place on the wire of the
+    /// list's own format.
     pub fn foreign(&self) -> impl Iterator<Item = &Foreign> {
         self.layout.iter().flat_map(|layout| layout.foreign())
     }
 
-    /// The names of the list's namespaces (OpenAI Responses), in order. A namespace that is made for a category must have
-    /// another name.
+    /// The names of the list's namespaces (OpenAI Responses), in order. A namespace generated for a
+    /// category must have a different name.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
         let groups = self.layout.iter().flat_map(|layout| layout.groups());
         groups.filter_map(|(group, _)| group.namespace.as_deref())
     }
 
-    /// The tool that a namespace has under a name.
+    /// Returns the tool with the given name in a namespace.
     #[must_use]
     pub fn in_namespace(&self, namespace: &str, name: &str) -> Option<&Tool> {
         self.get(&tool::qualified(namespace, name)).filter(|tool| tool.namespaced() == Some((namespace, name)))
     }
 
-    /// The order of the list, where it holds more than tools.
+    /// The order of the list, if it holds more than tools.
     pub(crate) fn layout(&self) -> Option<&Layout> {
         self.layout.as_deref()
     }
 
-    /// The tool of that name.
+    /// Returns the tool with the given name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name).map(AsRef::as_ref)
     }
 
-    /// The tool at that place in the order, counted from 0.
+    /// Returns the tool at the given index.
     #[must_use]
     pub fn at(&self, index: usize) -> Option<&Tool> {
         self.tools.get_index(index).map(|(_, tool)| tool.as_ref())
     }
 
-    /// Where the tool of that name stands in the order, counted from 0.
+    /// Returns the index of the tool with the given name.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.tools.get_index_of(name)
     }
 
-    /// The tools in order.
+    /// The tools, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Tool> + Clone {
         self.tools.values().map(AsRef::as_ref)
     }
 
-    /// The names in order.
+    /// The tool names, in order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &ToolName> + Clone {
         self.tools.keys()
     }
 
-    /// How many tools there are.
+    /// The number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// Whether there is no tool.
+    /// Whether the catalog has no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()

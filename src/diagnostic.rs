@@ -1,7 +1,7 @@
-//! Diagnostics: what is wrong with an input, where, and what to do about it.
+//! Diagnostics: what is wrong with an input, where, and how to fix it.
 //!
-//! Loaders never stop at the first mistake and never print: they give back what they could read together with
-//! everything they noticed ([`Loaded`]). Whether an error ends the program is the caller's decision.
+//! Loaders never stop at the first error and never print. They return what they could read together
+//! with all diagnostics ([`Loaded`]). The caller decides whether an error ends the program.
 
 mod invisible;
 
@@ -11,15 +11,15 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something that was left out or assumed, worth knowing.
+    /// Something was ignored or assumed.
     Note,
-    /// Probably a mistake; the input is used all the same.
+    /// Probably a mistake; the input is used nevertheless.
     Warning,
-    /// Meaning is lost: the part named was not used.
+    /// The named part was not used.
     Error,
 }
 
@@ -33,16 +33,17 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Where it is. Every part is optional; what is known is printed as `file:line:column` and then the path.
+/// The place of a problem. Every part is optional; the known parts are printed as
+/// `file:line:column` followed by the path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The file as the user named it; `-` is standard input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Line, counted from 1.
+    /// The line, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// Column in characters, counted from 1.
+    /// The column in characters, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
     /// A JSON Pointer (RFC 6901) or a dotted key inside the document.
@@ -57,7 +58,8 @@ impl Place {
         Self { file: Some(file.to_owned()), ..Self::default() }
     }
 
-    /// The same file at the given byte offset of its text. An offset beyond the end means the end.
+    /// Sets line and column from a byte offset of the file's text. An offset beyond the end refers
+    /// to the end.
     #[must_use]
     pub fn at(mut self, text: &str, offset: usize) -> Self {
         let mut end = offset.min(text.len());
@@ -70,7 +72,7 @@ impl Place {
         self
     }
 
-    /// The same file at a line and column, both counted from 1.
+    /// Sets line and column, both counted from 1.
     #[must_use]
     pub fn line_column(mut self, line: usize, column: usize) -> Self {
         self.line = Some(line);
@@ -78,7 +80,7 @@ impl Place {
         self
     }
 
-    /// The same place with a path inside the document.
+    /// Sets the path inside the document.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
@@ -105,37 +107,37 @@ impl fmt::Display for Place {
     }
 }
 
-/// One thing that is wrong or worth knowing.
+/// A problem or a remark about an input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Diagnostic {
     /// A stable kebab-case code, unique to the kind of problem.
     pub code: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// Where it is.
+    /// The place of the problem.
     pub place: Place,
     /// What is wrong: lower case, user input in backticks, no full stop.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error at a place.
+    /// Creates an error.
     #[must_use]
     pub fn error(code: &'static str, place: Place, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, place, message)
     }
 
-    /// A warning at a place.
+    /// Creates a warning.
     #[must_use]
     pub fn warning(code: &'static str, place: Place, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, place, message)
     }
 
-    /// A note at a place.
+    /// Creates a note.
     #[must_use]
     pub fn note(code: &'static str, place: Place, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Note, place, message)
@@ -145,14 +147,14 @@ impl Diagnostic {
         Self { code, severity, place, message: message.into(), help: None }
     }
 
-    /// The same with what to do about it.
+    /// Adds how to fix the problem.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Whether meaning was lost.
+    /// Whether the severity is [`Severity::Error`].
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
@@ -162,7 +164,8 @@ impl Diagnostic {
 impl std::error::Error for Diagnostic {}
 
 impl fmt::Display for Diagnostic {
-    /// `error[code] file:3:1 at /0/name: message (help)`, on one line, with invisible characters made visible.
+    /// `error[code] file:3:1 at /0/name: message (help)`, on one line, with invisible characters
+    /// escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}[{}]", self.severity, self.code)?;
         let place = self.place.to_string();
@@ -177,13 +180,13 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// What could be read, and everything noticed on the way, in the order of the input.
+/// A value that was read, with all diagnostics in the order of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Loaded<T> {
-    /// What could be read. Parts named by error diagnostics are absent from it.
+    /// The value. Parts named by error diagnostics are absent from it.
     pub value: T,
-    /// What was noticed.
+    /// The diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -194,16 +197,16 @@ impl<T> Loaded<T> {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
 
-    /// All or nothing: the value if nothing was lost.
+    /// Returns the value if no diagnostic is an error.
     ///
     /// # Errors
-    /// All diagnostics, if at least one of them is an error.
+    /// Returns all diagnostics if at least one of them is an error.
     pub fn into_result(self) -> Result<T, LoadError> {
         if self.has_errors() { Err(LoadError(self.diagnostics)) } else { Ok(self.value) }
     }
 }
 
-/// Why something was not loaded: every diagnostic, at least one of them an error. Displayed one a line.
+/// The diagnostics of a failed load, at least one of them an error. Displayed one per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadError(Vec<Diagnostic>);
 
@@ -214,7 +217,7 @@ impl LoadError {
         &self.0
     }
 
-    /// The diagnostics, in the order of the input.
+    /// Returns the diagnostics, in the order of the input.
     #[must_use]
     pub fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.0

@@ -1,22 +1,22 @@
-//! The crate's one error: opaque, with a kind to match on and the diagnostics behind it.
+//! The crate's error type: opaque, with a kind to match on and the diagnostics that caused it.
 
 use std::fmt;
 
 use crate::diagnostic::Diagnostic;
 
-/// What kind of thing went wrong.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A catalogue could not be read whole.
+    /// A catalog is invalid.
     Catalog,
-    /// A profile could not be read whole, or does not fit its catalogue.
+    /// A profile is invalid, or does not match its catalog.
     Profile,
-    /// The parts given to an engine do not fit together.
+    /// The parts of an engine are incompatible.
     Engine,
 }
 
-/// Why an operation gave nothing back. Holds at least one diagnostic.
+/// An error with at least one diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
@@ -24,37 +24,37 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error of a kind with what was noticed.
+    /// Creates an error from its diagnostics.
     #[must_use]
     pub fn new(kind: ErrorKind, diagnostics: Vec<Diagnostic>) -> Self {
         Self { kind, diagnostics }
     }
 
-    /// What kind of thing went wrong.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// Everything that was noticed, errors and lesser, in the order of the input.
+    /// All diagnostics, including warnings and notes, in the order of the input.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// Whether a catalogue could not be read whole.
+    /// Whether a catalog is invalid.
     #[must_use]
     pub fn is_catalog(&self) -> bool {
         self.kind == ErrorKind::Catalog
     }
 
-    /// Whether a profile could not be read whole.
+    /// Whether a profile is invalid or does not match its catalog.
     #[must_use]
     pub fn is_profile(&self) -> bool {
         self.kind == ErrorKind::Profile
     }
 
-    /// Whether the parts given to an engine do not fit together.
+    /// Whether the parts of an engine are incompatible.
     #[must_use]
     pub fn is_engine(&self) -> bool {
         self.kind == ErrorKind::Engine
@@ -62,7 +62,7 @@ impl Error {
 }
 
 impl fmt::Display for Error {
-    /// Every error diagnostic on a line of its own.
+    /// Writes every error diagnostic on its own line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut errors = self.diagnostics.iter().filter(|d| d.is_error());
         if let Some(first) = errors.next() {

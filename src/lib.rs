@@ -1,8 +1,9 @@
-//! toolfold stands between an agent with many tools and its model, and folds the tool schemas that the model sees: tools used
-//! all the time stay whole, the others become a signature, their required parameters, a sentence, or just a name. The model
-//! gets the rest when it asks (`expand_tools`), and the provider's prompt cache is not broken.
+//! toolfold folds the tool schemas that an agent sends to its model. Tools in constant use stay
+//! complete; the others are reduced to a signature, their required parameters, a sentence, or just
+//! a name. The model requests the rest with `expand_tools`, and the provider's prompt cache stays
+//! valid.
 //!
-//! The library does no IO and never runs a tool. A whole loop:
+//! The library does no IO and never runs a tool. A complete loop:
 //!
 //! ```
 //! # use serde_json::{Value, json};
@@ -35,15 +36,15 @@
 //! # }
 //! ```
 //!
-//! Three layers stand behind the one call [`conversation::Conversation::turn`], and none knows the others:
+//! [`conversation::Conversation::turn`] combines three layers that do not depend on each other:
 //!
-//! - [`profile`]: which tools are core, how the others are folded, what unfolds them;
+//! - [`profile`]: which tools are core, how the others are folded, and how they are expanded;
 //! - [`skill`]: knowledge in the Agent Skills format, which never grants or hides a tool;
-//! - [`policy`]: what runs, what is audited, what a person must confirm ([`engine::PolicyLayer`] and
-//!   [`conversation::Turn::waiting`]), what is refused.
+//! - [`policy`]: which calls run, are audited, require approval ([`engine::PolicyLayer`] and
+//!   [`conversation::Turn::waiting`]), or are denied.
 //!
-//! [`catalog`] reads tool lists, [`engine`] puts the layers over one of them, [`wire`] knows the providers' APIs, and
-//! [`conversation`] is one dialogue with one model.
+//! [`catalog`] reads tool lists, [`engine`] applies the layers to a tool list, [`wire`] implements
+//! the providers' APIs, and [`conversation`] holds the state of one dialogue with one model.
 //!
 //! # Features
 //!
@@ -73,5 +74,5 @@ pub mod store;
 pub mod tokens;
 pub mod wire;
 
-/// The version of schemars whose derive [`catalog::Tool::of`] takes.
+/// The version of schemars whose derive [`catalog::Tool::of`] accepts.
 pub use schemars;

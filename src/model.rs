@@ -1,10 +1,11 @@
-//! Model ids: which family, version and tier an id names, however a host spells it.
+//! Model ids: the family, version and tier that an id names, in the spelling of any host.
 //!
 //! `claude-opus-4.5`, `claude-opus-4-5-20251101`, `anthropic/claude-opus-4.5:beta` and
-//! `us.anthropic.claude-opus-4-5-20251101-v1:0` are one model. [`ModelId`] reads all of them as family `claude`, tier `opus`,
-//! version 4.5, so that a row of the capability table can say "4.5 and later" once. A date is never a version.
+//! `us.anthropic.claude-opus-4-5-20251101-v1:0` are the same model. [`ModelId`] parses all of them
+//! as family `claude`, tier `opus`, version 4.5, so a row of the capability table can match "4.5
+//! and later" once. A date is never a version.
 //!
-//! Reading never fails: what an id does not say is `None`, and rows that ask for it do not match.
+//! Parsing never fails: parts that an id lacks are `None`, and rows that require them do not match.
 
 mod pattern;
 mod version;
@@ -14,10 +15,11 @@ pub use version::{BadVersion, Version};
 
 use self::version::{dashed, lettered};
 
-/// Longer ids are not read. The longest real one known, the ARN of an inference profile, has about 150 bytes.
+/// The maximum length of a parsed id. The longest known real one, the ARN of an inference profile,
+/// has about 150 bytes.
 const MAX_BYTES: usize = 512;
 
-/// Families that are recognised, each with its vendor. Any other leading word is a family without a vendor.
+/// Known families, each with its vendor. Any other leading word is a family without a vendor.
 const FAMILIES: [(&str, &str); 20] = [
     ("claude", "anthropic"),
     ("codex", "openai"),
@@ -41,20 +43,22 @@ const FAMILIES: [(&str, &str); 20] = [
     ("qwen", "qwen"),
 ];
 
-/// Families that are found inside a deployment's name too, such as `prod-gpt-5.4-eastus`. Azure lets its users name
-/// deployments freely; other names that merely contain a family (`my-claude`) are not that family.
+/// Families that are also recognized inside the name of a deployment, such as
+/// `prod-gpt-5.4-eastus`. Azure users name deployments freely; other names that merely contain a
+/// family (`my-claude`) do not belong to it.
 const DEPLOYED: [&str; 3] = ["claude", "gemini", "gpt"];
 
-/// Words of a name that say its size. They may stand between the family and the version.
+/// Words of a name that state a size. They may come between the family and the version.
 const TIERS: [&str; 26] = [
     "air", "coder", "fable", "flash", "haiku", "instant", "large", "lite", "luna", "max", "medium", "micro", "mini",
     "mythos", "nano", "opus", "plus", "premier", "pro", "small", "sol", "sonnet", "terra", "tiny", "turbo", "ultra",
 ];
 
-/// Words that are no tier and may stand between the family and the version: `deepseek-chat-v3.1`, `grok-code-fast-1`.
+/// Words that are not tiers and may come between the family and the version: `deepseek-chat-v3.1`,
+/// `grok-code-fast-1`.
 const LINES: [&str; 3] = ["chat", "code", "fast"];
 
-/// Words in front of `/` or `:` that say who serves the model, as routers and SDKs write them.
+/// Prefixes before `/` or `:` that name the host, in the spellings of routers and SDKs.
 const HOSTS: [(&str, Host); 9] = [
     ("azure", Host::Azure),
     ("azure_ai", Host::Azure),
@@ -67,12 +71,13 @@ const HOSTS: [(&str, Host); 9] = [
     ("google_vertexai", Host::Vertex),
 ];
 
-/// Words in front of `:` that name a vendor or a fine-tune, as SDKs write them: `openai:gpt-5.4`, `ft:gpt-4.1:org::id`.
+/// Prefixes before `:` that name a vendor or a fine-tune, in the spellings of SDKs:
+/// `openai:gpt-5.4`, `ft:gpt-4.1:org::id`.
 const COLON_PREFIXES: [&str; 10] =
     ["anthropic", "cohere", "deepseek", "ft", "google", "google_genai", "groq", "mistral", "openai", "xai"];
 
-/// Prefixes of Amazon Bedrock before `.`: regions of inference profiles, and vendors.
-/// Source: Amazon Bedrock user guide, "Supported Regions and models for inference profiles".
+/// Prefixes of Amazon Bedrock before `.`: regions of inference profiles, and vendors. Source:
+/// Amazon Bedrock user guide, "Supported Regions and models for inference profiles".
 const BEDROCK: [&str; 26] = [
     "af",
     "ai21",
@@ -102,7 +107,7 @@ const BEDROCK: [&str; 26] = [
     "zai",
 ];
 
-/// Who serves a model, where its id shows it.
+/// The host that serves a model, if its id shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Host {
@@ -117,10 +122,10 @@ pub enum Host {
 }
 
 impl Host {
-    /// Every host, in the order they are documented.
+    /// Every host, in the order of the documentation.
     pub const ALL: [Self; 4] = [Self::Azure, Self::Bedrock, Self::OpenRouter, Self::Vertex];
 
-    /// The name used in files.
+    /// The name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -132,29 +137,30 @@ impl Host {
     }
 }
 
-/// What a model's id says.
+/// The parts of a model id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelId {
-    /// Who serves it, where the id shows that.
+    /// The host that serves the model, if the id shows it.
     pub host: Option<Host>,
-    /// Who made it, where the family is known.
+    /// The vendor, if the family is known.
     pub vendor: Option<&'static str>,
-    /// The family: `claude`, `gpt`, `o`, `gemini` …, in lower case.
+    /// The family in lower case: `claude`, `gpt`, `o`, `gemini` …
     pub family: Option<String>,
     /// The version.
     pub version: Option<Version>,
     /// The tier: `opus`, `mini`, `flash-lite` …
     pub tier: Option<String>,
-    /// The other words of the name, in order: `codex`, `preview`, `thinking` … Dates and revisions are left out.
+    /// The other words of the name, in order: `codex`, `preview`, `thinking` … Dates and revisions
+    /// are omitted.
     pub variants: Vec<String>,
     /// The name without host, vendor, region and suffix, in lower case.
     bare: String,
-    /// The id as it came, without what stands before its last `/`, in lower case.
+    /// The given id after its last `/`, in lower case.
     given: String,
 }
 
 impl ModelId {
-    /// Reads an id in any of the spellings of the module's page.
+    /// Parses an id in any of the spellings that the module documentation lists.
     #[must_use]
     pub fn parse(id: &str) -> Self {
         let id = id.trim();
@@ -174,7 +180,8 @@ impl ModelId {
         found
     }
 
-    /// Takes family, version, tier and variants from the words of a name whose family stands at a place.
+    /// Sets family, version, tier and variants from the words of a name. `at` is the index of the
+    /// family.
     fn read(&mut self, words: &[String], at: usize) {
         let Some(family) = words.get(at) else { return };
         let family = if family == "chatgpt" { "gpt" } else { family };
@@ -197,11 +204,11 @@ impl ModelId {
     }
 }
 
-/// A name without what stands around it.
+/// A name without its prefixes and suffixes.
 struct Bare<'i> {
     host: Option<Host>,
     name: &'i str,
-    /// What stood behind `:`.
+    /// The suffixes after `:`.
     suffixes: std::iter::Skip<std::str::Split<'i, char>>,
 }
 
@@ -224,7 +231,7 @@ fn bare(id: &str) -> Bare<'_> {
         host = host.or(named);
         name = rest;
     }
-    // OpenRouter marks ids that move with a `~`.
+    // OpenRouter marks moving aliases with a `~`.
     name = name.trim_start_matches('~');
     let suffixes = name.split(':').skip(1);
     name = name.split(':').next().unwrap_or(name);
@@ -246,7 +253,8 @@ fn host_named(word: &str) -> Option<Host> {
     HOSTS.iter().find(|(name, _)| *name == word).map(|(_, host)| *host)
 }
 
-/// The words of a name: a dot stays only between digits, and a known family is parted from digits that follow it.
+/// Splits a name into words: a dot remains only between digits, and a known family is separated
+/// from digits that follow it.
 fn words(name: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for part in name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.') {
@@ -269,15 +277,16 @@ fn is_family(word: &str) -> bool {
     word == "chatgpt" || FAMILIES.iter().any(|(name, _)| *name == word)
 }
 
-/// Where the family stands: in front, or, in the name of a deployment, the only known one that has a version.
+/// The index of the family: the first word, or, in the name of a deployment, the only known family
+/// that has a version.
 fn family_at(words: &[String], host: Option<Host>) -> Option<usize> {
     let first = words.first()?;
     if is_family(first) {
-        // A lone `o` is OpenAI's only with its number.
+        // A lone `o` is OpenAI's family only if a number follows.
         return (first != "o" || version_after(words, 0).0.is_some()).then_some(0);
     }
     let copied = words.iter().any(|word| word.starts_with("distil") || word.starts_with("merge"));
-    // `codex` is a variant of GPT wherever it does not lead.
+    // `codex` is a variant of GPT unless it comes first.
     let mut known = words.iter().enumerate().filter(|(_, word)| is_family(word) && *word != "codex");
     if let (Some((at, word)), None, false) = (known.next(), known.next(), copied) {
         let deployed = DEPLOYED.contains(&word.as_str()) || host == Some(Host::Azure);
@@ -288,13 +297,14 @@ fn family_at(words: &[String], host: Option<Host>) -> Option<usize> {
     first.bytes().all(|b| b.is_ascii_alphabetic()).then_some(0)
 }
 
-/// The version that stands behind a family, perhaps behind its tier, and the places it was read from.
+/// The version that follows a family and its optional tier, and the range of words it was read
+/// from.
 fn version_after(words: &[String], family: usize) -> (Option<Version>, std::ops::Range<usize>) {
     let mut at = family + 1;
     while let Some(word) = words.get(at) {
         let gpt_35 = word == "35" && words.get(family).is_some_and(|word| word == "gpt");
         if gpt_35 {
-            // Azure's name for GPT-3.5, which could have no dot.
+            // Azure's name for GPT-3.5, whose deployment names could not contain a dot.
             return (Some(Version::new(3, 5)), at..at + 1);
         }
         if let Some(version) = lettered(word).or_else(|| word.strip_suffix('o').and_then(|own| own.parse().ok())) {

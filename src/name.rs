@@ -1,6 +1,6 @@
-//! Checked names: what a tool, a category or a skill may be called.
+//! Validated names of tools, categories and skills.
 //!
-//! A name is checked once, where it enters; afterwards the type says that it is sound.
+//! A name is validated once, when it is created; the type guarantees that it is valid.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The longest name of any kind, in characters.
+/// The maximum length of a name, in characters.
 ///
 /// Source: MCP 2025-11-25, "Tool names": 1 to 128 characters; Anthropic's tool names allow 128 too.
 pub const MAX_NAME_CHARS: usize = 128;
 
-/// Why a text cannot be a name. The message is lower case and says what is allowed.
+/// Why a text is not a valid name. The message is lower case and states what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
@@ -24,17 +24,17 @@ pub enum NameError {
     /// The text has more than [`MAX_NAME_CHARS`] characters.
     #[error("a name has at most {MAX_NAME_CHARS} characters, this one has {0}")]
     TooLong(usize),
-    /// The text has a character that no provider could carry in a name.
+    /// The text has a character that some provider does not allow in a name.
     #[error("{} is not allowed in a name: use letters, digits and `_ - . : / @`", show(*.0))]
     BadChar(char),
 }
 
-/// Shows a character so that an invisible one can be seen.
+/// Formats a character so that an invisible one is visible.
 fn show(c: char) -> String {
     if c.is_alphanumeric() || c.is_ascii_graphic() { format!("`{c}`") } else { format!("U+{:04X}", u32::from(c)) }
 }
 
-/// Letters and digits of any script, and the joints that tool names use.
+/// Accepts letters and digits of any script, and the separators that tool names use.
 fn check(text: &str) -> Result<(), NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);
@@ -57,10 +57,11 @@ macro_rules! name_type {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Checks a text.
+            /// Validates a text.
             ///
             /// # Errors
-            /// [`NameError`] if the text is empty, too long or has a character outside the alphabet.
+            /// Returns a [`NameError`] if the text is empty, too long or has a character that is
+            /// not allowed.
             pub fn new(text: &str) -> Result<Self, NameError> {
                 check(text).map(|()| Self(Arc::from(text)))
             }
@@ -143,10 +144,12 @@ name_type! {
     SkillName
 }
 
-/// The closest of `known` to `wanted`, at most `most` of them, closest first; ties keep the order of `known`.
+/// Returns the names in `known` that are closest to `wanted`, at most `most` of them, closest
+/// first. Ties keep the order of `known`.
 ///
-/// Close means a normalised Damerau–Levenshtein similarity of at least 0.6 after folding case and `-`, `_`, or
-/// that one holds the other. Bounded: a `wanted` of more than [`MAX_NAME_CHARS`] characters is close to nothing.
+/// A name is close if its normalized Damerau–Levenshtein similarity is at least 0.6 after folding
+/// case, `-` and `_`, or if one name contains the other. A `wanted` of more than [`MAX_NAME_CHARS`]
+/// characters is close to nothing, which bounds the cost.
 pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     if wanted.chars().count() > MAX_NAME_CHARS {
         return Vec::new();
@@ -157,7 +160,7 @@ pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, most:
         .into_iter()
         .filter_map(|candidate| {
             let have = fold(candidate);
-            // A length beyond these bounds cannot reach the similarity, and is not worth reckoning it.
+            // A length outside these bounds cannot reach the similarity, so it is not computed.
             let (short, long) = (want.len().min(have.len()), want.len().max(have.len()));
             let holds = want.len() >= 3 && have.len() >= 3 && (have.contains(&want) || want.contains(&have));
             if !holds && short * 10 < long * 4 {
@@ -172,7 +175,7 @@ pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, most:
     scored.into_iter().take(most).map(|(_, name)| name).collect()
 }
 
-/// SHA-256 in lower-case hexadecimal digits: the name of a content.
+/// The SHA-256 of a content in lower-case hexadecimal digits.
 pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
     Sha256::digest(bytes).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()

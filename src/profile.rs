@@ -1,9 +1,10 @@
-//! Layer 1, presentation: how much of each tool the model sees, and how it gets to see more.
+//! Layer 1, presentation: how much of each tool the model sees, and how it expands the rest.
 //!
-//! A [`ToolProfile`] says which tools are `core` and groups the others in categories. An [`Arm`] says in what
-//! [`Detail`] each tier is sent and how more of it is delivered. A [`Presentation`] puts the two together once; with
-//! what a session has [`Expanded`] it gives the [`Plan`]: tool by tool, what goes out now. Everything here is a pure function of its
-//! arguments; nothing here knows of skills, policy, wires or sessions.
+//! A [`ToolProfile`] lists the `core` tools and groups the others in categories. An [`Arm`] defines
+//! the [`Detail`] that each tier is sent in and how further detail is delivered. A [`Presentation`]
+//! combines the two once. Together with what a session has [`Expanded`], it returns the [`Plan`]:
+//! what is sent now for each tool. Everything here is a pure function of its arguments and
+//! independent of skills, policy, wires and sessions.
 //!
 //! ```
 //! use toolfold::catalog::Catalog;
@@ -69,20 +70,20 @@ use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Loaded, Place};
 use crate::name::{CategoryName, ToolName};
 
-/// Which tools a model always sees whole.
+/// How visible a tool is to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
-    /// In the richest detail the arm has.
+    /// Sent in the richest detail of the arm.
     Core,
     /// Folded, and expanded by category or by name.
     Extended,
-    /// Not shown at all, by the profile's `unlisted = "hidden"`. Still callable.
+    /// Not shown, because the profile sets `unlisted = "hidden"`. Still callable.
     Hidden,
 }
 
 impl Tier {
-    /// The name used in files and reports.
+    /// The name in files and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -96,13 +97,14 @@ impl Tier {
 /// A named group of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
-    /// What the tools have in common, in a few words; empty if nobody said.
+    /// A short description of what the tools have in common; may be empty.
     pub description: String,
-    /// Names or globs of its tools, each with its place in the file.
+    /// Names or globs of the category's tools, each with its place in the file.
     pub(crate) tools: Vec<Pattern>,
 }
 
-/// A tool's name, or a glob over names (`*` any run, `?` one character), and where it was written.
+/// A tool name, or a glob over names (`*` matches any run, `?` one character), with its place in
+/// the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pattern {
     pub(crate) text: String,
@@ -119,15 +121,15 @@ impl Pattern {
     }
 }
 
-/// Tiers, categories and summaries, as written by a person or derived from a catalogue.
+/// Tiers, categories and summaries, written by a person or derived from a catalog.
 ///
-/// It is independent of any catalogue until [`assign`](Self::assign) applies it to one.
+/// A profile is independent of any catalog until [`assign`](Self::assign) applies it to one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolProfile {
     pub(crate) name: String,
     pub(crate) derived: bool,
     pub(crate) core: Vec<Pattern>,
-    /// Whether core tools stay whole in every arm: they are the agent's own.
+    /// Whether core tools stay complete in every arm, as the agent's own tools do.
     pub(crate) verbatim: bool,
     pub(crate) unlisted: Tier,
     pub(crate) categories: IndexMap<CategoryName, Category>,
@@ -136,20 +138,22 @@ pub struct ToolProfile {
 }
 
 impl ToolProfile {
-    /// Reads a profile file (TOML). `file` names it in diagnostics. What is unsound is left out and diagnosed.
+    /// Reads a profile file (TOML). `file` names it in diagnostics. Invalid parts are left out and
+    /// reported.
     pub fn parse(text: &str, file: &str) -> Loaded<Self> {
         file::parse(text, file)
     }
 
-    /// The profile of a catalogue nobody wrote one for. An agent's [own tools](own_tools) are core and never folded; the
-    /// others are in categories by server and subject, named by words of their names. The same tools always get the same
-    /// profile, whatever their order.
+    /// Derives a profile for a catalog. An agent's [own tools](own_tools) are core and never
+    /// folded; the others are in categories by server and subject, named by words of their names.
+    /// The same tools always give the same profile, in any order.
     #[must_use]
     pub fn derive(catalog: &Catalog) -> Self {
         derive::derive(catalog)
     }
 
-    /// What the profile makes of a catalogue's tools, with what is wrong between the two.
+    /// Applies the profile to a catalog's tools. Mismatches between the two are reported as
+    /// diagnostics.
     pub fn assign(&self, catalog: &Catalog) -> Loaded<Assignment> {
         assign::assign(self, catalog)
     }
@@ -160,18 +164,18 @@ impl ToolProfile {
         &self.name
     }
 
-    /// Whether it was derived rather than written.
+    /// Whether the profile was derived from a catalog.
     #[must_use]
     pub fn is_derived(&self) -> bool {
         self.derived
     }
 
-    /// The one-liners that somebody wrote, by tool, in the order of the file.
+    /// The written summaries by tool, in the order of the file.
     pub fn summaries(&self) -> impl Iterator<Item = (&str, &str)> {
         self.summaries.iter().map(|(name, (text, _))| (name.as_str(), text.as_str()))
     }
 
-    /// The categories in order.
+    /// The categories, in order.
     pub fn categories(&self) -> impl Iterator<Item = (&CategoryName, &Category)> {
         self.categories.iter()
     }

@@ -1,7 +1,7 @@
-//! JSON Schemas: what their keywords mean, what is below them, and where a `$ref` leads.
+//! JSON Schemas: keywords, subschemas and references.
 //!
-//! The one place that knows. Folding, token counts, the validator's explanations, the wires and the catalogue's checks
-//! are built on it; none of them has a list of keywords or a walk over schemas of its own.
+//! This module is the only place with a list of keywords or a walk over schemas. Folding, token
+//! counts, the validator's explanations, the wires and the catalog's checks are built on it.
 //!
 //! | question | answer |
 //! |---|---|
@@ -12,8 +12,9 @@
 //! | what is a schema with its parts put together? | [`merge`], [`dereferenced`], [`flattened`] |
 //! | what arguments does a tool take? | [`top`], [`properties`], [`required`], [`takes_no_parameters`] |
 //!
-//! Nothing here fetches, loops or recurses without bound: a reference is followed inside its own document only, chains
-//! and circles are cut, walks keep their own stack, and a schema's depth is limited where it enters ([`MAX_DEPTH`]).
+//! Nothing here fetches, loops or recurses without bound: a reference is followed only inside its
+//! own document, chains and cycles are cut, walks keep their own stack, and a schema's depth is
+//! limited when it is read ([`MAX_DEPTH`]).
 
 mod arguments;
 mod document;
@@ -36,8 +37,8 @@ pub use walk::{children, children_mut, every_object, held, walk, walk_mut};
 
 use serde_json::Value;
 
-/// The deepest nesting of a schema: the recursion limit of `serde_json` (128) less what stands around a schema in a tool
-/// array, so that whatever is written can be read back.
+/// The maximum nesting depth of a schema: the recursion limit of `serde_json` (128) minus the
+/// levels around a schema in a tool array, so that everything written can be read back.
 pub const MAX_DEPTH: usize = 120;
 
 /// The kind of a JSON value, for messages.
@@ -53,7 +54,7 @@ pub fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Whether a value is nested more than `limit` levels deep. Looks no deeper than that.
+/// Whether a value is nested more than `limit` levels deep. Descends no further than that.
 #[must_use]
 pub fn deeper_than(value: &Value, limit: usize) -> bool {
     let deeper = |inner: &Value| limit == 0 || deeper_than(inner, limit - 1);

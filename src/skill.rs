@@ -1,14 +1,15 @@
-//! Layer 2: what the model knows.
+//! Layer 2, skills: knowledge for the model.
 //!
-//! A skill is knowledge: a folder with a `SKILL.md` (YAML front matter, Markdown below) and perhaps more files. It
-//! teaches; it never decides which tools exist, are shown or may run. An index of names and descriptions is exposed
-//! first, a body on activation, other files on demand.
+//! A skill is a folder with a `SKILL.md` (YAML front matter, Markdown body) and optional further
+//! files. It never decides which tools exist, are shown or may run. The model first sees an index
+//! of names and descriptions, reads a body by activating the skill, and reads other files on
+//! demand.
 //!
-//! Invariants. The layer names `name` and `diagnostic` only: it knows of no catalogue, profile, policy or engine, and
-//! what it answers depends on none of them. It has no clock, reads no environment, runs nothing, expands no alias. It
-//! reads files through [`SkillFs`] alone; [`DiskFs`] is the one file here that touches the machine. Nothing vanishes
-//! without a diagnostic, and a denied skill is nowhere to be seen. What the model is charged for knowing of skills has a
-//! bound that does not grow with their number.
+//! Invariants. The layer depends only on `name` and `diagnostic`, never on catalog, profile, policy
+//! or engine. It has no clock, reads no environment, runs nothing and expands no alias. It reads
+//! files only through [`SkillFs`]; [`DiskFs`] is the only type here that accesses the disk. Nothing
+//! is dropped without a diagnostic, and a denied skill is never shown. The tokens billed for the
+//! skill index have a bound that is independent of the number of skills.
 //!
 //! ```
 //! use toolfold::skill::{Caller, Discovery, MemoryFs, Permissions, Root, Scope, SkillLibrary, SkillView, Style};

@@ -1,8 +1,9 @@
 //! Approvals, grants and the audit chain in one SQLite file (feature `store`).
 //!
-//! Several processes may use one file at once. Each change and its audit record form one transaction, which is on disk
-//! before the call returns (WAL, `synchronous = FULL`). When several processes redeem one approval, exactly one of them
-//! succeeds. Keep the file outside the workspace: a tool that can write to the store could approve its own calls.
+//! Several processes may use one file at once. Each change and its audit record form one
+//! transaction, which is on disk before the call returns (WAL, `synchronous = FULL`). When several
+//! processes redeem one approval, exactly one of them succeeds. Store the file outside the
+//! workspace: a tool that can write to the store could approve its own calls.
 //!
 //! ```
 //! use toolfold::store::SqliteStore;
@@ -35,14 +36,15 @@ pub use approver::approver_digest;
 use error::{at, damaged, failed, failed_at, forged};
 use queue::Queue;
 
-/// How long one process waits for another to finish its transaction.
+/// The maximum time that a process waits for another to finish its transaction.
 const BUSY: Duration = Duration::from_secs(20);
 
-/// A store in a file.
+/// A store in a SQLite file.
 #[derive(Debug)]
 pub struct SqliteStore {
-    /// Reads what is on disk while a change is being written. `None` for a store in memory. Declared first, so that it
-    /// is closed first: SQLite merges the log into the file when the last connection closes.
+    /// Reads committed data while a change is being written. `None` for an in-memory store.
+    /// Declared first so that it is closed first: SQLite merges the log into the file when the last
+    /// connection closes.
     reader: Option<Mutex<Connection>>,
     connection: Mutex<Connection>,
     /// Changes that wait while an earlier transaction is being written.
@@ -50,11 +52,11 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a store, and creates it if there is none. The folder must exist.
+    /// Opens a store and creates it if it is missing. The folder must exist.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if the file cannot be opened or created, is not a store, or was written by a newer
-    /// version of this program.
+    /// Returns [`ApprovalError::Store`] if the file cannot be opened or created, is not a store, or
+    /// was written by a newer version of this program.
     pub fn open(path: &Path) -> Result<Self, ApprovalError> {
         open::make_private(path).map_err(|why| at(path, why))?;
         let mut store = Self::from(Connection::open(path).map_err(|why| failed_at(path, &why))?);
@@ -63,17 +65,17 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// Limits the size of the file in bytes, rounded down to whole pages but never below its current size. A change
-    /// that needs more fails as on a full disk. The limit belongs to this handle, not to the file. Returns the limit in
-    /// force.
+    /// Limits the size of the file in bytes, rounded down to whole pages but never below its
+    /// current size. A change that needs more space fails as on a full disk. The limit belongs to
+    /// this handle, not to the file. Returns the effective limit.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if the file cannot be read.
+    /// Returns [`ApprovalError::Store`] if the file cannot be read.
     pub fn limit_bytes(&self, bytes: u64) -> Result<u64, ApprovalError> {
         let connection = self.lock();
         let page: u64 =
             connection.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(|why| failed(&why))?;
-        // SQLite takes 0 as a query for the current limit.
+        // SQLite treats 0 as a query for the current limit.
         let pages = (bytes / page.max(1)).clamp(1, u64::from(u32::MAX) - 1);
         let pages: u64 = connection
             .pragma_update_and_check(None, "max_page_count", pages.to_string(), |row| row.get(0))
@@ -81,15 +83,16 @@ impl SqliteStore {
         Ok(pages.saturating_mul(page))
     }
 
-    /// Opens an existing store for reading only: nothing is created or changed.
+    /// Opens an existing store read-only: nothing is created or changed.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if there is no store, or it cannot be read.
+    /// Returns [`ApprovalError::Store`] if the store is missing or cannot be read.
     pub fn open_to_read(path: &Path) -> Result<Self, ApprovalError> {
         let connection = open::to_read(path)?;
         match schema::check(&connection) {
             Ok(()) => Ok(Self::from(connection)),
-            // SQLite could not create its files beside the store. Without a log, the file alone is complete.
+            // SQLite could not create its files beside the store. If there is no log, the file
+            // alone is complete.
             Err(_) if !open::beside(path, "-wal").exists() => {
                 let connection = open::as_immutable(path)?;
                 schema::check(&connection).map_err(|why| at(path, why))?;
@@ -99,10 +102,10 @@ impl SqliteStore {
         }
     }
 
-    /// A store in memory, for tests.
+    /// Creates an in-memory store, for tests.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if SQLite cannot be set up.
+    /// Returns [`ApprovalError::Store`] if SQLite cannot be set up.
     pub fn in_memory() -> Result<Self, ApprovalError> {
         let store = Self::from(Connection::open_in_memory().map_err(|why| failed(&why))?);
         store.prepare()?;
@@ -122,12 +125,12 @@ impl SqliteStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
-        // A thread that panicked left no transaction open: dropping one rolls it back.
+        // A thread that panicked leaves no open transaction: dropping one rolls it back.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection for reading: it never waits for a change that is being written, and sees every change that
-    /// returned.
+    /// The connection for reading. It never waits for a change that is being written, and it sees
+    /// every change that has returned.
     fn reading(&self) -> MutexGuard<'_, Connection> {
         self.reader.as_ref().unwrap_or(&self.connection).lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -140,14 +143,14 @@ impl SqliteStore {
         self.queue.write(|| self.lock(), change)
     }
 
-    /// Checks the chain against the head stored beside it, and against checkpoints kept elsewhere; replays the consent
-    /// that it records, and holds the stored approvals and grants against that.
+    /// Checks the chain against the stored head and against checkpoints stored elsewhere, replays
+    /// the recorded consent, and compares the stored approvals and grants with it.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if the store cannot be read.
+    /// Returns [`ApprovalError::Store`] if the store cannot be read.
     pub fn verify(&self, known: &[Checkpoint]) -> Result<Verified, ApprovalError> {
         let mut connection = self.reading();
-        // The head and the records are read from one snapshot while others write.
+        // The head and the records are read from one snapshot while other processes write.
         let read = connection.transaction().map_err(|why| failed(&why))?;
         let mut known = known.to_vec();
         let head = head(&read)?;
@@ -157,7 +160,8 @@ impl SqliteStore {
             read.prepare("SELECT seq, body, prev, hash FROM audit ORDER BY rowid").map_err(|why| failed(&why))?;
         let rows = statement
             .query_map([], |row| {
-                // A value of another type than the table declares: whoever wrote it changed the table.
+                // A value of a type other than the declared one shows that the table was tampered
+                // with.
                 let stored = (row.get(0), row.get(1), row.get(2), row.get(3));
                 let (Ok(seq), Ok(body), Ok(prev), Ok(hash)) = stored else { return Ok(None) };
                 Ok(Some((seq, body, prev, hash)))
@@ -178,10 +182,10 @@ impl SqliteStore {
         Ok(verified)
     }
 
-    /// At most `most` records with a number greater than `after`, oldest first.
+    /// Returns at most `most` records with a number greater than `after`, oldest first.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if the store or a record cannot be read.
+    /// Returns [`ApprovalError::Store`] if the store or a record cannot be read.
     pub fn records(&self, after: u64, most: usize) -> Result<Vec<Sealed>, ApprovalError> {
         let connection = self.reading();
         let mut statement = connection
@@ -205,10 +209,11 @@ impl SqliteStore {
         .collect()
     }
 
-    /// Removes the approvals that were over before `before_ms`, and notes how many. Their records stay. Returns the number.
+    /// Removes the approvals that ended before `before_ms` and records their number. Their audit
+    /// records stay. Returns the number.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if the store cannot be written.
+    /// Returns [`ApprovalError::Store`] if the store cannot be written.
     pub fn purge(&self, before_ms: i64, now_ms: i64) -> Result<usize, ApprovalError> {
         self.write(move |transaction| {
             let now_ms = proof::now(transaction, now_ms)?;
@@ -223,16 +228,16 @@ impl SqliteStore {
         })
     }
 
-    /// How many records there are.
+    /// The number of records.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if the store cannot be read.
+    /// Returns [`ApprovalError::Store`] if the store cannot be read.
     pub fn count(&self) -> Result<u64, ApprovalError> {
         self.reading().query_row("SELECT count(*) FROM audit", [], |row| row.get(0)).map_err(|why| failed(&why))
     }
 }
 
-/// The last record that was written, as the head has it.
+/// The last written record, according to the head.
 fn head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
     let found = connection.query_row("SELECT seq, hash FROM head WHERE id = 1", [], |row| {
         Ok(Checkpoint { seq: row.get(0)?, hash: row.get(1)? })
@@ -244,7 +249,8 @@ fn head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
     }
 }
 
-/// Appends to the chain, inside a transaction. A record is never earlier than the one before it.
+/// Appends to the chain inside a transaction. The time of a record is never before that of its
+/// predecessor.
 fn append(transaction: &Connection, entry: &Entry) -> Result<(), ApprovalError> {
     let entry = Entry { time_ms: proof::now(transaction, entry.time_ms)?, ..entry.clone() };
     let text = body(&entry).map_err(|why| StoreError::new(StoreErrorKind::Other, why.to_string()))?;

@@ -1,17 +1,20 @@
-//! What a set of tools costs the model: billed tokens, not the size of the JSON.
+//! Token costs of a tool set: billed tokens, not the size of the JSON.
 //!
-//! A provider does not bill the JSON that is sent. OpenAI turns function definitions into a TypeScript namespace
-//! ([`render()`](render::render)), encodes that, and adds a constant ([`billing`]). Counting the compact JSON instead
-//! is 21 % off, and public counters are off by 3–6 % on the Chat API (34–75 % on gpt-5 chat), by recorded
-//! requests and the `prompt_tokens` that the API itself reported, on which the rules here were fitted.
+//! A provider does not bill the JSON that is sent. OpenAI turns function definitions into a
+//! TypeScript namespace ([`render()`](render::render)), encodes it, and adds a constant
+//! ([`billing`]). Counting the compact JSON instead is 21 % off, and public counters are off by 3–6
+//! % on the Chat API (34–75 % on gpt-5 chat). These figures and the rules here are based on
+//! recorded requests and the `prompt_tokens` that the API reported.
 //!
 //! Three rules hold for every figure:
 //!
-//! * It names its [`Meter`]: `billed:openai-chat/gpt-4.1`, `billed:openai-responses/<model>`, `json/<encoding>`.
-//! * A tool's own cost is *marginal*: all tools minus all tools without it ([`marginal()`](marginal::marginal)).
-//!   What no tool owns is shared overhead. Costs of requests with one tool each do not add up.
-//! * Unknown is never 0. What no recorded row covers is counted and marked with a [`Reason`]; what cannot be counted
-//!   at all (an image, a hosted tool) is a [`CountError`].
+//! * It names its [`Meter`]: `billed:openai-chat/gpt-4.1`, `billed:openai-responses/<model>`,
+//!   `json/<encoding>`.
+//! * A tool's own cost is *marginal*: all tools minus all tools without it
+//!   ([`marginal()`](marginal::marginal)). The remainder is shared overhead. The costs of
+//!   single-tool requests do not add up.
+//! * Unknown is never 0. A count that no recorded row covers is marked with a [`Reason`]; content
+//!   that cannot be counted at all (an image, a hosted tool) is a [`CountError`].
 //!
 //! ```
 //! use toolfold::tokens::{Function, render};
@@ -28,10 +31,11 @@
 //! );
 //! ```
 //!
-//! A [`Meter`] puts the parts together: [`Meter::tool_texts`] gives the texts that are encoded for an array of tools,
-//! and those know their total and their marginal costs under any [`TokenCounter`]. [`count_request_with`] counts a
-//! whole recorded request, messages and tool choice included. Nothing here does IO, and the vocabularies of
-//! `Tiktoken` (feature `tiktoken`) are loaded when the first text is counted, one at a time.
+//! A [`Meter`] combines the parts: [`Meter::tool_texts`] returns the texts that are encoded for an
+//! array of tools, which compute their total and marginal costs under any [`TokenCounter`].
+//! [`count_request_with`] counts a whole recorded request, including messages and tool choice.
+//! Nothing here does IO. The vocabularies of `Tiktoken` (feature `tiktoken`) are loaded one at a
+//! time, when the first text is counted.
 
 pub mod billing;
 mod cached;

@@ -1,11 +1,12 @@
-//! Wires: what each provider's API takes and gives, byte for byte.
+//! Wires: the request and response formats of each provider's API, byte for byte.
 //!
-//! A [`Wire`] writes the tool array of an arm, reads the calls of an assistant message, and writes the answers back. It
-//! names things as the model sees them and knows neither engine nor conversation; a
-//! [`Conversation`](crate::conversation::Conversation) maps names, in one table. [`Capabilities`] says what is known of
-//! each provider's models.
+//! A [`Wire`] writes the tool array of an arm, reads the calls of an assistant message, and writes
+//! the answers. It uses the names that the model sees and does not depend on engine or
+//! conversation; a [`Conversation`](crate::conversation::Conversation) maps names in one table.
+//! [`Capabilities`] holds what is known about each provider's models.
 //!
-//! The shapes stand in `docs/wires.md`; where that is silent, the provider's reference is named at the rule.
+//! `docs/wires.md` documents the formats. Rules that it does not cover cite the provider's
+//! reference.
 
 mod answers;
 mod anthropic;
@@ -58,7 +59,7 @@ use crate::profile::{Arm, Delivery};
 #[serde(try_from = "String", into = "&'static str")]
 #[non_exhaustive]
 pub enum Wire {
-    /// OpenAI Chat Completions, and the many servers that speak it.
+    /// OpenAI Chat Completions and compatible servers.
     OpenAiChat,
     /// OpenAI Responses.
     OpenAiResponses,
@@ -74,7 +75,7 @@ impl Wire {
     /// Every wire.
     pub const ALL: [Self; 5] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Mcp];
 
-    /// The name used in flags and files.
+    /// The name in flags and files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -86,14 +87,15 @@ impl Wire {
         }
     }
 
-    /// Whether the wire can carry an arm at all. What a model makes of it is another question: see [`Capabilities`].
+    /// Whether the wire can carry an arm. Whether a model handles it well is a separate question:
+    /// see [`Capabilities`].
     ///
-    /// Over MCP an arm that expands in place needs `notifications/tools/list_changed`; the protocol of 2026-07-28 forbids
-    /// it, and which protocol is spoken only the gateway knows.
+    /// Over MCP, an arm that expands in place requires `notifications/tools/list_changed`. The
+    /// 2026-07-28 protocol forbids it; only the gateway knows the protocol version.
     ///
     /// # Errors
-    /// [`WireError::Arm`] with the reason, for [`Arm::Native`] where the API has no deferral of its own, and for
-    /// [`Arm::Append`] where no message can define a tool.
+    /// Returns [`WireError::Arm`] with the reason for [`Arm::Native`] if the API has no deferral,
+    /// and for [`Arm::Append`] if no message can define a tool.
     pub fn supports(self, arm: Arm) -> Result<(), WireError> {
         let appends = match arm.delivery() {
             Delivery::Native => false,
@@ -123,7 +125,7 @@ impl fmt::Display for Wire {
     }
 }
 
-/// A text that names no [`Wire`].
+/// The text does not name a [`Wire`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "unknown wire `{}`: use openai-chat, openai-responses, anthropic, gemini or mcp",
@@ -151,56 +153,56 @@ impl From<Wire> for &'static str {
     }
 }
 
-/// Why a wire cannot do what was asked.
+/// Why a wire operation failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// A message has not the wire's shape.
+    /// A message does not have the wire's format.
     #[error("{wire}: {} must be {expected}, not {found}", place(.path))]
     Shape {
-        /// The wire whose shape was expected.
+        /// The expected wire.
         wire: Wire,
-        /// Where, as a JSON Pointer (RFC 6901) from what was given.
+        /// The JSON Pointer (RFC 6901) relative to the given value.
         path: String,
-        /// What should stand there.
+        /// What was expected there.
         expected: &'static str,
-        /// What stands there.
+        /// What was found there.
         found: &'static str,
     },
-    /// A message is of another API, or no message at all.
+    /// A message belongs to another API or is not a message.
     #[error("{wire} expects {expected}; this looks like {found}")]
     Foreign {
-        /// The wire whose shape was expected.
+        /// The expected wire.
         wire: Wire,
-        /// What its messages look like.
+        /// What the wire's messages look like.
         expected: &'static str,
-        /// What was given.
+        /// What was found.
         found: &'static str,
     },
-    /// A message is no JSON.
-    #[error("{wire}: the message is no JSON: {why}")]
+    /// A message is not valid JSON.
+    #[error("{wire}: the message is not valid JSON: {why}")]
     NotJson {
         /// The wire.
         wire: Wire,
         /// What is wrong with the text.
         why: String,
     },
-    /// A message has no call though it should have one.
-    #[error("{wire}: there is no call in the message")]
+    /// A message has no call but requires one.
+    #[error("{wire}: the message has no call")]
     NoCall {
         /// The wire.
         wire: Wire,
     },
-    /// An arm cannot be had there.
+    /// The arm is not supported.
     #[error("arm {arm} cannot be used on {wire}{}: {why}", with_model(.model.as_deref()))]
     Arm {
         /// The wire.
         wire: Wire,
         /// The arm.
         arm: Arm,
-        /// The model, if that is what stands in the way.
+        /// The model, if it is the reason.
         model: Option<String>,
-        /// Why not, and what to use instead.
+        /// The reason, and what to use instead.
         why: String,
     },
 }

@@ -1,7 +1,8 @@
-//! Compact JSON text: white space between tokens taken out, every token kept as it was written.
+//! Compact JSON text: removes the white space between tokens and leaves the tokens unchanged.
 
-/// Takes out the white space between the tokens of a valid JSON text, or of the beginning of one. Strings, numbers and
-/// key order stay as they are, which re-serialising a parsed value would not promise (`1e3`, `"\u00e9"`, a repeated key).
+/// Removes the white space between the tokens of a valid JSON text, or of a prefix of one. Strings,
+/// numbers and key order stay unchanged, which serializing a parsed value would not guarantee
+/// (`1e3`, `"\u00e9"`, a repeated key).
 pub(crate) fn compact(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let bytes = json.as_bytes();
@@ -15,7 +16,7 @@ pub(crate) fn compact(json: &str) -> String {
                 _ => {}
             }
         } else if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
-            // White space is ASCII, so that both ends are character boundaries.
+            // White space is ASCII, so both ends are character boundaries.
             out.push_str(json.get(kept_from..at).unwrap_or_default());
             kept_from = at + 1;
         } else {

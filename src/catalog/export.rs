@@ -1,8 +1,8 @@
-//! Writing tools in the shape of a format, from their parts or from the text they came as.
+//! Writes tools in a given format, from their parts or from their original text.
 
 use super::{Catalog, Entry, Format, Member, Tool};
 
-/// The catalogue as one compact JSON array.
+/// Writes the catalog as a compact JSON array.
 pub(super) fn export(catalog: &Catalog, format: Format) -> String {
     let mut out = String::from("[");
     match catalog.layout().filter(|layout| layout.format == format) {
@@ -59,7 +59,7 @@ fn write_entry(out: &mut String, catalog: &Catalog, entry: &Entry, format: Forma
     }
 }
 
-/// A comma, unless the list has just begun.
+/// Appends a comma unless the list has just begun.
 fn comma(out: &mut String) {
     if !out.ends_with('[') {
         out.push(',');
@@ -93,7 +93,7 @@ fn write_tool(out: &mut String, tool: &Tool, name: &str, format: Format) {
     });
     out.push_str(tool.parameters_text());
     match (format, tool.strict()) {
-        // Responses takes an absent `strict` for true, so that false has to be said.
+        // Responses treats an absent `strict` as true, so false is written explicitly.
         (Format::OpenAiResponses, strict) => {
             out.push_str(if strict == Some(true) { r#","strict":true"# } else { r#","strict":false"# });
         }
@@ -111,22 +111,23 @@ fn is_escaped(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// Where the first byte stands that cannot stand in a JSON string as it is.
+/// The offset of the first byte that a JSON string must escape.
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
-    // Sixteen at once, without a branch for each: descriptions are long, and few have anything to escape.
+    // Checks sixteen bytes at once without branches: descriptions are long, and few contain
+    // anything to escape.
     let clean = |chunk: &&[u8]| !chunk.iter().fold(false, |found, byte| found | is_escaped(*byte));
     let skipped = bytes.chunks_exact(16).take_while(clean).count() * 16;
     let at = bytes.get(skipped..)?.iter().copied().position(is_escaped)?;
     Some(skipped + at)
 }
 
-/// Appends a JSON string, escaped as `serde_json` escapes: `"`, `\\` and control characters only.
+/// Appends a JSON string with the escapes of `serde_json`: only `"`, `\\` and control characters.
 pub fn write_string(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);
     out.push('"');
     let mut rest = text;
     while let Some(at) = first_escaped(rest.as_bytes()) {
-        // What is escaped is ASCII, so both cuts are character boundaries.
+        // Escaped characters are ASCII, so both cuts are character boundaries.
         out.push_str(rest.get(..at).unwrap_or_default());
         match rest.as_bytes().get(at).copied().unwrap_or_default() {
             b'"' => out.push_str("\\\""),

@@ -1,27 +1,28 @@
-//! What APIs refuse in a schema although it is valid, found once when a tool is made.
+//! Valid schema constructs that provider APIs reject, detected once when a tool is created.
 
 use serde_json::Value;
 
 use crate::schema;
 
-/// What some API refuses in a schema. Wires repair it on the way out, see `docs/wires.md`.
+/// Constructs in a schema that some API rejects. Wires repair them when they write it, see
+/// `docs/wires.md`.
 ///
-/// Folding adds none of them except where it cuts an array to its bare type, so that a wire which finds none here need
-/// not look again.
+/// Folding adds none of them, except where it reduces an array to its bare type. A wire therefore
+/// skips the check for a tool without faults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Faults {
-    /// The top has no `type`, or another than `"object"`.
+    /// The top level has no `type`, or a `type` other than `"object"`.
     pub(crate) not_an_object: bool,
-    /// The top has no `properties`.
+    /// The top level has no `properties`.
     pub(crate) no_properties: bool,
-    /// An array somewhere has no `items`.
+    /// Some array has no `items`.
     pub(crate) no_items: bool,
-    /// `oneOf`, `anyOf`, `allOf`, `enum` or `not` stands at the top.
+    /// The top level has `oneOf`, `anyOf`, `allOf`, `enum` or `not`.
     pub(crate) alternatives: bool,
 }
 
-/// What OpenAI refuses at the top of a schema. Source: its error text, "schema must have type 'object' and not have
-/// 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
+/// Keywords that OpenAI rejects at the top level of a schema. Source: its error text, "schema must
+/// have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
 pub(crate) const ALTERNATIVES: [&str; 5] = ["oneOf", "anyOf", "allOf", "enum", "not"];
 
 impl Faults {

@@ -1,29 +1,31 @@
-//! The shapes of tool lists.
+//! Formats of tool lists.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The shape of a tool list.
+/// The format of a tool list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
     /// OpenAI Chat Completions: `{"type":"function","function":{"name",…,"parameters"}}`.
     OpenAiChat,
-    /// OpenAI Responses, and the older `functions` array: `{"type":"function","name",…,"parameters"}`.
+    /// OpenAI Responses, and the older `functions` array:
+    /// `{"type":"function","name",…,"parameters"}`.
     OpenAiResponses,
     /// Anthropic Messages: `{"name",…,"input_schema"}`.
     Anthropic,
     /// MCP `tools/list`: `{"name",…,"inputSchema"}`.
     Mcp,
-    /// Gemini: `{"functionDeclarations":[{"name",…,"parametersJsonSchema"}]}`, or `parameters` in its OpenAPI subset.
+    /// Gemini: `{"functionDeclarations":[{"name",…,"parametersJsonSchema"}]}`, or `parameters` in
+    /// its OpenAPI subset.
     Gemini,
 }
 
 impl Format {
-    /// Every format, in the order they are documented.
+    /// Every format, in the order of the documentation.
     pub const ALL: [Self; 5] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Mcp, Self::Gemini];
 
-    /// The name used in flags and files.
+    /// The name in flags and files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -35,18 +37,19 @@ impl Format {
         }
     }
 
-    /// The keys under which a tool of this format keeps its schema. The first that is there counts, and is written.
+    /// The keys under which a tool of this format may hold its schema. The first one present is
+    /// used. The first one is also the one written.
     pub(super) fn schema_keys(self) -> &'static [&'static str] {
         match self {
             Self::OpenAiChat | Self::OpenAiResponses => &["parameters"],
             Self::Anthropic => &["input_schema"],
             Self::Mcp => &["inputSchema"],
-            // The JSON form of a protobuf message takes both ways to write a key.
+            // The JSON form of a protobuf message allows both spellings of a key.
             Self::Gemini => &["parametersJsonSchema", "parameters_json_schema", "parameters"],
         }
     }
 
-    /// What a tool of this format looks like, for messages.
+    /// An example of a tool in this format, for messages.
     pub(super) fn example(self) -> &'static str {
         match self {
             Self::OpenAiChat => r#"a tool looks like {"type":"function","function":{"name":"…","parameters":{…}}}"#,
@@ -64,7 +67,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A text that names no [`Format`].
+/// The text does not name a [`Format`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "unknown format `{}`: use openai-chat, openai-responses, anthropic, mcp or gemini",

@@ -1,4 +1,4 @@
-//! Reading tool lists as OpenAI, Anthropic, MCP and Gemini write them.
+//! Reads tool lists in the formats of OpenAI, Anthropic, MCP and Gemini.
 
 mod check;
 mod dialect;
@@ -21,7 +21,7 @@ use super::layout::{Entry, Foreign, Group, Layout, Member};
 use super::{Catalog, Format, Tool};
 use crate::diagnostic::{Diagnostic, Loaded, Place};
 
-/// The largest tool list that is read, in bytes. The largest real one known is under 1 MB.
+/// The maximum size of a tool list, in bytes. The largest known real list is under 1 MB.
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 pub(super) fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<Catalog> {
@@ -53,10 +53,10 @@ pub(super) fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<C
     Loaded { value, diagnostics: notes.finish() }
 }
 
-/// A list that is being read.
+/// State while reading a list.
 struct List<'n> {
     format: Format,
-    /// The tools so far; the layout is put in at the end.
+    /// The tools read so far. The layout is added at the end.
     catalog: Catalog,
     entries: Vec<Entry>,
     notes: Notes<'n>,
@@ -78,7 +78,7 @@ impl List<'_> {
         }
     }
 
-    /// Reads a tool and adds it; its place in the catalogue.
+    /// Reads a tool and adds it. Returns its index in the catalog.
     fn tool(&mut self, raw: &RawValue, fields: &Fields<'_>, namespace: Option<&Arc<str>>, path: &str) -> Option<usize> {
         let mut noticed = Vec::new();
         let place = self.catalog.len();
@@ -91,7 +91,8 @@ impl List<'_> {
         place
     }
 
-    /// An entry that lists tools under a key: what stands around the list is kept as it is.
+    /// Reads an entry that holds a list of tools under a key. The text around the list is stored
+    /// unchanged.
     fn group(&mut self, raw: &RawValue, fields: &Fields<'_>, key: &'static str, path: &str) {
         let name = if self.format == Format::Gemini { Ok(None) } else { fields.string("name") };
         let namespace: Option<Arc<str>> = match name {
@@ -107,11 +108,12 @@ impl List<'_> {
             .filter_map(|(at, element)| self.member(element, namespace.as_ref(), &format!("{path}/{key}/{at}")))
             .collect();
         if !members.iter().any(|member| matches!(member, Member::Tool(_))) {
-            // Without a tool of ours it is an entry like any other.
+            // An entry without foldable tools is treated like any other foreign entry.
             let label = if self.format == Format::Gemini { key } else { "namespace" };
             return self.entries.push(Entry::Foreign(Arc::new(foreign(raw, fields, label.to_owned()))));
         }
-        // The list was borrowed from the entry's text, so that the difference of their addresses is its place.
+        // The list is borrowed from the entry's text, so the difference of their addresses is its
+        // offset.
         let start = (list.get().as_ptr() as usize).wrapping_sub(raw.get().as_ptr() as usize);
         let (Some(before), Some(after)) = (raw.get().get(..=start), raw.get().get(start + list.get().len() - 1..))
         else {
@@ -129,7 +131,7 @@ impl List<'_> {
 
     fn member(&mut self, raw: &RawValue, namespace: Option<&Arc<str>>, path: &str) -> Option<Member> {
         let kind = |fields: &Fields<'_>| match self.format {
-            // Declarations are functions, whatever else they say.
+            // Declarations are functions whatever their `type` is.
             Format::Gemini => Ok(Kind::Tool),
             format => sniff::kind(fields, format),
         };
@@ -151,7 +153,7 @@ impl List<'_> {
 fn foreign(raw: &RawValue, fields: &Fields<'_>, label: String) -> Foreign {
     Foreign {
         label: label.into(),
-        // A name that is no text is nobody's name.
+        // A name that is not a string is treated as absent.
         name: fields.string("name").ok().flatten().map(Into::into),
         deferred: fields.get("defer_loading").is_some_and(|flag| flag.get() == "true"),
         text: compact(raw.get()).into(),

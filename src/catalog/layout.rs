@@ -4,30 +4,30 @@ use std::sync::Arc;
 
 use super::Format;
 
-/// Everything that a tool list holds, in its order. Kept only where a list holds more than tools.
+/// The entries of a tool list, in order. Stored only if the list holds more than tools.
 ///
-/// The tools' places rise from entry to entry.
+/// Tool indices increase from entry to entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
-    /// The format the list came in; only there can its other entries be carried.
+    /// The list's format. Foreign entries can only be carried in this format.
     pub(crate) format: Format,
     pub(crate) entries: Vec<Entry>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum Entry {
-    /// The tool at that place in the catalogue.
+    /// A tool, by its index in the catalog.
     Tool(usize),
-    /// An entry that is carried through.
+    /// An entry that is carried through unchanged.
     Foreign(Arc<Foreign>),
     /// An entry that holds tools.
     Group(Arc<Group>, Vec<Member>),
-    /// Where a tool with a cache breakpoint was taken out.
+    /// The position of a removed tool that had a cache breakpoint.
     Breakpoint(Arc<Breakpoint>),
 }
 
-/// An entry of a list that is no tool to fold: a tool that the provider runs or defines, or anything of a type that
-/// toolfold does not know.
+/// A list entry that is not a foldable tool: a tool that the provider runs or defines, or an entry
+/// of an unknown type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign {
     pub(crate) label: Box<str>,
@@ -37,35 +37,37 @@ pub struct Foreign {
 }
 
 impl Foreign {
-    /// What it is, in short: its `type`, or its first key where it has none, as on Gemini.
+    /// A short label: its `type`, or its first key if it has no type, as on Gemini.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// The name by which a model calls it, if it has one. No other tool may be sent under it.
+    /// The name by which a model calls it, if it has one. No other tool may be sent under this
+    /// name.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The entry as compact JSON text, every token as it was written.
+    /// The entry as compact JSON text, with every token as it was written.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// An entry that holds tools: a namespace of OpenAI Responses, or a Gemini entry with function declarations.
+/// An entry that holds tools: an OpenAI Responses namespace, or a Gemini entry with function
+/// declarations.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
-    /// The namespace's name; nothing on Gemini.
+    /// The namespace's name. `None` on Gemini.
     pub(crate) namespace: Option<Box<str>>,
-    /// The compact text up to the list of tools, its `[` included.
+    /// The compact text up to and including the `[` of the tool list.
     pub(crate) before: Box<str>,
-    /// The compact text from the end of the list of tools, its `]` included.
+    /// The compact text from the `]` of the tool list to the end.
     pub(crate) after: Box<str>,
-    /// What stands beside the list and is worth sending without any tool: keys of a Gemini entry.
+    /// Siblings of the list that are sent even if no tool remains: keys of a Gemini entry.
     pub(crate) beside: Vec<Box<str>>,
 }
 
@@ -76,7 +78,7 @@ pub(crate) enum Member {
 }
 
 impl Member {
-    /// The place in the catalogue of the tool that it is, if it is one.
+    /// The index in the catalog, if this entry is a tool.
     pub(crate) fn tool(&self) -> Option<usize> {
         match self {
             Self::Tool(at) => Some(*at),
@@ -85,18 +87,19 @@ impl Member {
     }
 }
 
-/// A cache breakpoint whose tool was taken out of the catalogue.
+/// A cache breakpoint whose tool was removed from the catalog.
 #[derive(Debug, Clone)]
 pub(crate) struct Breakpoint {
-    /// The tool that had it.
+    /// The removed tool.
     pub(crate) tool: Box<str>,
     /// The value of `cache_control`.
     pub(crate) text: Box<str>,
 }
 
 impl Layout {
-    /// How many entries a provider counts in this list beside the tools of the catalogue, and how many tools it does not
-    /// count, because their namespace stands for them. Gemini counts function declarations and nothing else.
+    /// Returns the number of entries that a provider counts in addition to the catalog's tools, and
+    /// the number of tools that it does not count because their namespace represents them. Gemini
+    /// counts only function declarations.
     pub(crate) fn entries_beside(&self) -> (usize, usize) {
         if self.format == Format::Gemini {
             return (0, 0);
@@ -108,13 +111,13 @@ impl Layout {
         })
     }
 
-    /// Tools one after the other.
+    /// A list of tools only.
     pub(super) fn of_tools(format: Format, count: usize) -> Self {
         Self { format, entries: (0..count).map(Entry::Tool).collect() }
     }
 
-    /// The same list with tools moved to other places or taken out. `place` says where a tool is now; `breakpoint` what
-    /// one that was taken out leaves behind.
+    /// Returns this list with tools moved or removed. `place` returns a tool's new index;
+    /// `breakpoint` returns what a removed tool leaves behind.
     pub(super) fn filtered(
         &self,
         place: impl Fn(usize) -> Option<usize>,
@@ -138,7 +141,7 @@ impl Layout {
         Self { format: self.format, entries: self.entries.iter().filter_map(entry).collect() }
     }
 
-    /// The entries that are carried through, in order, those inside groups among them.
+    /// The foreign entries in order, including those inside groups.
     pub(super) fn foreign(&self) -> impl Iterator<Item = &Foreign> {
         self.entries.iter().flat_map(|entry| {
             let (own, members): (_, &[Member]) = match entry {

@@ -1,9 +1,10 @@
-//! Parts of a shared text.
+//! Slices of a shared text.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A part of a text that others hold too: a tool's schema is not stored beside the tool's text but in it.
+/// A slice of a shared text: a tool's schema is stored as a range of the tool's text, not as a
+/// copy.
 #[derive(Debug, Clone)]
 pub(super) struct Slice {
     text: Arc<str>,
@@ -12,13 +13,13 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    /// A whole text.
+    /// The whole of a text.
     pub(super) fn whole(text: impl Into<Arc<str>>) -> Self {
         let text = text.into();
         Self { start: 0, end: text.len(), text }
     }
 
-    /// `part`, which was borrowed from `text`; a copy of it if it was not.
+    /// The range of `part` in `text`. If `part` was not borrowed from `text`, a copy of it.
     pub(super) fn of(text: &Arc<str>, part: &str) -> Self {
         let start = (part.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
         let end = start.wrapping_add(part.len());
@@ -33,7 +34,7 @@ impl Deref for Slice {
     type Target = str;
 
     fn deref(&self) -> &str {
-        // The constructors took the range from this very text, so that it is always there.
+        // The constructors took the range from this text, so the slice always exists.
         self.text.get(self.start..self.end).unwrap_or(&self.text)
     }
 }

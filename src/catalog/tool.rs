@@ -1,4 +1,4 @@
-//! One tool: its name, what it says of itself, and the schema of its arguments.
+//! One tool: its name, description and argument schema.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use crate::schema;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
-    /// The name is not a name.
+    /// The name is invalid.
     #[error("`{}` cannot be a tool's name: {reason}", crate::diagnostic::visible(.name))]
     Name {
-        /// The text given.
+        /// The invalid name.
         name: String,
-        /// What is wrong with it.
+        /// The reason why it is invalid.
         reason: NameError,
     },
     /// The parameters are not a JSON Schema object.
     #[error("parameters must be a JSON Schema object such as {{\"type\":\"object\"}}, not {0}")]
     NotASchema(&'static str),
-    /// The parameters are nested too deeply.
+    /// The parameters exceed the maximum nesting depth.
     #[error("the schema is nested more than {} levels deep", schema::MAX_DEPTH)]
     TooDeep,
 }
@@ -36,38 +36,39 @@ pub enum ToolError {
 #[derive(Debug, Clone)]
 pub struct Tool {
     pub(super) name: ToolName,
-    /// Its namespace and its name there.
+    /// The tool's namespace, and its name in that namespace.
     pub(super) namespaced: Option<(Arc<str>, Box<str>)>,
     pub(super) title: Option<Box<str>>,
     pub(super) description: Option<Box<str>>,
     pub(super) parameters: Arc<Value>,
-    /// The schema as it was written, compact.
+    /// The schema's original text, compact.
     pub(super) parameters_text: Slice,
-    /// Whether there was a schema at all.
+    /// Whether the tool came with a schema.
     pub(super) declared: bool,
-    /// Whether the schema says that there are no arguments.
+    /// Whether the schema excludes all arguments.
     pub(super) no_parameters: bool,
     pub(super) faults: Faults,
     pub(super) annotations: Option<Annotations>,
     pub(super) strict: Option<bool>,
-    /// Keys that toolfold has no field for.
+    /// Keys without a field in this struct.
     pub(super) keys: Box<[Key]>,
-    /// The format that the tool came in.
+    /// The format that the tool was read in.
     pub(super) origin: Option<Format>,
-    /// Its whole text, compact, where that is a tool of its format still.
+    /// The tool's whole text, compact, while it is still valid in the tool's format.
     pub(super) source: Option<Slice>,
 }
 
-/// A key of a tool that toolfold has no field for.
+/// A key of a tool for which [`Tool`] has no field.
 #[derive(Debug, Clone)]
 pub(crate) struct Key {
     pub(crate) name: Box<str>,
     pub(super) text: Slice,
-    /// Whether it stands beside `function` and not in it (Chat Completions).
+    /// Whether the key is a sibling of `function` rather than inside it (Chat Completions).
     pub(crate) outer: bool,
 }
 
-/// The key of MCP's hints, which have a field and keep their text too: it may hold hints of others.
+/// The key of MCP's hints. They have a field, and their text is stored as well because it may hold
+/// unknown hints.
 const ANNOTATIONS: &str = "annotations";
 
 impl Key {
@@ -75,23 +76,24 @@ impl Key {
         &*self.name == ANNOTATIONS
     }
 
-    /// Its value as compact JSON text.
+    /// The value as compact JSON text.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// The catalogue's name of a tool in a namespace. It never depends on which other tools there are, so that a rule of a
-/// policy which names it goes on naming it.
+/// The catalog name of a tool in a namespace. It does not depend on the other tools, so a policy
+/// rule that names the tool stays valid.
 pub(super) fn qualified(namespace: &str, name: &str) -> String {
     format!("{namespace}__{name}")
 }
 
 impl Tool {
-    /// A tool from its parts. `parameters` is the JSON Schema of the arguments object.
+    /// Creates a tool from its parts. `parameters` is the JSON Schema of the arguments object.
     ///
     /// # Errors
-    /// [`ToolError`] if the name is malformed, or the parameters are not an object or nested too deeply.
+    /// Returns a [`ToolError`] if the name is invalid, or if the parameters are not an object or
+    /// nested too deeply.
     pub fn new(name: &str, description: &str, parameters: Value) -> Result<Self, ToolError> {
         let name = Self::check_name(name)?;
         Self::check_parameters(&parameters)?;
@@ -113,11 +115,11 @@ impl Tool {
         })
     }
 
-    /// A tool whose arguments are a Rust type. The type's own title and the dialect are left out of the schema: a model
-    /// gains nothing from them, and a title is billed.
+    /// Creates a tool whose arguments are a Rust type. The schema omits the type's title and the
+    /// dialect: a model does not need them, and the title is billed.
     ///
     /// # Errors
-    /// [`ToolError`] if the name is malformed or the type's schema is not an object.
+    /// Returns a [`ToolError`] if the name is invalid or the type's schema is not an object.
     pub fn of<Args: JsonSchema>(name: &str, description: &str) -> Result<Self, ToolError> {
         let mut parameters = schemars::generate::SchemaSettings::draft2020_12()
             .with(|settings| settings.meta_schema = None)
@@ -144,7 +146,7 @@ impl Tool {
         if schema::deeper_than(parameters, schema::MAX_DEPTH) { Err(ToolError::TooDeep) } else { Ok(()) }
     }
 
-    /// The same tool with a server's hints about its effects.
+    /// Sets the server's hints about the tool's effects.
     #[must_use]
     pub fn with_annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = Some(annotations);
@@ -153,7 +155,7 @@ impl Tool {
         self
     }
 
-    /// The same tool with OpenAI's `strict` set.
+    /// Sets OpenAI's `strict`.
     #[must_use]
     pub fn with_strict(mut self, strict: bool) -> Self {
         self.strict = Some(strict);
@@ -161,55 +163,57 @@ impl Tool {
         self
     }
 
-    /// The name, unique in its catalogue.
+    /// The name, unique in its catalog.
     #[must_use]
     pub fn name(&self) -> &ToolName {
         &self.name
     }
 
-    /// A title for people (MCP). No provider shows it to a model.
+    /// The display title (MCP). No provider shows it to a model.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
 
-    /// The description, whole. Empty if the tool has none.
+    /// The full description. Empty if the tool has none.
     #[must_use]
     pub fn description(&self) -> &str {
         self.description.as_deref().unwrap_or_default()
     }
 
-    /// The JSON Schema of the arguments. Always an object; `{}` or an object without properties takes no arguments.
+    /// The JSON Schema of the arguments. Always an object; `{}` or an object without properties
+    /// takes no arguments.
     #[must_use]
     pub fn parameters(&self) -> &Value {
         &self.parameters
     }
 
-    /// The same schema, shared.
+    /// A shared reference to [`parameters`](Self::parameters).
     #[must_use]
     pub fn parameters_shared(&self) -> Arc<Value> {
         self.parameters.clone()
     }
 
-    /// The same schema as compact JSON text, written as it came in.
+    /// The schema as compact JSON text, with every token as it was written.
     #[must_use]
     pub fn parameters_text(&self) -> &str {
         &self.parameters_text
     }
 
-    /// Whether the tool came with a schema; without one it takes no arguments.
+    /// Whether the tool came with a schema. Without one it takes no arguments.
     #[must_use]
     pub fn declares_parameters(&self) -> bool {
         self.declared
     }
 
-    /// Whether the schema says that there are no arguments: no parameters, and nothing that would bring some in.
+    /// Whether the schema excludes all arguments: it has no properties, and no keyword that could
+    /// add some.
     #[must_use]
     pub fn takes_no_parameters(&self) -> bool {
         self.no_parameters
     }
 
-    /// A server's hints about the tool's effects, if it gave any.
+    /// The server's hints about the tool's effects, if it gave any.
     #[must_use]
     pub fn annotations(&self) -> Option<&Annotations> {
         self.annotations.as_ref()
@@ -221,41 +225,42 @@ impl Tool {
         self.strict
     }
 
-    /// The keys the tool came with that toolfold has no field for, in order, each with its compact JSON text.
+    /// The keys for which toolfold has no field, in order, each with its compact JSON text.
     pub fn extra(&self) -> impl Iterator<Item = (&str, &str)> {
         self.keys.iter().filter(|key| !key.is_annotations()).map(|key| (key.name.as_ref(), key.text()))
     }
 
-    /// The whole text of the tool, compact, if it came in that format.
+    /// The tool's whole text, compact, if it was read in the given format.
     #[must_use]
     pub fn source(&self, format: Format) -> Option<&str> {
         self.source.as_deref().filter(|_| self.origin == Some(format))
     }
 
-    /// The whole text of the tool, compact, if it came in that format under that name.
+    /// The tool's whole text, compact, if it was read in the given format and under the given name.
     pub(crate) fn source_as(&self, name: &str, format: Format) -> Option<&str> {
         let own = self.namespaced().map_or(self.name.as_str(), |(_, own)| own);
         self.source(format).filter(|_| own == name)
     }
 
-    /// The namespace the tool came in, and its name there. In the catalogue its name is both, with `__` between them.
+    /// The tool's namespace, and its name in that namespace. The catalog name joins the two with
+    /// `__`.
     #[must_use]
     pub fn namespaced(&self) -> Option<(&str, &str)> {
         self.namespaced.as_ref().map(|(namespace, name)| (namespace.as_ref(), name.as_ref()))
     }
 
-    /// The format that the tool came in, if it was read from a list.
+    /// The format that the tool was read in, if it came from a list.
     #[must_use]
     pub fn origin(&self) -> Option<Format> {
         self.origin
     }
 
-    /// The keys that toolfold has no field for.
+    /// The keys for which toolfold has no field.
     pub(crate) fn keys(&self) -> &[Key] {
         &self.keys
     }
 
-    /// What APIs refuse in the schema.
+    /// Constructs in the schema that some API rejects.
     pub(crate) fn faults(&self) -> Faults {
         self.faults
     }

@@ -1,36 +1,38 @@
-//! Characters that a person does not see, or that change how the text around them is shown.
+//! Characters that are invisible, or that change how the surrounding text is shown.
 //!
-//! One classification for every purpose: what diagnostics escape, what a catalogue warns of, what a policy disregards
-//! in names, what a skill's texts are cleaned of. Sources: the general categories `Cc`, `Cf`, `Zl` and `Zp` and the property
-//! `Default_Ignorable_Code_Point` of Unicode 16.0 (`UnicodeData.txt`, `DerivedCoreProperties.txt`); "Trojan Source"
-//! (CVE-2021-42574) for the bidirectional ones.
+//! One classification serves all purposes: diagnostics escape these characters, the catalog warns
+//! about them, policy ignores them in names, and skill texts are stripped of them. Sources: the
+//! general categories `Cc`, `Cf`, `Zl` and `Zp` and the property `Default_Ignorable_Code_Point` of
+//! Unicode 16.0 (`UnicodeData.txt`, `DerivedCoreProperties.txt`); "Trojan Source" (CVE-2021-42574)
+//! for the bidirectional ones.
 
 use std::borrow::Cow;
 
-/// What kind of invisible character one is.
+/// The kind of an invisible character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Invisible {
-    /// A tab, line feed or carriage return, which ordinary text has.
+    /// A tab, line feed or carriage return, as in ordinary text.
     Break,
     /// Another control character. Terminal escape sequences begin with one.
     Control,
-    /// U+2028 or U+2029: a line break where most programs show none.
+    /// U+2028 or U+2029: a line break that most programs do not show.
     Separator,
     /// Reorders the text around it.
     Bidi,
     /// A soft hyphen, or one of the two joiners that some scripts and many emoji need.
     Joiner,
-    /// Chooses between pictures of the character before it.
+    /// Selects a variant of the preceding character.
     Selector,
     /// A tag character: a copy of ASCII that is never shown.
     Tag,
-    /// Shows nothing: zero-width blanks, fillers, and code points that Unicode reserves for such.
+    /// Shows nothing: zero-width spaces, fillers, and code points that Unicode reserves for this
+    /// purpose.
     Blank,
     /// A format character that is shown, such as the Arabic number sign.
     Mark,
 }
 
-/// The kind of a character; `None` for one that is simply seen.
+/// The kind of a character; `None` for a visible one.
 #[must_use]
 pub fn invisible(c: char) -> Option<Invisible> {
     Some(match c {
@@ -53,7 +55,7 @@ pub fn invisible(c: char) -> Option<Invisible> {
         | '\u{200b}'
         | '\u{2060}'..='\u{2065}'
         | '\u{206a}'..='\u{206f}'
-        // The empty pattern of Braille: not ignorable by Unicode's rules, and shown as nothing.
+        // The empty Braille pattern: not ignorable by Unicode's rules, but shown as nothing.
         | '\u{2800}'
         | '\u{3164}'
         | '\u{feff}'
@@ -75,16 +77,16 @@ pub fn invisible(c: char) -> Option<Invisible> {
     })
 }
 
-/// Whether a character must not be shown as it is, because it is not seen or moves what is: all of them but selectors and
-/// marks, which leave every other character where it is.
+/// Whether a character must be escaped for display because it is invisible or reorders text. True
+/// for all kinds except selectors and marks, which do not affect other characters.
 #[must_use]
 pub fn is_invisible(c: char) -> bool {
     !matches!(invisible(c), None | Some(Invisible::Selector | Invisible::Mark))
 }
 
-/// The first character of a text by which something could be hidden from a person who reads it, and still reach a
-/// model or a shell. Breaks, joiners, selectors and marks are part of ordinary text; of two selectors in a row, the second
-/// chooses nothing and may carry data.
+/// Returns the first character that can hide text from a person while a model or a shell still
+/// reads it. Breaks, joiners, selectors and marks are part of ordinary text, except the second of
+/// two adjacent selectors: it selects nothing and may carry data.
 #[must_use]
 pub fn hidden_in(text: &str) -> Option<char> {
     let mut before = None;
@@ -100,8 +102,8 @@ pub fn hidden_in(text: &str) -> Option<char> {
     })
 }
 
-/// Makes invisible characters visible as `\u{…}`, so that a hostile name cannot rewrite the terminal line that reports it.
-/// Text without any is borrowed.
+/// Escapes invisible characters as `\u{…}`, so that a hostile name cannot rewrite the terminal line
+/// that reports it. Borrows a text without invisible characters.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_invisible) {
@@ -123,11 +125,11 @@ mod tests {
     use super::*;
     use unicode_general_category::{GeneralCategory as Category, get_general_category};
 
-    /// The oracle is Unicode's own table: no format character, control or separator is forgotten, nothing that is a
-    /// letter with a shape of its own, a number, a sign or a blank is taken for one.
+    /// Compares with Unicode's own table: every format character, control and separator is
+    /// classified, and no visible letter, number, sign or space is.
     #[test]
     fn the_classes_agree_with_the_general_categories() {
-        // A quick run leaves out the planes that have no characters yet, and those for private use.
+        // A quick run skips the planes without assigned characters and the private use planes.
         let all =
             |c: &char| !toolfold_testing::Cases::of_this_run().is_quick() || matches!(u32::from(*c) >> 16, 0 | 1 | 14);
         for c in ('\0'..=char::MAX).filter(all) {

@@ -1,4 +1,4 @@
-//! Arms: named ways to present a catalogue, the unit of A/B comparison.
+//! Arms: named ways to present a catalog, the unit of A/B comparison.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,17 +15,20 @@ pub use custom::{CustomArm, MAX_ARM_NAME_BYTES, UnsoundArm};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Detail {
-    /// Name, whole description, whole schema.
+    /// Name, full description, full schema.
     Full,
-    /// Name, one sentence, the schema without its words: names, types, `required`, `enum` and shape stay.
+    /// Name, one sentence, and the schema without descriptions: names, types, `required`, `enum`
+    /// and structure stay.
     Signature,
-    /// The name of every parameter: those that a call may need as in `Signature`, the others with their bare type.
+    /// Every parameter by name: those that a call may need as in `Signature`, the others with their
+    /// bare type.
     Outline,
-    /// As `Signature` with only the required top-level parameters, open for the others.
+    /// Like `Signature`, but with only the required top-level parameters; the schema is open for
+    /// the others.
     Required,
-    /// Name and one sentence; an open schema that takes any arguments.
+    /// Name and one sentence, with an open schema that accepts any arguments.
     Summary,
-    /// Only the name, in its category's line of `expand_tools`; the tool is not in the array.
+    /// Only the name, in its category's line of `expand_tools`. The tool is not in the array.
     Index,
 }
 
@@ -33,7 +36,7 @@ impl Detail {
     /// Every detail, richest first.
     pub const ALL: [Self; 6] = [Self::Full, Self::Signature, Self::Outline, Self::Required, Self::Summary, Self::Index];
 
-    /// The name used in files and reports.
+    /// The name in files and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -53,16 +56,18 @@ impl Detail {
 pub enum Delivery {
     /// Nothing is folded, so nothing is delivered.
     None,
-    /// Opened tools become full in the array from the next turn on. Breaks the provider's prompt cache.
+    /// Expanded tools become full in the array from the next turn on. Invalidates the provider's
+    /// prompt cache.
     InPlace,
-    /// The full schemas are the result of `expand_tools`; the array never changes.
+    /// The result of `expand_tools` holds the full schemas. The array never changes.
     InResult,
-    /// Folded tools are not in the array; `call_tool` calls them. The array never changes.
+    /// Folded tools are not in the array and are called with `call_tool`. The array never changes.
     Bridge,
-    /// The provider keeps folded tools out of the prompt until a result refers to them. The array never changes.
+    /// The provider keeps folded tools out of the prompt until a result refers to them. The array
+    /// never changes.
     Native,
-    /// Folded tools are not in the array; their full definitions are appended to the messages in the provider's own
-    /// channel for that. The array never changes.
+    /// Folded tools are not in the array. Their full definitions are appended to the messages in a
+    /// form that the provider defines. The array never changes.
     Append,
 }
 
@@ -70,7 +75,7 @@ impl Delivery {
     /// Every delivery.
     pub const ALL: [Self; 6] = [Self::None, Self::InPlace, Self::InResult, Self::Bridge, Self::Native, Self::Append];
 
-    /// The name used in files and reports.
+    /// The name in files and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -84,13 +89,13 @@ impl Delivery {
     }
 }
 
-/// A named way to present a catalogue.
+/// A named way to present a catalog.
 ///
-/// As data it is its name; in logs and snapshots one that a user made is an object with its parts.
+/// Serializes as its name. In logs and snapshots, a user-defined arm is an object with its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Arm {
-    /// Everything full: the control.
+    /// Every tool full: the control.
     Full,
     /// The original design: core full, the rest summaries that become full in place.
     Seed,
@@ -98,27 +103,28 @@ pub enum Arm {
     Stable,
     /// Every tool as a signature, schemas in the result.
     Signature,
-    /// Core as signatures, of the rest the names of all parameters, schemas in the result.
+    /// Core as signatures, the rest as outlines, schemas in the result.
     Outline,
     /// Core as signatures, the rest with required parameters only, schemas in the result.
     Lean,
-    /// Core full, of the rest the names of all parameters, schemas in the result.
+    /// Core full, the rest as outlines, schemas in the result.
     Kept,
-    /// Core full, the rest named in `expand_tools` and called through `call_tool`.
+    /// Core full, the rest named in `expand_tools` and called with `call_tool`.
     Index,
-    /// Core full, the rest deferred by the provider itself. Only on wires that can, see the capability table.
+    /// Core full, the rest deferred by the provider. Only on wires that support it, see the
+    /// capability table.
     Native,
-    /// Core full, the rest named in `expand_tools` and appended to the messages as whole definitions. Only on wires that
-    /// can, see the capability table.
+    /// Core full, the rest named in `expand_tools` and appended to the messages as full
+    /// definitions. Only on wires that support it, see the capability table.
     Append,
     /// Chosen once, when a session starts: see [`choose`](super::choose).
     Auto,
-    /// Put together by a user.
+    /// Defined by a user.
     Custom(CustomArm),
 }
 
 impl Arm {
-    /// Every built-in arm, in the order they are documented.
+    /// Every built-in arm, in the order of the documentation.
     pub const ALL: [Self; 11] = [
         Self::Full,
         Self::Seed,
@@ -133,11 +139,11 @@ impl Arm {
         Self::Auto,
     ];
 
-    /// The built-in arms that stand for themselves on every wire, in the order reports list them.
+    /// The built-in arms that work on every wire, in the order of the reports. Excludes `auto`.
     pub const EVERYWHERE: [Self; 8] =
         [Self::Full, Self::Seed, Self::Stable, Self::Signature, Self::Outline, Self::Lean, Self::Kept, Self::Index];
 
-    /// The name used in flags, files and reports.
+    /// The name in flags, files and reports.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -156,7 +162,7 @@ impl Arm {
         }
     }
 
-    /// The detail in which core tools are sent.
+    /// The detail of core tools.
     #[must_use]
     pub fn core(self) -> Detail {
         match self {
@@ -173,8 +179,8 @@ impl Arm {
         }
     }
 
-    /// The detail in which extended tools are sent before they are expanded. Arm `auto` stands for none and folds
-    /// nothing.
+    /// The detail of extended tools before they are expanded. For `auto` this is the detail of an
+    /// arm that folds nothing.
     #[must_use]
     pub fn extended(self) -> Detail {
         match self {
@@ -215,7 +221,7 @@ impl Serialize for Arm {
     }
 }
 
-/// Writes an arm so that it can be read again without the configuration that made it.
+/// Writes an arm so that it can be read again without the configuration that defined it.
 pub(crate) fn serialize_whole<S: Serializer>(arm: &Arm, serializer: S) -> Result<S::Ok, S::Error> {
     match arm {
         Arm::Custom(own) => own.serialize(serializer),
@@ -238,13 +244,13 @@ impl<'de> Deserialize<'de> for Arm {
     }
 }
 
-/// A text that names no [`Arm`]. There is no silent default.
+/// The text does not name an [`Arm`]. There is no silent default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownArm {
     /// The text.
     pub text: String,
-    /// The arms that a user made, by name.
+    /// The names of the user-defined arms.
     pub own: Vec<String>,
 }
 
@@ -264,17 +270,17 @@ impl std::error::Error for UnknownArm {}
 
 impl FromStr for Arm {
     type Err = UnknownArm;
-    /// Reads the name of a built-in arm.
+    /// Parses the name of a built-in arm.
     fn from_str(text: &str) -> Result<Self, UnknownArm> {
         Self::named(text, &[])
     }
 }
 
 impl Arm {
-    /// Reads the name of a built-in arm, or of one of the user's `own`.
+    /// Parses the name of a built-in arm or of one of the user's `own` arms.
     ///
     /// # Errors
-    /// [`UnknownArm`] lists the names that there are.
+    /// Returns an [`UnknownArm`], which lists the valid names.
     pub fn named(text: &str, own: &[CustomArm]) -> Result<Self, UnknownArm> {
         let built_in = || Self::ALL.into_iter().find(|arm| arm.name() == text);
         let custom = || own.iter().copied().map(Self::Custom).find(|arm| arm.name() == text);

@@ -1,4 +1,4 @@
-//! Applying a profile to a catalogue: one tier, at most one category and one summary a tool.
+//! Applies a profile to a catalog: a tier, at most one category and at most one summary per tool.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -10,55 +10,57 @@ use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Loaded};
 use crate::name::{CategoryName, nearest};
 
-/// The category of core tools that the profile puts in none.
+/// The category of core tools without a category in the profile.
 pub const CORE: &str = "core";
-/// The category of extended tools that the profile puts in none.
+/// The category of extended tools without a category in the profile.
 pub const OTHER: &str = "other";
 
-/// How many mistakes between a profile and a catalogue are told one by one.
+/// The maximum number of profile/catalog mismatches reported individually.
 const MAX_DIAGNOSTICS: usize = 50;
 
-/// What a profile makes of one tool.
+/// A profile's settings for one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Assigned {
-    /// Whether the tool is core.
+    /// The tool's tier.
     pub tier: Tier,
-    /// The category it expands with.
+    /// The category that the tool expands with.
     pub category: CategoryName,
-    /// What is sent as its one sentence instead of its description's first: the profile's own words, else, where that
-    /// does not say what the tool does, another sentence, its title or its name in words.
+    /// The sentence sent instead of the first sentence of the description, if any: the profile's
+    /// summary or, if the first sentence does not describe the tool, another sentence, its title or
+    /// its name in words.
     pub summary: Option<String>,
-    /// Whether it stays whole in every arm: it is the agent's own.
+    /// Whether the tool stays complete in every arm because it is the agent's own.
     pub verbatim: bool,
 }
 
-/// What a profile makes of a catalogue: one [`Assigned`] a tool, in catalogue order, and the categories that have tools.
+/// A profile applied to a catalog: one [`Assigned`] per tool, in catalog order, and the categories
+/// that have tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Assignment {
     pub(crate) profile: String,
     pub(crate) derived: bool,
     pub(crate) tools: Vec<Assigned>,
-    /// For each tool, the place of its category in `categories`.
+    /// For each tool, the index of its category in `categories`.
     category_of: Vec<usize>,
-    /// Category to description, in profile order, [`CORE`] and [`OTHER`] last.
+    /// Maps each category to its description, in profile order, with [`CORE`] and [`OTHER`] last.
     pub(crate) categories: IndexMap<CategoryName, String>,
 }
 
 impl Assignment {
-    /// The name of the profile.
+    /// The profile's name.
     #[must_use]
     pub fn profile(&self) -> &str {
         &self.profile
     }
 
-    /// Whether the profile was derived rather than written.
+    /// Whether the profile was derived from a catalog.
     #[must_use]
     pub fn is_derived(&self) -> bool {
         self.derived
     }
 
-    /// The same for some of the tools only: those whose place in the catalogue is kept.
+    /// Returns an assignment with only the tools whose index in `kept` is true.
     #[must_use]
     pub fn filtered(&self, kept: &[bool]) -> Self {
         let tools = self.tools.iter().zip(kept).filter(|(_, kept)| **kept).map(|(tool, _)| tool.clone());
@@ -70,24 +72,24 @@ impl Assignment {
     }
 
     fn new(profile: String, derived: bool, tools: Vec<Assigned>, categories: IndexMap<CategoryName, String>) -> Self {
-        // A hidden tool's category may have no place of its own; it is never looked up.
+        // A hidden tool's category may have no index; it is never looked up.
         let place = |tool: &Assigned| categories.get_index_of(&tool.category).unwrap_or(usize::MAX);
         let category_of = tools.iter().map(place).collect();
         Self { profile, derived, tools, category_of, categories }
     }
 
-    /// The place of a tool's category among [`categories`](Self::categories).
+    /// The index of a tool's category in [`categories`](Self::categories).
     pub(crate) fn category_index(&self, tool: usize) -> Option<usize> {
         self.category_of.get(tool).copied()
     }
 
-    /// What became of the tool at that place in the catalogue.
+    /// The settings of the tool at the given index.
     #[must_use]
     pub fn at(&self, index: usize) -> Option<&Assigned> {
         self.tools.get(index)
     }
 
-    /// What became of every tool, in catalogue order.
+    /// The settings of every tool, in catalog order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Assigned> {
         self.tools.iter()
     }
@@ -98,7 +100,7 @@ impl Assignment {
     }
 }
 
-/// One pattern applied to a catalogue.
+/// A pattern prepared for matching.
 struct Matcher {
     glob: Option<WildMatch>,
 }
@@ -113,7 +115,7 @@ impl Matcher {
     }
 }
 
-/// The places in the catalogue that a pattern matches, or a diagnostic that it matches none.
+/// The indices of the tools that a pattern matches. Adds a diagnostic if it matches none.
 fn matched(pattern: &Pattern, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> Vec<usize> {
     let matcher = Matcher::new(pattern);
     if !pattern.is_glob()
@@ -131,20 +133,20 @@ fn matched(pattern: &Pattern, catalog: &Catalog, diagnostics: &mut Vec<Diagnosti
         let diagnostic =
             Diagnostic::error("more", pattern.place.clone(), "more names that match nothing are not shown");
         if diagnostics.last().is_none_or(|last| last.code != diagnostic.code) {
-            diagnostics.push(diagnostic.help("mend the ones shown first"));
+            diagnostics.push(diagnostic.help("fix the ones shown first"));
         }
     } else if found.is_empty() {
         let (code, message) = if pattern.is_glob() {
             ("empty-glob", format!("the glob `{}` matches no tool", pattern.text))
         } else {
-            ("unknown-tool", format!("there is no tool named `{}`", pattern.text))
+            ("unknown-tool", format!("unknown tool `{}`", pattern.text))
         };
         let place = pattern.place.clone();
         let diagnostic =
             match nearest(&pattern.text.replace(['*', '?'], ""), catalog.names().map(AsRef::as_ref), 1).first() {
-                _ if pattern.is_glob() => Diagnostic::warning(code, place, message).help("mend it, or take it out"),
+                _ if pattern.is_glob() => Diagnostic::warning(code, place, message).help("fix or remove it"),
                 Some(near) => Diagnostic::error(code, place, message).help(format!("did you mean `{near}`?")),
-                None => Diagnostic::error(code, place, message).help("mend the name, or take it out"),
+                None => Diagnostic::error(code, place, message).help("fix the name or remove it"),
             };
         diagnostics.push(diagnostic);
     }
@@ -177,7 +179,8 @@ pub(super) fn assign(profile: &ToolProfile, catalog: &Catalog) -> Loaded<Assignm
             }
         };
         let fallback = if tier == Tier::Core { CORE } else { OTHER };
-        // The two fallbacks are sound names; a profile's own category of that name simply takes these tools too.
+        // The two fallback names are valid. A category of that name in the profile receives these
+        // tools too.
         let Some(category) = category.or_else(|| CategoryName::new(fallback).ok()) else { continue };
         let own = profile.summaries.get(name.as_str()).map(|(text, _)| text.clone());
         let summary = own.or_else(|| (!sentence.is_first).then_some(sentence.text));
@@ -208,8 +211,8 @@ fn unlisted_note(profile: &ToolProfile, unlisted: &[&str]) -> Diagnostic {
     }
 }
 
-/// The category of each tool. An exact name beats a glob; two categories that claim a tool alike are an error, and the
-/// first keeps it.
+/// The category of each tool. An exact name takes precedence over a glob; if two categories claim a
+/// tool in the same way, that is an error and the first category gets it.
 fn choose_categories(
     profile: &ToolProfile,
     catalog: &Catalog,
@@ -242,10 +245,10 @@ fn choose_categories(
 fn check_summaries(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) {
     for (name, (_, place)) in &profile.summaries {
         if catalog.get(name.as_str()).is_none() {
-            let message = format!("there is no tool named `{name}` to summarise");
+            let message = format!("unknown tool `{name}` in `summary`");
             let near = nearest(name.as_str(), catalog.names().map(AsRef::as_ref), 1).first().copied();
             let help =
-                near.map_or("mend the name, or take the line out".to_owned(), |near| format!("did you mean `{near}`?"));
+                near.map_or("fix the name or remove the line".to_owned(), |near| format!("did you mean `{near}`?"));
             diagnostics.push(Diagnostic::warning("unknown-tool", place.clone(), message).help(help));
         }
     }

@@ -1,4 +1,4 @@
-//! Arm `auto`: which arm a session gets, and why, without loading a vocabulary.
+//! Arm `auto`: chooses a session's arm, with a reason, without loading a vocabulary.
 
 use super::cost::{Candidate, CostModel, TokenFactors};
 use super::session_bill::CacheRules;
@@ -6,50 +6,54 @@ use super::workload::Workload;
 use super::{Arm, Assignment, Delivery};
 use crate::catalog::Catalog;
 
-/// What the first turn may cost before tools are folded further, in estimated tokens.
+/// The maximum cost of the first turn before tools are folded further, in estimated tokens.
 pub const BUDGET_TOKENS: usize = 4_000;
 
-/// What folding must save to be worth anything, in estimated tokens.
+/// The minimum saving that makes folding worthwhile, in estimated tokens.
 pub const MIN_GAIN_TOKENS: usize = 2_000;
 
-/// The ladder, richest first.
+/// The candidate arms, richest first.
 const LADDER: [Arm; 6] = [Arm::Kept, Arm::Signature, Arm::Outline, Arm::Lean, Arm::Stable, Arm::Index];
 
-/// The arm chosen, and why.
+/// The chosen arm and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// An arm that stands for itself, never [`Arm::Auto`].
+    /// The chosen arm, never [`Arm::Auto`].
     pub arm: Arm,
-    /// One sentence.
+    /// The reason, as one sentence.
     pub reason: String,
 }
 
-/// What is known of where a session will run, for [`Arm::Auto`].
+/// What is known about the environment of a session, for [`Arm::Auto`].
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct AutoContext<'s> {
     /// Why the provider's own deferral can be used, if it can.
     pub native: Option<&'s str>,
-    /// Deliveries that are known not to work there, each with who says so.
+    /// Deliveries that are known not to work, each with its source.
     pub refused: &'s [(Delivery, String)],
-    /// What cached input costs there.
+    /// The cache prices.
     pub cache: CacheRules,
-    /// The most tools that one request may hold there, less those that the host adds to an arm's own.
+    /// The maximum number of tools in a request, minus those that the host adds.
     pub max_tools: Option<usize>,
-    /// What tokens are worth there.
+    /// The token factors of the provider.
     pub tokens: TokenFactors,
-    /// For whom tokens are estimated, such as `anthropic`; `None` for OpenAI's tokens without a wire.
+    /// The provider whose tokens are estimated, such as `anthropic`; `None` for OpenAI's tokens
+    /// without a wire.
     pub meter: Option<&'s str>,
 }
 
-/// Chooses for [`Arm::Auto`].
+/// Chooses the arm for [`Arm::Auto`].
 ///
-/// Nothing is folded where the first turn gains too little by it. An arm whose array would hold more tools than are taken
-/// there is never chosen while another is left, `full` among them: then what folding saves does not matter. Otherwise arms that cannot be used there are left out,
-/// and arms with which the whole session is not estimated to cost a twentieth less than with `full` (what is cached counted at
-/// its price, expansions with their requests and answers): so much, a fifth of the array, and all that its words are
-/// taken to be beyond a token each, estimates may be off. Of those left, `native` where the provider has it; else the richest whose
-/// first turn is within `budget`, in tokens; else the one with the cheapest first turn; else `full`.
+/// Nothing is folded if that saves too little in the first turn. An arm whose array exceeds
+/// `max_tools` is chosen only if no other arm remains. If `full` exceeds it, the saving does not
+/// matter. Otherwise arms that the environment does not support are excluded, as are arms whose
+/// estimated session cost is less than a twentieth below that of `full`. The session cost counts
+/// cached tokens at their price and expansions with their requests and answers, and must stay lower
+/// even if the array is a fifth smaller than estimated and each of its words is one token. Of the
+/// remaining arms, the choice is `native` if the provider supports it; otherwise the richest arm
+/// whose first turn is within `budget` tokens; otherwise the one with the cheapest first turn;
+/// otherwise `full`.
 #[must_use]
 pub fn choose(
     catalog: &Catalog,
@@ -80,7 +84,7 @@ pub fn choose(
             format!("nothing is folded: of about {of} tokens folding would save {saved}, under {MIN_GAIN_TOKENS}");
         return choice(Arm::Full, reason);
     }
-    // Why an arm is no choice, the first such reason kept for who asks.
+    // The first reason against any arm, reported if none is chosen.
     let mut against = too_many.map(|why| format!("; {why}")).unwrap_or_default();
     let mut stands = |candidate: &Candidate| {
         let refused = context.refused.iter().find(|(delivery, _)| *delivery == candidate.arm.delivery());

@@ -1,8 +1,8 @@
-//! Coding agents as clients: which tools of an array are their own.
+//! Coding agents as clients: which tools of an array are the agent's own.
 //!
-//! An agent's own tools are what it works with in every turn, and its meta-tools (a tool search, a skill loader) are
-//! understood by the agent itself: none of them is folded. What MCP servers bring is marked in the array, by a prefix or a
-//! namespace. Known agents have a profile as data; of others the marks are read.
+//! An agent uses its own tools in every turn, and it handles its own meta-tools (a tool search, a
+//! skill loader), so none of them is folded. Tools of MCP servers are marked in the array by a
+//! prefix or a namespace. Known agents have a profile as data; for others the marks decide.
 
 mod deferral;
 mod unknown;
@@ -16,7 +16,7 @@ pub use self::deferral::{Deferral, already_defers};
 pub(super) use self::unknown::{leading_groups, prefix_groups};
 use crate::catalog::{Catalog, Tool};
 
-/// The profiles that are built in, as TOML.
+/// The built-in profiles, as TOML.
 const BUILTIN: [&str; 4] = [
     include_str!("../../profiles/clients/claude-code.toml"),
     include_str!("../../profiles/clients/codex.toml"),
@@ -24,17 +24,17 @@ const BUILTIN: [&str; 4] = [
     include_str!("../../profiles/clients/opencode.toml"),
 ];
 
-/// So many of the names by which a client is recognised have to be there: an MCP server has one or two by chance.
+/// The minimum number of recognized names: an MCP server has one or two of them by chance.
 const MIN_RECOGNISED: usize = 3;
 
-/// What is known of a coding agent's tools array.
+/// The known facts about a coding agent's tool array.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClientProfile {
     name: String,
     source: String,
     date: String,
-    /// Names of its own tools that hardly anyone else gives a tool.
+    /// Names of its own tools that few others use.
     recognised_by: Vec<String>,
     /// Further names of its own tools, or globs.
     own: Vec<String>,
@@ -47,7 +47,8 @@ pub struct ClientProfile {
     /// Names of its own tools that run shell commands.
     #[serde(default)]
     shell_tools: Vec<String>,
-    /// Whether these tools type commands into an interactive shell, which expands `!`. `None`: unknown.
+    /// Whether these tools type commands into an interactive shell, which expands `!`. `None` if
+    /// unknown.
     interactive: Option<bool>,
 }
 
@@ -58,18 +59,18 @@ impl ClientProfile {
     /// Reads a profile.
     ///
     /// # Errors
-    /// What is wrong with the TOML, with its place.
+    /// Returns the TOML error with its place.
     pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }
 
-    /// The clients that are built in.
+    /// The built-in clients.
     #[must_use]
     pub fn builtin() -> &'static [Self] {
         &CLIENTS
     }
 
-    /// The built-in client that sent an array, if it is one of them.
+    /// The built-in client that sent an array, if any matches.
     #[must_use]
     pub fn detect(catalog: &Catalog) -> Option<&'static Self> {
         let recognised = |client: &Self| client.recognised_by.iter().filter(|name| catalog.get(name).is_some()).count();
@@ -84,19 +85,20 @@ impl ClientProfile {
         &self.name
     }
 
-    /// Where the facts come from.
+    /// The source of the facts.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// When they were looked up, as `YYYY-MM-DD`.
+    /// The date on which the facts were checked, as `YYYY-MM-DD`.
     #[must_use]
     pub fn date(&self) -> &str {
         &self.date
     }
 
-    /// The names of its meta-tools: what loads skills, and what searches deferred tools. Nothing else should have them.
+    /// The names of its meta-tools, which load skills or search deferred tools. No other tool
+    /// should use these names.
     pub fn meta_tools(&self) -> impl Iterator<Item = &str> {
         self.skill_tools.iter().chain(&self.search_tools).map(String::as_str)
     }
@@ -106,14 +108,14 @@ impl ClientProfile {
         self.search_tools.iter().map(String::as_str)
     }
 
-    /// Whether a tool of it types commands into an interactive shell. `None` if the tool runs no shell commands, or that is
-    /// unknown.
+    /// Whether one of its tools types commands into an interactive shell. `None` if the tool runs
+    /// no shell commands, or if this is unknown.
     #[must_use]
     pub fn is_interactive(&self, tool: &str) -> Option<bool> {
         self.interactive.filter(|_| self.shell_tools.iter().any(|own| own == tool))
     }
 
-    /// Whether a tool is its own rather than an MCP server's.
+    /// Whether a tool is the client's own rather than an MCP server's.
     #[must_use]
     pub fn owns(&self, tool: &Tool) -> bool {
         let name = tool.name().as_str();
@@ -122,7 +124,8 @@ impl ClientProfile {
     }
 }
 
-/// The names that meta-tools of known clients have, in the alphabet's order: a host that adds tools of its own avoids them.
+/// The names of known clients' meta-tools in alphabetical order. A host that adds tools avoids
+/// them.
 #[must_use]
 pub fn client_meta_tools() -> Vec<&'static str> {
     let mut names: Vec<&str> = CLIENTS.iter().flat_map(ClientProfile::meta_tools).collect();
@@ -131,8 +134,9 @@ pub fn client_meta_tools() -> Vec<&'static str> {
     names
 }
 
-/// For each tool of a catalogue whether it is the agent's own: by the profile of the client that sent the array, else by
-/// the marks of the others. All `false` where nothing tells own tools from a server's.
+/// For each tool of a catalog, whether it is the agent's own: according to the profile of the
+/// client that sent the array, or else the marks of the other tools. All `false` if nothing
+/// distinguishes own tools from a server's.
 #[must_use]
 pub fn own_tools(catalog: &Catalog) -> Vec<bool> {
     match ClientProfile::detect(catalog) {

@@ -1,4 +1,4 @@
-//! What tool arrays and sessions cost, estimated without a vocabulary.
+//! Estimates the cost of tool arrays and sessions without a vocabulary.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,50 +7,53 @@ use super::workload::{Shape, Workload};
 use super::{Arm, Assignment, Delivery, Expanded, PlannedTool, Presentation, Tier};
 use crate::catalog::{Catalog, Tool};
 
-/// What is billed for a thousand tokens that OpenAI would bill for the same tools in an array.
+/// Billed tokens per thousand tokens that OpenAI would bill for the same tools in an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenFactors {
-    /// For the tools in an array.
+    /// For tools in an array.
     pub array: u32,
-    /// For the tools as JSON in an answer; 1,250 where a token of text costs what OpenAI's does.
+    /// For tools as JSON in an answer; 1,250 if a text token costs the same as OpenAI's.
     pub json: u32,
 }
 
 impl Default for TokenFactors {
-    /// OpenAI's: JSON takes a quarter more than what a tool array is billed as, 12,134 tokens against 9,620 for the 49 Excel
-    /// tools that the profile `excel-original` is made for.
+    /// OpenAI's factors. JSON takes a quarter more tokens than an array: 12,134 against 9,620 for
+    /// the 49 Excel tools of the profile `excel-original`.
     fn default() -> Self {
         Self { array: 1_000, json: OPENAI_JSON }
     }
 }
 
-/// [`TokenFactors::json`] where a token of text costs what OpenAI's does.
+/// [`TokenFactors::json`] if a text token costs the same as OpenAI's.
 const OPENAI_JSON: u32 = 1_250;
 
-/// What an arm costs, in estimated tokens.
+/// The cost of an arm, in estimated tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) arm: Arm,
     /// The tool array.
     pub(super) first: usize,
-    /// Its tools, meta-tools among them.
+    /// The number of its tools, including meta-tools.
     pub(super) entries: usize,
-    /// The input of a whole session, at the price of input.
+    /// The input of a whole session, in tokens at the price of input.
     pub(super) session: usize,
-    /// The same where the array has a fifth less than estimated, and is cached all the same.
+    /// The same if the array is a fifth smaller than estimated but still cached.
     best: usize,
-    /// The same where it is not cached although it is estimated to be.
+    /// The same if the array is not cached although the estimate says it is.
     worst: usize,
-    /// The same where every expansion brings twice what is estimated. What a model opens may be larger than the average: of
-    /// 1,120 sessions over 20 real lists two with many expansions cost more than `full` without this.
+    /// The same if every expansion returns twice the estimate, because a model may expand larger
+    /// categories than average. Without this, 2 of 1,120 sessions over 20 real lists had many
+    /// expansions and cost more than `full`.
     expansive: usize,
-    /// Of `full`: the same where every word of the tools is one token. Of two made tools whose descriptions are 300 long, common
-    /// words each, `full` is billed three fifths of what is estimated for it, and what is folded nearly as much as estimated.
+    /// For `full`: the same if every word of the tools is one token. For two synthetic tools whose
+    /// descriptions consist of 300 long, common words each, `full` is billed at three fifths of its
+    /// estimate, but their folded form at nearly the full estimate.
     plain: usize,
 }
 
 impl Candidate {
-    /// Whether it is expected to cost a twentieth less than `full`, and no more even where the estimates are off.
+    /// Whether the arm is expected to cost a twentieth less than `full`, and not more even if the
+    /// estimates are off.
     pub(super) fn pays(&self, full: &Self) -> bool {
         let even_then = [(self.worst, full.best), (self.expansive, full.session), (self.session, full.plain)];
         let gains = self.session as u128 * 20 <= full.session as u128 * 19;
@@ -58,18 +61,18 @@ impl Candidate {
     }
 }
 
-/// A minimum that a request reaches even if its tokens are overestimated by two fifths. A session's price may hang on
-/// whether it is cached at all.
+/// A minimum that a request still reaches if its tokens are overestimated by two fifths. A
+/// session's price can depend on whether it is cached at all.
 fn longer(minimum: usize) -> usize {
     minimum.saturating_mul(7) / 5
 }
 
-/// A minimum that a request stays under even if its tokens are underestimated by two fifths.
+/// A minimum that a request stays below even if its tokens are underestimated by two fifths.
 fn shorter(minimum: usize) -> usize {
     minimum.saturating_mul(5) / 7
 }
 
-/// Estimates what arms cost for one catalogue.
+/// Estimates the cost of arms for one catalog.
 pub(super) struct CostModel<'s> {
     pub(super) catalog: &'s Catalog,
     pub(super) assignment: &'s Assignment,
@@ -78,11 +81,12 @@ pub(super) struct CostModel<'s> {
     pub(super) workload: Workload,
 }
 
-/// What a call of `expand_tools` and its answer cost beside the definitions, in tokens: 20 to 100 by provider.
+/// The cost of an `expand_tools` call and its answer without the definitions, in tokens: 20 to 100
+/// depending on the provider.
 const AROUND_EXPANSION: usize = 60;
 
-/// What a provider may add to a request that has tools, in tokens: Anthropic's prompt for tool use has 264 to 804. It tells
-/// most where nothing is cached.
+/// The maximum that a provider adds to a request with tools, in tokens: Anthropic's prompt for tool
+/// use has 264 to 804. It matters most without a cache.
 const TOOL_PROMPT: usize = 500;
 
 impl CostModel<'_> {
@@ -107,7 +111,7 @@ impl CostModel<'_> {
         Candidate { arm, first, entries, session, best, worst, expansive, plain }
     }
 
-    /// What an expansion brings: a category, of the size in which a folded tool finds itself on average.
+    /// The size of an expansion: the average over folded tools of the size of their category.
     fn reply(&self, presentation: &Presentation) -> usize {
         let (mut sum, mut count) = (0, 0);
         let delivery = presentation.arm().delivery();
@@ -119,7 +123,8 @@ impl CostModel<'_> {
         sum / count.max(1) + AROUND_EXPANSION
     }
 
-    /// All tools in an array, every word of theirs one token: of descriptions what a token of text costs.
+    /// All tools in an array, if every word of theirs were one token: for descriptions, at the
+    /// price of a text token.
     fn plain(&self) -> usize {
         let one = |tool: &Tool| {
             let text = plain_tokens(tool.name().as_str()) + plain_tokens(tool.description());
@@ -130,7 +135,8 @@ impl CostModel<'_> {
         shown.map(|(tool, _)| one(tool)).sum()
     }
 
-    /// A tool as an expansion brings it: JSON in an answer, or what the provider makes of a definition.
+    /// A tool as an expansion delivers it: as JSON in an answer, or as the provider bills a
+    /// definition.
     fn whole(&self, tool: &Tool, delivery: Delivery) -> usize {
         let parts = [tool.name().as_str(), tool.description(), tool.parameters_text()];
         if matches!(delivery, Delivery::Native | Delivery::Append) {
@@ -140,13 +146,13 @@ impl CostModel<'_> {
         scaled(json_tokens(parts), self.tokens.json) * 1_000 / OPENAI_JSON as usize
     }
 
-    /// What a session is taken to be, in words.
+    /// The assumed session, in words.
     pub(super) fn span(&self) -> String {
         let Workload { requests, expansions, .. } = self.workload;
         format!("{requests} requests with {expansions} expansions, caching counted")
     }
 
-    /// Why an arm does not pay.
+    /// Why an arm does not save enough.
     pub(super) fn why_not(&self, candidate: &Candidate, full: &Candidate) -> String {
         let Candidate { arm, first, session, .. } = candidate;
         let minimum = self.cache.minimum;
@@ -160,7 +166,7 @@ impl CostModel<'_> {
     }
 }
 
-/// Whether a word of a schema's text is one that its rendered form mostly does without.
+/// Whether a word of a schema's text is mostly absent from its rendered form.
 fn is_cheap(word: &[u8]) -> bool {
     matches!(
         word,
@@ -182,10 +188,11 @@ fn is_cheap(word: &[u8]) -> bool {
     )
 }
 
-/// The tokens of the first turn, estimated without a vocabulary: words, with a further token for every seven letters,
-/// and characters beyond ASCII, weighted by where they stand.
+/// Estimates the tokens of the first turn without a vocabulary: words, plus one token for every
+/// seven letters, plus characters beyond ASCII, weighted by position.
 ///
-/// Fitted on what the arms of the 22 catalogues of the corpora are billed: within a fifth for nine arms in ten.
+/// Fitted on the billed tokens of all arms for the 22 catalogs of the corpora: within a fifth for
+/// nine arms in ten.
 #[must_use]
 pub fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Assignment) -> usize {
     let plan = presentation.plan(catalog, assignment, &Expanded::default());
@@ -198,7 +205,7 @@ pub fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Ass
     presentation.array(catalog, &plan).map(cost).sum()
 }
 
-/// Tokens by a factor in thousandths.
+/// Multiplies tokens by a factor in thousandths.
 fn scaled(tokens: usize, factor: u32) -> usize {
     tokens.saturating_mul(factor as usize) / 1_000
 }
@@ -209,16 +216,17 @@ fn tokens(name: &str, description: &str, parameters: &str) -> usize {
     (tenths / 10).saturating_sub(4)
 }
 
-/// The tokens of a definition as JSON in an answer, from its name, description and parameters.
+/// Estimates the tokens of a definition as JSON in an answer, from its name, description and
+/// parameters.
 ///
-/// Fitted on the 891 tools of 21 lists counted with o200k: half of the tools are within 3 %, nine in ten within 7 %, every list
-/// within 8 %.
+/// Fitted on the 891 tools of 21 lists counted with o200k: half of the tools are within 3 %, nine
+/// in ten within 7 %, and every list within 8 %.
 fn json_tokens([name, description, parameters]: [&str; 3]) -> usize {
     (json_cost(name, 80, 127) + json_cost(description, 80, 127) + json_cost(parameters, 72, 139)) / 100 + 8
 }
 
-/// The cost of a text in hundredths of a token: words, with a further one for every seven letters, runs of punctuation,
-/// and characters beyond ASCII.
+/// The cost of a text in hundredths of a token: words, plus one for every seven letters, runs of
+/// punctuation, and characters beyond ASCII.
 fn json_cost(text: &str, word: usize, punctuation: usize) -> usize {
     let (mut cost, mut letters, mut in_run) = (0, 0_usize, false);
     for byte in text.bytes() {
@@ -242,15 +250,17 @@ fn json_cost(text: &str, word: usize, punctuation: usize) -> usize {
     cost + word * letters.div_ceil(7)
 }
 
-/// The tokens of a text, a word each, and one for every two characters beyond ASCII.
+/// The tokens of a text at one per word, plus one for every two characters beyond ASCII.
 fn plain_tokens(text: &str) -> usize {
     let words = text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.count() + text.bytes().filter(|byte| *byte >= 0xC0).count().div_ceil(2)
 }
 
-/// The cost of a text in tenths of a token, with `word` tenths for a word that is no keyword of schemas.
+/// The cost of a text in tenths of a token, with `word` tenths for a word that is not a schema
+/// keyword.
 ///
-/// A start reads some hundred kilobytes of schemas with it, several times over: so it is one pass over the bytes.
+/// Makes a single pass over the bytes, because startup scans several hundred kilobytes of schemas
+/// several times.
 fn text_cost(text: &str, word: usize) -> usize {
     let mut tenths = 0;
     let mut start = 0;

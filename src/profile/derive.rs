@@ -1,9 +1,11 @@
-//! Deriving a profile: categories from a catalogue alone, as a person would choose them.
+//! Derives a profile: categories from a catalog alone, similar to what a person would choose.
 //!
-//! An agent's own tools are core ([`own_tools`]). The others are taken server by server ([`sources`]). Tools whose names
-//! differ in their verb only (`set_note`, `delete_note`) are one unit and stay together. Units that share a subject make a
-//! category ([`grouping`]); what shares none joins what it is most alike ([`leftovers`]). A category is named by words as they
-//! stand in its tools' names, never by a number. The result depends on names and descriptions, not on their order.
+//! An agent's own tools are core ([`own_tools`]). The others are processed server by server
+//! ([`sources`]). Tools whose names differ only in the verb (`set_note`, `delete_note`) form one
+//! unit and stay together. Units that share a subject form a category ([`grouping`]); the others
+//! join the most similar category ([`leftovers`]). A category is named by words from its tools'
+//! names, never by a number. The result depends on names and descriptions, not on the order of the
+//! tools.
 
 mod grouping;
 mod leftovers;
@@ -26,8 +28,8 @@ use crate::catalog::Catalog;
 use crate::diagnostic::Place;
 use crate::name::CategoryName;
 
-/// A server with fewer tools is one category: telling them apart costs a line in `expand_tools` in every request and saves
-/// a few schemas once.
+/// A server with fewer tools is one category: splitting it costs a line in `expand_tools` in every
+/// request and saves only a few schemas once.
 const MIN_TO_SPLIT: usize = 8;
 
 pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
@@ -47,7 +49,8 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
         found.extend(groups.into_iter().map(|group| Named::new(place, source, &units, &group, whole, several)));
     }
     let names: Vec<&str> = catalog.names().map(AsRef::as_ref).collect();
-    // A category's line names tools as their server does: what all of them begin with would be said over and over.
+    // A category's line omits the server prefix of tool names, which would be repeated in each of
+    // them.
     let mut short = names.clone();
     for (at, rest) in sources.iter().flat_map(|source| &source.rests) {
         if let Some(name) = short.get_mut(*at).filter(|_| !rest.is_empty()) {

@@ -1,4 +1,4 @@
-//! `expand_tools` and `call_tool`: how they are declared, and what `expand_tools` answers.
+//! `expand_tools` and `call_tool`: their declarations, and the answers of `expand_tools`.
 
 mod bridge;
 mod reply;
@@ -15,23 +15,23 @@ use crate::name::CategoryName;
 
 /// The name of the meta-tool that opens categories.
 pub const EXPAND_TOOLS: &str = "expand_tools";
-/// The name of the meta-tool that calls a tool which is not in the array.
+/// The name of the meta-tool that calls a tool outside the array.
 pub const CALL_TOOL: &str = "call_tool";
 
-/// A category that has something to open.
+/// A category with folded tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deferred {
     /// The category.
     pub category: CategoryName,
-    /// What its tools have in common; empty if nobody said.
+    /// A short description of its tools; may be empty.
     pub description: String,
-    /// Its folded tools, as places in the catalogue counted from 0.
+    /// The indices of its folded tools in the catalog.
     pub tools: Vec<usize>,
 }
 
-/// The categories that have something to open, in profile order. Does not depend on what is open, so that whatever is
-/// made from it is the same for the whole session.
+/// The categories with folded tools, in profile order. Independent of what is open, so everything
+/// derived from it is constant for the session.
 pub(super) fn deferred(assignment: &Assignment, folded: impl Fn(usize) -> bool) -> Vec<Deferred> {
     let empty = |(category, description): (&CategoryName, &str)| Deferred {
         category: category.clone(),
@@ -48,7 +48,8 @@ pub(super) fn deferred(assignment: &Assignment, folded: impl Fn(usize) -> bool) 
     categories
 }
 
-/// The declaration of `expand_tools` under an arm, in the names that the model sees; `None` if nothing is folded.
+/// The declaration of `expand_tools` under an arm, with the names that the model sees; `None` if
+/// nothing is folded.
 pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm, naming: &dyn Naming) -> Option<Tool> {
     if categories.is_empty() {
         return None;
@@ -95,7 +96,8 @@ pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm,
     Tool::new(naming.expand_tools(), &description, arguments(arm, &names)).ok()
 }
 
-/// Arm `seed` declares the original's single `category`; the others take several categories and single tools.
+/// Arm `seed` declares the original design's single `category`; the others accept several
+/// categories and single tools.
 fn arguments(arm: Arm, names: &[&str]) -> Value {
     if arm == Arm::Seed {
         return json!({

@@ -1,4 +1,4 @@
-//! Reading a profile file: TOML with a place for every mistake.
+//! Reads a profile file: TOML with a place for every error.
 
 use std::ops::Range;
 
@@ -12,16 +12,17 @@ use super::{Category, Pattern, Tier, ToolProfile};
 use crate::diagnostic::{Diagnostic, Loaded, Place};
 use crate::name::{CategoryName, ToolName, nearest};
 
-/// The largest profile file that is read, in bytes.
+/// The maximum size of a profile file, in bytes.
 pub const MAX_PROFILE_BYTES: usize = 1024 * 1024;
 
-/// How many globs a profile may have; each is matched with every tool.
+/// The maximum number of globs in a profile; each is matched against every tool.
 const MAX_GLOBS: usize = 2_000;
 
-/// How many mistakes are told one by one.
+/// The maximum number of errors reported individually.
 const MAX_DIAGNOSTICS: usize = 100;
 
-/// A tool profile for toolfold: which tools a model always sees whole, and how the others are grouped.
+/// A tool profile for toolfold: which tools a model always sees whole, and how the others are
+/// grouped.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "toolfold tool profile")]
@@ -29,12 +30,14 @@ const MAX_DIAGNOSTICS: usize = 100;
 pub(super) struct ProfileFile {
     /// The profile's name, shown in reports. Absent: the name of the file.
     name: Option<String>,
-    /// Names or globs (`*` any run, `?` one character) of the tools that are always in the richest detail the arm has.
+    /// Names or globs (`*` any run, `?` one character) of the tools that are always in the richest
+    /// detail the arm has.
     #[serde(default)]
     core: Vec<String>,
     /// What becomes of a tool that is neither core nor in a category. Absent: `extended`.
     unlisted: Option<UnlistedFile>,
-    /// Named groups of tools that expand together. A tool is in one category; a core tool may be in one too.
+    /// Named groups of tools that expand together. A tool is in one category; a core tool may be in
+    /// one too.
     #[serde(default)]
     category: IndexMap<String, CategoryFile>,
     /// One-liners by tool name, used instead of the first sentence of the description.
@@ -55,7 +58,8 @@ enum UnlistedFile {
 #[serde(deny_unknown_fields)]
 #[allow(dead_code, reason = "the fields exist to be described by the JSON Schema that editors use")]
 struct CategoryFile {
-    /// What the tools have in common, in a few words: the model reads it in `expand_tools`, and every token counts.
+    /// What the tools have in common, in a few words: the model reads it in `expand_tools`, and
+    /// every token counts.
     #[serde(default)]
     description: String,
     /// Names or globs of the tools. An exact name beats a glob of another category.
@@ -68,7 +72,7 @@ pub fn profile_schema() -> Schema {
     schemars::schema_for!(ProfileFile)
 }
 
-/// What reading collects.
+/// State while reading a profile.
 struct Reader<'t> {
     text: &'t str,
     file: &'t str,
@@ -223,7 +227,7 @@ impl Reader<'_> {
             (Ok(name), other) => self.wrong_type(&format!("summary.{name}"), value.span(), other, "a string"),
             (Err(why), _) => {
                 let message = format!("`{}` cannot be a tool's name: {why}", key.get_ref());
-                self.error("bad-name", key.span().start, message, "mend the name");
+                self.error("bad-name", key.span().start, message, "fix the name");
             }
         }
     }
@@ -251,7 +255,7 @@ impl Reader<'_> {
                     self.error("bad-name", at, message, "use letters, digits, `_ - . : / @`, `*` and `?`");
                 }
                 DeValue::String(text) if !seen.insert(text.to_string()) => {
-                    let message = format!("`{text}` stands twice in `{key}`");
+                    let message = format!("`{text}` is listed twice in `{key}`");
                     let diagnostic = Diagnostic::warning("repeated", self.place(at), message).help("take one out");
                     self.diagnostics.push(diagnostic);
                 }

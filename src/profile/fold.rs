@@ -1,7 +1,7 @@
-//! Folding: a tool as it is sent at a detail.
+//! Folds a tool to a detail.
 //!
-//! Folding only takes away. Where nothing would be saved the tool stays full, so a folded tool never costs more than
-//! the whole one.
+//! Folding only removes. If it would save nothing, the tool stays full, so a folded tool never
+//! costs more than the full one.
 
 mod bare;
 mod hint;
@@ -20,28 +20,29 @@ use self::schema::{partial_text, signature_text};
 use super::{Detail, first_sentence};
 use crate::catalog::Tool;
 
-/// What folding must save to be worth a round trip, in bytes of compact JSON. Below it a tool is sent whole:
-/// an open stub instead of a schema that is as small would hide something and spare nothing.
+/// The minimum saving that is worth a round trip, in bytes of compact JSON. Below it a tool is sent
+/// full: an open stub instead of an equally small schema would hide something and save nothing.
 const MIN_SAVED_BYTES: usize = 24;
 
-/// The stub's schema: open, since a closed one would be a lie about a tool that takes arguments.
+/// The stub's schema. It is open, because a closed one would be wrong for a tool that takes
+/// arguments.
 const OPEN: &str = r#"{"type":"object","properties":{},"additionalProperties":true}"#;
 
-/// What stays of a schema beside its shape.
+/// What a folded schema keeps beside its structure.
 #[derive(Debug, Default)]
 struct Kept {
     definitions: Definitions,
-    /// Words that tell how to write a required parameter, by the address of its schema in the document.
+    /// Hints for writing a required parameter, by the address of its schema in the document.
     hints: HashMap<*const Value, String>,
-    /// What stands for the shape of a property, by the same.
+    /// The text that replaces a property's schema, by the same address.
     loose: HashMap<*const Value, String>,
 }
 
-/// What folding made of a tool, without the tool.
+/// The folded form of a tool, without the tool.
 #[derive(Debug, Clone)]
 pub(super) struct FoldedForm {
     pub(super) detail: Detail,
-    /// Whether there is more to be had by expanding.
+    /// Whether expanding the tool reveals more.
     pub(super) deferred: bool,
     description: Option<String>,
     schema: Option<Cow<'static, str>>,
@@ -53,17 +54,18 @@ impl FoldedForm {
         Self { detail: Detail::Full, deferred: false, description: None, schema: None }
     }
 
-    /// The same for a tool that is only named.
+    /// The form of a tool that is only named.
     pub(super) fn index() -> Self {
         Self { detail: Detail::Index, deferred: true, description: None, schema: None }
     }
 
-    /// Whether the tool is not in the prompt. `native`: the provider keeps deferred tools out of it.
+    /// Whether the tool is not in the prompt. `native`: the provider keeps deferred tools out of
+    /// it.
     pub(super) fn is_absent(&self, native: bool) -> bool {
         self.detail == Detail::Index || native && self.deferred
     }
 
-    /// How many bytes of a prompt it spares.
+    /// The number of prompt bytes that the form saves.
     pub(super) fn saved_bytes(&self, tool: &Tool, native: bool) -> usize {
         if self.is_absent(native) {
             return entry_bytes(tool);
@@ -71,24 +73,25 @@ impl FoldedForm {
         let shorter = |full: &str, folded: Option<usize>| folded.map_or(0, |folded| full.len().saturating_sub(folded));
         let schema = shorter(tool.parameters_text(), self.schema.as_deref().map(str::len));
         let schema = if tool.declares_parameters() { schema } else { 0 };
-        // As in `Folded::new`, escapes are counted against folding only.
+        // As in `Folded::new`, escapes only count against folding.
         shorter(tool.description(), self.description.as_deref().map(escaped_len)) + schema
     }
 
-    /// Puts the tool back.
+    /// Combines the form with its tool.
     pub(super) fn of<'t>(&'t self, tool: &'t Tool) -> Folded<'t> {
         let description = Cow::Borrowed(self.description.as_deref().unwrap_or_else(|| tool.description()));
         Folded { tool, detail: self.detail, description, schema: self.schema.as_deref().map(Cow::Borrowed) }
     }
 }
 
-/// A tool's schema folded as wanted, and the detail that came of it; `None` where nothing can be dropped.
+/// A tool's schema folded to the wanted detail, and the resulting detail. `None` if nothing can be
+/// removed.
 fn fold(tool: &Tool, wanted: Detail) -> (Detail, Option<Cow<'static, str>>) {
     let (root, own) = (tool.parameters(), tool.parameters_text());
     let signature = || signature_text(root, own).map(Cow::Owned);
     match wanted {
         Detail::Full => (Detail::Full, None),
-        // A tool without parameters has an honest schema already; an open stub would unsay it.
+        // A tool without parameters already has an exact schema; an open stub would contradict it.
         Detail::Summary | Detail::Index if !tool.takes_no_parameters() => (wanted, Some(Cow::Borrowed(OPEN))),
         Detail::Signature | Detail::Summary | Detail::Index => (wanted, signature()),
         Detail::Outline | Detail::Required => {
@@ -102,27 +105,28 @@ fn fold(tool: &Tool, wanted: Detail) -> (Detail, Option<Cow<'static, str>>) {
     }
 }
 
-/// The parameters that a tool's schema at a detail does not name.
+/// The parameters that a tool's schema does not name at a detail.
 pub(super) fn hidden(tool: &Tool, detail: Detail) -> Vec<&str> {
     schema::hidden(tool.parameters(), tool.parameters_text(), detail)
 }
 
-/// About how many bytes a whole tool takes in a tool array, as compact JSON in the shape of Chat Completions.
+/// The approximate size of a full tool in a Chat Completions array, in bytes of compact JSON.
 pub(super) fn entry_bytes(tool: &Tool) -> usize {
     const AROUND: &str = r#"{"type":"function","function":{"name":"","description":"","parameters":}},"#;
     let schema = if tool.declares_parameters() { tool.parameters_text().len() } else { 0 };
     AROUND.len() + tool.name().as_str().len() + tool.description().len() + schema
 }
 
-/// A schema without the tool's lifetime; the stub, which most folded tools share, is not copied.
+/// Detaches a schema from the tool's lifetime. The stub, which most folded tools share, is not
+/// copied.
 fn kept_schema(schema: Cow<'_, str>) -> Cow<'static, str> {
     if schema == OPEN { Cow::Borrowed(OPEN) } else { Cow::Owned(schema.into_owned()) }
 }
 
-/// The most bytes that one byte of a text takes in a JSON string: `\u0001`.
+/// The maximum number of bytes that one byte takes in a JSON string: `\u0001`.
 const MAX_ESCAPED: usize = 6;
 
-/// How long a text is as a JSON string without its quotes, in bytes.
+/// The length of a text as a JSON string without quotes, in bytes.
 fn escaped_len(text: &str) -> usize {
     let extra = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
@@ -132,7 +136,7 @@ fn escaped_len(text: &str) -> usize {
     text.len() + text.bytes().map(extra).sum::<usize>()
 }
 
-/// A tool as it is sent at a detail.
+/// A tool at a detail.
 #[derive(Debug, Clone)]
 pub struct Folded<'t> {
     tool: &'t Tool,
@@ -142,8 +146,8 @@ pub struct Folded<'t> {
 }
 
 impl<'t> Folded<'t> {
-    /// The tool at the wanted detail, or full if that saves nothing. `summary` replaces the first sentence.
-    /// [`Detail::Index`] has no form of its own: it is shown here as a summary.
+    /// The tool at the wanted detail, or full if that saves nothing. `summary` replaces the first
+    /// sentence. [`Detail::Index`] has no form in the array; here it equals a summary.
     #[must_use]
     pub fn new(tool: &'t Tool, wanted: Detail, summary: Option<&'t str>) -> Self {
         let full = Self::full(tool);
@@ -159,9 +163,9 @@ impl<'t> Folded<'t> {
             _ => Cow::Borrowed(own),
         };
         let schema_saved = if tool.declares_parameters() { own.len() - schema.len() } else { 0 };
-        // What escaping adds to the whole description is not counted: it could only make folding gain more.
+        // Escapes in the full description are not counted: they could only increase the saving.
         let whole = full.description.len() + schema_saved;
-        // Most tools save more than any escapes could cost.
+        // Most tools save more than escapes could cost.
         if description.len() * MAX_ESCAPED + MIN_SAVED_BYTES > whole
             && escaped_len(&description) + MIN_SAVED_BYTES > whole
         {
@@ -170,12 +174,13 @@ impl<'t> Folded<'t> {
         Self { tool, detail, description, schema: Some(schema) }
     }
 
-    /// The tool as it is.
+    /// The unchanged tool.
     pub(super) fn full(tool: &'t Tool) -> Self {
         Self { tool, detail: Detail::Full, description: Cow::Borrowed(tool.description()), schema: None }
     }
 
-    /// Keeps what was folded without its tool. `native`: the provider defers it, folded or not.
+    /// Detaches the folded form from its tool. `native`: the provider defers the tool, folded or
+    /// not.
     pub(super) fn keep(self, native: bool) -> FoldedForm {
         let folded = self.detail != Detail::Full;
         let description = folded.then(|| self.description.into_owned());
@@ -193,37 +198,38 @@ impl<'t> Folded<'t> {
         self.tool
     }
 
-    /// The detail it is really in: [`Detail::Full`] where folding saves nothing.
+    /// The actual detail: [`Detail::Full`] if folding saves nothing.
     #[must_use]
     pub fn detail(&self) -> Detail {
         self.detail
     }
 
-    /// The description at that detail; empty if there is none.
+    /// The description at this detail; may be empty.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Whether it may be sent with OpenAI's or Anthropic's `strict`: it asks for it, and nothing of it is folded. A strict
-    /// schema that is folded would forbid the arguments that are not shown.
+    /// Whether the tool may be sent with OpenAI's or Anthropic's `strict`: it requests it and is
+    /// not folded. A folded strict schema would forbid the arguments that it omits.
     #[must_use]
     pub fn is_strict(&self) -> bool {
         self.detail == Detail::Full && self.tool.strict() == Some(true)
     }
 
-    /// The schema at that detail as compact JSON text.
+    /// The schema at this detail as compact JSON text.
     #[must_use]
     pub fn parameters_text(&self) -> &str {
         self.schema.as_deref().unwrap_or_else(|| self.tool.parameters_text())
     }
 
-    /// The schema at that detail as a value.
+    /// The schema at this detail as a value.
     #[must_use]
     pub fn parameters(&self) -> Cow<'t, Value> {
         match &self.schema {
             None => Cow::Borrowed(self.tool.parameters()),
-            // The text was written from a value above, so that it parses; the whole schema is true in any case.
+            // The text was written from a value above, so it parses. The full schema is correct in
+            // any case.
             Some(text) => serde_json::from_str(text).map_or(Cow::Borrowed(self.tool.parameters()), Cow::Owned),
         }
     }

@@ -1,18 +1,19 @@
 //! The names under which a model sees tools and categories.
 //!
-//! A provider may have no room for a tool's own name, or another tool may have a meta-tool's. What is said to the model
-//! uses the names that it sees, and what it writes is understood by them. This layer only asks; who talks to a provider
-//! answers.
+//! A provider may not support a tool's own name, or a tool may have the name of a meta-tool. Texts
+//! for the model use the names that it sees, and its calls are resolved by them. This layer only
+//! defines the trait; the wire side implements it.
 
 use super::{Bridge, EXPAND_TOOLS};
 use crate::catalog::Catalog;
 
-/// How names are shown to a model, and read back.
+/// Maps names to those that a model sees, and back.
 pub trait Naming {
-    /// The name under which a tool is shown. `index` is its place in the catalogue, `own` its name there.
+    /// The name under which a tool is shown. `index` is its index in the catalog, `own` its catalog
+    /// name.
     fn tool<'n>(&'n self, index: usize, own: &'n str) -> &'n str;
 
-    /// The tool that is shown under a name; a tool's own name is understood too.
+    /// The tool shown under a name. A tool's own name is accepted too.
     fn find_tool(&self, catalog: &Catalog, shown: &str) -> Option<usize>;
 
     /// The name under which a category is shown.
@@ -20,7 +21,7 @@ pub trait Naming {
         own
     }
 
-    /// The category that is shown under a name; any other text is given back.
+    /// The category shown under a name; any other text is returned unchanged.
     fn find_category<'n>(&'n self, shown: &'n str) -> &'n str {
         shown
     }
@@ -30,18 +31,18 @@ pub trait Naming {
         EXPAND_TOOLS
     }
 
-    /// Whether tools that are not in the array are called through a meta-tool for each kind of effect.
+    /// Whether tools outside the array are called through one meta-tool per kind of effect.
     fn tells_effects_apart(&self) -> bool {
         false
     }
 
-    /// The name of a meta-tool that calls what is not in the array.
+    /// The name of a meta-tool that calls tools outside the array.
     fn bridge(&self, bridge: Bridge) -> &str {
         bridge.name()
     }
 }
 
-/// Everything under its own name.
+/// Shows everything under its own name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CatalogNames;
 

@@ -1,4 +1,4 @@
-//! One profile of a catalogue whose tools are presented by several: each server by its own.
+//! Combines several profiles for one catalog: a part of its tools each, such as one per server.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::catalog::{Catalog, Tool};
 use crate::diagnostic::{Diagnostic, Loaded, Place};
 use crate::name::ToolName;
 
-/// What presents some of a catalogue's tools.
+/// The source of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProfileSource<'a> {
-    /// Nothing: they are core.
+    /// No profile: all tools are core.
     Off,
-    /// A profile that is derived from them.
+    /// A profile derived from the tools.
     Derived,
-    /// A profile that somebody wrote.
+    /// A written profile.
     Written(&'a ToolProfile),
 }
 
@@ -31,18 +31,19 @@ impl ProfileSource<'_> {
     }
 }
 
-/// Some tools of a catalogue, and what presents them.
+/// Some tools of a catalog, and the source of their profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProfilePart<'a> {
-    /// What presents them.
+    /// The source of the profile.
     pub source: ProfileSource<'a>,
-    /// The tools: each by its name in the catalogue, with the name that the profile knows it by.
+    /// The tools: maps each catalog name to the name in the profile.
     pub names: &'a BTreeMap<String, String>,
 }
 
 impl ToolProfile {
-    /// The profile of a catalogue in which some tools have one of their own; `rest` is that of the others. Categories of one
-    /// name are one category, with the description that comes first: that of `rest`, then in the order of the parts.
+    /// Builds the assignment of a catalog in which some tools have their own profile; `rest`
+    /// applies to the others. Categories of the same name are merged and keep the first
+    /// description: that of `rest`, then in the order of the parts.
     pub fn of_parts(catalog: &Catalog, rest: ProfileSource<'_>, parts: &[ProfilePart<'_>]) -> Loaded<Self> {
         let mut whole = Self { name: "servers".to_owned(), ..Self::empty() };
         let mut diagnostics = Vec::new();
@@ -59,7 +60,7 @@ impl ToolProfile {
             for tool in catalog.iter() {
                 let Some(name) = part.names.get(tool.name().as_str()) else { continue };
                 let known = Tool::new(name, tool.description(), tool.parameters().clone()).ok();
-                // A name that no catalogue takes is in none.
+                // A name that is not valid in a catalog is skipped.
                 if known.is_some_and(|known| own.add(known).is_ok()) {
                     shown.push(tool.name().clone());
                 }
@@ -84,7 +85,7 @@ impl ToolProfile {
         }
     }
 
-    /// Takes what a source makes of these tools, which have these names here.
+    /// Applies a source to these tools, which have these names here.
     fn take(&mut self, source: ProfileSource<'_>, catalog: &Catalog, names: &[ToolName]) -> Vec<Diagnostic> {
         let Loaded { value: assignment, mut diagnostics } = source.assign(catalog);
         for (name, description) in assignment.categories() {
@@ -115,7 +116,7 @@ impl ToolProfile {
         }
         self.categories.retain(|_, own| !own.tools.is_empty());
         if self.unlisted == Tier::Hidden {
-            // The whole profile says it of all.
+            // The combined profile reports this for all tools.
             diagnostics.retain(|own| own.code != "unlisted-tools");
         }
         diagnostics

@@ -1,4 +1,4 @@
-//! The plan: what each tool looks like now.
+//! The plan: the current form of each tool.
 
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tie
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName};
 
-/// What a session has opened, in the order it was opened. Opening is for the session's whole life.
+/// What a session has opened, in order. Tools stay open for the whole session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expanded {
     categories: IndexSet<CategoryName>,
@@ -17,12 +17,12 @@ pub struct Expanded {
 }
 
 impl Expanded {
-    /// Opens a category. Whether it was closed before.
+    /// Opens a category. Returns whether it was closed before.
     pub fn open_category(&mut self, name: CategoryName) -> bool {
         self.categories.insert(name)
     }
 
-    /// Opens one tool. Whether it was closed before.
+    /// Opens one tool. Returns whether it was closed before.
     pub fn open_tool(&mut self, name: ToolName) -> bool {
         self.tools.insert(name)
     }
@@ -44,21 +44,22 @@ impl Expanded {
     }
 }
 
-/// A catalogue under a profile and an arm: every form that tools can take, made once, and the meta-tools.
+/// A catalog under a profile and an arm: every form that tools can take, computed once, and the
+/// meta-tools.
 ///
-/// It does not depend on what any session has opened; [`Presentation::plan`] adds that.
+/// It does not depend on what a session has opened; [`Presentation::plan`] adds that.
 #[derive(Debug, Clone)]
 pub struct Presentation {
     arm: Arm,
-    /// The form of each tool while it is closed, in catalogue order; `None` for a hidden one.
+    /// The form of each tool while it is closed, in catalog order; `None` for a hidden tool.
     closed: Vec<Option<FoldedForm>>,
     deferred: Vec<Deferred>,
     meta: Vec<Tool>,
 }
 
 impl Presentation {
-    /// Makes every form of a catalogue's tools under an arm. Where folding would spare less than the meta-tools cost
-    /// that it needs, nothing is folded.
+    /// Computes every form of a catalog's tools under an arm. Nothing is folded if that would save
+    /// less than the required meta-tools cost.
     #[must_use]
     pub fn new(catalog: &Catalog, assignment: &Assignment, arm: Arm) -> Self {
         let form = |(tool, assigned): (&Tool, &super::Assigned)| {
@@ -82,23 +83,24 @@ impl Presentation {
         if presentation.saves(catalog) { presentation } else { presentation.unfolded() }
     }
 
-    /// Whether folding spares more than its meta-tools cost. Measured in bytes of the compact JSON array, which needs no
-    /// vocabulary and is the same for every provider; half as much again is asked for, because the keywords that
-    /// folding drops are many bytes and few tokens. With that, none of the 33 tool lists at hand and none of
-    /// their 1,053 tools alone is billed more in any arm than whole; with bytes as they are, 32 of the tools were.
+    /// Whether folding saves more than its meta-tools cost. Measured in bytes of the compact JSON
+    /// array, which needs no vocabulary and is the same for every provider. The saving must be half
+    /// as much again, because the keywords that folding drops have many bytes but few tokens. With
+    /// this rule, none of the 33 available tool lists and none of their 1,053 tools alone is billed
+    /// more in any arm than unfolded; without it, 32 of the tools were.
     fn saves(&self, catalog: &Catalog) -> bool {
         let native = self.arm.delivery() == Delivery::Native;
         let forms = catalog.iter().zip(&self.closed).filter_map(|(tool, form)| Some((tool, form.as_ref()?)));
         let cost: usize = self.meta.iter().map(entry_bytes).sum();
         let mut saved = 0;
-        // A few tools mostly answer for all of them.
+        // A few tools usually decide the result.
         forms.into_iter().any(|(tool, form)| {
             saved += form.saved_bytes(tool, native);
             saved * 2 > cost * 3
         })
     }
 
-    /// The same with nothing folded, and so without meta-tools.
+    /// The same presentation with nothing folded, and so without meta-tools.
     fn unfolded(mut self) -> Self {
         for form in self.closed.iter_mut().flatten() {
             *form = FoldedForm::full();
@@ -108,7 +110,7 @@ impl Presentation {
         self
     }
 
-    /// The same with one more tool, if there is one, behind the meta-tools: what a host declares beside the catalogue.
+    /// Adds a tool after the meta-tools, if given: one that the host declares outside the catalog.
     #[must_use]
     pub fn with_extra_tool(mut self, tool: Option<Tool>) -> Self {
         self.meta.extend(tool);
@@ -121,24 +123,24 @@ impl Presentation {
         self.arm
     }
 
-    /// The meta-tools that go behind the catalogue's own: `expand_tools` where something is folded, and `call_tool`
-    /// where folded tools are called through it.
+    /// The meta-tools that follow the catalog's tools: `expand_tools` if something is folded, and
+    /// `call_tool` if folded tools are called through it.
     pub fn meta_tools(&self) -> impl Iterator<Item = &Tool> {
         self.meta.iter()
     }
 
-    /// The meta-tools as they are declared where things are shown under other names: `expand_tools` first, if there is any.
+    /// The meta-tools as declared under other names: `expand_tools` first, if present.
     #[must_use]
     pub fn meta_tools_as(&self, catalog: &Catalog, naming: &dyn Naming) -> Vec<Tool> {
         meta_tools(catalog, &self.deferred, self.arm, naming)
     }
 
-    /// The categories that have something to open, each with the places of its folded tools in the catalogue.
+    /// The categories with folded tools, each with their indices in the catalog.
     pub fn deferred(&self) -> &[Deferred] {
         &self.deferred
     }
 
-    /// What goes out once `expanded` is open. Pure: same arguments, same plan.
+    /// What is sent once `expanded` is open. A pure function.
     #[must_use]
     pub fn plan(&self, catalog: &Catalog, assignment: &Assignment, expanded: &Expanded) -> Plan {
         let in_place = self.arm.delivery() == Delivery::InPlace;
@@ -152,16 +154,16 @@ impl Presentation {
         Plan { tools: planned.collect() }
     }
 
-    /// How one tool is sent while nothing is open; `None` if it is hidden.
+    /// How a tool is sent while nothing is open; `None` if it is hidden.
     #[must_use]
     pub fn plan_of(&self, index: usize) -> Option<Planned> {
         let form = self.closed.get(index)?.as_ref()?;
         Some(Planned { index, detail: form.detail, deferred: form.deferred })
     }
 
-    /// The parameters of a tool that its closed form does not name: all that its schema lists, or those that are optional,
-    /// in the order of the schema. Empty for one that is sent whole, as a signature or as an outline. Of one that is shown
-    /// nowhere, all.
+    /// The parameters of a tool that its closed form does not name: all that its schema lists, or
+    /// the optional ones, in the order of the schema. Empty for a tool sent full, as a signature or
+    /// as an outline. For a tool outside the array, all.
     #[must_use]
     pub fn hidden_parameters<'t>(&self, index: usize, tool: &'t Tool) -> Vec<&'t str> {
         let native = self.arm.delivery() == Delivery::Native;
@@ -171,7 +173,7 @@ impl Presentation {
         }
     }
 
-    /// The tools of a plan's array as they are sent, in catalogue order, meta-tools last.
+    /// The tools of a plan's array as sent, in catalog order, meta-tools last.
     pub fn array<'p>(&'p self, catalog: &'p Catalog, plan: &'p Plan) -> impl Iterator<Item = PlannedTool<'p>> {
         let own = plan.iter().filter(|planned| planned.detail != Detail::Index).filter_map(move |planned| {
             let tool = catalog.at(planned.index)?;
@@ -197,40 +199,41 @@ fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, naming: &dyn N
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Planned {
-    /// The tool's place in the catalogue, counted from 0.
+    /// The tool's index in the catalog.
     pub index: usize,
-    /// How it is sent now. [`Detail::Index`]: it is not in the array.
+    /// How the tool is sent now. [`Detail::Index`] means that it is not in the array.
     pub detail: Detail,
-    /// Whether the model has yet to ask for its whole schema. Under [`Delivery::Native`] such a tool is sent whole and
-    /// kept out of the prompt by the provider.
+    /// Whether the model has not yet received the full schema. Under [`Delivery::Native`] such a
+    /// tool is sent full, and the provider keeps it out of the prompt.
     pub deferred: bool,
 }
 
-/// A [`Planned`] tool with what it says: one entry of an array, before any provider's shape.
+/// A [`Planned`] tool with its content: one entry of an array, independent of any provider's
+/// format.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PlannedTool<'p> {
     /// The tool at its detail.
     pub tool: Folded<'p>,
-    /// As [`Planned::deferred`]; never for a meta-tool.
+    /// As [`Planned::deferred`]; always false for a meta-tool.
     pub deferred: bool,
-    /// The tool's place in the catalogue; `None` for a meta-tool.
+    /// The tool's index in the catalog; `None` for a meta-tool.
     pub index: Option<usize>,
 }
 
-/// What goes out now: each shown tool with its detail, in catalogue order.
+/// What is sent now: each visible tool with its detail, in catalog order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Plan {
     tools: Vec<Planned>,
 }
 
 impl Plan {
-    /// Every shown tool, those only named in `expand_tools` among them.
+    /// Every visible tool, including those only named in `expand_tools`.
     pub fn iter(&self) -> impl Iterator<Item = Planned> {
         self.tools.iter().copied()
     }
 
-    /// How the tool at that place in the catalogue is sent now; `None` if it is hidden or there is none.
+    /// How the tool at the given index is sent now; `None` if it is hidden or missing.
     #[must_use]
     pub fn detail(&self, index: usize) -> Option<Detail> {
         self.tools

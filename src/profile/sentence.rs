@@ -1,4 +1,4 @@
-//! Cutting a description down to one sentence.
+//! Shortens a description to one sentence.
 
 mod blocks;
 mod choose;
@@ -8,7 +8,7 @@ mod phrases;
 
 pub(super) use self::choose::{Sentence, sentences};
 
-/// The longest one-sentence description, in characters, `…` included.
+/// The maximum length of a one-sentence description, in characters including `…`.
 pub const MAX_SENTENCE_CHARS: usize = 100;
 
 /// Words that end with a full stop without ending a sentence.
@@ -19,9 +19,10 @@ const ABBREVIATIONS: [&str; 28] = [
 
 /// The first sentence of a description, on one line, at most [`MAX_SENTENCE_CHARS`] characters.
 ///
-/// A sentence ends at `。！？`, at `.!?` before white space or the end, or at the end of a paragraph. A full stop before a
-/// lower-case letter ends nothing (UAX #29, rule SB8), nor does one inside an abbreviation, a version, a URL or a file
-/// name. A longer sentence is cut at a word and closed with `…`. No more of the description is looked at than can be kept.
+/// A sentence ends at `。！？`, at `.!?` before white space or the end, or at the end of a paragraph.
+/// A full stop before a lower-case letter does not end it (UAX #29, rule SB8), nor does one inside
+/// an abbreviation, a version, a URL or a file name. A longer sentence is cut at a word and closed
+/// with `…`. Only as much of the description is read as fits.
 #[must_use]
 pub fn first_sentence(description: &str) -> String {
     let mut out = Shortened::default();
@@ -43,7 +44,7 @@ pub fn first_sentence(description: &str) -> String {
     out.text
 }
 
-/// A text on one line that is no longer than a sentence may be, closed with `…` where it was.
+/// Shortens a text to one line of sentence length, closed with `…` if it was cut.
 fn shortened(text: &str) -> String {
     let mut out = Shortened::default();
     for word in words(text) {
@@ -54,7 +55,7 @@ fn shortened(text: &str) -> String {
     out.text
 }
 
-/// A sentence while it is put together word by word.
+/// A sentence that is built word by word.
 #[derive(Default)]
 struct Shortened {
     text: String,
@@ -62,7 +63,7 @@ struct Shortened {
 }
 
 impl Shortened {
-    /// Adds a word. Whether there was room for it.
+    /// Adds a word. Returns whether it fits.
     fn push(&mut self, word: &str) -> bool {
         let length = if word.is_ascii() { word.len() } else { word.chars().take(MAX_SENTENCE_CHARS + 1).count() };
         let gap = usize::from(!self.text.is_empty());
@@ -77,12 +78,12 @@ impl Shortened {
         true
     }
 
-    /// What fits, closed with `…`: whole words, or the beginning of the only one.
+    /// Returns what fits, closed with `…`: complete words, or the beginning of the only one.
     fn cut(mut self, next: &str) -> String {
         if self.chars == 0 {
             self.text.extend(next.chars().take(MAX_SENTENCE_CHARS - 1));
         } else if self.chars == MAX_SENTENCE_CHARS {
-            // The last word gives way to the `…`, or its last character where it is the only one.
+            // The `…` replaces the last word, or the last character of the only word.
             let cut = self.text.rfind(' ').or_else(|| self.text.char_indices().next_back().map(|(at, _)| at));
             self.text.truncate(cut.unwrap_or_default());
         }
@@ -93,7 +94,8 @@ impl Shortened {
     }
 }
 
-/// The words of a line. Most lines are ASCII with single blanks, where they can be had without looking at characters.
+/// The words of a line. Most lines are ASCII with single spaces, which need no check of each
+/// character.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let plain =
         line.len() <= MAX_LOOKED_AT && line.bytes().fold(true, |plain, byte| plain & (0x20..0x7f).contains(&byte));
@@ -101,11 +103,11 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     blanks.split(' ').filter(|word| !word.is_empty()).chain(spaces.split_whitespace())
 }
 
-/// The longest line that is searched for blanks alone, in bytes.
+/// The maximum length of a line that is searched for spaces only, in bytes.
 const MAX_LOOKED_AT: usize = 1_000;
 
-/// The part of a word up to the end of a sentence, and whether one ends in it. A word is followed by white space or the
-/// end of the text; `next` is the word behind it.
+/// The part of a word up to the end of a sentence, and whether a sentence ends in it. White space
+/// or the end of the text follows a word; `next` is the following word.
 fn until_end<'t>(word: &'t str, next: Option<&str>) -> (&'t str, bool) {
     if !word.is_ascii()
         && let Some((at, c)) = word.char_indices().find(|(_, c)| matches!(c, '。' | '！' | '？'))
@@ -118,7 +120,7 @@ fn until_end<'t>(word: &'t str, next: Option<&str>) -> (&'t str, bool) {
     (word, ends && !goes_on())
 }
 
-/// Whether a word begins with a lower-case letter, whatever opens it.
+/// Whether a word begins with a lower-case letter, after any opening punctuation.
 fn begins_lower(word: &str) -> bool {
     word.trim_start_matches(['(', '[', '"', '\'', '“', '*', '_']).starts_with(char::is_lowercase)
 }
@@ -129,7 +131,7 @@ fn abbreviated(word: &str, next: Option<&str>) -> bool {
     if word.eq_ignore_ascii_case("etc.") || word == "..." || word.ends_with('…') {
         return next.is_some_and(|next| !next.starts_with(char::is_uppercase));
     }
-    // Letters with a full stop each, two at least: `U.S.`, `a.m.`.
+    // At least two letters with a full stop each: `U.S.`, `a.m.`.
     let mut letters = word.split_terminator('.');
     let initials = word.len() >= 4 && letters.all(|letter| letter.len() == 1 && letter.is_ascii());
     initials || ABBREVIATIONS.iter().any(|known| known.eq_ignore_ascii_case(word))

@@ -1,44 +1,48 @@
-//! What a session costs with prompt caching: the one model behind arm `auto`, `report`, `sim` and `suggest`.
+//! The cost of a session with prompt caching: the single model behind arm `auto`, `report`, `sim`
+//! and `suggest`.
 //!
-//! Providers cache the longest unchanged *prefix* of a request, which begins with the tools, then the system text, then the
-//! messages. A request is billed as hit × read + new × write: the hit is what of the prefix of the request before is still
-//! valid, and what is new is written to the cache if the whole is long enough to be cached. A changed tool array leaves
-//! nothing valid, and neither does a pause longer than the cache lives.
+//! Providers cache the longest unchanged *prefix* of a request, which begins with the tools, then
+//! the system text, then the messages. A request is billed as hit × read + new × write. The hit is
+//! the part of the previous request's prefix that is still valid. New tokens are written to the
+//! cache if the request reaches the minimum length. A changed tool array invalidates everything, as
+//! does a pause longer than the cache lifetime.
 
 use serde::{Deserialize, Serialize};
 
-/// How a provider caches prompts and what it bills for that.
+/// A provider's rules and prices for prompt caching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheRules {
-    /// Input that is read from the cache, in thousandths of the price of input.
+    /// The price of input read from the cache, in thousandths of the price of input.
     pub read: u32,
-    /// Input that is written to it, in thousandths of the price of input; 1,000 where writing is not billed apart.
+    /// The price of input written to the cache, in thousandths of the price of input; 1,000 if
+    /// writing is not billed separately.
     pub write: u32,
-    /// A prefix of fewer tokens is not cached.
+    /// The minimum length of a cached prefix, in tokens.
     pub minimum: usize,
-    /// A hit is a multiple of so many tokens: 128 on OpenAI, else 1. 0 counts as 1.
+    /// The length of a hit is a multiple of this: 128 on OpenAI, otherwise 1. 0 counts as 1.
     pub step: usize,
-    /// How long a prefix is kept after it was last used, in seconds; `None` where that is not known or never matters.
+    /// How long a prefix stays cached after its last use, in seconds; `None` if unknown or
+    /// irrelevant.
     pub lifetime: Option<u64>,
 }
 
 impl CacheRules {
-    /// No cache at all: every token costs the price of input each time.
+    /// No cache: every token is billed at the price of input.
     pub const NONE: Self = Self { read: 1_000, write: 1_000, minimum: 0, step: 1, lifetime: None };
 
-    /// Rules with these prices and this minimum, without steps and lifetime.
+    /// Creates rules from these prices and this minimum, without steps and lifetime.
     #[must_use]
     pub fn new(read: u32, write: u32, minimum: usize) -> Self {
         Self { read, write, minimum, ..Self::NONE }
     }
 
-    /// Whether caching changes any price. Where it does not, every token counts as uncached.
+    /// Whether caching changes any price. If not, every token counts as uncached.
     #[must_use]
     pub fn matters(&self) -> bool {
         self.read != 1_000 || self.write != 1_000
     }
 
-    /// How much of a prefix of so many tokens is cached.
+    /// The cacheable part of a prefix of the given length.
     fn cacheable(&self, tokens: usize) -> usize {
         let whole_steps = tokens - tokens % self.step.max(1);
         if self.matters() && whole_steps >= self.minimum { whole_steps } else { 0 }
@@ -46,14 +50,15 @@ impl CacheRules {
 }
 
 impl Default for CacheRules {
-    /// Where nothing is known: reads at a tenth, writes at five quarters, from 1,024 tokens. Of the providers' price
-    /// lists that is the commonest, and among those that gain least by folding.
+    /// Defaults for an unknown provider: reads at a tenth, writes at five quarters, from 1,024
+    /// tokens. These are the most common of the providers' prices, and among those with the least
+    /// gain from folding.
     fn default() -> Self {
         Self::new(100, 1_250, 1_024)
     }
 }
 
-/// A part of a request, in the order in which it stands in the prefix.
+/// A part of a request, in prefix order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PromptPart {
@@ -65,7 +70,7 @@ pub enum PromptPart {
     Messages,
 }
 
-/// One request to the model, in tokens.
+/// A request to the model, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRequest {
     /// The tool array, without tools that the provider keeps out of the prompt.
@@ -74,12 +79,13 @@ pub struct SessionRequest {
     pub system: usize,
     /// All messages so far.
     pub messages: usize,
-    /// What the model writes in answer. It is no part of this request; the caller adds it to the messages of the next.
+    /// The model's answer. It is not part of this request; the caller adds it to the messages of
+    /// the next.
     pub output: usize,
-    /// The first part that is not as it was in the request before, other than messages added at the end. It and what
-    /// stands behind it are lost from the cache.
+    /// The first part that differs from the previous request, other than messages added at the end.
+    /// This part and everything after it are lost from the cache.
     pub changed: Option<PromptPart>,
-    /// The pause since the request before, in seconds.
+    /// The pause since the previous request, in seconds.
     pub idle_seconds: u64,
 }
 
@@ -90,7 +96,7 @@ impl SessionRequest {
         self.tools.saturating_add(self.system).saturating_add(self.messages)
     }
 
-    /// How many tokens of this request are, in the same place, in the request `before`.
+    /// The number of leading tokens that this request shares with the request `before`.
     fn shared_with(&self, before: &Self) -> usize {
         match self.changed {
             Some(PromptPart::Tools) => 0,
@@ -104,17 +110,17 @@ impl SessionRequest {
     }
 }
 
-/// Why something that was cached could not be used.
+/// Why cached input could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheLoss {
     /// A part of the prefix changed: a cache break.
     Changed,
-    /// The pause was longer than the cache lives.
+    /// The pause was longer than the cache lifetime.
     Expired,
 }
 
-/// What a request is billed for, in tokens.
+/// The billed tokens of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequestBill {
@@ -122,9 +128,9 @@ pub struct RequestBill {
     pub cached: usize,
     /// Input written to the cache.
     pub written: usize,
-    /// Input that is neither.
+    /// Other input.
     pub uncached: usize,
-    /// What the model writes.
+    /// The model's answer.
     pub output: usize,
     /// Why less was read than was cached, if so.
     pub loss: Option<CacheLoss>,
@@ -137,13 +143,13 @@ impl RequestBill {
         self.cached.saturating_add(self.written).saturating_add(self.uncached)
     }
 
-    /// Whether a change lost what was cached.
+    /// Whether a change invalidated cached input.
     #[must_use]
     pub fn broke_cache(&self) -> bool {
         self.loss == Some(CacheLoss::Changed)
     }
 
-    /// The price of the input in thousandths of a token at the price of input.
+    /// The price of the input, in thousandths of a token at the price of input.
     #[must_use]
     pub fn milli_tokens(&self, rules: &CacheRules) -> u64 {
         let cost = |tokens: usize, price: u32| (tokens as u64).saturating_mul(u64::from(price));
@@ -169,20 +175,20 @@ impl RequestBill {
     }
 }
 
-/// What tokens cost, in US dollars for a million.
+/// Token prices, in US dollars per million.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TokenPrices {
     /// Input that is not cached.
     pub input: f64,
-    /// Input written to the cache; the price of input where writing is not billed apart.
+    /// Input written to the cache; the price of input if writing is not billed separately.
     pub cache_write: f64,
     /// Input read from the cache.
     pub cache_read: f64,
-    /// What the model writes.
+    /// The model's output.
     pub output: f64,
 }
 
-/// A session's bill, request by request.
+/// The bill of a session, request by request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionBill {
@@ -191,7 +197,7 @@ pub struct SessionBill {
 }
 
 impl SessionBill {
-    /// All requests added up; its `loss` is `None`.
+    /// The sum of all requests, with `loss` set to `None`.
     #[must_use]
     pub fn total(&self) -> RequestBill {
         let mut total = RequestBill::default();
@@ -199,13 +205,13 @@ impl SessionBill {
         total
     }
 
-    /// How often a change lost what was cached.
+    /// The number of changes that invalidated cached input.
     #[must_use]
     pub fn breaks(&self) -> usize {
         self.requests.iter().filter(|request| request.broke_cache()).count()
     }
 
-    /// The price of all input in thousandths of a token at the price of input.
+    /// The price of all input, in thousandths of a token at the price of input.
     #[must_use]
     pub fn milli_tokens(&self, rules: &CacheRules) -> u64 {
         self.total().milli_tokens(rules)
@@ -238,8 +244,9 @@ pub fn bill_session(rules: &CacheRules, requests: impl IntoIterator<Item = Sessi
     SessionBill { requests: requests.into_iter().map(bill).collect() }
 }
 
-/// One request after another. That the request before alone is asked is enough: what it does not share with an earlier one is
-/// no part of this request's prefix, and a prefix that was too short for the cache is too short still.
+/// Bills one request. Only the previous request matters: what it does not share with an earlier one
+/// is not part of this request's prefix, and a prefix that was too short for the cache is still too
+/// short.
 fn bill_request(rules: &CacheRules, before: Option<&SessionRequest>, request: &SessionRequest) -> RequestBill {
     let there = before.map_or(0, |before| rules.cacheable(before.input()));
     let expired = rules.lifetime.is_some_and(|lifetime| request.idle_seconds > lifetime);
@@ -263,7 +270,7 @@ mod tests {
     const FIRST: SessionRequest =
         SessionRequest { tools: 2_000, system: 500, messages: 100, output: 40, changed: None, idle_seconds: 0 };
 
-    /// Requests after [`FIRST`], and what each is billed: cached, written, uncached.
+    /// Checks requests after [`FIRST`] and the bill of each: cached, written, uncached.
     #[track_caller]
     fn check(rules: CacheRules, rest: &[SessionRequest], expected: &[[usize; 3]]) -> SessionBill {
         let bill = bill_session(&rules, [FIRST].into_iter().chain(rest.iter().copied()));
@@ -300,7 +307,7 @@ mod tests {
         assert_eq!((bill.requests[0].uncached, bill.requests[0].written), (2_600, 0));
         let lost = SessionRequest { changed: Some(PromptPart::Tools), ..then(150) };
         assert_eq!(check(rules, &[lost], &[[0, 2_650, 0]]).breaks(), 0, "nothing was cached that could be lost");
-        // What is left of the prefix is too short to be found.
+        // The remaining prefix is too short to be cached.
         let system = SessionRequest { changed: Some(PromptPart::System), ..then(150) };
         check(CacheRules { minimum: 2_001, ..RULES }, &[system], &[[0, 2_650, 0]]);
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Words that say what is done and hardly ever what it is done to.
+/// Words that describe an action and rarely its object.
 const VERBS: &str = "accept acquire activate add adjust analyse analyze annotate append apply approve archive assign attach authenticate authorize \
     begin bind block bookmark boost bring browse build buy calculate cancel capture change check choose claim clean clear click clone close collect combine \
     complete compress compute configure confirm connect consume convert copy count create deactivate decline decode decrease decrypt deduplicate \
@@ -20,7 +20,7 @@ const VERBS: &str = "accept acquire activate add adjust analyse analyze annotate
     unfollow uninstall unlink unlock unmute unpin unregister unset unsnooze unstar unsubscribe untag unwatch update upgrade upload upsert use validate verify view visit void vote wait watch \
     withdraw write zoom batch bulk";
 
-/// Of these, the ones that name things as well: they are verbs only where a name has its verb.
+/// The verbs among them that are nouns too: they count as verbs only if the name has no other verb.
 const NOUNS_TOO: &str = "archive batch block bookmark boost build bulk change check claim comment count display draft drag dump export \
     filter fix flag follow force format grant import insert issue label launch link list lock log login logout \
     lookup mark match measure merge mute note offer order patch pause pin place play poll post press preview \
@@ -30,8 +30,9 @@ const NOUNS_TOO: &str = "archive batch block bookmark boost build bulk change ch
     vote template transaction deploy index monitor plan map model snapshot fork branch commit document email \
     message call chat contact address alert answer audit research sequence";
 
-/// Verbs of names in other languages: Chinese (both scripts), Japanese, Korean; Spanish and Portuguese, French, German,
-/// Italian, Russian. Source: own reading; the commonest of what [`VERBS`] says.
+/// Verbs of names in other languages: Chinese (both scripts), Japanese, Korean; Spanish and
+/// Portuguese, French, German, Italian, Russian. Source: manual selection of the most common
+/// translations of [`VERBS`].
 const VERBS_ELSEWHERE: &str = "创建 新建 新增 建立 添加 增加 插入 更新 修改 编辑 设置 设定 配置 删除 移除 清除 清空 查询 查看 查找 搜索 检索 获取 读取 列出 列举 \
     浏览 打开 关闭 启动 停止 暂停 恢复 重启 执行 运行 调用 发送 接收 撤回 回复 转发 上传 下载 导入 导出 生成 分析 计算 统计 转换 翻译 复制 移动 重命名 合并 拆分 \
     分配 完成 取消 提交 审批 批准 拒绝 确认 验证 检查 发布 归档 同步 订阅 邀请 加入 退出 分享 共享 标记 保存 写入 登录 \
@@ -44,14 +45,14 @@ const VERBS_ELSEWHERE: &str = "创建 新建 新增 建立 添加 增加 插入 
     crea creare elenca ottieni aggiorna elimina cerca invia aggiungi \
     создать получить обновить удалить найти отправить добавить изменить список загрузить скачать";
 
-/// Joints that stand between a noun and its verb in scripts without blanks.
+/// Particles between a noun and its verb in scripts without spaces.
 const PARTICLES: [char; 6] = ['を', 'の', 'に', '을', '를', '的'];
 
 static VERB_SET: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| VERBS.split_whitespace().chain(VERBS_ELSEWHERE.split_whitespace()).collect());
 static NOUN_TOO_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| NOUNS_TOO.split_whitespace().collect());
 
-/// Verbs that names use and sentences seldom begin with.
+/// Verbs that occur in names but rarely begin sentences.
 const MORE_VERBS: &str = "abort access act administer allow attempt audit benchmark book call cache change chart chat clip close comment commit compare compile compose \
     concatenate conduct contact correlate crawl crop debug deploy draft drop dump echo edit email empty enforce ensure escalate exchange fork forward fund gather grep guess hash highlight \
     host import index interact iterate link log loop mail map match mention message mint mock monitor mount nudge order output pair permanently plan print process produce profile project prompt protect \
@@ -61,7 +62,7 @@ const MORE_VERBS: &str = "abort access act administer allow attempt audit benchm
 
 static MORE_VERB_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| MORE_VERBS.split_whitespace().collect());
 
-/// Whether a word in lower case is a verb, in its base form or its third person.
+/// Whether a lower-case word is a verb, in its base form or third person.
 pub(super) fn is_verb(word: &str) -> bool {
     let known = |word: &str| VERB_SET.contains(word) || MORE_VERB_SET.contains(word);
     let stems = [
@@ -77,18 +78,18 @@ pub(super) fn can_be_verb(word: &str) -> bool {
     VERB_SET.contains(word) || MORE_VERB_SET.contains(word)
 }
 
-/// Whether a word of a name is a verb and nothing else.
+/// Whether a word of a name is always a verb.
 pub(super) fn is_only_verb(word: &str) -> bool {
     VERB_SET.contains(word) && !NOUN_TOO_SET.contains(word)
 }
 
-/// A tool's name without the server before it, where the name marks it: `mcp__server__tool`, `server__tool`,
-/// `server.tool`, `server:tool`, `server/tool`.
+/// A tool's name without the server prefix, if the name marks one: `mcp__server__tool`,
+/// `server__tool`, `server.tool`, `server:tool`, `server/tool`.
 pub(super) fn own_name(name: &str) -> &str {
     split_server(name).map_or(name, |(_, own)| own)
 }
 
-/// The server that a name marks, and the rest of it.
+/// The server that a name marks, and the rest of the name.
 pub(super) fn split_server(name: &str) -> Option<(&str, &str)> {
     let bare = name.strip_prefix("mcp__").unwrap_or(name);
     let cut = bare.find("__").filter(|cut| *cut > 0).map(|cut| (cut, 2));
@@ -97,8 +98,8 @@ pub(super) fn split_server(name: &str) -> Option<(&str, &str)> {
     (!server.is_empty() && !own.is_empty()).then_some((server, own))
 }
 
-/// The words of a text, lower case, as they are written: cut at what is no letter or digit and at capitals. `iPhone15Pro`
-/// is `i phone15 pro`; numbers alone are words too.
+/// The words of a text in lower case, split at capitals and at characters other than letters and
+/// digits. `iPhone15Pro` becomes `i phone15 pro`; numbers are words too.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
@@ -120,12 +121,12 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The words of a name, its verb apart in scripts that write none: `创建页面` is `创建 页面`.
+/// The words of a name, with the verb separated in scripts without spaces: `创建页面` becomes `创建 页面`.
 pub(super) fn name_words(name: &str) -> Vec<String> {
     words(name).into_iter().flat_map(|word| if word.is_ascii() { vec![word] } else { verb_apart(&word) }).collect()
 }
 
-/// A word cut before or behind a verb of a script without blanks, the longest known one.
+/// Splits a word before or after a verb of a script without spaces, using the longest known verb.
 fn verb_apart(word: &str) -> Vec<String> {
     let unspaced = VERBS_ELSEWHERE.split_whitespace().filter(|verb| !verb.chars().any(char::is_lowercase));
     let cut = |verb: &'static str| {
@@ -166,7 +167,7 @@ const SINGULARS: [&str; 24] = [
     "tls",
 ];
 
-/// Short forms, each with the word that it stands for.
+/// Abbreviations with their full words.
 const SHORT_FORMS: [(&str, &str); 11] = [
     ("doc", "document"),
     ("repo", "repository"),
@@ -181,7 +182,7 @@ const SHORT_FORMS: [(&str, &str); 11] = [
     ("param", "parameter"),
 ];
 
-/// What a word is compared by: its singular, of short forms the long one. Never shown.
+/// The form used for comparing words: singular, with abbreviations expanded. Never shown.
 pub(super) fn stem(word: &str) -> String {
     let stem = singular(word);
     SHORT_FORMS.iter().find(|(short, _)| *short == stem).map_or(stem, |(_, long)| (*long).to_owned())

@@ -1,50 +1,53 @@
-//! What a session is expected to cost, prompt caching counted: the yardstick of arm `auto`.
+//! The expected cost of a session including prompt caching, which arm `auto` compares.
 //!
-//! What the model writes, pauses and steps of a provider's cache are left out: they are much the same in every arm.
+//! The model's output, pauses and steps of a provider's cache are left out, because they hardly
+//! differ between arms.
 
 use super::session_bill::{CacheRules, SessionRequest, bill_session};
 
-/// How long a session is expected to be.
+/// The expected length of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workload {
-    /// Requests to the model, those that only expand not among them.
+    /// Requests to the model, excluding those that only expand.
     pub requests: usize,
-    /// How often the model asks for a category of folded tools.
+    /// The number of expanded categories.
     pub expansions: usize,
-    /// Tokens of system text, which stands behind the tools in every request.
+    /// Tokens of system text, which follows the tools in every request.
     pub system_tokens: usize,
-    /// Tokens by which the conversation grows from one request to the next.
+    /// Tokens by which the conversation grows with each request.
     pub step_tokens: usize,
 }
 
 impl Default for Workload {
-    /// 20 requests, 2 expansions, 2,000 tokens of system text, 600 a step: an agent's task of middling length.
+    /// 20 requests, 2 expansions, 2,000 tokens of system text and 600 per step: a medium-length
+    /// agent task.
     fn default() -> Self {
         Self { requests: 20, expansions: 2, system_tokens: 2_000, step_tokens: 600 }
     }
 }
 
-/// More requests than these are not played through: a longer session costs in proportion.
+/// The maximum number of simulated requests: the cost of a longer session is proportional.
 const MAX_REQUESTS: usize = 1_000;
 
-/// What the arms differ in, in estimated tokens.
+/// The differences between arms, in estimated tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     /// The tool array.
     pub(super) block: usize,
     /// The answer to an expansion.
     pub(super) reply: usize,
-    /// Categories that there are to expand.
+    /// The number of categories that can be expanded.
     pub(super) categories: usize,
 }
 
 impl Workload {
-    /// The input of a session under an arm whose array never changes, in tokens at the price of input.
+    /// The input of a session under an arm whose array never changes, in tokens at the price of
+    /// input.
     pub(super) fn cost(&self, shape: Shape, rules: CacheRules) -> usize {
         let requests = self.requests.clamp(1, MAX_REQUESTS);
         let expansions = self.expansions.min(shape.categories).min(MAX_REQUESTS);
         let all_requests = requests + expansions;
-        // Expansions come evenly spaced: so many are due before the request at that place.
+        // Expansions are evenly spaced: this many are due before the request at this position.
         let due = |at: usize| (at * (expansions + 1) / all_requests).min(expansions);
         let mut messages = 0_usize;
         let session = (0..all_requests).map(|at| {
@@ -77,7 +80,7 @@ mod tests {
         check(1, 0, cache, 2_500);
         check(2, 0, cache, 2_500 + 200 + 125);
         check(2, 0, CacheRules::NONE, 2_000 + 2_100);
-        // One expansion: three requests, and its answer before the last.
+        // One expansion: three requests, with its answer before the last.
         check(2, 1, CacheRules::NONE, 2_000 + 2_100 + 2_100 + 500);
         check(0, 0, CacheRules::NONE, 2_000);
         let with_system = Workload { requests: 1, expansions: 0, system_tokens: 300, step_tokens: 100 };

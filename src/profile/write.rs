@@ -1,10 +1,11 @@
-//! Writing a profile as a file, to start from by hand.
+//! Writes a profile as a file, as a starting point for editing.
 
 use super::{Tier, ToolProfile};
 use crate::catalog::Catalog;
 
 impl ToolProfile {
-    /// The profile as TOML. Each tool of the catalogue that a pattern matched stands by its own name.
+    /// The profile as TOML. Patterns are replaced by the names of the catalog's tools that they
+    /// match.
     #[must_use]
     pub fn to_toml(&self, catalog: &Catalog) -> String {
         let assignment = self.assign(catalog).value;
@@ -39,7 +40,7 @@ impl ToolProfile {
     }
 }
 
-/// A basic string of TOML, which escapes as JSON does.
+/// A basic TOML string, which has the same escapes as JSON.
 fn toml_string(text: &str) -> String {
     let mut out = String::new();
     crate::catalog::write_string(&mut out, text);

@@ -1,4 +1,4 @@
-//! The schema of a tool's arguments: what its top level says, and which type a schema has.
+//! The schema of a tool's arguments: its top level, and the type of a schema.
 
 use serde_json::{Map, Value};
 
@@ -6,8 +6,9 @@ use super::keyword::{TYPES, is_annotation};
 use super::reference::{MAX_CHAIN, Target, reference, resolve};
 use super::types::type_of;
 
-/// The object a schema stands for once a chain of bare references at its top is followed: references beside which no
-/// `properties` stand. A cycle or a reference that leads nowhere ends the chain where it is.
+/// The object that a schema refers to after following the bare references at its top, which are
+/// references without `properties` beside them. A cycle or a reference without a target ends the
+/// chain there.
 #[must_use]
 pub fn top(root: &Value) -> &Value {
     let mut node = root;
@@ -21,18 +22,19 @@ pub fn top(root: &Value) -> &Value {
     node
 }
 
-/// The properties of the arguments object, as far as its top level says; `None` if there are none.
+/// The properties that the top level of the arguments object declares; `None` if there are none.
 #[must_use]
 pub fn properties(root: &Value) -> Option<&Map<String, Value>> {
     top(root).get("properties").and_then(Value::as_object).filter(|map| !map.is_empty())
 }
 
-/// The names that the arguments object requires at its top level.
+/// The names that the top level of the arguments object requires.
 pub fn required(root: &Value) -> impl Iterator<Item = &str> {
     top(root).get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Whether a schema says that there are no arguments: no parameters, and nothing that would bring some in.
+/// Whether a schema excludes all arguments: it has no properties, and no keyword that could add
+/// some.
 #[must_use]
 pub fn takes_no_parameters(root: &Value) -> bool {
     let Some(map) = top(root).as_object() else { return false };
@@ -46,8 +48,8 @@ pub fn takes_no_parameters(root: &Value) -> bool {
     })
 }
 
-/// The one type of a schema other than `null`: what `type` says, else what its values or its keywords imply. `None` if it has
-/// several, or nothing implies one.
+/// The single type of a schema other than `null`, taken from `type` or else implied by its values
+/// or keywords. `None` if there are several, or if nothing implies one.
 #[must_use]
 pub fn single_type(map: &Map<String, Value>) -> Option<&'static str> {
     let known = |name: &str| TYPES.into_iter().find(|one| *one == name && *one != "null");

@@ -1,5 +1,5 @@
-//! A document's bases, anchors and references, wherever they stand: for whoever must allow for everything that a
-//! reference could mean to a validator.
+//! A document's base URIs, anchors and references: everything that a reference could resolve to in
+//! some validator.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use super::reference::pointer_token;
 
-/// Where the references of a document can lead.
+/// The possible targets of a document's references.
 #[derive(Debug, Default)]
 pub struct Document<'s> {
-    /// The document, then every object that has an `$id` of its own, each with its JSON Pointer.
+    /// The document and every object with its own `$id`, each with its JSON Pointer.
     bases: Vec<(String, &'s Value)>,
     anchors: Vec<(&'s str, &'s Value)>,
     references: Vec<&'s str>,
 }
 
 impl<'s> Document<'s> {
-    /// Looks through a document once. It takes as much stack as the document is deep: check that first
+    /// Indexes a document. The stack use grows with the depth of the document: check that first
     /// ([`MAX_DEPTH`](super::MAX_DEPTH)).
     #[must_use]
     pub fn new(root: &'s Value) -> Self {
@@ -57,13 +57,14 @@ impl<'s> Document<'s> {
         }
     }
 
-    /// Every reference, as it is written.
+    /// Every reference, as written.
     #[must_use]
     pub fn references(&self) -> &[&'s str] {
         &self.references
     }
 
-    /// The JSON Pointers to everything that a reference could mean by its own JSON Pointer; empty if it has none.
+    /// The JSON Pointers of all possible targets of a JSON Pointer reference; empty for other
+    /// references.
     #[must_use]
     pub fn pointers(&self, reference: &str) -> Vec<String> {
         let fragment = fragment(reference);
@@ -71,7 +72,7 @@ impl<'s> Document<'s> {
         bases.map(|(base, _)| format!("{base}{fragment}")).collect()
     }
 
-    /// Everything that a reference could mean, wherever it stands.
+    /// All possible targets of a reference.
     #[must_use]
     pub fn targets(&self, reference: &str) -> Vec<&'s Value> {
         let fragment = fragment(reference);
@@ -79,14 +80,15 @@ impl<'s> Document<'s> {
             return self.bases.iter().filter_map(|(_, base)| base.pointer(&fragment)).collect();
         }
         let named = self.anchors.iter().filter(|(name, _)| *name == fragment).map(|(_, node)| *node);
-        // In draft 7 an anchor is an `$id` that is nothing but a fragment.
+        // In draft 7 an anchor is an `$id` that consists of only a fragment.
         let old = self.bases.iter().map(|(_, base)| *base);
         let old = old.filter(|base| base.get("$id").and_then(Value::as_str) == Some(reference));
         named.chain(old).collect()
     }
 }
 
-/// What stands behind the `#` of a reference, decoded; empty if there is none, which means a whole document.
+/// The decoded fragment after the `#` of a reference; empty if there is none, which refers to the
+/// whole document.
 fn fragment(reference: &str) -> Cow<'_, str> {
     let encoded = reference.split_once('#').map_or("", |(_, fragment)| fragment);
     percent_decode_str(encoded).decode_utf8_lossy()

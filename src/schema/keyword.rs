@@ -1,67 +1,68 @@
-//! The one table of schema keywords.
+//! The table of schema keywords.
 //!
-//! Sources: JSON Schema draft 4, draft 6, draft 7, 2019-09 and 2020-12 (core, applicator, unevaluated, validation,
-//! meta-data, format and content vocabularies), and the schema object of OpenAPI 3.0 and 3.1.
+//! Sources: JSON Schema draft 4, draft 6, draft 7, 2019-09 and 2020-12 (core, applicator,
+//! unevaluated, validation, meta-data, format and content vocabularies), and the schema object of
+//! OpenAPI 3.0 and 3.1.
 
-/// What the value of a keyword holds.
+/// The form of a keyword's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
     /// A schema.
     Schema,
     /// A list of schemas.
     Schemas,
-    /// A schema, or a list of them: `items`, which older drafts write either way.
+    /// A schema or a list of schemas: `items`, for which older drafts allow both.
     SchemaOrSchemas,
     /// An object whose values are schemas and whose keys are names.
     Named,
     /// An object whose values are schemas or lists of property names: `dependencies`.
     NamedOrNames,
-    /// No schema.
+    /// Not a schema.
     Value,
 }
 
-/// What a keyword does.
+/// The effect of a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Names the schema, so that references find it.
+    /// Identifies the schema as the target of references.
     Identity,
     /// Refers to another schema, which applies to the same value.
     Reference,
-    /// Keeps schemas that apply nowhere until something refers to them.
+    /// Defines schemas that apply only where they are referenced.
     Definitions,
     /// Applies schemas to the same value.
     InPlace,
-    /// Applies schemas to the parts of a value: its properties, their names, its items.
+    /// Applies schemas to parts of the value: its properties, their names, its items.
     Child,
     /// Restricts the value by a number.
     Bound,
     /// Restricts the value in another way.
     Assertion,
-    /// Explains, without effect on what is valid.
+    /// Describes the value without restricting it.
     Annotation,
 }
 
-/// A keyword and its class.
+/// A keyword and its classification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Keyword {
-    /// Its name.
+    /// The keyword's name.
     pub name: &'static str,
-    /// What its value holds.
+    /// The form of its value.
     pub holds: Holds,
-    /// What it does.
+    /// Its effect.
     pub role: Role,
 }
 
 /// The types of JSON Schema.
 pub const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "null", "array", "object"];
 
-/// Makes the table.
+/// Defines the table.
 macro_rules! keywords {
     ($($name:literal $holds:ident $role:ident;)*) => {
         /// Every known keyword, by vocabulary.
         ///
-        /// `$schema` is an annotation here: it names the dialect, which a reader of one schema knows. `format` and the
+        /// `$schema` is an annotation here, because it only names the dialect. `format` and the
         /// `content…` keywords are assertions, because some drafts and many validators assert them.
         pub const KEYWORDS: &[Keyword] =
             &[$(Keyword { name: $name, holds: Holds::$holds, role: Role::$role }),*];
@@ -104,7 +105,7 @@ keywords! {
     "additionalItems" Schema Child;
     "unevaluatedItems" Schema Child;
     "contains" Schema Child;
-    // The document that a string is the text of.
+    // The schema of the document that a string contains.
     "contentSchema" Schema Child;
     "contentEncoding" Value Assertion;
     "contentMediaType" Value Assertion;
@@ -147,17 +148,20 @@ keywords! {
     "discriminator" Value Assertion;
 }
 
-/// How many places the search for a keyword has: a power of two, some times as many as there are keywords.
+/// The number of slots in the hash table: a power of two, several times the number of keywords.
 const PLACES: usize = 256;
 
-/// Where the search for a keyword begins. The factors were searched for: each keyword has its place or the next. It is the commonest question of all: a start asks tens of thousands of times.
+/// The first slot to search for a keyword. The factors were chosen by search so that each keyword
+/// is in this slot or the next. This lookup is the most frequent operation: startup performs tens
+/// of thousands.
 const fn place(name: &str) -> usize {
     let name = name.as_bytes();
     let (Some(first), Some(last)) = (name.first(), name.last()) else { return 0 };
     (*first as usize * 5 + *last as usize * 41 + name.len() * 8) % PLACES
 }
 
-/// At each place the number of a keyword in [`KEYWORDS`], counted from 1, or 0. A keyword whose place is taken has the next.
+/// For each slot, the 1-based index of a keyword in [`KEYWORDS`], or 0. A keyword whose slot is
+/// taken uses the next one.
 #[allow(clippy::indexing_slicing, reason = "at compile time; a wrong index does not compile")]
 static NUMBERS: [u8; PLACES] = {
     let mut numbers = [0; PLACES];
@@ -173,7 +177,7 @@ static NUMBERS: [u8; PLACES] = {
     numbers
 };
 
-/// The entry of a keyword; `None` if no dialect of the table has it.
+/// The entry of a keyword; `None` if it is unknown.
 #[must_use]
 pub fn keyword(name: &str) -> Option<Keyword> {
     let mut at = place(name);
@@ -187,14 +191,14 @@ pub fn keyword(name: &str) -> Option<Keyword> {
     }
 }
 
-/// What the value of a keyword holds. An unknown keyword holds no schema.
+/// The form of a keyword's value. The value of an unknown keyword holds no schema.
 #[must_use]
 pub fn holds(name: &str) -> Holds {
     keyword(name).map_or(Holds::Value, |keyword| keyword.holds)
 }
 
-/// What a keyword does. An unknown one is an assertion, because that is the careful guess. One that begins with `x-` is
-/// an annotation: OpenAPI reserves that prefix for extensions.
+/// The effect of a keyword. An unknown keyword counts as an assertion, which is the conservative
+/// choice. One that begins with `x-` is an annotation: OpenAPI reserves that prefix for extensions.
 #[must_use]
 pub fn role(name: &str) -> Role {
     match keyword(name) {
@@ -204,7 +208,7 @@ pub fn role(name: &str) -> Role {
     }
 }
 
-/// Whether a keyword has no effect on what is valid.
+/// Whether a keyword has no effect on validity.
 #[must_use]
 pub fn is_annotation(name: &str) -> bool {
     role(name) == Role::Annotation

@@ -1,15 +1,17 @@
-//! Putting several schemas that apply to one value into one.
+//! Merges schemas that apply to the same value.
 
 use serde_json::{Map, Value};
 
 use super::reference::follow;
 
-/// How many members of nested `allOf` are merged, level by level; what is beyond is left out and reported.
+/// The maximum number of members of nested `allOf` that are merged; the rest are left out and
+/// reported.
 const MAX_MERGED: usize = 64;
 
-/// Merges `from` into `into`: `properties` and `required` are joined, of anything else that both have `into`'s stays.
-/// `clash` is told each keyword whose two values differ, annotations apart. What the result accepts is meant to be no
-/// narrower than what both accept together: it is for showing a schema, not for judging by it.
+/// Merges `from` into `into`: `properties` and `required` are joined, and for any other keyword the
+/// value in `into` wins. `clash` is called with each keyword whose two values differ, except
+/// annotations. The result should accept at least what both schemas accept together: it is for
+/// display, not for validation.
 pub fn merge(into: &mut Map<String, Value>, from: Map<String, Value>, clash: &mut impl FnMut(&str)) {
     // `then` belongs to its own `if`.
     let conditional = |key: &str| matches!(key, "if" | "then" | "else");
@@ -52,8 +54,8 @@ pub fn merge(into: &mut Map<String, Value>, from: Map<String, Value>, clash: &mu
     }
 }
 
-/// A schema with its chain of references in place: its own members first, then those of what it refers to. A `$ref` that
-/// leads nowhere or in a circle stays.
+/// A schema with its chain of references merged in: its own members first, then those of the
+/// targets. A `$ref` that has no target or is part of a cycle remains.
 #[must_use]
 pub fn dereferenced(root: &Value, node: &Value) -> Map<String, Value> {
     let chain = follow(root, node);
@@ -70,8 +72,9 @@ pub fn dereferenced(root: &Value, node: &Value) -> Map<String, Value> {
     whole
 }
 
-/// A schema with the members of its `allOf` merged in, nested ones too, each with its references followed inside
-/// `root`. `clash` is told what [`merge`] tells, and `allOf` if members were left out.
+/// A schema with the members of its `allOf` merged in, including nested ones, each with its
+/// references followed inside `root`. `clash` is called as by [`merge`], and with `allOf` if
+/// members were left out.
 #[must_use]
 pub fn flattened(root: &Value, mut map: Map<String, Value>, clash: &mut impl FnMut(&str)) -> Map<String, Value> {
     for _ in 0..MAX_MERGED {

@@ -1,4 +1,4 @@
-//! Following `$ref`: inside one document, never over the network, never in a circle.
+//! Follows `$ref` inside one document, never over the network and never in a cycle.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 use super::keyword::{Holds, holds};
 use super::walk::walk;
 
-/// How many references may point at references before the chain counts as broken.
+/// The maximum number of references in a chain; a longer chain counts as broken.
 pub const MAX_CHAIN: usize = 64;
 
-/// Where a reference leads.
+/// The target of a reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Target<'a> {
-    /// To this part of the same document.
+    /// A part of the same document.
     Found(&'a Value),
-    /// Into another document. It is never fetched.
+    /// Another document, which is never fetched.
     Remote,
-    /// Nowhere.
+    /// There is no target.
     Missing,
 }
 
@@ -28,38 +28,40 @@ pub fn reference(node: &Value) -> Option<&str> {
     node.get("$ref").and_then(Value::as_str)
 }
 
-/// Whether a schema has a reference whose target depends on the way by which it was reached: `$dynamicRef` or
+/// Whether a schema has a reference whose target depends on the path to it: `$dynamicRef` or
 /// `$recursiveRef`. This module follows neither.
 #[must_use]
 pub fn is_dynamic(node: &Value) -> bool {
     node.get("$dynamicRef").is_some() || node.get("$recursiveRef").is_some()
 }
 
-/// The identifier under which a schema is a document of its own: `$id`, or `id` in draft 4. Below it, references start
-/// at it. A mere fragment (`#name`) is an anchor of drafts 4 to 7 and no identifier.
+/// The identifier that makes a schema its own document: `$id`, or `id` in draft 4. References below
+/// it are relative to it. A bare fragment (`#name`) is an anchor of drafts 4 to 7, not an
+/// identifier.
 #[must_use]
 pub fn identifier(node: &Value) -> Option<&str> {
     let named = node.get("$id").or_else(|| node.get("id")).and_then(Value::as_str);
     named.filter(|name| !name.starts_with('#'))
 }
 
-/// Whether a schema is what `#anchor` refers to. Sources: `$anchor` and `$dynamicAnchor` of 2019-09 and 2020-12; a
-/// fragment in `$id` (drafts 6 and 7) or `id` (draft 4).
+/// Whether `#anchor` refers to this schema. Sources: `$anchor` and `$dynamicAnchor` of 2019-09 and
+/// 2020-12; a fragment in `$id` (drafts 6 and 7) or `id` (draft 4).
 fn is_anchored(node: &Value, anchor: &str) -> bool {
     let text = |key: &str| node.get(key).and_then(Value::as_str);
     ["$anchor", "$dynamicAnchor"].iter().any(|key| text(key) == Some(anchor))
         || ["$id", "id"].iter().any(|key| text(key).and_then(|id| id.strip_prefix('#')) == Some(anchor))
 }
 
-/// Follows a reference that is a JSON Pointer in its URI fragment form (RFC 6901, section 6): `#`, `#/a/b`. `None` if it is
-/// of another form or points at nothing.
+/// Follows a reference that is a JSON Pointer in URI fragment form (RFC 6901, section 6): `#`,
+/// `#/a/b`. `None` if it has another form or no target.
 #[must_use]
 pub fn pointed_at<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let fragment = percent_decode_str(reference.strip_prefix('#')?).decode_utf8_lossy();
     root.pointer(&fragment)
 }
 
-/// Follows one reference inside the document `root`: `#`, `#/a/b` (RFC 6901 after percent-decoding) or `#anchor`.
+/// Follows one reference inside the document `root`: `#`, `#/a/b` (RFC 6901 after percent-decoding)
+/// or `#anchor`.
 #[must_use]
 pub fn resolve<'a>(root: &'a Value, reference: &str) -> Target<'a> {
     let Some(fragment) = reference.strip_prefix('#') else { return Target::Remote };
@@ -81,11 +83,11 @@ pub fn resolve<'a>(root: &'a Value, reference: &str) -> Target<'a> {
 /// Why a chain of references does not end at a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Broken {
-    /// It leads back to itself, or is longer than [`MAX_CHAIN`].
+    /// The chain is a cycle, or longer than [`MAX_CHAIN`].
     Cycle,
-    /// It leads into another document, which is never fetched.
+    /// The chain leads into another document, which is never fetched.
     Remote,
-    /// It leads to nothing, or to something that is no schema object.
+    /// The target is missing or is not a schema object.
     Missing,
 }
 
@@ -93,14 +95,15 @@ pub enum Broken {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Chain<'a> {
-    /// The schema it starts at, then what that refers to, and so on; empty if the start is no object.
+    /// The first schema, its target, and so on; empty if the first value is not an object.
     pub layers: Vec<&'a Map<String, Value>>,
-    /// Why it does not end, if so.
+    /// Why the chain is broken, if it is.
     pub broken: Option<Broken>,
 }
 
 impl<'a> Chain<'a> {
-    /// The schema object at its end. If it is broken: the last one before it breaks.
+    /// The schema object at the end of the chain; if the chain is broken, the last one before the
+    /// break.
     #[must_use]
     pub fn end(&self) -> Option<&'a Map<String, Value>> {
         self.layers.last().copied()
@@ -113,7 +116,7 @@ pub fn follow<'a>(root: &'a Value, node: &'a Value) -> Chain<'a> {
     follow_by(node, |reference| resolve(root, reference))
 }
 
-/// As [`follow`], with a lookup of one's own for one reference.
+/// Like [`follow`], with a custom lookup for a single reference.
 pub fn follow_by<'a>(node: &'a Value, mut find: impl FnMut(&str) -> Target<'a>) -> Chain<'a> {
     let mut chain = Chain::default();
     let mut next = node.as_object();
@@ -138,9 +141,9 @@ pub fn follow_by<'a>(node: &'a Value, mut find: impl FnMut(&str) -> Target<'a>) 
     chain
 }
 
-/// The schema that `node` stands for once a chain of references is followed. What stands beside a `$ref` is passed
-/// over. A chain that leads nowhere ends at the last schema before it breaks; one that runs in a circle ends at
-/// the schema before the first repetition.
+/// The schema that `node` refers to after following its chain of references. Siblings of a `$ref`
+/// are ignored. A broken chain ends at the last schema before the break; a cycle ends at the schema
+/// before the first repetition.
 #[must_use]
 pub fn pointed<'a>(root: &'a Value, node: &'a Value) -> &'a Value {
     let mut passed = vec![node];
@@ -155,23 +158,23 @@ pub fn pointed<'a>(root: &'a Value, node: &'a Value) -> &'a Value {
     node
 }
 
-/// One step on the way from the root of a document to the target of a reference.
+/// One step on the path from the root of a document to the target of a reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Step<'a> {
-    /// The schema that the step starts at.
+    /// The schema at which the step starts.
     pub from: &'a Value,
-    /// The keyword of `from` that the step goes through.
+    /// The keyword of `from` that the step follows.
     pub keyword: &'a str,
-    /// The name, where the keyword holds named schemas; else empty.
+    /// The name, if the keyword holds named schemas; otherwise empty.
     pub name: &'a str,
-    /// Where the step ends: a schema; below a keyword that holds none, the target itself.
+    /// The end of the step: a schema, or the target itself below a keyword that holds none.
     pub to: &'a Value,
 }
 
-/// The way to the target of a reference that is a JSON Pointer, schema by schema: no step for `#` itself, and the last one
-/// ends at the target. `None` if the reference is of another form, points at nothing, or ends between two schemas (at
-/// `#/properties`).
+/// The path to the target of a JSON Pointer reference, schema by schema. It has no steps for `#`;
+/// the last step ends at the target. `None` if the reference has another form, has no target, or
+/// ends between two schemas (at `#/properties`).
 #[must_use]
 pub fn route<'a>(root: &'a Value, reference: &str) -> Option<Vec<Step<'a>>> {
     let fragment = percent_decode_str(reference.strip_prefix('#')?).decode_utf8_lossy();
@@ -206,7 +209,8 @@ pub fn route<'a>(root: &'a Value, reference: &str) -> Option<Vec<Step<'a>>> {
     Some(steps)
 }
 
-/// The first token of a JSON Pointer, unescaped, and the pointer below it (RFC 6901, sections 3 and 4).
+/// The first token of a JSON Pointer, unescaped, and the rest of the pointer (RFC 6901, sections 3
+/// and 4).
 fn first_token(pointer: &str) -> Option<(Cow<'_, str>, &str)> {
     let tail = pointer.strip_prefix('/')?;
     let (token, rest) = tail.split_at(tail.find('/').unwrap_or(tail.len()));
@@ -214,7 +218,7 @@ fn first_token(pointer: &str) -> Option<(Cow<'_, str>, &str)> {
     Some((token, rest))
 }
 
-/// A name as a token of a JSON Pointer (RFC 6901, section 3).
+/// A name escaped as a token of a JSON Pointer (RFC 6901, section 3).
 #[must_use]
 pub fn pointer_token(name: &str) -> Cow<'_, str> {
     if name.contains(['~', '/']) { name.replace('~', "~0").replace('/', "~1").into() } else { name.into() }

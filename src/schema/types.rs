@@ -1,11 +1,11 @@
-//! Which types a schema takes, as far as it says so.
+//! The types that a schema accepts.
 
 use serde_json::Value;
 
 use super::keyword::TYPES;
 use super::reference::{Target, reference, resolve};
 
-/// How deep alternatives and references are looked into.
+/// The maximum depth to which alternatives and references are followed.
 const MAX_DEPTH: usize = 16;
 
 /// A set of the seven types of JSON Schema.
@@ -13,8 +13,8 @@ const MAX_DEPTH: usize = 16;
 pub struct Types(u8);
 
 impl Types {
-    /// The types that `node` takes at most: a value of any other is not valid. `None` if that is not said. `root` is the
-    /// document that references start at.
+    /// The types that `node` can accept: a value of any other type is invalid. `None` if the schema
+    /// does not restrict types. `root` is the document that references start at.
     ///
     /// ```
     /// use serde_json::json;
@@ -31,13 +31,13 @@ impl Types {
         types(root, node, MAX_DEPTH)
     }
 
-    /// Whether a type is among them.
+    /// Whether the set contains a type.
     #[must_use]
     pub fn has(self, name: &str) -> bool {
         one(name).is_some_and(|own| self.0 & own.0 != 0)
     }
 
-    /// Their names, in the order of [`TYPES`].
+    /// The names of the types, in the order of [`TYPES`].
     pub fn iter(self) -> impl Iterator<Item = &'static str> {
         TYPES.into_iter().filter(move |name| self.has(name))
     }
@@ -74,12 +74,12 @@ fn types(root: &Value, node: &Value, depth: usize) -> Option<Types> {
             return union(branches.iter().map(|branch| types(root, branch, depth)));
         }
     }
-    // Every one of them must hold, so that any one says enough.
+    // All members must hold, so one that restricts the types is enough.
     let all = map.get("allOf").and_then(Value::as_array)?;
     all.iter().find_map(|part| types(root, part, depth))
 }
 
-/// The type under which a value is listed. Numbers are not told apart: `1.0` is an integer too.
+/// The type of a listed value. Numbers are not distinguished, because `1.0` is an integer too.
 pub(super) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

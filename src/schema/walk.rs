@@ -1,10 +1,10 @@
-//! Walking: the schemas directly below a schema, and all of them.
+//! Walks the direct subschemas of a schema, or all of them.
 
 use serde_json::Value;
 
 use super::keyword::{Holds, holds};
 
-/// Calls `visit` with every schema directly below `node`, in order: those of applicators and of definitions.
+/// Calls `visit` with every direct subschema of `node`, in order, including definitions.
 pub fn children<'a>(node: &'a Value, mut visit: impl FnMut(&'a Value)) {
     let Some(map) = node.as_object() else { return };
     for (key, value) in map {
@@ -23,7 +23,7 @@ pub fn held<'a>(key: &str, value: &'a Value, mut visit: impl FnMut(&'a Value)) {
     }
 }
 
-/// As [`children`], for changing them.
+/// Like [`children`], with mutable access.
 pub fn children_mut<'a>(node: &'a mut Value, mut visit: impl FnMut(&'a mut Value)) {
     let Some(map) = node.as_object_mut() else { return };
     for (key, value) in map {
@@ -39,7 +39,8 @@ pub fn children_mut<'a>(node: &'a mut Value, mut visit: impl FnMut(&'a mut Value
     }
 }
 
-/// Calls `visit` with `node` and every schema below it, outermost first, in order. References are not followed.
+/// Calls `visit` with `node` and every schema below it, outermost first, in order. References are
+/// not followed.
 pub fn walk<'a>(node: &'a Value, visit: &mut impl FnMut(&'a Value)) {
     let mut waiting = vec![node];
     while let Some(node) = waiting.pop() {
@@ -52,7 +53,8 @@ pub fn walk<'a>(node: &'a Value, visit: &mut impl FnMut(&'a Value)) {
     }
 }
 
-/// Calls `visit` with `node` and every schema below it, for changing them. What `visit` adds is walked too.
+/// Calls `visit` with mutable access to `node` and every schema below it. Schemas that `visit` adds
+/// are walked too.
 pub fn walk_mut(node: &mut Value, visit: &mut impl FnMut(&mut Value)) {
     let mut waiting = vec![node];
     while let Some(node) = waiting.pop() {
@@ -61,8 +63,8 @@ pub fn walk_mut(node: &mut Value, visit: &mut impl FnMut(&mut Value)) {
     }
 }
 
-/// Calls `visit` with every object of a document, whether a keyword expects a schema there or not: a reference may lead
-/// to any of them.
+/// Calls `visit` with every object of a document, even where no keyword expects a schema: a
+/// reference may lead to any of them.
 pub fn every_object<'a>(root: &'a Value, visit: &mut impl FnMut(&'a Value)) {
     let mut waiting = vec![root];
     while let Some(node) = waiting.pop() {

@@ -1,4 +1,4 @@
-//! `activate_skill`: from a call's arguments to the text the model reads and the data the host keeps.
+//! `activate_skill`: from a call's arguments to the text for the model and the data for the host.
 
 use std::fmt::Write as _;
 
@@ -19,29 +19,30 @@ use super::strict::escape;
 use super::view::SkillView;
 use crate::diagnostic::{Diagnostic, Place};
 
-/// What a call of `activate_skill` asks for.
+/// The arguments of an `activate_skill` call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ActivateRequest {
-    /// A name, `name@scope` or `name/path`. Empty when only searching.
+    /// A name, `name@scope` or `name/path`. Empty for a search.
     pub name: String,
-    /// One of the skill's files instead of its text.
+    /// A file of the skill to return instead of its text.
     pub path: Option<String>,
-    /// For `$ARGUMENTS` and `$1`….
+    /// Replaces `$ARGUMENTS` and `$1`….
     pub arguments: Option<String>,
-    /// For `{{input.…}}`.
+    /// Replaces `{{input.…}}`.
     pub input: Option<Value>,
-    /// Words to look for instead of activating.
+    /// Words to search for instead of activating a skill.
     pub search: Option<String>,
-    /// A person has already said yes to this call.
+    /// Whether the user has already approved this call.
     pub approved: bool,
 }
 
 impl ActivateRequest {
-    /// Reads a call's arguments. `other` names a skill that the enum of `name` does not list; `command` and `skill` are
-    /// taken for `name`, as other systems call it.
+    /// Reads a call's arguments. `other` names a skill that the enum of `name` does not list.
+    /// `command` and `skill` are accepted for `name`, because other systems use them.
     ///
     /// # Errors
-    /// [`ActivateError::BadArguments`] if they are no object or an argument is no text.
+    /// Returns [`ActivateError::BadArguments`] if the arguments are not an object or one has the
+    /// wrong type.
     pub fn from_json(arguments: &Value) -> Result<Self, ActivateError> {
         let bad = |what: &str| ActivateError::BadArguments(what.to_owned());
         let object = arguments.as_object().ok_or_else(|| bad("give an object with `name`"))?;
@@ -65,22 +66,22 @@ impl ActivateRequest {
     }
 }
 
-/// Why nothing was activated. The messages are for the model; they name visible skills only.
+/// Why nothing was activated. The messages are for the model and name only visible skills.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ActivateError {
-    /// The arguments are of the wrong shape.
+    /// The arguments have the wrong type.
     #[error("activate_skill: {0}")]
     BadArguments(String),
-    /// There is no such skill in this view, or it is denied: the two cannot be told apart.
+    /// The skill is missing in this view or denied; the error does not distinguish the two.
     #[error("there is no skill `{name}`{}", hint(.near))]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// At most five visible names close to it.
+        /// At most five similar visible names.
         near: Vec<String>,
     },
-    /// The file asked for cannot be given.
+    /// The requested file cannot be returned.
     #[error(transparent)]
     Resource(#[from] ResourceError),
 }
@@ -90,15 +91,15 @@ fn hint(near: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!("; did you mean {names}?") }
 }
 
-/// What the text says about the tool categories that a skill leans on.
+/// What the text states about the tool categories that a skill uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CategoryHint {
-    /// Nothing: the host has no `expand_tools`.
+    /// Nothing, because the host has no `expand_tools`.
     Silent,
-    /// That the model should call `expand_tools` with them.
+    /// That the model should expand them with `expand_tools`.
     #[default]
     Suggest,
-    /// That they are expanded already (the engine does it, never this layer).
+    /// That they are already expanded (by the engine, never by this layer).
     Expanded,
 }
 
@@ -108,97 +109,100 @@ pub enum CategoryHint {
 pub struct SkillMessage {
     /// The text.
     pub text: String,
-    /// For the model only, not shown to people.
+    /// Whether the message is for the model only and hidden from the user.
     pub is_meta: bool,
 }
 
-/// A skill that was activated, for the model (`text`) and for the host (all else).
+/// An activated skill: `text` for the model, the other fields for the host.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Activation {
-    /// What picked it: its name, or `name@scope` for a copy that lost its name to another.
+    /// The name that selects the skill, or `name@scope` for a copy whose name another skill has.
     pub name: String,
-    /// What the model gets as the result of its call.
+    /// The result of the call, for the model.
     pub text: String,
-    /// The same content was active already; `text` only says so.
+    /// Whether the same content was already active; `text` then only states that.
     pub repeated: bool,
-    /// A status line for people, and the text for the model only, for hosts that inject messages instead.
+    /// A status line for the user and the text for the model only, for hosts that inject messages
+    /// instead.
     pub messages: [SkillMessage; 2],
-    /// The skill's folder; empty for a builtin one.
+    /// The skill's folder; empty for a builtin skill.
     pub folder: String,
-    /// Its files, relative and sorted, capped.
+    /// Its files, relative, sorted and limited in number.
     pub resources: Vec<String>,
-    /// Tools that the host may approve in advance: the skill's wish, if it is trusted. Empty otherwise.
+    /// Tools that the host may pre-approve: those the skill requests, if it is trusted. Empty
+    /// otherwise.
     pub pre_approved_tools: Vec<String>,
-    /// The same wish of a skill that is not trusted: a suggestion to show, nothing more.
+    /// The tools that an untrusted skill requests: only a suggestion to display.
     pub suggested_tools: Vec<String>,
-    /// Tool categories that it leans on.
+    /// Tool categories that the skill uses.
     pub categories: Vec<String>,
-    /// The model it would like.
+    /// The model that the skill requests.
     pub model: Option<String>,
-    /// In line or in a conversation of its own.
+    /// Whether the skill runs inline or in a separate conversation.
     pub context: Context,
-    /// The agent it would like for that.
+    /// The agent that the skill requests for a separate conversation.
     pub agent: Option<String>,
     /// The hash of the file.
     pub hash: ContentHash,
-    /// The hash of the text as rendered for this call.
+    /// The hash of the text rendered for this call.
     pub rendered: ContentHash,
-    /// Whose it is.
+    /// The scope of the skill.
     pub scope: Scope,
-    /// Whether its wishes may count.
+    /// Whether the skill's requests may be granted.
     pub trusted: bool,
-    /// Unknown placeholders, commands that were not run.
+    /// Unknown placeholders, and commands that were not run.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What came of a call.
+/// The answer to a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// A skill is active.
+    /// The skill is active.
     Activated(Box<Activation>),
-    /// The text of one file; nothing became active.
+    /// The text of one file; nothing was activated.
     Resource(String),
-    /// The result of a search; nothing became active.
+    /// The result of a search; nothing was activated.
     Found(String),
-    /// A person must decide first; call again with `approved`.
+    /// Approval is required; call again with `approved`.
     NeedsApproval {
         /// The skill's name.
         name: String,
     },
 }
 
-/// One active skill, as the session's log keeps it.
+/// An active skill, as the session log stores it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ActiveSkill {
-    /// The hash of its file when it was activated.
+    /// The hash of its file at activation.
     pub hash: ContentHash,
-    /// The hash of the text the model got.
+    /// The hash of the text that the model received.
     pub rendered: ContentHash,
-    /// Whose it is.
+    /// The scope of the skill.
     pub scope: Scope,
 }
 
-/// The skills that are active in a conversation, in the order of activation. A host's compaction keeps their texts.
+/// The active skills of a conversation, in the order of activation. A host's compaction keeps their
+/// texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActiveSet(IndexMap<String, ActiveSkill>);
 
 impl ActiveSet {
-    /// Notes an activation; a new one of the same name takes the old one's place.
+    /// Records an activation. It replaces an earlier one of the same name.
     pub fn record(&mut self, activation: &Activation) {
         let (hash, rendered) = (activation.hash.clone(), activation.rendered.clone());
         self.0.insert(activation.name.clone(), ActiveSkill { hash, rendered, scope: activation.scope });
     }
 
-    /// Notes an activation as a log has it.
+    /// Records an activation read from a log.
     pub fn insert(&mut self, name: String, skill: ActiveSkill) {
         self.0.insert(name, skill);
     }
 
-    /// Takes a skill out: its text is no longer in the conversation.
+    /// Removes a skill whose text is no longer in the conversation.
     pub fn remove(&mut self, name: &str) {
         self.0.shift_remove(name);
     }
@@ -208,18 +212,18 @@ impl ActiveSet {
         self.0.iter().map(|(name, skill)| (name.as_str(), skill))
     }
 
-    /// One of them.
+    /// Returns one of them.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&ActiveSkill> {
         self.0.get(name)
     }
 }
 
-/// Answers a call. Permission is checked on the name before any text is looked at. Changes nothing: the caller records
-/// the activation in its [`ActiveSet`].
+/// Answers a call. Permission is checked on the name before any text is read. Changes nothing: the
+/// caller records the activation in its [`ActiveSet`].
 ///
 /// # Errors
-/// [`ActivateError`], whose text is fit to go back to the model.
+/// Returns an [`ActivateError`], whose message is suitable for the model.
 pub fn activate(
     fs: &dyn SkillFs,
     view: &SkillView,
@@ -246,11 +250,11 @@ pub fn activate(
     }
 }
 
-/// The rendered Markdown of a skill alone, for its own tool (`skill:{name}`) in direct mode. Same permission, same
-/// rendering, no wrapping; the skill does not become active.
+/// Returns only the rendered Markdown of a skill, for its own tool (`skill:{name}`) in direct mode.
+/// Permission and rendering are the same, without the frame, and the skill does not become active.
 ///
 /// # Errors
-/// As [`activate`]; a skill that asks for a person's word first and has not got it is [`Answer::NeedsApproval`].
+/// As for [`activate`]. A skill that requires approval and has none is [`Answer::NeedsApproval`].
 pub fn direct(view: &SkillView, request: &ActivateRequest, facts: &Facts) -> Result<Answer, ActivateError> {
     let (skill, permission) = view.get(&request.name).ok_or_else(|| {
         let near = view.near(&request.name).into_iter().map(str::to_owned).collect();
@@ -350,7 +354,7 @@ fn hint_line(categories: &[String], hint: CategoryHint) -> String {
 }
 
 fn wrap(name: &str, body: &str, folder: &str, resources: &[String], more: usize, hint: &str) -> String {
-    // A body cannot close its own frame.
+    // Prevents a body from closing its own frame.
     let body = body.replace("</skill_content", "&lt;/skill_content");
     let mut text = format!("<skill_content name=\"{}\">\n{body}\n</skill_content>", escape(name));
     if !folder.is_empty() {

@@ -1,15 +1,16 @@
-//! What the model may be charged for knowing that skills exist, and how that is counted without a vocabulary.
+//! The budget for the skill list that the model sees, and its measurement without a vocabulary.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// The most that the declaration of `activate_skill` may cost: name, description and parameters with the enum of names.
-/// The list alone, where there is no tool ([`catalog_text`](super::catalog_text)).
+/// The maximum cost of the declaration of `activate_skill`: name, description and parameters
+/// including the enum of names. Without the tool, of the list alone
+/// ([`catalog_text`](super::catalog_text)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Budget {
     /// Characters.
     Chars(usize),
-    /// Tokens: as the caller's counter counts them, else as [`most_tokens`] does.
+    /// Tokens: counted by the caller's counter, or else by [`most_tokens`].
     Tokens(usize),
 }
 
@@ -21,13 +22,13 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Two per cent of a context window of that many tokens.
+    /// Two percent of a context window of the given number of tokens.
     #[must_use]
     pub fn of_window(tokens: usize) -> Self {
         Self::Tokens(tokens / 50)
     }
 
-    /// The limit, in the budget's own unit.
+    /// The limit, in the budget's unit.
     #[must_use]
     pub fn limit(self) -> usize {
         match self {
@@ -35,7 +36,7 @@ impl Budget {
         }
     }
 
-    /// What a text takes of the budget, without a vocabulary.
+    /// The share of the budget that a text takes, without a vocabulary.
     #[must_use]
     pub fn weigh(self, text: &str) -> usize {
         match self {
@@ -45,8 +46,9 @@ impl Budget {
     }
 }
 
-/// A rough count of tokens without any vocabulary: four ASCII characters, or one other, to the token. Near the truth for
-/// prose, half of it for random letters. For billing use the counters of the tokens layer; for a bound [`most_tokens`].
+/// A rough token count without a vocabulary: one token per four ASCII characters or one other
+/// character. Close for prose, half of the real count for random letters. For billing use the
+/// counters of the tokens layer; for an upper bound use [`most_tokens`].
 #[must_use]
 pub fn estimate_tokens(text: &str) -> usize {
     quarters(text).div_ceil(4)
@@ -61,18 +63,21 @@ pub(super) fn char_quarters(c: char) -> usize {
     if c.is_ascii() { 1 } else { 4 }
 }
 
-/// The most tokens that a text can have in `o200k_base`, without its vocabulary.
+/// An upper bound for the tokens of a text in `o200k_base`, computed without its vocabulary.
 ///
-/// The bound follows from how byte pair encoding ends: never with two neighbours that make a token together. But for 29
-/// pairs any two lower-case ASCII letters make one, and so does a space or a hyphen with a letter behind it; of `n` such
-/// characters at most `(2n + 1) / 3` tokens are left, and one more for each of those pairs. A thousand common words are
-/// one token each with the space before them. Up to three digits are one token. Every other character is at most its
-/// UTF-8 bytes, kana two and so are the ideographs of most rows. Prose comes to about twice its tokens.
+/// The bound follows from byte pair encoding, which never ends with two neighbors that together
+/// form a token. Except for 29 pairs, any two lower-case ASCII letters form a token, and so does a
+/// space or a hyphen with a following letter. Of `n` such characters at most `(2n + 1) / 3` tokens
+/// remain, plus one for each exceptional pair. A thousand common words are one token each with the
+/// preceding space. Up to three digits are one token. Any other character is at most its UTF-8
+/// bytes, and two for kana and most rows of ideographs. For prose the bound is about twice the
+/// count.
 #[must_use]
 pub fn most_tokens(text: &str) -> usize {
     let mut tokens = 0;
     let mut rest = text;
-    // Whether the character before belongs to a word or a number: then a hyphen leads what follows.
+    // Whether the preceding character belongs to a word or number: a hyphen then leads what
+    // follows.
     let mut in_word = false;
     while let Some(c) = rest.chars().next() {
         let lead = c == ' ' || (c == '-' && in_word);
@@ -94,14 +99,15 @@ pub fn most_tokens(text: &str) -> usize {
     tokens
 }
 
-/// The beginning of a text of which every character is of a kind.
+/// The longest prefix of a text whose characters all satisfy a condition.
 fn run(text: &str, kind: impl Fn(char) -> bool) -> &str {
     let end = text.find(|c| !kind(c)).unwrap_or(text.len());
     text.get(..end).unwrap_or_default()
 }
 
-/// The most tokens of a word of lower-case letters with the sign that leads it. `after` is the character behind it:
-/// letters, marks and apostrophes of any kind may make it another word.
+/// The maximum number of tokens of a word of lower-case letters with its leading character. `after`
+/// is the following character: letters, marks and apostrophes of any kind may form another word
+/// with it.
 fn of_word(lead: &str, word: &str, after: Option<char>) -> usize {
     let ends = after.is_none_or(|c| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '\'');
     if lead == " " && ends && common().contains(word) {
@@ -111,22 +117,22 @@ fn of_word(lead: &str, word: &str, after: Option<char>) -> usize {
     (2 * (lead.len() + word.len()) + 1) / 3 + pairs
 }
 
-/// The words that most of 252 public SKILL.md files use, of those that are a token with the space before them.
+/// The most frequent words in 252 public SKILL.md files that are a token with the preceding space.
 fn common() -> &'static HashSet<&'static str> {
     static COMMON: OnceLock<HashSet<&'static str>> = OnceLock::new();
     COMMON.get_or_init(|| include_str!("words.txt").split_whitespace().collect())
 }
 
-/// The pairs of lower-case letters that are no token.
+/// The pairs of lower-case letters that are not a token.
 const APART: [&str; 29] = [
     "bq", "gk", "gq", "jv", "jz", "kq", "kz", "lq", "nq", "qf", "qg", "qj", "qk", "qv", "qz", "rj", "tq", "wq", "wz",
     "xg", "xj", "xk", "xq", "xv", "xw", "yq", "zj", "zq", "zv",
 ];
-/// The rows of 64 ideographs, by their first, in which some are three tokens.
+/// The first character of each row of 64 ideographs in which some are three tokens.
 const RARE_ROWS: [u32; 14] =
     [0x5d40, 0x5d80, 0x6ac0, 0x8780, 0x8800, 0x9780, 0x9bc0, 0x9c00, 0x9c40, 0x9d00, 0x9d40, 0x9d80, 0x9dc0, 0x9fc0];
 
-/// Kana, and the ideographs of which none is more than two tokens.
+/// Whether a character is kana, or an ideograph in a row without three-token characters.
 fn is_paired(c: char) -> bool {
     match c {
         '\u{3040}'..='\u{30ff}' => true,

@@ -1,4 +1,5 @@
-//! Commands of other agents: one Markdown file each, such as `.claude/commands/review.md`, read as a skill.
+//! Commands of other agents: single Markdown files such as `.claude/commands/review.md`, read as
+//! skills.
 
 use std::sync::Arc;
 
@@ -7,14 +8,15 @@ use super::render::{Inputs, render};
 use super::split::split;
 use crate::diagnostic::{Diagnostic, Place};
 
-/// Complaints about what a skill must have and a command need not: its name is the file's.
+/// Diagnostics that apply to skills but not to commands, which are named after their file.
 const NOT_OF_COMMANDS: [&str; 5] = ["no-name", "name-form", "name-folder", "name-too-long", "dashes"];
-/// Files named with `@` that are reported, at most.
+/// The maximum number of files named with `@` that are reported.
 const MAX_FILES: usize = 20;
 
-/// Reads a command file as a skill: front matter with `description`, `allowed-tools`, `argument-hint` and `model`, all
-/// of it optional, and a text with placeholders. `name` is what the command goes by (`frontend:review` for
-/// `frontend/review.md`). What a command can do and a skill cannot is a warning.
+/// Reads a command file as a skill: optional front matter with `description`, `allowed-tools`,
+/// `argument-hint` and `model`, and a text with placeholders. `name` is the command's name
+/// (`frontend:review` for `frontend/review.md`). Command features that skills lack are reported as
+/// warnings.
 #[must_use]
 pub fn read_command(bytes: &[u8], file: &str, name: &str) -> Document {
     let mut document = Document::read(bytes, file, name);
@@ -26,15 +28,15 @@ pub fn read_command(bytes: &[u8], file: &str, name: &str) -> Document {
         let (split, _) = split(&text, &Place::file(file), &mut Vec::new());
         let Some(description) = first_sentence(split.body).or_else(|| first_line(split.body)) else {
             let note = Diagnostic::error("no-body", Place::file(file), "the command has no text");
-            return Document::refused(bytes, note.help("write what the model should do"));
+            return Document::refused(bytes, note.help("write the instructions for the model"));
         };
-        // At the end of the front matter, so that the lines above keep their numbers.
+        // Added at the end of the front matter, so that the lines above keep their numbers.
         let front = split.front.map_or("", str::trim_end);
         let whole = format!("---\n{front}\ndescription: \"{description}\"\n---\n{}", split.body);
         document = Document { hash: document.hash, ..Document::read(whole.as_bytes(), file, name) };
-        let message = format!("there is no `description`; the text's beginning is used: \"{description}\"");
+        let message = format!("`description` is missing; using the beginning of the text: \"{description}\"");
         let note = Diagnostic::warning("no-description", Place::file(file), message);
-        document.diagnostics.push(note.help("let it say what the skill does and when to use it"));
+        document.diagnostics.push(note.help("describe what the skill does and when to use it"));
     }
     document.diagnostics.retain(|note| !NOT_OF_COMMANDS.contains(&note.code));
     if let Some(content) = &document.content {
@@ -44,7 +46,7 @@ pub fn read_command(bytes: &[u8], file: &str, name: &str) -> Document {
     document
 }
 
-/// What a command can do and a skill cannot.
+/// Command features that skills lack.
 fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnostic> {
     let place = |needle: &str| match text.find(needle) {
         Some(at) => Place::file(file).at(text, at),
@@ -71,7 +73,7 @@ fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnos
         .chain(fields.other.keys().map(String::as_str))
         .collect();
     if !kept.is_empty() {
-        let message = format!("kept as `metadata`, without effect: {}", quoted(&kept));
+        let message = format!("stored as `metadata`, without effect: {}", quoted(&kept));
         notes.push(Diagnostic::note("no-counterpart", Place::file(file), message));
     }
     if !fields.allowed_tools.is_empty() {
@@ -85,7 +87,7 @@ fn quoted(keys: &[&str]) -> String {
     keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The files that a text names with `@`, outside of fenced code, each once.
+/// The files that a text names with `@` outside fenced code, without duplicates.
 fn files(body: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut fenced = false;
@@ -106,7 +108,7 @@ fn files(body: &str) -> Vec<String> {
     found
 }
 
-/// The first line that says something, without the marks of a heading, at most 160 characters.
+/// The first line with text, without heading marks, at most 160 characters.
 fn first_line(body: &str) -> Option<String> {
     let line = body
         .lines()

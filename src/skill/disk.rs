@@ -1,4 +1,4 @@
-//! The real file system: the only file of this layer that touches it.
+//! The real file system. This is the only file of the layer that accesses it.
 #![allow(clippy::disallowed_methods, reason = "this is the edge where skills are read, every read with a limit")]
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use super::fs::{FsEntry, FsError, Kind, Look, SkillFs, Stamp};
 
-/// The file system of the machine.
+/// The machine's file system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DiskFs;
 
@@ -43,7 +43,7 @@ impl SkillFs for DiskFs {
     }
 
     fn read(&self, path: &Path, most: usize) -> Result<(Vec<u8>, Stamp), FsError> {
-        // A file that changes while it is read is read once more, then given up.
+        // A file that changes while it is read is read once more; a second change is an error.
         for _ in 0..2 {
             let mut file = open(path)?;
             let before = file.metadata().map_err(|e| error(&e))?;
@@ -64,14 +64,15 @@ impl SkillFs for DiskFs {
     }
 }
 
-/// Opens without waiting, so that a pipe without a writer cannot hold us up.
+/// Opens a file without blocking, even for a pipe without a writer.
 fn open(path: &Path) -> Result<File, FsError> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // O_NONBLOCK of the Linux ABI on every architecture that Rust supports but MIPS and SPARC.
+        // O_NONBLOCK of the Linux ABI on every architecture that Rust supports except MIPS and
+        // SPARC.
         options.custom_flags(0o4000);
     }
     #[cfg(any(target_os = "macos", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd"))]

@@ -1,4 +1,4 @@
-//! One `SKILL.md`, with both verdicts.
+//! A `SKILL.md` with its strict and lenient verdicts.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -16,17 +16,17 @@ use super::yaml::{self, Entry, Mark, Node};
 use crate::diagnostic::{Diagnostic, Place, is_invisible};
 use crate::name::MAX_NAME_CHARS;
 
-/// The largest file that is read, in bytes.
+/// The maximum size of a file, in bytes.
 pub const MAX_FILE: usize = 1 << 20;
-/// The largest front matter that is read, in bytes.
+/// The maximum size of front matter, in bytes.
 pub const MAX_FRONT_MATTER: usize = 64 << 10;
 
-/// SHA-256 of a file's bytes, in lower-case hexadecimal.
+/// The SHA-256 of a file's bytes, in lower-case hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ContentHash(String);
 
 impl ContentHash {
-    /// The hash of some bytes.
+    /// Hashes bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         let mut hex = String::with_capacity(64);
@@ -36,44 +36,47 @@ impl ContentHash {
         Self(hex)
     }
 
-    /// 64 hexadecimal digits.
+    /// The hash as 64 hexadecimal digits.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// What a file teaches, once it could be loaded.
+/// The content of a loaded skill file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Content {
-    /// The name it goes by: as written, on one line, without invisible characters; the folder's if there is none.
+    /// The name: as written, on one line, without invisible characters; the folder's name if there
+    /// is none.
     pub name: String,
-    /// What it is for, trimmed.
+    /// The description, trimmed.
     pub description: String,
-    /// All else in the front matter.
+    /// The other fields of the front matter.
     pub fields: Fields,
-    /// The Markdown below, trimmed.
+    /// The Markdown body, trimmed.
     pub body: String,
 }
 
-/// One file and what became of it.
+/// A file and the result of reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// The strict verdict: the reference validator's errors; empty means valid.
+    /// The strict verdict: the reference validator's errors; empty if the file is valid.
     pub strict: Vec<String>,
-    /// The lenient verdict: what could be loaded. `None` always comes with an error in `diagnostics`.
+    /// The lenient verdict: the content that could be loaded. `None` always comes with an error in
+    /// `diagnostics`.
     pub content: Option<Arc<Content>>,
-    /// Whether something had to be guessed to load it.
+    /// Whether loading required a guess.
     pub rescued: bool,
-    /// Everything noticed, in the order of the text.
+    /// All diagnostics, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
     /// The hash of the bytes.
     pub hash: ContentHash,
 }
 
 impl Document {
-    /// Reads the bytes of a `SKILL.md`. `file` names it in diagnostics; `folder` is the last component of the folder
-    /// it lies in, which the standard wants to be its name. Never fails: what is wrong is in the result.
+    /// Reads the bytes of a `SKILL.md`. `file` names it in diagnostics; `folder` is the last
+    /// component of its folder, which the standard requires to equal its name. Never fails: errors
+    /// are part of the result.
     #[must_use]
     pub fn read(bytes: &[u8], file: &str, folder: &str) -> Self {
         let place = Place::file(file);
@@ -97,7 +100,7 @@ impl Document {
         Self { strict, content, rescued, diagnostics: notes, hash: ContentHash::of(bytes) }
     }
 
-    /// A file that is not read at all, with the reason.
+    /// A file that was not read, with the reason.
     pub(crate) fn refused(bytes: &[u8], why: Diagnostic) -> Self {
         let strict = vec![format!("SKILL.md cannot be read: {}", why.message)];
         Self { strict, content: None, rescued: false, diagnostics: vec![why], hash: ContentHash::of(bytes) }
@@ -106,10 +109,10 @@ impl Document {
 
 pub(crate) fn too_large(place: Place, bytes: usize) -> Diagnostic {
     let message = format!("the file has {bytes} bytes, more than the {MAX_FILE} that are read");
-    Diagnostic::error("file-too-large", place, message).help("move what is not needed at once into files beside it")
+    Diagnostic::error("file-too-large", place, message).help("move details into separate files beside it")
 }
 
-/// UTF-16 and UTF-32 are recognised by their marks.
+/// Detects UTF-16 and UTF-32 by their byte order marks.
 fn other_encoding(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, ..] => Some("UTF-16 (little-endian)"),
@@ -145,7 +148,8 @@ impl Loader<'_> {
         self.rescued |= rescued;
         let Some(front) = split.front else {
             let place = self.place.clone().line_column(1, 1);
-            let note = Diagnostic::error("no-front-matter", place, "there is no front matter, so no description");
+            let note =
+                Diagnostic::error("no-front-matter", place, "front matter is missing, so there is no description");
             self.notes.push(note.help(self.write_this(split.body)));
             return None;
         };
@@ -161,7 +165,7 @@ impl Loader<'_> {
         self.traps(front, split.offset, &entries);
         for entry in &repeated {
             let place = self.at(split.offset, entry.at);
-            let message = format!("the key `{}` is there twice, so it is not known which one is meant", entry.key);
+            let message = format!("the key `{}` is duplicated, so its value is ambiguous", entry.key);
             self.notes.push(Diagnostic::error("duplicate-key", place, message).help("delete one of the two"));
         }
         if !repeated.is_empty() {
@@ -209,13 +213,13 @@ impl Loader<'_> {
                     Method::Quoted(keys) => {
                         let keys = keys.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
                         (
-                            "the values it trips over were taken as plain text",
+                            "the invalid values were read as plain text",
                             format!("put the value of {keys} in double quotes: \"…\""),
                         )
                     }
                     Method::Lines => (
                         "the keys were read line by line",
-                        "mend the YAML there: one `key: value` a line, long text after `>-` and indented".to_owned(),
+                        "fix the YAML there: one `key: value` per line, long text indented after `>-`".to_owned(),
                     ),
                 };
                 self.notes.push(Diagnostic::warning("broken-yaml", at, format!("{message}; {how}")).help(help));
@@ -224,7 +228,7 @@ impl Loader<'_> {
         }
     }
 
-    /// What reads well here and is cut off elsewhere, or by YAML itself.
+    /// Reports values that are valid here but truncated by other readers or by YAML itself.
     fn traps(&mut self, front: &str, offset: usize, entries: &[Entry]) {
         for (number, line) in front.lines().enumerate() {
             if let Some(at) = line.find("---") {
@@ -255,7 +259,7 @@ impl Loader<'_> {
         let written = node.and_then(fields::text).map(|t| one_line(&t)).filter(|t| !t.is_empty());
         let Some(name) = written else {
             let message = match node {
-                None => format!("there is no `name`; the folder's, `{folder}`, is used"),
+                None => format!("`name` is missing; using the folder's name `{folder}`"),
                 Some(_) => format!("`name` is empty or no text; the folder's, `{folder}`, is used"),
             };
             let note = Diagnostic::warning("no-name", place, message);
@@ -315,18 +319,18 @@ impl Loader<'_> {
             }
         }
         let message = match node {
-            None => "there is no `description`, so no model could know when to use it: not loaded",
+            None => "`description` is missing, so a model cannot choose the skill: not loaded",
             Some(_) => "`description` is empty or no text, so no model could know when to use it: not loaded",
         };
         let guess = first_sentence(body);
         self.notes.push(Diagnostic::error("no-description", place, message).help(match guess {
             Some(text) => format!("write `description: \"{text}\"`"),
-            None => "write `description:` and what the skill does and when to use it".to_owned(),
+            None => "write `description:` with what the skill does and when to use it".to_owned(),
         }));
         None
     }
 
-    /// A front matter to put at the top of a file that has none.
+    /// Front matter to add to the top of a file that has none.
     fn write_this(&self, body: &str) -> String {
         let name = slug(self.folder);
         let text = first_sentence(body).unwrap_or_else(|| "What it does. Use when …".to_owned());
@@ -334,14 +338,14 @@ impl Loader<'_> {
     }
 }
 
-/// One line without invisible characters, trimmed.
+/// Returns a text on one line, without invisible characters, trimmed.
 pub(crate) fn one_line(text: &str) -> String {
     let clean: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
     let clean: String = clean.chars().filter(|c| !is_invisible(*c)).collect();
     clean.split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The nearest name that the standard allows.
+/// Returns the closest name that the standard allows.
 #[must_use]
 pub fn slug(text: &str) -> String {
     let mut out = String::new();
@@ -357,7 +361,8 @@ pub fn slug(text: &str) -> String {
     if cut.is_empty() { "my-skill".to_owned() } else { cut }
 }
 
-/// The first sentence of the first paragraph that is prose, at most 160 characters, fit for double quotes.
+/// The first sentence of the first prose paragraph, at most 160 characters, suitable for double
+/// quotes.
 pub(crate) fn first_sentence(body: &str) -> Option<String> {
     let prose = |l: &&str| {
         let l = l.trim();

@@ -11,15 +11,17 @@ use super::listing::{CatalogText, Rows, row};
 use super::strict::{self, StrictProperties};
 use super::view::SkillView;
 
-/// From how many visible skills on the model is offered a search. Below that it is offered where the list is not whole.
+/// The minimum number of visible skills for which a search is always offered. With fewer, it is
+/// offered if the list is incomplete.
 pub const SEARCH_FROM: usize = 50;
 
-/// What the declaration of `activate_skill` costs without any skill in it, at most: its fixed text, every parameter and
-/// the line that counts. A budget below it buys no entry, and the declaration costs this much all the same.
+/// The maximum cost of the declaration of `activate_skill` without any skill: its fixed text, every
+/// parameter and the line with the count. A smaller budget holds no entry, and the declaration
+/// still costs this much.
 pub const FLOOR_TOKENS: usize = 450;
 
-/// The `<available_skills>` form, for hosts that put the catalogue into the system prompt: the reference's `to-prompt`
-/// over the visible skills, texts escaped.
+/// The `<available_skills>` form, for hosts that put the skill list into the system prompt: the
+/// reference's `to-prompt` over the visible skills, with escaped texts.
 #[must_use]
 pub fn catalog_xml(view: &SkillView) -> String {
     let skills = view.skills().map(|skill| {
@@ -29,45 +31,48 @@ pub fn catalog_xml(view: &SkillView) -> String {
     strict::prompt(&skills.collect::<Vec<_>>())
 }
 
-/// A tool that this layer answers itself, in no provider's shape.
+/// A tool that this layer answers, independent of any provider's format.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SkillTool {
     /// The tool's name.
     pub name: String,
-    /// What the model reads about it.
+    /// The description for the model.
     pub description: String,
     /// A JSON Schema of its arguments.
     pub parameters: Value,
 }
 
-/// The declaration of `activate_skill`, and what its list had no room for.
+/// The declaration of `activate_skill`, and what did not fit into its list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FittedTool {
     /// The declaration.
     pub tool: SkillTool,
-    /// The list in its description, and how many skills are whole, trimmed, named only and left out.
+    /// The list in its description, with the numbers of complete, trimmed, name-only and omitted
+    /// skills.
     pub list: CatalogText,
-    /// What it costs, as it was counted.
+    /// Its cost, as counted.
     pub cost: usize,
 }
 
-/// The `activate_skill` tool for a view within a budget, counted without a vocabulary; `None` when nothing is visible.
-/// As [`fit_tool`] otherwise.
+/// The `activate_skill` tool for a view within a budget, counted without a vocabulary. `None` if no
+/// skill is visible. Otherwise like [`fit_tool`].
 #[must_use]
 pub fn activate_tool(view: &SkillView, budget: Budget) -> Option<SkillTool> {
     fit_tool(view, budget.limit(), &|tool| weigh(tool, budget)).map(|fitted| fitted.tool)
 }
 
-/// The `activate_skill` tool for a view, with the richest list for which `cost` is within `limit`; `None` when nothing
-/// is visible.
+/// The `activate_skill` tool for a view, with the richest list whose `cost` is within `limit`.
+/// `None` if no skill is visible.
 ///
-/// `name` is an enum of the names in the list, the same names and no others. Skills beyond it are counted in a line,
-/// found with `search` and activated by `other`, so that an enum holds for models that can only say what it lists.
-/// `search` is offered from [`SEARCH_FROM`] skills on and wherever the list is not whole, `other` where it leaves skills
-/// out or a name has several copies, `arguments` where a skill makes use of it.
+/// `name` is an enum of exactly the names in the list. Omitted skills are counted in a line, found
+/// with `search` and activated with `other`, so the enum works for models that can only choose
+/// listed values. `search` is offered with at least [`SEARCH_FROM`] skills or an incomplete list,
+/// `other` if the list omits skills or a name has several copies, and `arguments` if a skill uses
+/// them.
 ///
-/// The same view, limit and counter give the same bytes, whatever was searched or activated meanwhile.
+/// The same view, limit and counter give the same bytes, whatever was searched or activated in
+/// between.
 #[must_use]
 pub fn fit_tool(view: &SkillView, limit: usize, cost: &dyn Fn(&SkillTool) -> usize) -> Option<FittedTool> {
     if view.names().len() == 0 {
@@ -83,15 +88,16 @@ pub fn fit_tool(view: &SkillView, limit: usize, cost: &dyn Fn(&SkillTool) -> usi
     Some(FittedTool { cost: cost(&tool), tool, list })
 }
 
-/// What a declaration takes of a budget without a vocabulary. Providers bill an enum and a description in forms of their
-/// own: two tokens more for each line and each entry cover all that are known.
+/// The share of a budget that a declaration takes, without a vocabulary. Providers render an enum
+/// and a description in their own formats: two additional tokens per line and entry cover all known
+/// ones.
 pub(crate) fn weigh(tool: &SkillTool, budget: Budget) -> usize {
     let entries = tool.parameters.pointer("/properties/name/enum").and_then(Value::as_array).map_or(0, Vec::len);
     let frames = match budget {
         Budget::Chars(_) => 0,
         Budget::Tokens(_) => 2 * (entries + tool.description.lines().count()),
     };
-    // One form quotes the description as JSON, the other does not.
+    // One format quotes the description as JSON, the other does not.
     let quoted = Value::from(tool.description.as_str()).to_string();
     let description = budget.weigh(&tool.description).max(match budget {
         Budget::Chars(_) => 0,
@@ -100,10 +106,10 @@ pub(crate) fn weigh(tool: &SkillTool, budget: Budget) -> usize {
     frames + budget.weigh(&tool.name) + description + budget.weigh(&tool.parameters.to_string())
 }
 
-/// What the tool offers beside the list.
+/// The optional features that the tool offers.
 #[derive(Debug, Clone, Copy)]
 struct Offered {
-    /// A skill makes use of `arguments`.
+    /// A skill uses `arguments`.
     arguments: bool,
     /// There are many skills.
     search: bool,
@@ -114,7 +120,7 @@ struct Offered {
 impl Offered {
     fn tool(self, list: &CatalogText) -> SkillTool {
         let search = self.search || self.copies || !list.is_whole();
-        // Without an enum `name` takes every name.
+        // Without an enum, `name` accepts every name.
         let other = (self.copies || list.omitted > 0) && !list.listed.is_empty();
         let mut description =
             "Loads the instructions of a skill: steps, traps and good practice for one kind of task. \
@@ -152,7 +158,8 @@ impl Offered {
     }
 }
 
-/// One tool a skill, named `skill:{name}`, for hosts that want them. Each takes `arguments` and `input`.
+/// One tool per skill, named `skill:{name}`, for hosts that prefer this. Each takes `arguments` and
+/// `input`.
 #[must_use]
 pub fn skill_tools(view: &SkillView) -> Vec<SkillTool> {
     let tool = |skill: &Arc<Skill>| {

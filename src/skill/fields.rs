@@ -1,4 +1,4 @@
-//! What front matter says besides name and description, as typed data. Nothing in it grants anything.
+//! The front matter besides name and description, as typed data. None of it grants anything.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -9,29 +9,29 @@ use super::tool_list;
 use super::yaml::{Entry, Node};
 use crate::diagnostic::{Diagnostic, Place};
 
-/// Where a skill would like to run.
+/// Where a skill requests to run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Context {
     /// In the conversation that activated it.
     #[default]
     Inline,
-    /// In a conversation of its own.
+    /// In a separate conversation.
     Fork,
 }
 
-/// How a skill's tool (`skill:{name}`) would like to answer.
+/// How a skill's tool (`skill:{name}`) requests to answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// By running a script. The script is the host's affair; this crate runs nothing.
+    /// By running a script. Running it is up to the host; this crate runs nothing.
     #[default]
     Sandbox,
     /// With its rendered text.
     Direct,
 }
 
-/// The keys of front matter that have a meaning here.
+/// The front matter keys with a meaning here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -39,40 +39,41 @@ pub struct Fields {
     /// License name or file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
-    /// What the skill needs around it.
+    /// The environment that the skill requires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compatibility: Option<String>,
-    /// The standard's free map; values that were not texts are kept as JSON.
+    /// The standard's free map. Values other than strings are stored as JSON.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub metadata: IndexMap<String, String>,
-    /// Tools the skill would like pre-approved: a wish that the host may fulfil for trusted skills.
+    /// Tools that the skill asks to pre-approve. The host may grant this for trusted skills.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_tools: Vec<String>,
-    /// The model must not activate it (only a person may). An unreadable value counts as `true`.
+    /// Whether only the user, not the model, may activate the skill. An unreadable value counts as
+    /// `true`.
     pub disable_model_invocation: bool,
-    /// A person may not activate it by name.
+    /// Whether the user may not activate the skill by name.
     pub hidden_from_user: bool,
-    /// A model to use while it is active.
+    /// The model to use while the skill is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// In line or in a conversation of its own.
+    /// Inline or in a separate conversation.
     pub context: Context,
-    /// The agent for a conversation of its own.
+    /// The agent for a separate conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What a person should write after the name.
+    /// A hint for the user about the arguments after the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument_hint: Option<String>,
-    /// How its own tool answers.
+    /// How the skill's own tool answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// Version, author, tags, triggers: for people and for search.
+    /// The version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Who wrote it.
+    /// The author.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Words to find it by.
+    /// Search keywords.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Every other key, as JSON.
@@ -81,7 +82,8 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// The tool categories that the skill leans on: `metadata.toolfold-categories`, divided at spaces and commas.
+    /// The tool categories that the skill uses: `metadata.toolfold-categories`, split at spaces and
+    /// commas.
     #[must_use]
     pub fn categories(&self) -> Vec<&str> {
         let text = self.metadata.get("toolfold-categories").map_or("", String::as_str);
@@ -89,7 +91,7 @@ impl Fields {
     }
 }
 
-/// Name and description as written, and all else.
+/// Name and description as written, and the other fields.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) name: Option<Node>,
@@ -97,11 +99,12 @@ pub(crate) struct Known {
     pub(crate) fields: Fields,
 }
 
-/// Reads the entries of the outermost map. `at` gives a place for an entry.
+/// Reads the entries of the outermost map. `at` returns the place of an entry.
 pub(crate) fn read(entries: Vec<Entry>, at: &dyn Fn(&Entry) -> Place, notes: &mut Vec<Diagnostic>) -> Known {
     let mut known = Known::default();
     let mut taken: Vec<&'static str> = Vec::new();
-    // Keys in their standard spelling first: another spelling of the same key never overrides them.
+    // Keys in their standard spelling come first: another spelling of the same key never overrides
+    // them.
     let (standard, rest): (Vec<Entry>, Vec<Entry>) =
         entries.into_iter().partition(|e| matches!(keys::kind(&e.key), KeyKind::Typed(_)));
     for entry in standard.into_iter().chain(rest) {
@@ -126,7 +129,7 @@ pub(crate) fn read(entries: Vec<Entry>, at: &dyn Fn(&Entry) -> Place, notes: &mu
             KeyKind::Near(key) => {
                 notes.push(
                     Diagnostic::warning("unknown-key", place, format!("`{}` is not a key of a skill", entry.key))
-                        .help(format!("did you mean `{key}`? As it stands it has no effect")),
+                        .help(format!("did you mean `{key}`? This key has no effect")),
                 );
                 known.fields.other.insert(entry.key, json(&entry.value));
             }
@@ -166,7 +169,7 @@ impl Known {
                     );
                 }
             }
-            // Guards close when they cannot be read.
+            // An unreadable guard counts as set.
             "disable-model-invocation" => {
                 fields.disable_model_invocation = boolean(&value, key, place, notes).unwrap_or(true);
             }
@@ -190,7 +193,8 @@ impl Known {
             "version" => fields.version = text(&value),
             "author" => fields.author = text(&value).or_else(|| member(&value, "name")),
             "tags" => fields.tags = texts(&value),
-            // `triggers` and `priority` chose the skill in older systems; here the model does, by the description.
+            // `triggers` and `priority` selected the skill in older systems; here the model selects
+            // by description.
             _ => {
                 let note = Diagnostic::warning("legacy-key", place, format!("`{key}` is kept and has no effect"));
                 notes.push(
@@ -201,7 +205,7 @@ impl Known {
         }
     }
 
-    /// `metadata` may carry the guards where the standard allows no key of that name.
+    /// Reads the guards from `metadata`, for files that follow the standard's list of keys.
     fn guards_in_metadata(&mut self) {
         let said = |key: &str, text: &str| self.fields.metadata.get(key).is_some_and(|v| v.trim() == text);
         let disable = said("disable-model-invocation", "true");
@@ -211,7 +215,7 @@ impl Known {
     }
 }
 
-/// The text of a scalar, without space around it; `None` if there is none.
+/// The trimmed text of a scalar; `None` if there is none.
 pub(crate) fn text(node: &Node) -> Option<String> {
     match node {
         Node::Text { text, .. } => Some(text.trim().to_owned()).filter(|t| !t.is_empty()),
@@ -230,7 +234,7 @@ fn texts(node: &Node) -> Vec<String> {
     }
 }
 
-/// `argument-hint: [file] [mode]` is YAML for a list; it was meant as text.
+/// `argument-hint: [file] [mode]` is a YAML list but is intended as text.
 fn flow_text(node: &Node) -> Option<String> {
     match node {
         Node::List(items) => Some(format!("[{}]", items.iter().filter_map(text).collect::<Vec<_>>().join(", "))),
@@ -300,7 +304,8 @@ fn metadata(node: &Node, place: Place, notes: &mut Vec<Diagnostic>) -> IndexMap<
     }
 }
 
-/// A value as JSON: plain `true`, `false`, `null` and whole numbers by YAML 1.2's core schema, all else text.
+/// A value as JSON: plain `true`, `false`, `null` and integers by YAML 1.2's core schema, all else
+/// strings.
 pub(crate) fn json(node: &Node) -> Value {
     match node {
         Node::Text { text, plain: true } => match text.as_str() {

@@ -1,4 +1,4 @@
-//! One skill folder, named by hand: what `validate`, `prompt` and `migrate` work on.
+//! A skill folder given by the user: the input of `validate`, `prompt` and `migrate`.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::strict::{self, StrictError, StrictProperties};
 use super::walk::place;
 use crate::diagnostic::Diagnostic;
 
-/// A folder and what the two verdicts say of it.
+/// A folder with both verdicts on its skill.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Folder {
@@ -20,7 +20,7 @@ pub struct Folder {
     pub document: Document,
 }
 
-/// Reads the skill of a folder. A path to the `SKILL.md` itself means its folder.
+/// Reads the skill of a folder. A path to the `SKILL.md` itself refers to its folder.
 #[must_use]
 pub fn read_folder(fs: &dyn SkillFs, path: &Path) -> Folder {
     let path = normal(path);
@@ -60,7 +60,7 @@ pub fn read_folder(fs: &dyn SkillFs, path: &Path) -> Folder {
         Err(FsError::TooLarge(most)) => {
             let message = format!("the file has more than the {most} bytes that are read");
             let note = Diagnostic::error("file-too-large", place(&file), message);
-            Document::refused(&[], note.help("move what is not needed at once into files beside it"))
+            Document::refused(&[], note.help("move details into separate files beside it"))
         }
         Err(error) => {
             let note = Diagnostic::error("unreadable", place(&file), format!("cannot be read: {error}"));
@@ -77,10 +77,11 @@ pub fn read_folder(fs: &dyn SkillFs, path: &Path) -> Folder {
     Folder { path, file: Some(file), document }
 }
 
-/// What the reference's `to-prompt` prints of a folder: name, description and the absolute path of its file.
+/// What the reference's `to-prompt` prints for a folder: name, description and the absolute path of
+/// its file.
 ///
 /// # Errors
-/// [`StrictError`], with the reference's message.
+/// Returns a [`StrictError`] with the reference's message.
 pub fn prompt_entry(fs: &dyn SkillFs, path: &Path) -> Result<(StrictProperties, String), StrictError> {
     let folder = read_folder(fs, path);
     let real = fs.canonical(&folder.path).unwrap_or_else(|_| folder.path.clone());
@@ -101,7 +102,7 @@ fn other_spelling(fs: &dyn SkillFs, folder: &Path) -> Option<PathBuf> {
     entries.iter().find(|e| named(&e.name)).map(|e| folder.join(&e.name))
 }
 
-/// The last component as Python's `Path.name` gives it: empty for `.` and `/`, `..` for `..`.
+/// The last component as returned by Python's `Path.name`: empty for `.` and `/`, `..` for `..`.
 fn folder_name(path: &Path) -> String {
     match path.components().next_back() {
         Some(Component::Normal(name)) => name.to_string_lossy().into_owned(),
@@ -110,7 +111,7 @@ fn folder_name(path: &Path) -> String {
     }
 }
 
-/// A path as Python's `Path` prints it: no empty and no `.` components; the empty path is `.`.
+/// A path as Python's `Path` prints it: without empty and `.` components; the empty path is `.`.
 fn normal(path: &Path) -> PathBuf {
     let normal: PathBuf = path.components().filter(|c| !matches!(c, Component::CurDir)).collect();
     if normal.as_os_str().is_empty() { PathBuf::from(".") } else { normal }

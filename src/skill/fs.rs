@@ -1,56 +1,58 @@
-//! What discovery needs of a file system, and a file system in memory.
+//! The file system interface of discovery, and an in-memory file system.
 //!
-//! The layer itself reads nothing: it asks a [`SkillFs`]. The real one is [`DiskFs`](super::DiskFs).
+//! The layer itself reads nothing: it calls a [`SkillFs`]. The real one is
+//! [`DiskFs`](super::DiskFs).
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
 
-/// What lies at a path.
+/// The kind of object at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A regular file.
     File,
     /// A folder.
     Folder,
-    /// A pipe, a socket, a device: never opened.
+    /// A pipe, a socket or a device: never opened.
     Other,
 }
 
-/// When and how a file was last changed, as far as its file system tells. Equal stamps mean an unchanged file.
+/// When and how a file was last changed, as far as its file system reports it. Equal stamps mean an
+/// unchanged file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Stamp {
     /// Length in bytes.
     pub length: u64,
-    /// Nanoseconds since 1970 of the last change of the content.
+    /// Time of the last content change, in nanoseconds since 1970.
     pub modified: i128,
-    /// Nanoseconds since 1970 of the last change of the file's record; 0 where there is none.
+    /// Time of the last metadata change, in nanoseconds since 1970; 0 if unsupported.
     pub changed: i128,
-    /// The file's number on its device; 0 where there is none.
+    /// The file's number on its device; 0 if unsupported.
     pub number: u64,
 }
 
-/// What [`SkillFs::look`] saw.
+/// The result of [`SkillFs::look`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Look {
-    /// What it is, links followed.
+    /// The kind of the object, after following links.
     pub kind: Kind,
-    /// Its stamp, links followed.
+    /// Its stamp, after following links.
     pub stamp: Stamp,
     /// Whether the path itself is a symbolic link.
     pub link: bool,
 }
 
-/// One name in a folder.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FsEntry {
     /// The name, without the folder.
     pub name: OsString,
-    /// What it is; for a symbolic link what lies at its end, `None` if nothing does.
+    /// The kind of the entry; for a symbolic link, of its target, or `None` if that is missing.
     pub kind: Option<Kind>,
     /// Whether it is a symbolic link.
     pub link: bool,
@@ -60,55 +62,57 @@ pub struct FsEntry {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FsError {
-    /// Nothing lies there.
+    /// The path does not exist.
     #[error("nothing lies there")]
     NotFound,
-    /// The user may not read it.
+    /// The user lacks permission.
     #[error("permission denied")]
     Denied,
-    /// A pipe, a socket, a device or a folder where a file should be.
+    /// A pipe, a socket, a device or a folder instead of a file.
     #[error("not a regular file")]
     NotRegular,
     /// More bytes or entries than the limit.
     #[error("more than {0}, the limit")]
     TooLarge(u64),
-    /// It changed while it was read, twice.
+    /// The file changed twice while it was read.
     #[error("it changed while it was read")]
     Changed,
-    /// Anything else, in the system's words.
+    /// Any other error, with the system's message.
     #[error("{0}")]
     Other(String),
 }
 
-/// A file system, read only.
+/// A read-only file system.
 pub trait SkillFs: Send + Sync {
-    /// The entries of a folder in any order.
+    /// Returns the entries of a folder in any order.
     ///
     /// # Errors
-    /// [`FsError::TooLarge`] if there are more than `most`; else why the folder cannot be read.
+    /// Returns [`FsError::TooLarge`] if there are more than `most` entries, or the reason why the
+    /// folder cannot be read.
     fn list(&self, folder: &Path, most: usize) -> Result<Vec<FsEntry>, FsError>;
 
-    /// Kind and stamp of what lies at a path, links followed.
+    /// Returns kind and stamp of the object at a path, after following links.
     ///
     /// # Errors
-    /// Why it cannot be told.
+    /// Returns the reason why the path cannot be examined.
     fn look(&self, path: &Path) -> Result<Look, FsError>;
 
-    /// The path with every link followed.
+    /// Returns the path with every link followed.
     ///
     /// # Errors
-    /// Why it cannot be told.
+    /// Returns the reason why the path cannot be resolved.
     fn canonical(&self, path: &Path) -> Result<PathBuf, FsError>;
 
-    /// The bytes of a regular file, with the stamp they were read under.
+    /// Returns the bytes of a regular file with the stamp at the time of reading.
     ///
     /// # Errors
-    /// [`FsError::TooLarge`] beyond `most` bytes, [`FsError::NotRegular`] for anything but a file (never blocking),
-    /// [`FsError::Changed`] if no steady reading was had; else why it cannot be read.
+    /// Returns [`FsError::TooLarge`] beyond `most` bytes, [`FsError::NotRegular`] for anything but
+    /// a file (without blocking), [`FsError::Changed`] if the file kept changing, or the reason why
+    /// it cannot be read.
     fn read(&self, path: &Path, most: usize) -> Result<(Vec<u8>, Stamp), FsError>;
 }
 
-/// A file system in memory: for tests, and for hosts whose skills come from elsewhere.
+/// An in-memory file system: for tests, and for hosts whose skills come from elsewhere.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFs {
     files: BTreeMap<PathBuf, (Vec<u8>, i128)>,
@@ -117,20 +121,20 @@ pub struct MemoryFs {
 }
 
 impl MemoryFs {
-    /// Puts a file at an absolute path; its folders come into being. Replacing a file changes its stamp.
+    /// Adds a file at an absolute path, and its folders. Replacing a file changes its stamp.
     pub fn put(&mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) -> &mut Self {
         self.changes += 1;
         self.files.insert(path.into(), (bytes.into(), self.changes));
         self
     }
 
-    /// Puts a symbolic link at a path.
+    /// Adds a symbolic link.
     pub fn link(&mut self, path: impl Into<PathBuf>, target: impl Into<PathBuf>) -> &mut Self {
         self.links.insert(path.into(), target.into());
         self
     }
 
-    /// Takes a file away.
+    /// Removes a file.
     pub fn remove(&mut self, path: &Path) -> &mut Self {
         self.files.remove(path);
         self
@@ -151,7 +155,8 @@ impl MemoryFs {
     }
 }
 
-/// The paths below a folder. Paths are ordered by their components, so that those below one stand together behind it.
+/// The paths below a folder. Paths are ordered by component, so those below a folder follow it
+/// directly.
 fn below<'a, T>(map: &'a BTreeMap<PathBuf, T>, folder: &'a Path) -> impl Iterator<Item = &'a PathBuf> {
     let from = (Bound::Excluded(folder), Bound::Unbounded);
     map.range::<Path, _>(from).map(|(path, _)| path).take_while(move |path| path.starts_with(folder))

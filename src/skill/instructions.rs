@@ -1,4 +1,5 @@
-//! `AGENTS.md` and its kin: instructions that hold for a whole project or user, found by the same walk as skills.
+//! `AGENTS.md` and similar files: instructions for a whole project or user, found in the same
+//! folders as skills.
 
 use std::path::{Path, PathBuf};
 
@@ -10,22 +11,23 @@ use super::roots::{Scope, Surroundings, levels};
 use super::walk::place;
 use crate::diagnostic::{Diagnostic, Loaded};
 
-/// The largest instruction file that is read, in bytes.
+/// The maximum size of an instruction file, in bytes.
 pub const MAX_INSTRUCTIONS: usize = 256 << 10;
 
-/// One instruction file.
+/// An instruction file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Instructions {
-    /// Where it lies.
+    /// The path of the file.
     pub file: PathBuf,
-    /// `user` for the global ones, `project` for the rest.
+    /// `user` for global files, `project` for others.
     pub scope: Scope,
-    /// How many folders above the working directory; 0 for the working directory and the global ones.
+    /// The number of folders above the working directory; 0 for the working directory and for
+    /// global files.
     pub level: usize,
-    /// Its text, without a BOM, newlines as `\n`.
+    /// The text without a BOM, with newlines as `\n`.
     pub text: String,
-    /// The hash of its bytes.
+    /// The hash of the file's bytes.
     pub hash: ContentHash,
 }
 
@@ -33,8 +35,9 @@ pub struct Instructions {
 const PER_LEVEL: [&str; 6] =
     ["AGENTS.md", ".toolfold/AGENTS.md", ".agents/AGENTS.md", ".opencode/AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"];
 
-/// All instruction files, the general before the specific: first the global ones, then from the outermost level (the
-/// one with `.git`) to the working directory. A file that is there twice through links counts once, at its first place.
+/// All instruction files, general ones first: the global ones, then from the outermost level (the
+/// one with `.git`) to the working directory. A file that links make appear twice counts once, at
+/// its first place.
 pub fn instructions(fs: &dyn SkillFs, around: &Surroundings) -> Loaded<Vec<Instructions>> {
     let mut candidates: Vec<(PathBuf, Scope, usize)> = Vec::new();
     let config = around.config_folder();
@@ -57,7 +60,7 @@ pub fn instructions(fs: &dyn SkillFs, around: &Surroundings) -> Loaded<Vec<Instr
             Ok(Some((text, hash))) => found.push(Instructions { file, scope, level, text, hash }),
             Err(error) => {
                 let note = Diagnostic::warning("unreadable", place(&file), format!("cannot be read: {error}"));
-                diagnostics.push(note.help("it was left out; mend it or take it away"));
+                diagnostics.push(note.help("it was left out; fix or remove it"));
             }
         }
     }

@@ -1,8 +1,8 @@
-//! The keys that front matter has in the wild, and what to make of one that is almost one of them.
+//! Front matter keys found in practice, and the detection of misspelled keys.
 
 use crate::name::nearest;
 
-/// Keys with a meaning here. They are read into [`Fields`](super::fields::Fields) whatever their spelling
+/// Keys with a meaning here. They are read into [`Fields`](super::fields::Fields) in any spelling
 /// (`allowed_tools`, `allowedTools`).
 pub(crate) const TYPED: [&str; 18] = [
     "name",
@@ -25,7 +25,7 @@ pub(crate) const TYPED: [&str; 18] = [
     "priority",
 ];
 
-/// Keys that other systems or registries write; kept as data, never commented on.
+/// Keys that other systems or registries write. They are stored as data without a diagnostic.
 const SEEN: [&str; 50] = [
     "about",
     "arguments",
@@ -79,23 +79,23 @@ const SEEN: [&str; 50] = [
     "when-to-use",
 ];
 
-/// Keys under which people write a description that the reader does not look for.
+/// Keys sometimes used for a description that the reader does not use.
 pub(crate) const DESCRIPTION_LIKE: [&str; 5] = ["summary", "short-description", "about", "when-to-use", "desc"];
 
-/// What a key is.
+/// The kind of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeyKind {
-    /// A key with a meaning here, spelled as it should be.
+    /// A key with a meaning here, in its standard spelling.
     Typed(&'static str),
-    /// A key with a meaning here in another spelling (`allowed_tools`).
+    /// A key with a meaning here, in another spelling (`allowed_tools`).
     Spelled(&'static str),
-    /// A key that is close to one with a meaning, and so probably a mistake.
+    /// A key similar to one with a meaning, and so probably a mistake.
     Near(&'static str),
     /// Anything else.
     Other,
 }
 
-/// Says what a key is.
+/// Classifies a key.
 pub(crate) fn kind(key: &str) -> KeyKind {
     if let Some(known) = TYPED.iter().find(|k| **k == key) {
         return KeyKind::Typed(known);
@@ -115,7 +115,7 @@ pub(crate) fn kind(key: &str) -> KeyKind {
         .iter()
         .filter_map(|known| close(&known))
         .min_by_key(|(distance, known)| (*distance, !folded.starts_with(known)));
-    // Parts of a key (`invocable`, `model-invocation`) name the same guard.
+    // Parts of a key (`invocable`, `model-invocation`) refer to the same guard.
     let part = || TYPED.iter().find(|known| part_of_guard(&folded, known)).copied();
     match closest.map(|(_, known)| known).or_else(part) {
         Some(known) => KeyKind::Near(known),
@@ -123,7 +123,7 @@ pub(crate) fn kind(key: &str) -> KeyKind {
     }
 }
 
-/// Whether a key holds the telling words of one of the two guards.
+/// Whether a key contains the distinctive words of one of the two guards.
 fn part_of_guard(folded: &str, known: &str) -> bool {
     match known {
         "disable-model-invocation" => folded.contains("model-invo") || folded == "disable-invocation",
@@ -133,7 +133,7 @@ fn part_of_guard(folded: &str, known: &str) -> bool {
     }
 }
 
-/// Lower case, `_` and spaces as `-`, and camel case taken apart.
+/// Converts to lower case, replaces `_` and spaces by `-`, and splits camel case.
 pub(crate) fn fold(key: &str) -> String {
     let mut out = String::with_capacity(key.len() + 4);
     let mut lower_before = false;
@@ -151,7 +151,7 @@ pub(crate) fn fold(key: &str) -> String {
     out
 }
 
-/// The closest of a few allowed values, for a help text.
+/// The closest of some allowed values, for a help text.
 pub(crate) fn closest_value<'a>(value: &str, allowed: &[&'a str]) -> Option<&'a str> {
     nearest(value, allowed.iter().copied(), 1).into_iter().next()
 }

@@ -1,4 +1,4 @@
-//! Skills of older systems: one JSON document with a prompt, and front matter in other spellings.
+//! Skills of older systems: a JSON document with a prompt, and front matter in other spellings.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use super::tool_list;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::MAX_NAME_CHARS;
 
-/// Reads an old cloud skill: a JSON object with `name`, `description`, `prompt` (or `promptContent`, `content`) and
-/// perhaps `allowedTools`, `model`, `context`, `agent`, `argumentHint` and the guards. Always with a warning that
-/// says how to migrate it.
+/// Reads an old cloud skill: a JSON object with `name`, `description`, `prompt` (or
+/// `promptContent`, `content`) and optional `allowedTools`, `model`, `context`, `agent`,
+/// `argumentHint` and guards. Always adds a warning that explains how to migrate it.
 #[must_use]
 pub fn read_cloud(bytes: &[u8], file: &str) -> Document {
     let place = Place::file(file);
@@ -30,7 +30,7 @@ pub fn read_cloud(bytes: &[u8], file: &str) -> Document {
             );
         }
         Err(error) => {
-            return refuse("cloud-json", format!("not JSON: {error}"), "mend it, or write a `SKILL.md` instead");
+            return refuse("cloud-json", format!("not JSON: {error}"), "fix it, or write a `SKILL.md` instead");
         }
     };
     let text = |keys: &[&str]| {
@@ -78,7 +78,7 @@ fn fields(object: &Map<String, Value>) -> Fields {
         Some(Value::String(list)) => tool_list::divide(list).0,
         _ => Vec::new(),
     };
-    // A guard that is there and not plainly off is on.
+    // A guard that is present and not clearly off counts as set.
     let guard = |keys: &[&str]| get(keys).is_some_and(|v| !matches!(v, Value::Bool(false) | Value::Null));
     let known = [
         "name",
@@ -140,8 +140,8 @@ fn fields(object: &Map<String, Value>) -> Fields {
     }
 }
 
-/// The same skill in the standard's form: `(name, text of its SKILL.md)`. What the standard has no key for goes into
-/// `metadata`, so that the result is valid strictly and nothing is lost.
+/// Converts a skill to the standard's form: `(name, text of its SKILL.md)`. Fields without a
+/// standard key go into `metadata`, so the result is strictly valid and complete.
 #[must_use]
 pub fn to_standard(content: &Content) -> (String, String) {
     let name = slug(&content.name);
@@ -170,7 +170,7 @@ pub fn to_standard(content: &Content) -> (String, String) {
     (name, out)
 }
 
-/// What goes into `metadata`: its own entries first, then every other field that says something.
+/// The entries of `metadata`: its own first, then every other non-empty field.
 fn extra(content: &Content, name: &str) -> IndexMap<String, String> {
     let fields = &content.fields;
     let mut extra = fields.metadata.clone();
@@ -197,8 +197,8 @@ fn extra(content: &Content, name: &str) -> IndexMap<String, String> {
     extra
 }
 
-/// A YAML text on one line: plain where that is safe, else in double quotes. `---` is taken apart, because the
-/// reference cuts the front matter there.
+/// A YAML string on one line: plain if that is safe, otherwise in double quotes. `---` is escaped,
+/// because the reference ends the front matter there.
 fn quote(text: &str) -> String {
     let text = text.replace("---", "- - -");
     let safe = |c: char| {

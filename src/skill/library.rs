@@ -1,4 +1,4 @@
-//! All skills that were found, who won each name, and what became of the rest.
+//! All discovered skills, the winner of each name, and the results of the other files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::roots::{Root, Scope, Style};
 use super::walk::{Found, Limits, place, walk};
 use crate::diagnostic::{Diagnostic, Loaded};
 
-/// Who wins when two skills have one name.
+/// Which of two skills with the same name wins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precedence {
@@ -26,11 +26,11 @@ pub enum Precedence {
     FirstWins,
     /// The later root, whatever its scope.
     LastWins,
-    /// As `Scopes`, but the user before the project.
+    /// As `Scopes`, but user before project.
     UserFirst,
 }
 
-/// Where a skill lies.
+/// The location of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Origin {
@@ -38,93 +38,95 @@ pub struct Origin {
     pub file: PathBuf,
     /// Its folder with every link followed.
     pub folder: PathBuf,
-    /// Whose it is.
+    /// The scope of the skill.
     pub scope: Scope,
-    /// Whether its wishes may count: its root is trusted and no link led out of it.
+    /// Whether the skill's requests may be granted: its root is trusted and no link leads out of
+    /// it.
     pub trusted: bool,
-    /// The custom of its root.
+    /// The convention of its root.
     pub style: Style,
-    /// The number of its root; for a builtin skill `usize::MAX`.
+    /// The index of its root; `usize::MAX` for a builtin skill.
     pub root: usize,
 }
 
-/// A skill that was loaded.
+/// A loaded skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
     content: Arc<Content>,
     /// The hash of its file.
     pub hash: ContentHash,
-    /// Where it lies.
+    /// Its location.
     pub origin: Origin,
 }
 
 impl Skill {
-    /// The name it goes by.
+    /// The skill's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.content.name
     }
 
-    /// What it is for.
+    /// The skill's description.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.content.description
     }
 
-    /// All else in its front matter.
+    /// The other fields of its front matter.
     #[must_use]
     pub fn fields(&self) -> &Fields {
         &self.content.fields
     }
 
-    /// Its Markdown.
+    /// The Markdown body.
     #[must_use]
     pub fn body(&self) -> &str {
         &self.content.body
     }
 }
 
-/// What became of one file.
+/// The result of reading one file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Finding {
     /// The file as its root names it.
     pub file: PathBuf,
-    /// Whose it is.
+    /// The scope of the file.
     pub scope: Scope,
     /// Its verdicts and diagnostics.
     pub document: Arc<Document>,
     /// The skill, if it could be loaded.
     pub skill: Option<Arc<Skill>>,
-    /// The file that won its name, if another did.
+    /// The file that won the name, if it is not this one.
     pub shadowed_by: Option<PathBuf>,
-    /// What picks this skill whoever won its name: `name@scope`, and from the second of that name in its scope on
-    /// `name@scope:2`. Empty if it could not be loaded.
+    /// The qualified name, which selects this skill whichever skill won its name: `name@scope`,
+    /// then `name@scope:2` for the second of that name in its scope. Empty if it could not be
+    /// loaded.
     pub qualified: String,
 }
 
-/// What [`SkillLibrary::discover`] should do.
+/// The options of [`SkillLibrary::discover`].
 #[derive(Debug, Clone, Default)]
 pub struct Discovery {
-    /// Where to look, in order.
+    /// The roots to search, in order.
     pub roots: Vec<Root>,
-    /// Who wins a name.
+    /// Which skill wins a name.
     pub precedence: Precedence,
-    /// How far to go.
+    /// The limits of the search.
     pub limits: Limits,
-    /// Skills that the host hands over.
+    /// Skills that the host supplies.
     pub builtin: Vec<Arc<Document>>,
 }
 
-/// What was read before: files whose stamp has not changed are not read again.
+/// The files read before: files with an unchanged stamp are not read again.
 #[derive(Debug, Clone, Default)]
 pub struct DiscoveryCache {
     documents: HashMap<PathBuf, (Stamp, Arc<Document>)>,
-    /// Files read from disk since the cache was made.
+    /// The number of files read from disk since the cache was created.
     pub reads: usize,
 }
 
-/// An immutable set of skills. Share it by `Arc`; [`reload`](Self::reload) gives a new one.
+/// An immutable set of skills. Share it by `Arc`; [`reload`](Self::reload) returns a new one.
 #[derive(Debug, Clone, Default)]
 pub struct SkillLibrary {
     winners: BTreeMap<String, Arc<Skill>>,
@@ -133,7 +135,7 @@ pub struct SkillLibrary {
 }
 
 impl SkillLibrary {
-    /// Finds and reads all skills. What is wrong with one never hides another.
+    /// Finds and reads all skills. An error in one never hides another.
     pub fn discover(fs: &dyn SkillFs, discovery: Discovery, cache: &mut DiscoveryCache) -> Loaded<Self> {
         let (found, mut diagnostics) = walk(fs, &discovery.roots, discovery.limits);
         let mut findings: Vec<Finding> = Vec::with_capacity(found.len());
@@ -165,7 +167,7 @@ impl SkillLibrary {
             findings.push(builtin(document));
         }
         let winners = choose(&mut findings, discovery.precedence, &mut diagnostics);
-        // Of the files that found no room one is named for each root, with their number.
+        // For each root, reports one of the files that exceeded a limit, with their number.
         diagnostics.extend(unread.into_values().map(|(first, number)| of_several(first, number)));
         for finding in &findings {
             let said = |note: &&Diagnostic| note.code != TOO_MUCH;
@@ -174,37 +176,37 @@ impl SkillLibrary {
         Loaded { value: Self { winners, findings, discovery }, diagnostics }
     }
 
-    /// Reads everything again that changed, by the same roots and rules.
+    /// Discovers again with the same roots and rules; only changed files are read.
     pub fn reload(&self, fs: &dyn SkillFs, cache: &mut DiscoveryCache) -> Loaded<Self> {
         Self::discover(fs, self.discovery.clone(), cache)
     }
 
-    /// Every skill that won its name, by name.
+    /// The skills that won their names, by name.
     pub fn skills(&self) -> impl ExactSizeIterator<Item = &Arc<Skill>> {
         self.winners.values()
     }
 
-    /// Every file that was found, in the order of the walk.
+    /// Every discovered file, in the order of the walk.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// The skill of a qualified name among all that were loaded, or the one that won a name.
+    /// Returns the skill with a qualified name among all loaded skills, or the one that won a name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Skill>> {
         let mut qualified = self.findings.iter().filter(|f| f.qualified == name).filter_map(|f| f.skill.as_ref());
         qualified.next().or_else(|| self.winners.get(name))
     }
 
-    /// The roots it was read from.
+    /// The roots of the library.
     #[must_use]
     pub fn roots(&self) -> &[Root] {
         &self.discovery.roots
     }
 }
 
-/// The code of what found no room.
+/// The code of diagnostics about exceeded limits.
 const TOO_MUCH: &str = "too-much";
 
 fn of_several(first: Diagnostic, number: usize) -> Diagnostic {
@@ -215,19 +217,20 @@ fn of_several(first: Diagnostic, number: usize) -> Diagnostic {
     Diagnostic { message, ..first }
 }
 
-/// Whether a diagnostic of a discovery says that something was not read: a folder, a file, or all that lies behind a
-/// limit. Hosts say these to whoever starts a session, since a skill that is missing looks like one that never was.
+/// Whether a diagnostic reports something that was not read: a folder, a file, or everything beyond
+/// a limit. Hosts report these at session start, because a skill that was not read looks like one
+/// that does not exist.
 #[must_use]
 pub fn is_unread(diagnostic: &Diagnostic) -> bool {
     let codes = ["too-many", TOO_MUCH, "too-deep", "unreadable", "not-a-file", "file-too-large"];
     codes.contains(&diagnostic.code) || (diagnostic.code == "link-outside" && diagnostic.is_error())
 }
 
-/// How many bytes of skill files are held.
+/// The number of bytes of skill files in memory.
 struct Held {
     limits: Limits,
     all: u64,
-    /// By the number of the root.
+    /// By the index of the root.
     of_root: HashMap<usize, u64>,
 }
 
@@ -236,7 +239,8 @@ impl Held {
         Self { limits, all: 0, of_root: HashMap::new() }
     }
 
-    /// Why a file is not read, if there is no room for it. One that is too large anyway needs none.
+    /// Why a file is not read, if it exceeds the remaining bytes. A file that is too large anyway
+    /// needs no check.
     fn refuses(&self, found: &Found) -> Option<Diagnostic> {
         let length = Some(found.stamp.length).filter(|length| *length <= MAX_FILE as u64)?;
         let of_root = self.of_root.get(&found.root).copied().unwrap_or_default();
@@ -281,15 +285,15 @@ fn read(fs: &dyn SkillFs, found: &Found) -> (Stamp, Document) {
         }
         Err(error) => {
             let note = Diagnostic::error("unreadable", place(&found.file), format!("cannot be read: {error}"));
-            let note = note.help("mend its permissions, or try again once nothing writes to it");
-            // An empty stamp: the next discovery tries again.
+            let note = note.help("fix its permissions, or try again when nothing writes to it");
+            // An empty stamp, so that the next discovery tries again.
             (Stamp::default(), Document::refused(&[], note))
         }
     }
 }
 
 fn finding(found: &Found, root: &Root, document: Arc<Document>) -> Finding {
-    // An old cloud skill came with the product: its scope says so wherever it lies.
+    // Old cloud skills come with the product, so their scope is builtin wherever they are.
     let scope = if found.cloud { Scope::Builtin } else { root.scope };
     let skill = document.content.as_ref().map(|content| {
         Arc::new(Skill {
@@ -334,8 +338,8 @@ fn builtin(document: &Arc<Document>) -> Finding {
     }
 }
 
-/// Who wins each name; the others are marked and reported. The order of the findings is the order of the walk, which
-/// is sorted, so nothing here depends on the file system's order.
+/// Chooses the winner of each name; the others are marked and reported. The findings are in the
+/// sorted order of the walk, so the result does not depend on the file system's order.
 fn choose(
     findings: &mut [Finding],
     precedence: Precedence,

@@ -1,4 +1,4 @@
-//! What no verdict forbids and yet makes a skill worse.
+//! Lints for skills that are valid but could be better.
 
 use std::collections::BTreeSet;
 
@@ -7,24 +7,27 @@ use super::document::Content;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::nearest;
 
-/// The largest body that stays readable, in tokens. Source: the Agent Skills specification, "Progressive disclosure".
+/// The recommended maximum size of a body, in tokens. Source: the Agent Skills specification,
+/// "Progressive disclosure".
 pub const MAX_BODY_TOKENS: usize = 5_000;
 /// The same in lines.
 pub const MAX_BODY_LINES: usize = 500;
 
-/// The words of a catalogue that a skill's text may use in backticks.
+/// The names from a catalog that a skill's text may use in backticks.
 #[derive(Debug, Clone, Default)]
 pub struct Vocabulary {
-    /// Every tool that exists.
+    /// The names of all tools.
     pub tools: BTreeSet<String>,
-    /// Those of them that this agent can never call.
+    /// The names of the tools that this agent can never call.
     pub unreachable: BTreeSet<String>,
-    /// Names of arguments, categories, allowed values: words with an underscore that are no tools.
+    /// Names of arguments, categories and allowed values: words with an underscore that are not
+    /// tools.
     pub words: BTreeSet<String>,
 }
 
-/// Lints one skill. `files` are the other files of its folder, relative; `None` if they are not known. Without a
-/// vocabulary the names of tools are not looked at. `body_line` is the line of the file where the body starts, less one.
+/// Lints one skill. `files` are the other files of its folder, relative, or `None` if unknown.
+/// Without a vocabulary, tool names are not checked. `body_line` is the number of lines before the
+/// body.
 #[must_use]
 pub fn lint(
     content: &Content,
@@ -67,7 +70,7 @@ pub fn lint(
     notes
 }
 
-/// Whether a description tells the occasion, in English or Chinese.
+/// Whether a description states when to use the skill, in English or Chinese.
 fn says_when(description: &str) -> bool {
     let text = description.to_lowercase();
     let words = [
@@ -103,7 +106,7 @@ fn check_link(target: &str, files: Option<&[String]>) -> Option<(&'static str, S
     {
         let near = nearest(target, files.iter().map(String::as_str), 1);
         let help =
-            near.first().map_or_else(|| "mend the path or add the file".to_owned(), |n| format!("did you mean `{n}`?"));
+            near.first().map_or_else(|| "fix the path or add the file".to_owned(), |n| format!("did you mean `{n}`?"));
         return Some(("broken-link", format!("the skill has no file `{target}`"), help));
     }
     if target.matches('/').count() > 1 {
@@ -117,7 +120,8 @@ fn check_link(target: &str, files: Option<&[String]>) -> Option<(&'static str, S
     None
 }
 
-/// Words in backticks that look like the name of a tool: lower case with an underscore, perhaps with `(…)` after.
+/// Words in backticks that look like a tool name: lower case with an underscore, optionally
+/// followed by `(…)`.
 fn names(line: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut offset = 0;

@@ -1,8 +1,8 @@
-//! The list of skills: the richest one that a budget has room for.
+//! The list of skills: the richest one within a budget.
 //!
-//! Whole descriptions; else descriptions cut evenly, the longest first; else names; else as many names as fit, and a
-//! line that counts the rest. The order is that of the names. Where names are left out, those of the nearest scope stay:
-//! the project's before the user's before the installation's.
+//! The levels are: complete descriptions; descriptions cut evenly, longest first; names only; as
+//! many names as fit, with a line that counts the rest. The list is in the order of the names. If
+//! names are omitted, those of the nearest scope stay: project before user before system.
 
 use std::fmt::Write as _;
 
@@ -14,36 +14,37 @@ use super::library::Skill;
 use super::view::SkillView;
 use crate::diagnostic::is_invisible;
 
-/// The list of skills for the model, and what it left out.
+/// The list of skills for the model, and what it omits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CatalogText {
-    /// One `- name: description` a line; the last line says what is not there.
+    /// One `- name: description` per line. The last line states what is omitted.
     pub text: String,
     /// The names in the text, sorted.
     pub listed: Vec<String>,
-    /// Skills with their whole description.
+    /// The number of skills with their complete description.
     pub full: usize,
-    /// Skills with a shortened description.
+    /// The number of skills with a shortened description.
     pub trimmed: usize,
-    /// Skills with their name alone.
+    /// The number of skills with only their name.
     pub names_only: usize,
-    /// Skills that are not listed, only counted.
+    /// The number of skills that are counted but not listed.
     pub omitted: usize,
 }
 
 impl CatalogText {
-    /// Whether every skill stands in the list with its whole description.
+    /// Whether the list has every skill with its complete description.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.trimmed + self.names_only + self.omitted == 0
     }
 }
 
-/// The shortest description worth showing, in quarters of an estimated token: below that names stand alone.
+/// The minimum length of a shown description, in quarters of an estimated token. Below it only
+/// names are shown.
 const LEAST: usize = 24;
-/// How many bytes a unit of the budget may stand for, at the most: a longer list is not even tried. No prose has so many
-/// bytes to the token.
+/// The maximum number of bytes per unit of the budget: a longer list is not tried. No prose has
+/// this many bytes per token.
 const BYTES_PER_UNIT: usize = 24;
 
 /// Lists the visible skills within a budget, counted without a vocabulary.
@@ -53,20 +54,20 @@ pub fn catalog_text(view: &SkillView, budget: Budget) -> CatalogText {
     rows.richest(budget.limit(), |list| budget.weigh(&list.text) <= budget.limit())
 }
 
-/// The visible skills as they may be listed.
+/// The visible skills as list entries.
 pub(super) struct Rows {
     /// Name and description on one line each, by name.
     rows: Vec<(String, String)>,
-    /// The places in `rows`, in the order in which names are kept.
+    /// Indices of `rows`, in the order in which names are kept.
     order: Vec<usize>,
 }
 
-/// How much of the skills is told.
+/// The level of detail of a list.
 #[derive(Debug, Clone, Copy)]
 enum Level {
-    /// Descriptions of at most so many quarters of an estimated token.
+    /// Descriptions of at most this many quarters of an estimated token.
     Described(usize),
-    /// So many names.
+    /// This many names.
     Named(usize),
 }
 
@@ -80,8 +81,8 @@ impl Rows {
         Self { rows, order }
     }
 
-    /// The richest list that fits. What does not fit at any level is the list that only counts. `limit` bounds how much
-    /// is tried, so that the time does not grow with what cannot fit.
+    /// The richest list that fits. If none does, the list that only counts. `limit` bounds the
+    /// number of attempts, so that the time does not grow with entries that cannot fit.
     pub(super) fn richest(&self, limit: usize, fits: impl Fn(&CatalogText) -> bool) -> CatalogText {
         let most_bytes = limit.saturating_mul(BYTES_PER_UNIT);
         let tried = |level: Level| {
@@ -92,7 +93,7 @@ impl Rows {
         if let Some(whole) = tried(Level::Described(widest)) {
             return whole;
         }
-        // Each search looks for the border between what fits and what does not.
+        // Each search finds the boundary between what fits and what does not.
         let described = |cap: usize| tried(Level::Described(cap));
         if let Some(list) = last_that_fits(LEAST, widest.min(most_bytes), described) {
             return list;
@@ -146,7 +147,7 @@ impl Rows {
     }
 }
 
-/// The result for the greatest number between the two that gives one, by halving; both ends count.
+/// The result for the largest number in the inclusive range that returns one, by binary search.
 fn last_that_fits<T>(least: usize, most: usize, fit: impl Fn(usize) -> Option<T>) -> Option<T> {
     if least > most {
         return None;
@@ -163,7 +164,7 @@ fn last_that_fits<T>(least: usize, most: usize, fit: impl Fn(usize) -> Option<T>
     Some(best)
 }
 
-/// The beginning of a text up to a weight, at a word's end where one is near, with an ellipsis.
+/// Cuts a text at a weight, at the end of a nearby word if possible, and adds an ellipsis.
 fn cut(text: &str, cap: usize) -> String {
     let mut room = cap.saturating_sub(char_quarters('…'));
     let mut end = 0;
@@ -181,7 +182,8 @@ fn cut(text: &str, cap: usize) -> String {
     format!("{head}…")
 }
 
-/// Name and description on one line each; from an untrusted root without control and bidirectional characters.
+/// Name and description on one line each; for an untrusted root without control and bidirectional
+/// characters.
 pub(super) fn row(skill: &Skill) -> (String, String) {
     let clean = |text: &str| {
         if skill.origin.trusted {

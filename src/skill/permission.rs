@@ -1,43 +1,43 @@
-//! Which skills an agent may activate: decided on the name alone, before a body is read.
+//! Which skills an agent may activate: decided by name alone, before a body is read.
 
 use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
-/// What may happen when a skill is asked for.
+/// The permission for a skill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Permission {
-    /// It is activated.
+    /// The skill is activated.
     #[default]
     Allow,
-    /// A person decides first.
+    /// Approval is required.
     Ask,
-    /// It does not exist, as far as this agent can tell.
+    /// The skill is invisible to this agent.
     Deny,
 }
 
-/// One rule: every name that the pattern matches gets the permission.
+/// A rule: every matching name gets the permission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PermissionRule {
-    /// A name in which `*` stands for any text and `?` for any one character.
+    /// A name in which `*` matches any text and `?` any one character.
     pub pattern: String,
-    /// What it gets.
+    /// The permission of matching names.
     pub permission: Permission,
 }
 
 impl PermissionRule {
-    /// A rule.
+    /// Creates a rule.
     #[must_use]
     pub fn new(pattern: &str, permission: Permission) -> Self {
         Self { pattern: pattern.to_owned(), permission }
     }
 }
 
-/// The rules of one agent, in layers: host, user, agent, ….
+/// The rules of one agent, in layers such as host, user, agent.
 ///
-/// Within a layer the last rule that matches wins, so that a general rule can be followed by exceptions. Between
-/// layers the stricter word wins: no later layer, and no approval that was remembered, lifts a denial.
+/// Within a layer the last matching rule wins, so exceptions can follow a general rule. Between
+/// layers the stricter permission wins: no later layer and no remembered approval lifts a denial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Permissions {
     layers: Vec<Vec<PermissionRule>>,
@@ -45,27 +45,27 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    /// One layer of rules.
+    /// Creates permissions with one layer of rules.
     #[must_use]
     pub fn new(rules: Vec<PermissionRule>) -> Self {
         Self { layers: vec![rules], approved: Vec::new() }
     }
 
-    /// The same with one more layer, which can only make it stricter.
+    /// Adds a layer, which can only make the permissions stricter.
     #[must_use]
     pub fn layer(mut self, rules: Vec<PermissionRule>) -> Self {
         self.layers.push(rules);
         self
     }
 
-    /// Remembers that a person allowed a skill for good: `ask` becomes `allow` for this exact name, `deny` stays.
+    /// Remembers a permanent approval: `ask` becomes `allow` for this exact name, `deny` stays.
     pub fn approve(&mut self, name: &str) {
         if !self.approved.iter().any(|a| a == name) {
             self.approved.push(name.to_owned());
         }
     }
 
-    /// What a name gets. Without a matching rule: [`Permission::Allow`].
+    /// The permission of a name. Without a matching rule: [`Permission::Allow`].
     #[must_use]
     pub fn decide(&self, name: &str) -> Permission {
         let of_layer = |rules: &Vec<PermissionRule>| {

@@ -1,7 +1,8 @@
-//! Front matter as the reference's YAML reader (strictyaml 1.7 on ruamel.yaml, YAML 1.1 habits) takes it.
+//! Reads front matter like the reference's YAML reader (strictyaml 1.7 on ruamel.yaml, with YAML
+//! 1.1 features).
 //!
-//! Our parser follows YAML 1.2 and is kinder or stricter in a few places. They are levelled here, for the strict
-//! verdict only.
+//! The parser here follows YAML 1.2 and is more or less permissive in a few cases. This module
+//! removes the differences, for the strict verdict only.
 
 use std::borrow::Cow;
 
@@ -15,8 +16,8 @@ pub(crate) fn read(front: &str) -> Reading {
     checked(front)
 }
 
-/// YAML 1.1 breaks lines at U+0085, U+2028 and U+2029 too (without going back to column 0), skips a BOM at the start
-/// and takes any other for a letter.
+/// YAML 1.1 also breaks lines at U+0085, U+2028 and U+2029 (without returning to column 0), skips a
+/// BOM at the start, and treats any other BOM as a letter.
 fn read_unusual(front: &str) -> Reading {
     let front = front.strip_prefix('\u{feff}').unwrap_or(front);
     let stand_in = ('\u{e000}'..='\u{f8ff}').find(|&c| !front.contains(c)).unwrap_or('\u{fffd}');
@@ -40,7 +41,7 @@ fn is_break(c: char) -> bool {
     matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Puts BOMs back and folds the unusual line breaks.
+/// Restores BOMs and folds the unusual line breaks.
 fn level(node: &mut Node, stand_in: char) {
     match node {
         Node::Text { text, .. } => *text = level_text(text, stand_in),
@@ -55,7 +56,7 @@ fn level(node: &mut Node, stand_in: char) {
     }
 }
 
-/// A break takes the spaces around it with it; U+0085 becomes a space, the other two stay.
+/// A line break absorbs the spaces around it. U+0085 becomes a space, the other two stay.
 fn level_text(text: &str, stand_in: char) -> String {
     let mut out = String::with_capacity(text.len());
     let mut after_break = false;
@@ -88,7 +89,8 @@ fn checked(front: &str) -> Reading {
     reading
 }
 
-/// A `<<` key merges a map, which leaves no trace in what the reference validates; anything else under it is an error.
+/// A `<<` key merges a map, which the reference's validation does not see; any other value under it
+/// is an error.
 fn merge_keys(reading: &mut Reading) {
     let mut bad = None;
     if let Some(root) = &mut reading.root {
@@ -123,7 +125,7 @@ fn merge(node: &mut Node, bad: &mut Option<Mark>) {
     }
 }
 
-/// Plain `=` and `<<` as values are YAML 1.1's own types, not texts.
+/// Plain `=` and `<<` as values have their own types in YAML 1.1; they are not strings.
 fn special_values(reading: &mut Reading) {
     let Some(Node::Map(entries)) = &mut reading.root else { return };
     for entry in entries {
@@ -133,7 +135,8 @@ fn special_values(reading: &mut Reading) {
     }
 }
 
-/// The first tab that is neither in a quoted or block text nor in a comment: no token of the reference may hold one.
+/// The first tab outside quoted text, block text and comments: no token of the reference may
+/// contain one.
 fn bare_tab(front: &str, reading: &Reading) -> Option<Mark> {
     let front = reading.indented.as_deref().unwrap_or(front);
     if !front.contains('\t') {
@@ -158,7 +161,7 @@ fn bare_tab(front: &str, reading: &Reading) -> Option<Mark> {
     None
 }
 
-/// The front matter with every kind of newline read as `\n`; borrowed when there is nothing to change.
+/// The front matter with all newlines as `\n`. Borrowed if unchanged.
 pub(crate) fn newlines(text: &str) -> Cow<'_, str> {
     if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
 }

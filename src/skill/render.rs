@@ -1,19 +1,20 @@
-//! Placeholders in a skill's text. Text for text: nothing is run, and what was put in is never looked at again.
+//! Placeholders in a skill's text. Pure text substitution: nothing is run, and inserted text is not
+//! expanded again.
 
 use serde_json::Value;
 
-/// What the host knows and a skill may ask for.
+/// Facts from the host that a skill can insert.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     /// The conversation's id, for `${SESSION_ID}` and `${CLAUDE_SESSION_ID}`.
     pub session: Option<String>,
     /// The working directory, for `{{system.cwd}}`.
     pub cwd: Option<String>,
-    /// The time, as the host writes it, for `{{system.timestamp}}`.
+    /// The time in the host's format, for `{{system.timestamp}}`.
     pub timestamp: Option<String>,
 }
 
-/// What goes into one rendering.
+/// The inputs of a rendering.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Inputs<'a> {
     pub(crate) arguments: Option<&'a str>,
@@ -26,7 +27,7 @@ pub(crate) struct Inputs<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rendered {
     pub(crate) text: String,
-    /// Placeholders that stayed, in the order of the text.
+    /// Placeholders that were not replaced, in the order of the text.
     pub(crate) unknown: Vec<String>,
     /// Commands that were not run.
     pub(crate) commands: Vec<String>,
@@ -58,7 +59,7 @@ pub(crate) fn render(body: &str, inputs: Inputs<'_>) -> Rendered {
                     }
                     what => value(what, inputs, &words),
                 };
-                // `$1` may as well be shell or awk: without arguments it is nobody's placeholder.
+                // `$1` can also be shell or awk syntax: without arguments it is not a placeholder.
                 if value.is_none() && !(matches!(what, What::Argument(_)) && inputs.arguments.is_none()) {
                     out.unknown.push(raw.to_owned());
                 }
@@ -85,7 +86,7 @@ enum What<'a> {
     Command(&'a str),
 }
 
-/// The placeholder that a text starts with, and its length in bytes.
+/// The placeholder at the start of a text, and its length in bytes.
 fn placeholder(text: &str, before: char) -> Option<(usize, What<'_>)> {
     if let Some(rest) = text.strip_prefix("${") {
         let name = near_end(rest, "}")?;
@@ -117,7 +118,7 @@ fn placeholder(text: &str, before: char) -> Option<(usize, What<'_>)> {
     None
 }
 
-/// The text before an end that is at most 400 bytes away: looking further would make rendering quadratic.
+/// The text before an end marker within 400 bytes. A longer search would make rendering quadratic.
 fn near_end<'a>(text: &'a str, end: &str) -> Option<&'a str> {
     let mut limit = text.len().min(400);
     while !text.is_char_boundary(limit) {
@@ -149,7 +150,7 @@ fn value(what: &What<'_>, inputs: Inputs<'_>, words: &[String]) -> Option<String
     }
 }
 
-/// Divides arguments at spaces outside quotes.
+/// Splits arguments at spaces outside quotes.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (mut word, mut quote, mut any) = (String::new(), None, false);

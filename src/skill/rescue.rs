@@ -1,16 +1,16 @@
-//! Front matter that is not YAML, read as a person would.
+//! Reads front matter that is not valid YAML, as a person would.
 //!
-//! Two steps, each tried only when the one before failed: quote the outermost values that YAML trips over, then take
-//! the text line by line. The second always gives something.
+//! Two steps: first quote the outermost values that YAML rejects; if that fails, read the text line
+//! by line, which always succeeds.
 
 use std::borrow::Cow;
 
 use super::yaml::{Entry, Mark, Node, read};
 
-/// How much had to be guessed.
+/// How much was guessed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// The values of these keys were quoted; all else is YAML.
+    /// The values of these keys were quoted; everything else is YAML.
     Quoted(Vec<String>),
     /// The text was read line by line; nested structure may be lost.
     Lines,
@@ -29,7 +29,8 @@ pub(crate) fn rescue(front: &str) -> (Vec<Entry>, Vec<Entry>, Method) {
     (entries, repeated, Method::Lines)
 }
 
-/// Puts quotes around each outermost plain value that holds `: ` or starts with a character YAML keeps for itself.
+/// Quotes each outermost plain value that contains `: ` or starts with a character reserved by
+/// YAML.
 fn quote_values(front: &str) -> (String, Vec<String>) {
     let mut out = String::with_capacity(front.len() + 64);
     let mut keys = Vec::new();
@@ -39,7 +40,7 @@ fn quote_values(front: &str) -> (String, Vec<String>) {
                 keys.push(key.to_owned());
                 out.push_str(key);
                 out.push_str(": '");
-                // `| text` and `> text` were meant as a block text.
+                // `| text` and `> text` are intended as block text.
                 let text = value.strip_prefix(['|', '>']).map_or(value, str::trim_start);
                 out.push_str(&text.replace('\'', "''"));
                 out.push_str("'\n");
@@ -63,14 +64,14 @@ fn needs_quotes(value: &str) -> bool {
     }
 }
 
-/// `|` or `>` with its indicators and perhaps a comment, nothing else.
+/// Whether a text is `|` or `>` with optional indicators and comment.
 fn block_header(value: &str) -> bool {
     let head = value.split(" #").next().unwrap_or_default().trim();
     head.starts_with(['|', '>']) && head.chars().skip(1).all(|c| matches!(c, '+' | '-' | '0'..='9'))
 }
 
-/// The key and the value of a line `key: value` at column 0. A key is one word of letters, digits, `-`, `_` and `.`,
-/// quoted or not.
+/// The key and the value of a line `key: value` at column 0. A key is one word of letters, digits,
+/// `-`, `_` and `.`, quoted or not.
 fn key_line(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let bare = key.trim_matches(['"', '\'']);
@@ -81,8 +82,8 @@ fn key_line(line: &str) -> Option<(&str, &str)> {
     (word && separated).then(|| (key, value.trim()))
 }
 
-/// Every `key:` at column 0 with what follows it up to the next one. Lines that are indented, or that look like no
-/// key, continue the value; a value of `- ` lines only becomes a list.
+/// Every `key:` at column 0 with the text up to the next one. Indented lines, and lines that do not
+/// look like a key, continue the value; a value of only `- ` lines becomes a list.
 fn by_lines(front: &str) -> (Vec<Entry>, Vec<Entry>) {
     let mut found: Vec<(Entry, Vec<&str>)> = Vec::new();
     let mut in_block = false;
@@ -137,7 +138,7 @@ fn value_of(lines: &[&str]) -> Node {
     Node::Text { text: unquote(text.trim()).into_owned(), plain }
 }
 
-/// A text without the quotes around it; inside, only the quotes' own escapes are undone.
+/// Removes the quotes around a text and resolves the quotes' own escapes.
 fn unquote(text: &str) -> Cow<'_, str> {
     let inside = |quote: char| text.strip_prefix(quote).and_then(|t| t.strip_suffix(quote));
     if let Some(inner) = inside('"') {

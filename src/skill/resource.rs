@@ -1,4 +1,5 @@
-//! The files beside a `SKILL.md`: listed by name, read one at a time, never from outside the folder.
+//! The files beside a `SKILL.md`: listed by name, read one at a time, never from outside the
+//! folder.
 
 use std::collections::VecDeque;
 use std::path::{Component, Path, PathBuf};
@@ -7,40 +8,40 @@ use super::fs::{FsError, Kind, SkillFs};
 use super::library::Skill;
 use crate::name::nearest;
 
-/// Names in a resource list.
+/// The maximum number of names in a resource list.
 pub const MAX_LISTED: usize = 60;
-/// Characters of one resource that are given out.
+/// The maximum number of characters returned for a resource.
 pub const MAX_RESOURCE_CHARS: usize = 60_000;
-/// Bytes of the largest file that is opened as a resource.
+/// The maximum size of a resource file, in bytes.
 pub const MAX_RESOURCE_BYTES: usize = 4 << 20;
 
-/// Why a file of a skill is not given out. Each message tells the model what to do instead.
+/// Why a file of a skill cannot be returned. Each message tells the model what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResourceError {
-    /// The path is absolute, climbs with `..` or has a character no path should have.
+    /// The path is absolute, contains `..` or has an invalid character.
     #[error("`{0}` is not a path inside the skill's folder: give it relative to the folder, without `..`")]
     BadPath(String),
     /// A link leads out of the folder.
     #[error("`{0}` leads out of the skill's folder and is not read")]
     Outside(String),
-    /// Nothing lies there.
+    /// The file does not exist.
     #[error("the skill has no file `{path}`{}", hint(.near))]
     NotFound {
-        /// The path asked for.
+        /// The requested path.
         path: String,
-        /// Files with close names.
+        /// Files with similar names.
         near: Vec<String>,
     },
-    /// Not text.
+    /// The file is not text.
     #[error("`{0}` is not text; use it by its path in the skill's folder")]
     NotText(String),
-    /// Too large, a folder, unreadable, ….
+    /// The file is too large, a folder or unreadable.
     #[error("`{path}` cannot be read: {reason}")]
     Unreadable {
-        /// The path asked for.
+        /// The requested path.
         path: String,
-        /// What stands in the way.
+        /// The reason.
         reason: String,
     },
 }
@@ -50,14 +51,14 @@ fn hint(near: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!("; near: {names}") }
 }
 
-/// The files of a skill's folder, relative and sorted, at most [`MAX_LISTED`], and how many more there are.
-/// Hidden names, links and the `SKILL.md` itself are left out.
+/// The files of a skill's folder, relative and sorted, at most [`MAX_LISTED`], and the number of
+/// further files. Excludes hidden names, links and the `SKILL.md` itself.
 #[must_use]
 pub fn list(fs: &dyn SkillFs, skill: &Skill) -> (Vec<String>, usize) {
     list_folder(fs, &skill.origin.folder)
 }
 
-/// As [`list`], for a folder.
+/// Like [`list`], for a folder.
 #[must_use]
 pub fn list_folder(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
     if root.as_os_str().is_empty() {
@@ -87,10 +88,11 @@ pub fn list_folder(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
     (files, more)
 }
 
-/// The text of one file, cut with a visible line after [`MAX_RESOURCE_CHARS`] characters.
+/// The text of one file, cut after [`MAX_RESOURCE_CHARS`] characters with a line that reports it.
 ///
 /// # Errors
-/// [`ResourceError`]: the path leaves the folder, nothing lies there, it is no text or cannot be read.
+/// Returns a [`ResourceError`] if the path leaves the folder, is missing, is not text or cannot be
+/// read.
 pub fn read(fs: &dyn SkillFs, skill: &Skill, path: &str) -> Result<String, ResourceError> {
     let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
     let strange = path.contains(['\\', '\0', ':']) || path.trim().is_empty() || path.len() > 1_024;

@@ -1,4 +1,4 @@
-//! Where skills are looked for.
+//! The folders that are searched for skills.
 
 use std::path::{Path, PathBuf};
 
@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use super::fs::SkillFs;
 
-/// Whose a skill is.
+/// The scope of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// The project that is worked in.
+    /// The current project.
     Project,
     /// The user.
     User,
     /// The installation.
     System,
-    /// A path named by hand.
+    /// A path given by the user.
     Explicit,
-    /// Handed over by the host, not found on disk.
+    /// Supplied by the host, not found on disk.
     Builtin,
 }
 
 impl Scope {
-    /// The lower-case word.
+    /// The scope as a lower-case word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Scope {
         }
     }
 
-    /// The scope of a word.
+    /// Parses a scope.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Project, Self::User, Self::System, Self::Explicit, Self::Builtin]
@@ -44,11 +44,12 @@ impl Scope {
     }
 }
 
-/// Whose custom a root follows: it tells where the root came from, and `Cloud` also reads `*.json` skills.
+/// The convention that a root follows. It shows where the root comes from; `Cloud` roots can also
+/// hold `*.json` skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Style {
-    /// `.toolfold/skills`, packs and paths named by hand.
+    /// `.toolfold/skills`, packs and paths given by the user.
     Toolfold,
     /// `.agents/skills`, shared by several agents.
     Agents,
@@ -60,35 +61,36 @@ pub enum Style {
     Github,
     /// `.opencode/skills`.
     Opencode,
-    /// A folder of old cloud skills: one JSON document each, beside folders with a `SKILL.md`.
+    /// A folder of old cloud skills: single JSON documents, beside folders with a `SKILL.md`.
     Cloud,
 }
 
-/// One place to look for skills.
+/// A place to search for skills.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Root {
     /// A folder of skill folders, or one skill folder. It need not exist.
     pub path: PathBuf,
-    /// Whose skills lie there.
+    /// The scope of its skills.
     pub scope: Scope,
-    /// Whether its `allowed-tools` may count as more than a suggestion, and its texts go to the model as they are.
+    /// Whether its `allowed-tools` may count as more than a suggestion, and whether its texts are
+    /// passed to the model unchanged.
     pub trusted: bool,
-    /// Whose custom it follows.
+    /// The convention that it follows.
     pub style: Style,
 }
 
-/// What [`default_roots`] starts from. The host gives it; the layer reads no environment.
+/// The input of [`default_roots`]. The host supplies it; this layer does not read the environment.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// The working directory, absolute.
     pub cwd: PathBuf,
     /// The home folder, if there is one.
     pub home: Option<PathBuf>,
-    /// `$XDG_CONFIG_HOME`; without it `.config` under the home.
+    /// `$XDG_CONFIG_HOME`; if absent, `.config` below the home folder.
     pub config: Option<PathBuf>,
     /// Folders of skill packs that come with the installation.
     pub system: Vec<PathBuf>,
-    /// Folders named by hand.
+    /// Folders given by the user.
     pub explicit: Vec<PathBuf>,
     /// Whether the user trusts the project.
     pub trust_project: bool,
@@ -111,8 +113,9 @@ const FAMILIES: [(&str, Style); 6] = [
     (".opencode", Style::Opencode),
 ];
 
-/// The folders from the working directory up to the one that holds `.git` (a folder, or a file in a worktree). Without
-/// one: up to the root of the file system, but never into or above the home folder. Innermost first.
+/// The folders from the working directory up to the one with `.git` (a folder, or a file in a
+/// worktree), innermost first. Without one: up to the root of the file system, but never into or
+/// above the home folder.
 #[must_use]
 pub fn levels(fs: &dyn SkillFs, around: &Surroundings) -> Vec<PathBuf> {
     let mut levels = Vec::new();
@@ -128,8 +131,8 @@ pub fn levels(fs: &dyn SkillFs, around: &Surroundings) -> Vec<PathBuf> {
     levels
 }
 
-/// The usual roots in their usual order: every level of the project, the user's folders, the installation's packs,
-/// the paths named by hand. A folder that is there twice counts where it comes first.
+/// The default roots in order: every level of the project, the user's folders, the installation's
+/// packs, the paths given by the user. A duplicate folder counts at its first place.
 #[must_use]
 pub fn default_roots(fs: &dyn SkillFs, around: &Surroundings) -> Vec<Root> {
     let mut roots: Vec<Root> = Vec::new();

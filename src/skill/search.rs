@@ -1,4 +1,4 @@
-//! Finding skills by words when there are too many to read: BM25 over names, descriptions, tags and headings.
+//! Searches skills by words: BM25 over names, descriptions, tags and headings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,19 +9,19 @@ use super::library::Skill;
 use super::listing::row;
 use super::view::SkillView;
 
-/// BM25's usual constants (Robertson and Zaragoza 2009).
+/// The usual constants of BM25 (Robertson and Zaragoza 2009).
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
-/// How much more a word counts in the name than in a heading.
+/// The weight of a word in the name relative to one in a heading.
 const NAME_WEIGHT: u32 = 4;
 const DESCRIPTION_WEIGHT: u32 = 2;
 
-/// How many skills one answer names.
+/// The maximum number of skills in an answer.
 const PAGE: usize = 10;
-/// How many characters of a description one answer shows.
+/// The maximum number of characters of a description in an answer.
 const SHOWN: usize = 200;
 
-/// An index over the skills of a view, copies included: only what is visible can be found.
+/// An index over the skills of a view, including copies: only visible skills can be found.
 #[derive(Debug, Clone, Default)]
 pub struct SkillIndex {
     entries: Vec<Indexed>,
@@ -36,20 +36,20 @@ struct Indexed {
     length: f64,
 }
 
-/// One result.
+/// A search result.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Hit {
-    /// What picks the skill: its name, or `name@scope` for a copy that lost its name to another.
+    /// The name that selects the skill, or `name@scope` for a copy whose name another skill has.
     pub name: String,
     /// The skill.
     pub skill: Arc<Skill>,
-    /// Its score; only the order means anything.
+    /// Its score; only the order is meaningful.
     pub score: f64,
 }
 
 impl SkillIndex {
-    /// Reads names, descriptions, tags and headings.
+    /// Indexes names, descriptions, tags and headings.
     #[must_use]
     pub fn new(view: &SkillView) -> Self {
         let mut index = Self::default();
@@ -78,15 +78,15 @@ impl SkillIndex {
         index
     }
 
-    /// The best skills for some words, best first; equal scores by name. A skill whose name is the query comes first.
-    /// Where no word is shared: the skills whose name or description contains the query as it is. `*` or nothing: all of
-    /// them, by name.
+    /// Returns the best skills for a query, best first; equal scores by name. A skill whose name is
+    /// the query comes first. If no skill shares a word: those whose name or description contains
+    /// the query. `*` or an empty query returns all skills, by name.
     #[must_use]
     pub fn search(&self, query: &str, most: usize) -> Vec<Hit> {
         self.page(&self.ranked(query), 0, most)
     }
 
-    /// Some of the places that a query found.
+    /// A page of ranked results.
     fn page(&self, ranked: &[(usize, f64)], skip: usize, most: usize) -> Vec<Hit> {
         let hit = |(at, score): &(usize, f64)| {
             let Indexed { name, skill, .. } = self.entries.get(*at)?;
@@ -95,7 +95,7 @@ impl SkillIndex {
         ranked.iter().skip(skip).take(most).filter_map(hit).collect()
     }
 
-    /// The places of what a query finds, with their scores, best first.
+    /// The indices of the results with their scores, best first.
     fn ranked(&self, query: &str) -> Vec<(usize, f64)> {
         let query = query.trim();
         let places = 0..self.entries.len();
@@ -115,12 +115,12 @@ impl SkillIndex {
             scores = self.entries.iter().map(|entry| found(entry).then_some(0.0)).collect();
         }
         let mut ranked: Vec<(usize, f64)> = places.zip(scores).filter_map(|(at, score)| Some((at, score?))).collect();
-        // The places are in the order of the names.
+        // The indices are in the order of the names.
         ranked.sort_by(|(one, a), (other, b)| b.total_cmp(a).then_with(|| one.cmp(other)));
         ranked
     }
 
-    /// The score of each skill; `None` where it shares no word.
+    /// The score of each skill; `None` if it shares no word.
     fn scores(&self, query: &str) -> Vec<Option<f64>> {
         let total = self.entries.len() as f64;
         let mut scores = vec![None; self.entries.len()];
@@ -140,8 +140,8 @@ impl SkillIndex {
     }
 }
 
-/// The answer to a search, for the model: ten skills, and what to add to the words for the next ten, so that every skill
-/// can be reached whatever the others are called.
+/// The answer to a search, for the model: ten skills, and the suffix to add to the query for the
+/// next ten, so that every skill is reachable.
 pub(crate) fn answer(view: &SkillView, query: &str) -> String {
     let (words, from) = paged(query);
     let index = view.index();
@@ -171,7 +171,7 @@ pub(crate) fn answer(view: &SkillView, query: &str) -> String {
     text
 }
 
-/// The words of a query without `from:N`, and N; 1 if there is none.
+/// The words of a query without `from:N`, and N; 1 if absent.
 fn paged(query: &str) -> (String, usize) {
     let number = |word: &str| word.strip_prefix("from:").and_then(|n| n.parse::<usize>().ok()).filter(|n| *n > 0);
     let Some((at, from)) = query.split_whitespace().enumerate().find_map(|(at, word)| Some((at, number(word)?))) else {
@@ -181,8 +181,9 @@ fn paged(query: &str) -> (String, usize) {
     (words.join(" "), from)
 }
 
-/// Lower-case words of letters and digits; scripts written without spaces as single characters and pairs of
-/// neighbours, so that `格式化` is found by `格式`. English plurals lose their `s`.
+/// Splits a text into lower-case words of letters and digits. Scripts without spaces are split into
+/// single characters and pairs of neighbors, so that `格式` finds `格式化`. English plurals lose their
+/// `s`.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut word = String::new();
@@ -219,7 +220,7 @@ fn flush(word: &mut String, out: &mut Vec<String>) {
     out.push(token);
 }
 
-/// Han, kana, Hangul and Thai.
+/// Whether a character is Han, kana, Hangul or Thai.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{0e00}'..='\u{0e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')

@@ -1,20 +1,20 @@
-//! Where the front matter of a file ends and its body begins, leniently.
+//! Finds the end of the front matter leniently.
 
 use crate::diagnostic::{Diagnostic, Place};
 
-/// A file cut in two.
+/// A file split into front matter and body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Split<'a> {
-    /// The text between the fences, without them. `None`: the file has no front matter.
+    /// The text between the fences. `None` if the file has no front matter.
     pub(crate) front: Option<&'a str>,
-    /// How many lines lie before the front matter's first one.
+    /// The number of lines before the first line of the front matter.
     pub(crate) offset: usize,
-    /// What follows, without the blank lines at both ends.
+    /// The body, without blank lines at both ends.
     pub(crate) body: &'a str,
 }
 
-/// Cuts at the first line `---` and the next one. A BOM and blank lines before the first fence are stepped over, a
-/// missing second fence is guessed; both are reported and count as a rescue.
+/// Splits at the first line `---` and the next one. A BOM and blank lines before the first fence
+/// are skipped, and a missing second fence is guessed; both are reported and count as a rescue.
 pub(crate) fn split<'a>(text: &'a str, place: &Place, notes: &mut Vec<Diagnostic>) -> (Split<'a>, bool) {
     let mut rescued = false;
     let mut rest = text;
@@ -57,7 +57,7 @@ pub(crate) fn split<'a>(text: &'a str, place: &Place, notes: &mut Vec<Diagnostic
                 Diagnostic::warning(
                     "unclosed",
                     place.clone().line_column(line, 1),
-                    "the front matter is never closed; it was taken to end here",
+                    "the front matter is not closed; assuming that it ends here",
                 )
                 .help("put a line `---` after the last key"),
             );
@@ -66,17 +66,17 @@ pub(crate) fn split<'a>(text: &'a str, place: &Place, notes: &mut Vec<Diagnostic
     }
 }
 
-/// The first line, without its break, and the rest.
+/// The first line, without its line break, and the rest.
 fn next_line(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() { None } else { Some(text.split_once('\n').unwrap_or((text, ""))) }
 }
 
-/// Three dashes or more and nothing else.
+/// Whether a line consists of at least three dashes.
 fn is_fence(line: &str) -> bool {
     line.len() >= 3 && line.bytes().all(|b| b == b'-')
 }
 
-/// The text before the closing fence and the text after it. `exact` wants exactly three dashes.
+/// The text before the closing fence and the text after it. `exact` requires exactly three dashes.
 fn closing_fence(text: &str, exact: bool) -> Option<(&str, &str)> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {

@@ -1,7 +1,9 @@
-//! The strict verdict: word for word what the reference validator of the Agent Skills standard (`skills-ref` 0.1) says.
+//! The strict verdict: the exact errors of the reference validator of the Agent Skills standard
+//! (`skills-ref` 0.1).
 //!
-//! The rules, their order and their oddities are the reference's own. In particular the front matter is cut at the
-//! *substring* `---`, so `description: a --- b` loses its second half here (and keeps it in the lenient reader).
+//! The rules, their order and their quirks are the reference's. In particular the front matter ends
+//! at the *substring* `---`, so `description: a --- b` loses its second half here (but not in the
+//! lenient reader).
 
 use std::borrow::Cow;
 
@@ -11,26 +13,27 @@ use unicode_normalization::UnicodeNormalization;
 use super::reference;
 use super::yaml::{Entry, Node};
 
-/// Longest name, in characters after NFKC. Source: skills-ref 0.1.1 and the specification.
+/// The maximum length of a name, in characters after NFKC. Source: skills-ref 0.1.1 and the
+/// specification.
 pub const MAX_NAME: usize = 64;
-/// Longest description, in characters as written. Source: as above.
+/// The maximum length of a description, in characters as written. Source: as above.
 pub const MAX_DESCRIPTION: usize = 1024;
-/// Longest compatibility note, in characters as written. Source: as above.
+/// The maximum length of a compatibility note, in characters as written. Source: as above.
 pub const MAX_COMPATIBILITY: usize = 500;
-/// The only keys the standard knows, in code-point order.
+/// The only keys of the standard, in code-point order.
 pub const STANDARD_KEYS: [&str; 6] = ["allowed-tools", "compatibility", "description", "license", "metadata", "name"];
 
-/// What the strict reader takes out of a document that it could parse.
+/// The fields that the strict reader returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StrictProperties {
-    /// The name, stripped of space at both ends; not normalised.
+    /// The name, trimmed but not normalized.
     pub name: String,
-    /// The description, stripped of space at both ends.
+    /// The description, trimmed.
     pub description: String,
 }
 
-/// Why the strict reader cannot read a document. Its `Display` is the reference's message.
+/// Why the strict reader cannot read a document. Displays as the reference's message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct StrictError(String);
@@ -41,10 +44,12 @@ impl StrictError {
     }
 }
 
-/// Every error of the reference validator for the text of a `SKILL.md`, in its order; empty means valid.
+/// Returns every error of the reference validator for the text of a `SKILL.md`, in its order; empty
+/// if valid.
 ///
-/// `folder` is the last component of the skill's folder as the user wrote it (`.` gives an empty text, as in Python's
-/// `Path.name`). The tail of a YAML message is this parser's wording; everything else is exact.
+/// `folder` is the last component of the skill's folder as the user wrote it (empty for `.`, as in
+/// Python's `Path.name`). The end of a YAML message is this parser's wording; everything else is
+/// exact.
 #[must_use]
 pub fn validate(text: &str, folder: &str) -> Vec<String> {
     match entries(text) {
@@ -53,11 +58,11 @@ pub fn validate(text: &str, folder: &str) -> Vec<String> {
     }
 }
 
-/// Name and description as the reference's `to-prompt` prints them. It checks less than [`validate`]: any skill whose
-/// front matter parses and has both texts is printed.
+/// Returns name and description as the reference's `to-prompt` prints them. It checks less
+/// than [`validate`]: it accepts any skill whose front matter parses and has both fields.
 ///
 /// # Errors
-/// [`StrictError`], with the reference's message.
+/// Returns a [`StrictError`] with the reference's message.
 pub fn properties(text: &str) -> Result<StrictProperties, StrictError> {
     let entries = entries(text).map_err(StrictError)?;
     for key in ["name", "description"] {
@@ -72,10 +77,11 @@ pub fn properties(text: &str) -> Result<StrictProperties, StrictError> {
     Ok(StrictProperties { name: text_of("name")?, description: text_of("description")? })
 }
 
-/// Decodes a file the way the reference opens it: UTF-8, every kind of newline read as `\n`, a BOM kept.
+/// Decodes a file as the reference opens it: UTF-8, all newlines read as `\n`, a BOM unchanged.
 ///
 /// # Errors
-/// [`StrictError`], which says where the first byte is that is not UTF-8. (The reference crashes there.)
+/// Returns a [`StrictError`] with the position of the first byte that is not UTF-8. (The reference
+/// crashes there.)
 pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, StrictError> {
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let at = e.valid_up_to();
@@ -151,7 +157,7 @@ fn check(entries: &[Entry], folder: &str) -> Vec<String> {
     errors
 }
 
-/// The reference's complaints about a stripped, non-empty name.
+/// The reference's errors for a trimmed, non-empty name.
 pub(crate) fn check_name(name: &str, folder: &str) -> Vec<String> {
     let name: String = name.nfkc().collect();
     let mut errors = Vec::new();
@@ -179,7 +185,8 @@ pub(crate) fn check_name(name: &str, folder: &str) -> Vec<String> {
     errors
 }
 
-/// Python's `str.isalnum` for one character: categories L*, Nd, Nl and No. Rust's own test also takes combining marks.
+/// Python's `str.isalnum` for one character: categories L*, Nd, Nl and No. Rust's own method also
+/// accepts combining marks.
 pub(crate) fn is_alphanumeric(c: char) -> bool {
     matches!(
         get_general_category(c),
@@ -199,8 +206,8 @@ pub(crate) fn py_strip(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}'))
 }
 
-/// The reference's `to-prompt`: every tag on a line of its own, name and description escaped as Python's
-/// `html.escape` does, the location as it is. No line break at the end.
+/// The reference's `to-prompt`: every tag on its own line, name and description escaped as by
+/// Python's `html.escape`, the location unchanged. No line break at the end.
 #[must_use]
 pub fn prompt(skills: &[(StrictProperties, String)]) -> String {
     let mut lines = vec!["<available_skills>".to_owned()];

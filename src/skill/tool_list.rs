@@ -1,9 +1,10 @@
-//! `allowed-tools`: what a skill would like to use without being asked each time. A wish, never a right.
+//! `allowed-tools`: the tools that a skill asks to use without approval. A request, never a right.
 
 use super::yaml::Node;
 
-/// Reads the value of `allowed-tools`: a list, or a text divided by spaces or commas outside parentheses. Entries keep
-/// their parentheses (`Bash(git add:*)`). The second value says whether the parentheses were balanced.
+/// Reads the value of `allowed-tools`: a list, or a string split at spaces or commas outside
+/// parentheses. Entries keep their parentheses (`Bash(git add:*)`). The second value is whether the
+/// parentheses are balanced.
 pub(crate) fn read(value: &Node) -> (Vec<String>, bool) {
     match value {
         Node::Text { text, .. } => divide(text),
@@ -26,8 +27,8 @@ pub(crate) fn read(value: &Node) -> (Vec<String>, bool) {
     }
 }
 
-/// Divides a text at spaces and commas that are not inside parentheses. Flow brackets around the whole and quotes
-/// around an entry are dropped: they are what is left when `[Read, "Write"]` was read as text.
+/// Splits a text at spaces and commas outside parentheses. Removes flow brackets around the whole
+/// and quotes around an entry, which remain when `[Read, "Write"]` is read as text.
 pub(crate) fn divide(text: &str) -> (Vec<String>, bool) {
     let text = text.trim();
     let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
@@ -37,7 +38,7 @@ pub(crate) fn divide(text: &str) -> (Vec<String>, bool) {
     for c in text.chars() {
         match c {
             '(' => {
-                // `Bash (git:*)` means `Bash(git:*)`.
+                // `Bash (git:*)` is read as `Bash(git:*)`.
                 if depth == 0 && current.is_empty() {
                     current = entries.pop().unwrap_or_default();
                 }

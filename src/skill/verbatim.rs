@@ -1,4 +1,5 @@
-//! Front matter as it was written, as JSON: for hosts that compare it with the file, field by field.
+//! Front matter as JSON, exactly as written: for hosts that compare it with the file field by
+//! field.
 
 use serde_json::{Map, Number, Value};
 
@@ -10,8 +11,8 @@ use crate::diagnostic::Place;
 
 /// Every field of a `SKILL.md`'s front matter, with the types of YAML 1.2's core schema.
 ///
-/// `None` where readers would not agree on what it says: it is no map, had to be guessed at, has an alias or a key twice, or
-/// is larger than [`MAX_FRONT_MATTER`].
+/// `None` if readers would disagree on it: it is not a map, required a guess, has an alias or a
+/// duplicate key, or is larger than [`MAX_FRONT_MATTER`].
 #[must_use]
 pub fn front_matter(bytes: &[u8]) -> Option<Map<String, Value>> {
     if bytes.len() > MAX_FILE {
@@ -46,7 +47,7 @@ fn json(node: &Node) -> Option<Value> {
     })
 }
 
-/// A text without quotes.
+/// The value of an unquoted text.
 fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
@@ -56,7 +57,7 @@ fn plain(text: &str) -> Value {
     }
 }
 
-/// A decimal number as JSON has it.
+/// A decimal number as JSON.
 fn number(text: &str) -> Option<Number> {
     let digits = text.trim_start_matches(['-', '+']);
     if text.len() - digits.len() > 1 || !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
@@ -65,7 +66,7 @@ fn number(text: &str) -> Option<Number> {
     if !text.contains(['.', 'e', 'E']) {
         return text.parse::<i64>().ok().map(Number::from);
     }
-    // `.` alone, and what only Rust takes for a number, are texts.
+    // A lone `.`, and forms that only Rust parses as numbers, are strings.
     let shaped = digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '-' | '+'));
     if shaped { text.parse::<f64>().ok().and_then(Number::from_f64) } else { None }
 }

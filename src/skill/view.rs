@@ -1,4 +1,4 @@
-//! What one agent, or a person, sees of a library.
+//! The skills of a library that one agent or the user sees.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -10,25 +10,25 @@ use super::permission::{Permission, Permissions};
 use super::search::SkillIndex;
 use crate::name::nearest;
 
-/// Who asks for a skill.
+/// The caller that requests a skill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Caller {
-    /// The model: it does not see skills with `disable-model-invocation`.
+    /// The model. It does not see skills with `disable-model-invocation`.
     #[default]
     Model,
-    /// A person, by name (`/commit`): does not see skills with `user-invocable: false`.
+    /// The user, by name (`/commit`). Skills with `user-invocable: false` are hidden.
     User,
 }
 
-/// The skills that a caller may know of, by name. Everything shown, listed, searched or activated goes through it, so
-/// a denied skill is invisible everywhere.
+/// The skills visible to a caller, by name. Everything shown, listed, searched or activated goes
+/// through a view, so a denied skill is invisible everywhere.
 #[derive(Debug, Clone, Default)]
 pub struct SkillView {
-    /// The skills that won their names, by name, then their copies.
+    /// The skills that won their names, by name, followed by their copies.
     entries: Vec<Entry>,
-    /// How many of the entries won their names.
+    /// The number of entries that won their names.
     winners: usize,
-    /// The places of all entries by their qualified names.
+    /// The indices of all entries by their qualified names.
     qualified: BTreeMap<String, usize>,
     index: OnceLock<Arc<SkillIndex>>,
 }
@@ -38,12 +38,12 @@ pub struct SkillView {
 struct Entry {
     skill: Arc<Skill>,
     permission: Permission,
-    /// What picks it and no other.
+    /// The name that selects this skill only.
     name: String,
 }
 
 impl SkillView {
-    /// The view of a caller.
+    /// Creates the view of a caller.
     #[must_use]
     pub fn new(library: &SkillLibrary, permissions: &Permissions, caller: Caller) -> Self {
         let is_visible = |skill: &Skill| match caller {
@@ -67,7 +67,8 @@ impl SkillView {
         let qualified: BTreeMap<String, usize> =
             entries.iter().enumerate().map(|(at, entry)| (entry.name.clone(), at)).collect();
         for (at, entry) in entries.iter_mut().enumerate().take(winners) {
-            // A skill may be called what picks a copy of another: then its own name does not pick it.
+            // A skill may have a name that selects a copy of another; its own name then does not
+            // select it.
             if qualified.get(entry.skill.name()).is_none_or(|other| *other == at) {
                 entry.name = entry.skill.name().to_owned();
             }
@@ -80,14 +81,14 @@ impl SkillView {
         self.entries.iter().take(self.winners).map(|entry| &entry.skill)
     }
 
-    /// What picks each of [`skills`](Self::skills), in the same order: its name. Of a skill that is called what picks a
-    /// copy of another, such as `commit@user`, it is the name with its scope.
+    /// The name that selects each of [`skills`](Self::skills), in the same order. For a skill whose
+    /// name selects a copy of another, such as `commit@user`, it includes the scope.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.entries.iter().take(self.winners).map(|entry| entry.name.as_str())
     }
 
-    /// The copies that lost their names to others and are visible, with what picks each: `name@scope`, and
-    /// `name@scope:2` for the second of that name in a scope.
+    /// The visible copies whose names other skills have, each with the name that selects it:
+    /// `name@scope`, and `name@scope:2` for the second of that name in a scope.
     pub fn copies(&self) -> impl ExactSizeIterator<Item = (&str, &Arc<Skill>)> {
         self.entries.iter().skip(self.winners).map(|entry| (entry.name.as_str(), &entry.skill))
     }
@@ -96,20 +97,20 @@ impl SkillView {
         self.entries.len() > self.winners
     }
 
-    /// Everything that can be picked, with what picks it.
+    /// All selectable skills, each with the name that selects it.
     pub(super) fn all(&self) -> impl ExactSizeIterator<Item = (&str, &Arc<Skill>)> {
         self.entries.iter().map(|entry| (entry.name.as_str(), &entry.skill))
     }
 
-    /// What picks a visible skill and no other; its name if it is none of this view.
+    /// The name that selects only this visible skill; its plain name if it is not in this view.
     #[must_use]
     pub fn name_of<'a>(&'a self, skill: &'a Arc<Skill>) -> &'a str {
         let found = self.entries.iter().find(|entry| Arc::ptr_eq(&entry.skill, skill));
         found.map_or(skill.name(), |entry| entry.name.as_str())
     }
 
-    /// A visible skill by its name, or a copy of one by `name@scope`. A name in another Unicode form (NFKC) or in other
-    /// cases is understood where it means one skill.
+    /// Returns a visible skill by its name, or a copy by `name@scope`. Another Unicode form (NFKC)
+    /// or another case of a name is accepted if it is unambiguous.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<(&Arc<Skill>, Permission)> {
         let entry = self.entry(name)?;
@@ -130,8 +131,8 @@ impl SkillView {
         same.next().filter(|_| same.next().is_none())
     }
 
-    /// A skill and, after a `/`, a path in its folder: the longest visible name that begins the text wins, because
-    /// names may hold a `/` themselves.
+    /// Returns a skill and, after a `/`, a path in its folder. The longest visible name at the
+    /// start of the text wins, because names may contain `/`.
     #[must_use]
     pub fn split<'a>(&self, text: &'a str) -> Option<(&Arc<Skill>, Permission, Option<&'a str>)> {
         if let Some((skill, permission)) = self.get(text) {
@@ -146,7 +147,7 @@ impl SkillView {
         None
     }
 
-    /// At most five visible names close to one that does not exist, closest first.
+    /// At most five visible names similar to an unknown one, closest first.
     #[must_use]
     pub fn near(&self, name: &str) -> Vec<&str> {
         let base = name.split(['/', '@']).next().unwrap_or(name);
@@ -159,13 +160,13 @@ impl SkillView {
         near
     }
 
-    /// The index of these skills, made at the first search.
+    /// The index of these skills, built at the first search.
     pub(super) fn index(&self) -> Arc<SkillIndex> {
         Arc::clone(self.index.get_or_init(|| Arc::new(SkillIndex::new(self))))
     }
 }
 
-/// A name without what readers do not tell apart: its form in Unicode and its case.
+/// Normalizes a name's Unicode form and case.
 fn fold(name: &str) -> String {
     name.nfkc().flat_map(char::to_lowercase).nfkc().collect()
 }

@@ -1,4 +1,4 @@
-//! Finding the files: breadth first, in sorted order, within limits.
+//! Finds the files: breadth first, in sorted order, within limits.
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -8,44 +8,44 @@ use super::fs::{FsEntry, FsError, Kind, SkillFs, Stamp};
 use super::roots::{Root, Scope, Style};
 use crate::diagnostic::{Diagnostic, Place};
 
-/// How far a walk goes below each root.
+/// The limits of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Folders below the root that a skill may lie deep.
+    /// The maximum depth of a skill's folder below the root.
     pub depth: usize,
-    /// Folders looked at, the root not counted.
+    /// The maximum number of folders read, not counting roots.
     pub folders: usize,
-    /// Names read from folders.
+    /// The maximum number of folder entries read.
     pub entries: usize,
-    /// Bytes of skill files held of one root.
+    /// The maximum number of bytes of skill files per root.
     pub root_bytes: u64,
-    /// Bytes of skill files held of all roots together.
+    /// The maximum number of bytes of skill files over all roots.
     pub bytes: u64,
 }
 
 impl Default for Limits {
-    /// Depth 6, 20,000 folders, 200,000 entries, 256 MiB of a root and of all together.
+    /// Depth 6, 20,000 folders, 200,000 entries, 256 MiB per root and in total.
     fn default() -> Self {
         Self { depth: 6, folders: 20_000, entries: 200_000, root_bytes: 256 << 20, bytes: 256 << 20 }
     }
 }
 
-/// One file that may be a skill.
+/// A file that may be a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     /// The file as the root names it.
     pub(crate) file: PathBuf,
-    /// Its folder with every link followed, where it could be told.
+    /// Its folder with every link followed, if it can be resolved.
     pub(crate) folder: PathBuf,
-    /// Which root, by number.
+    /// The index of its root.
     pub(crate) root: usize,
     /// Whether a link leads out of the root.
     pub(crate) outside: bool,
     /// The stamp of the file.
     pub(crate) stamp: Stamp,
-    /// An old cloud skill rather than a `SKILL.md`.
+    /// Whether it is an old cloud skill rather than a `SKILL.md`.
     pub(crate) cloud: bool,
-    /// Whether the file's name is one the standard allows.
+    /// Whether the standard allows the file's name.
     pub(crate) standard_name: bool,
 }
 
@@ -69,7 +69,7 @@ struct Walk<'a> {
     notes: Vec<Diagnostic>,
 }
 
-/// A folder still to look at.
+/// A folder that is not yet read.
 struct Pending {
     path: PathBuf,
     real: PathBuf,
@@ -77,9 +77,9 @@ struct Pending {
     outside: bool,
 }
 
-/// The file of a folder's skill, in the order of preference.
+/// The file names of a folder's skill, in the order of preference.
 const NAMES: [&str; 2] = ["SKILL.md", "skill.md"];
-/// How many folders of skills are searched for skills inside them, below each root.
+/// The maximum number of skill folders per root that are searched for nested skills.
 const NESTED_FOLDERS: usize = 400;
 const SKIPPED: [&str; 2] = [".git", "node_modules"];
 
@@ -97,7 +97,7 @@ impl Walk<'_> {
         let (mut folders, mut entries, mut too_deep) = (0, 0, 0_usize);
         while let Some(pending) = queue.pop_front() {
             if !self.seen.insert(pending.real.clone()) {
-                let message = "this folder was already looked at through another root or link";
+                let message = "this folder was already searched through another root or link";
                 self.notes.push(Diagnostic::note("seen-before", place(&pending.path), message));
                 continue;
             }
@@ -153,7 +153,7 @@ impl Walk<'_> {
         self.nested(&skills);
     }
 
-    /// A path to the SKILL.md itself means its folder.
+    /// A path to the SKILL.md itself refers to its folder.
     fn folder_of(&self, path: &Path) -> PathBuf {
         let named = path.file_name().is_some_and(|n| n.eq_ignore_ascii_case("skill.md"));
         let file = named && self.fs.look(path).is_ok_and(|l| l.kind == Kind::File);
@@ -161,8 +161,8 @@ impl Walk<'_> {
         if file { parent.unwrap_or(Path::new(".")).to_owned() } else { path.to_owned() }
     }
 
-    /// Reports skills inside the folders of skills, two levels down: they are files of the outer one. A courtesy, so it
-    /// looks into [`NESTED_FOLDERS`] folders at most.
+    /// Reports skills inside the folders of skills, up to two levels deep, which count as files of
+    /// the outer skill. For information only, so it reads at most [`NESTED_FOLDERS`] folders.
     fn nested(&mut self, skills: &[Pending]) {
         let (mut budget, mut looks) = (self.limits.entries, 0);
         let mut queue: VecDeque<(PathBuf, usize)> = skills.iter().map(|s| (s.path.clone(), 0)).collect();
@@ -198,7 +198,7 @@ impl Walk<'_> {
             Ok(real) => {
                 let leads_out = !real.starts_with(root);
                 if leads_out && self.is_of_a_root(&real) {
-                    let message = "this link leads into another root, and what lies there is read there";
+                    let message = "this link leads into another root, where the files are read";
                     self.notes.push(Diagnostic::note("seen-before", place(&path), message));
                     return None;
                 }
@@ -223,7 +223,8 @@ impl Walk<'_> {
         self.places.iter().any(|place| real.starts_with(place))
     }
 
-    /// Takes the skill of a folder, if it has one. With a listing any spelling of the name counts.
+    /// Adds the skill of a folder, if it has one. With a listing, any spelling of the file name
+    /// counts.
     fn take(&mut self, pending: &Pending, root: usize, scope: Scope, listing: Option<&[FsEntry]>) -> bool {
         let name = match listing {
             None => Some(OsStr::new("SKILL.md")),
@@ -247,7 +248,7 @@ impl Walk<'_> {
             return false;
         }
         if look.kind != Kind::File {
-            let note = Diagnostic::error("not-a-file", place(&file), "this is no regular file, so it was not opened");
+            let note = Diagnostic::error("not-a-file", place(&file), "not a regular file, so it was not opened");
             self.notes.push(note.help("replace it with a text file"));
             return true;
         }
@@ -303,7 +304,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A file that was probably meant to be a `SKILL.md`.
+    /// Reports a file that was probably intended as a `SKILL.md`.
     fn near_miss(&mut self, pending: &Pending, listing: &[FsEntry]) {
         let near = ["skill", "skills", "skill.markdown", "skill.txt", "skills.md", "skill.mdx", "skill.md.txt"];
         let meant = listing
@@ -318,36 +319,31 @@ impl Walk<'_> {
 
     fn unreadable(&mut self, path: &Path, error: &FsError) {
         let note = Diagnostic::warning("unreadable", place(path), format!("cannot be read: {error}"));
-        self.notes.push(note.help("the rest was read; mend its permissions or take it away"));
+        self.notes.push(note.help("the other entries were read; fix the file's permissions or remove it"));
     }
 
     fn refuse_link(&mut self, path: &Path, real: &Path) {
         let message = format!("this link leads out of its root, to `{}`: it was not followed", real.display());
         let note = Diagnostic::error("link-outside", place(path), message);
-        self.notes
-            .push(note.help("copy what it leads to in place of the link, or name the target as a root of its own"));
+        self.notes.push(note.help("replace the link by a copy of its target, or add the target as a root"));
     }
 
     fn leads_out(&mut self, path: &Path, real: &Path) {
-        let message =
-            format!("this link leads out of its root, to `{}`; what lies there is not trusted", real.display());
-        self.notes.push(
-            Diagnostic::warning("link-outside", place(path), message).help("name the target as a root of its own"),
-        );
+        let message = format!("this link leads out of its root, to `{}`; its files are not trusted", real.display());
+        self.notes.push(Diagnostic::warning("link-outside", place(path), message).help("add the target as a root"));
     }
 
     fn exhausted(&mut self, path: &Path, what: &str, most: usize) {
         let message =
-            format!("more than {most} {what} under this root: reading stopped here, and what comes after was not read");
+            format!("more than {most} {what} under this root: reading stopped here, and later entries were not read");
         let note = Diagnostic::error("too-many", place(path), message);
-        let help =
-            format!("name the folders that hold skills as roots of their own, or let more be read (`skills.{what}`)");
+        let help = format!("add the folders with skills as roots, or raise the limit (`skills.{what}`)");
         self.notes.push(note.help(help));
     }
 }
 
-/// Whether a link may lead out of a root of this scope. An agent can write into a project and into folders named by hand:
-/// a link there would hand out the files beside whatever it leads to.
+/// Whether a link may lead out of a root of this scope. An agent can write into a project and into
+/// folders given by the user: a link there could expose the files beside its target.
 fn follows_out(scope: Scope) -> bool {
     matches!(scope, Scope::User | Scope::System | Scope::Builtin)
 }

@@ -1,7 +1,7 @@
-//! Watching the roots (feature `watch`): when files change, a new library takes the old one's place.
+//! Watches the roots (feature `watch`): when files change, a new library replaces the old one.
 //!
-//! Sessions are not touched: each keeps the library it was made with, by its `Arc`. This file is an edge: it starts a
-//! thread and asks the machine for changes.
+//! Sessions are not affected: each keeps its library by its `Arc`. This module performs IO: it
+//! starts a thread and watches the file system.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -14,25 +14,26 @@ use super::disk::DiskFs;
 use super::library::{DiscoveryCache, SkillLibrary};
 use crate::diagnostic::Loaded;
 
-/// How long it must be quiet before the files are read again.
+/// The time without changes before the files are read again.
 pub const DEBOUNCE: Duration = Duration::from_millis(300);
 
-/// Holds the current library and keeps it current until it is dropped.
+/// Holds the current library and updates it until it is dropped.
 #[derive(Debug)]
 pub struct SkillWatcher {
     current: Arc<RwLock<Arc<SkillLibrary>>>,
-    // Dropping it closes the channel, which ends the thread; the thread itself holds it weakly.
+    // Dropping the watcher closes the channel, which ends the thread. The thread holds only a weak
+    // reference.
     _watcher: Arc<Mutex<RecommendedWatcher>>,
 }
 
 impl SkillWatcher {
-    /// Starts watching the roots of a library that was read from disk. `changed` is told of every new library, on the
-    /// watcher's own thread, before it is swapped in.
+    /// Starts watching the roots of a library that was read from disk. `changed` is called with
+    /// every new library, on the watcher's thread, before it replaces the old one.
     ///
-    /// A root that does not exist yet is noticed through the nearest folder above it that does.
+    /// A root that does not exist yet is detected through its nearest existing ancestor.
     ///
     /// # Errors
-    /// The system's reason why it cannot watch.
+    /// Returns the system's reason why it cannot watch.
     pub fn start(
         library: SkillLibrary,
         mut cache: DiscoveryCache,
@@ -40,7 +41,7 @@ impl SkillWatcher {
     ) -> Result<Self, notify::Error> {
         let (sender, receiver) = mpsc::channel();
         let mut watcher = notify::recommended_watcher(move |event: Result<notify::Event, notify::Error>| {
-            // Reading a file is no change. An error may hide one, so it counts.
+            // Reading a file is not a change. An error may hide one, so it counts.
             if event.map_or(true, |e| !e.kind.is_access()) {
                 let _ = sender.send(());
             }
@@ -60,7 +61,7 @@ impl SkillWatcher {
                 changed(&loaded);
                 let Some(watcher) = weak.upgrade() else { return };
                 for root in loaded.value.roots() {
-                    // A root that came into being is watched whole from now on.
+                    // A new root is watched recursively from now on.
                     let (path, mode) = nearest_folder(&root.path);
                     let _ = watcher.lock().unwrap_or_else(PoisonError::into_inner).watch(&path, mode);
                 }
@@ -70,14 +71,14 @@ impl SkillWatcher {
         Ok(Self { current, _watcher: watcher })
     }
 
-    /// The library as it is now.
+    /// The current library.
     #[must_use]
     pub fn current(&self) -> Arc<SkillLibrary> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// The folder itself with all below it, or the nearest one above that exists, alone.
+/// The folder itself, recursively, or its nearest existing ancestor, not recursively.
 fn nearest_folder(path: &Path) -> (PathBuf, RecursiveMode) {
     if path.is_dir() {
         return (path.to_owned(), RecursiveMode::Recursive);
@@ -86,8 +87,8 @@ fn nearest_folder(path: &Path) -> (PathBuf, RecursiveMode) {
     (above.to_owned(), RecursiveMode::NonRecursive)
 }
 
-/// Waits for a change and then for [`DEBOUNCE`] without another; `false` once nobody watches any more. A stream that
-/// never pauses is cut after a thousand changes.
+/// Waits for a change and then for [`DEBOUNCE`] without another. Returns `false` once the watcher
+/// is dropped. A continuous stream is cut after a thousand changes.
 fn wait_for_quiet(receiver: &Receiver<()>) -> bool {
     if receiver.recv().is_err() {
         return false;

@@ -1,16 +1,17 @@
-//! One reader of front matter for both verdicts.
+//! The front matter reader of both verdicts.
 //!
-//! The text becomes a small tree of texts, lists and maps. What the strict verdict forbids although YAML allows it
-//! (flow style, anchors, aliases, tags, uneven siblings, repeated keys) is noted beside the tree, not refused, so that
-//! the lenient verdict can use the same tree. Aliases are never expanded and nesting is bounded by the parser, so
-//! neither an alias bomb nor a tower of brackets costs more than its own length.
+//! The text becomes a small tree of strings, lists and maps. Constructs that the strict verdict
+//! forbids although YAML allows them (flow style, anchors, aliases, tags, uneven siblings,
+//! duplicate keys) are recorded beside the tree rather than rejected, so the lenient verdict can
+//! use the same tree. Aliases are never expanded and the parser bounds nesting, so neither an alias
+//! bomb nor deeply nested brackets cost more than their length.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle};
 
-/// A place in the text that was read: line from 1, column from 1, in characters.
+/// A position in the text: line and column from 1, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) line: usize,
@@ -20,66 +21,67 @@ pub(crate) struct Mark {
 /// A value of front matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
-    /// A text. `plain` says that it was written without quotes, so that YAML would read `true` as a boolean.
+    /// A string. `plain`: it was written without quotes, so YAML would read `true` as a boolean.
     Text { text: String, plain: bool },
     /// A list.
     List(Vec<Node>),
-    /// A map, in the order written; keys may repeat.
+    /// A map in the written order; keys may repeat.
     Map(Vec<Entry>),
     /// An alias (`*name`), which is never followed.
     Alias,
 }
 
-/// One `key: value` of a map.
+/// A `key: value` of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) key: String,
-    /// Whether the key stands without quotes: only then is `<<` a merge key.
+    /// Whether the key is unquoted: only then is `<<` a merge key.
     pub(crate) plain: bool,
     pub(crate) at: Mark,
     pub(crate) value: Node,
 }
 
-/// Something wrong with the YAML, and where.
+/// An error in the YAML and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint {
     pub(crate) at: Mark,
     pub(crate) message: String,
 }
 
-/// What reading gave.
+/// The result of reading.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading {
-    /// The first document, if the YAML could be read. `None` for an empty text too.
+    /// The first document, if the YAML is valid. `None` for an empty text too.
     pub(crate) root: Option<Node>,
-    /// The first thing that the strict verdict forbids.
+    /// The first construct that the strict verdict forbids.
     pub(crate) forbidden: Option<Complaint>,
-    /// Every repeated key of the outermost map.
+    /// Every duplicate key of the outermost map.
     pub(crate) repeated: Vec<Entry>,
-    /// Whether any map has a key twice.
+    /// Whether any map has a duplicate key.
     pub(crate) repeats: bool,
-    /// Where quoted and block texts lie, in bytes and in the order of the text; `true` marks a block text.
+    /// The byte ranges of quoted and block texts, in order; `true` marks a block text.
     pub(crate) quoted: Vec<(Range<usize>, bool)>,
-    /// The text that was read in place of the one given, if its quoted lines had to be indented.
+    /// The text that was read instead of the given one, if its quoted lines had to be indented.
     pub(crate) indented: Option<String>,
-    /// Why the YAML could not be read at all.
+    /// Why the YAML could not be read.
     pub(crate) broken: Option<Complaint>,
 }
 
 impl Reading {
-    /// Whether the strict verdict's YAML reader refuses this text.
+    /// Whether the strict verdict's YAML reader rejects this text.
     pub(crate) fn refused(&self) -> Option<&Complaint> {
         self.broken.as_ref().or(self.forbidden.as_ref())
     }
 }
 
-/// Reads one document of YAML.
+/// Reads one YAML document.
 pub(crate) fn read(text: &str) -> Reading {
     let first = read_once(text);
     if first.broken.is_none() {
         return first;
     }
-    // A quoted text may go on at column 0 in the reference's reader, not in this one: indent its lines and try again.
+    // A quoted text may continue at column 0 in the reference's reader, but not in this one: indent
+    // its lines and retry.
     let Some(indented) = indent_quoted(text) else { return first };
     let second = read_once(&indented);
     if second.broken.is_none() { Reading { indented: Some(indented), ..second } } else { first }
@@ -99,7 +101,7 @@ fn read_once(text: &str) -> Reading {
 
 struct Reader<'a> {
     events: Parser<'a, StrInput<'a>>,
-    /// The length of the text in bytes, and whether its last line has no break.
+    /// The length of the text in bytes, and whether its last line has no line break.
     length: usize,
     cut: bool,
     out: Reading,
@@ -147,7 +149,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One node; for a map also the column where it starts.
+    /// A node; for a map also the column where it starts.
     fn node(&mut self, event: Event<'a>, span: &Span, depth: usize) -> Result<(Node, Option<usize>), Complaint> {
         let at = mark(span);
         match event {
@@ -158,9 +160,9 @@ impl<'a> Reader<'a> {
                 if !plain && let Some(range) = span.byte_range() {
                     self.out.quoted.push((range, block));
                 }
-                // An absent value is reported as `~`: it has no length in the text.
+                // An absent value is reported as `~` with no length in the text.
                 let mut text = if plain && text == "~" && span.is_empty() { String::new() } else { text.into_owned() };
-                // A block text cut off at the end has no line break there.
+                // A block text at the end of the file may lack the final line break.
                 if block && self.cut && span.byte_range().is_some_and(|r| r.end >= self.length) && text.ends_with('\n')
                 {
                     text.pop();
@@ -246,9 +248,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The text with spaces before every line that continues a quoted value, more than the line that opened it has, and
-/// before a block header at column 0, and with a space before a comment right after a quote. `None` when nothing of this
-/// is there.
+/// The text with additional spaces before every line that continues a quoted value and before a
+/// block header at column 0, and with a space before a comment directly after a quote. `None` if
+/// there is nothing to change.
 fn indent_quoted(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 64);
     let (mut open, mut block, mut changed) = (None, None, false);
@@ -280,7 +282,7 @@ fn indent_quoted(text: &str) -> Option<String> {
         }
         if let Some(end) = open.and_then(|(quote, _)| closing_quote(rest, quote)) {
             open = None;
-            // The reference lets a comment follow a closing quote at once.
+            // The reference allows a comment directly after a closing quote.
             if rest.get(end..).is_some_and(|after| after.starts_with('#')) {
                 changed = true;
                 out.push_str(rest.get(..end).unwrap_or_default());
@@ -293,7 +295,7 @@ fn indent_quoted(text: &str) -> Option<String> {
     changed.then_some(out)
 }
 
-/// Whether the value of this line is a block text (`|` or `>`) that starts on the next one.
+/// Whether the value of this line is a block text (`|` or `>`) that starts on the next line.
 fn block_header(line: &str) -> bool {
     line.split_once(": ").is_some_and(|(_, value)| is_header(value.trim()))
 }
@@ -302,7 +304,7 @@ fn is_header(value: &str) -> bool {
     value.starts_with(['|', '>']) && value.chars().all(|c| matches!(c, '|' | '>' | '+' | '-' | '0'..='9'))
 }
 
-/// The quote that opens the value of a `key: "…` or `- "…` line, and the byte after it.
+/// The quote that opens the value of a `key: "…` or `- "…` line, and the position after it.
 fn opening_quote(line: &str) -> Option<(char, usize)> {
     line.char_indices().filter(|(_, c)| matches!(c, '"' | '\'')).find_map(|(at, quote)| {
         let before = line.get(..at)?;
@@ -312,7 +314,7 @@ fn opening_quote(line: &str) -> Option<(char, usize)> {
     })
 }
 
-/// Where a quoted text ends within this piece of it: the byte after its closing quote.
+/// The position after the closing quote, if it is in this part of the text.
 fn closing_quote(text: &str, quote: char) -> Option<usize> {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {

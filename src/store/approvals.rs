@@ -102,7 +102,7 @@ impl ApprovalStore for SqliteStore {
         for (number, body) in rows {
             let grant: Grant = serde_json::from_str(&body).map_err(|why| damaged("a remembered approval", &why))?;
             if grant.expires_ms.is_none_or(|end| now_ms < end) {
-                // What the records do not bear out lifts nothing; `verify` names it.
+                // A grant without matching records has no effect; `verify` reports it.
                 live.extend(proven_grant(&connection, &format!("gr-{number}"), grant).ok());
             }
         }
@@ -139,7 +139,7 @@ fn number(id: &str, prefix: &str) -> Result<i64, ApprovalError> {
     id.strip_prefix(prefix).and_then(|n| n.parse().ok()).ok_or_else(|| ApprovalError::NotFound(id.to_owned()))
 }
 
-/// A new approval, with its record.
+/// Creates an approval and its record.
 fn insert(transaction: &Connection, request: Request, clock_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
     let now_ms = now(transaction, clock_ms)?;
     cut_expired(transaction, now_ms)?;
@@ -154,11 +154,12 @@ fn insert(transaction: &Connection, request: Request, clock_ms: i64, wait_ms: i6
     Ok(approval)
 }
 
-/// The approvals of a call, by the terms of the index `approval_call`.
+/// Selects the approvals of a call with the index `approval_call`.
 const OF_CALL: &str = include_str!("approvals_of_call.sql");
 
-/// The approval that stands for a call. An open one must be borne out by the chain; of one that is over, the row's word is
-/// enough to ask nobody. A row that is no JSON cannot be told to be about the call, and is left for `verify`.
+/// The approval that applies to a call. An open approval must match the chain; for one that has
+/// ended, the row is sufficient. A row that is not valid JSON cannot be attributed to the call and
+/// is left for `verify`.
 fn standing(transaction: &Connection, request: &Request, clock_ms: i64) -> Result<Option<Approval>, ApprovalError> {
     let of_call = numbered(transaction, OF_CALL, (&request.session, &request.call_id))?
         .into_iter()
@@ -170,7 +171,7 @@ fn standing(transaction: &Connection, request: &Request, clock_ms: i64) -> Resul
     }
 }
 
-/// The approval, if the chain bears it out.
+/// Returns the approval if it matches the chain.
 fn fetch(connection: &Connection, id: &str, number: i64) -> Result<Approval, ApprovalError> {
     let body = connection
         .prepare_cached("SELECT body FROM approval WHERE number = ?1")
@@ -184,13 +185,14 @@ fn read(id: &str, body: Option<String>) -> Result<Approval, ApprovalError> {
     serde_json::from_str(&body).map_err(|why| damaged(&format!("approval `{id}`"), &why))
 }
 
-/// A value that cannot be written as JSON, which no value made here can be.
+/// The error for a value that cannot be serialized, which cannot happen for values created here.
 fn not_json(why: &serde_json::Error) -> ApprovalError {
     StoreError::new(StoreErrorKind::Other, why.to_string()).into()
 }
 
-/// The approvals whose calls may still run, with the time that counts. Expired ones stay in the table and are not read;
-/// nor are those that the records do not bear out, which `get` and `verify` name.
+/// The approvals whose calls may still run, with the effective time. Expired approvals stay in the
+/// table and are not read, nor are those that do not match the records, which `get` and `verify`
+/// report.
 fn read_open(connection: &Connection, clock_ms: i64) -> Result<(Vec<Approval>, i64), ApprovalError> {
     let now_ms = now(connection, clock_ms)?;
     let sql =
@@ -202,12 +204,13 @@ fn read_open(connection: &Connection, clock_ms: i64) -> Result<(Vec<Approval>, i
     Ok((open, now_ms))
 }
 
-/// Cuts what expired to what is kept of a call that is over: a few at a time, so that no change takes long.
+/// Reduces expired approvals to the fields of an ended call, a few at a time, so that no change
+/// takes long.
 fn cut_expired(transaction: &Connection, now_ms: i64) -> Result<(), ApprovalError> {
     let sql = "SELECT number, body FROM approval WHERE state IN ('pending', 'approved') AND expires_ms <= ?1
         ORDER BY number LIMIT 32";
     for (number, body) in numbered(transaction, sql, [now_ms])? {
-        // What cannot be read is left for `verify` to find.
+        // An unreadable row is left for `verify` to report.
         if let Ok(approval) = serde_json::from_str::<Approval>(&body) {
             put(transaction, number, &approval.expired(now_ms))?;
         }
@@ -215,14 +218,15 @@ fn cut_expired(transaction: &Connection, now_ms: i64) -> Result<(), ApprovalErro
     Ok(())
 }
 
-/// The number and body of the approvals that a query finds.
+/// The number and body of each approval that a query returns.
 fn numbered(connection: &Connection, sql: &str, with: impl Params) -> Result<Vec<(i64, String)>, ApprovalError> {
     let mut statement = connection.prepare_cached(sql).map_err(|why| failed(&why))?;
     let rows = statement.query_map(with, |row| Ok((row.get(0)?, row.get(1)?))).map_err(|why| failed(&why))?;
     rows.collect::<Result<_, _>>().map_err(|why| failed(&why))
 }
 
-/// Stores an approval: its call as it came while it may still run, and without secrets from then on.
+/// Stores an approval: with the complete call while it may still run, and without secrets
+/// afterwards.
 fn put(transaction: &Connection, number: i64, approval: &Approval) -> Result<(), ApprovalError> {
     let kept = approval.clone().kept();
     let body = serde_json::to_value(kept).map_err(|why| not_json(&why))?;

@@ -1,5 +1,5 @@
-//! The approver's key: a secret of the person, of which a store knows the digest. Who answers a call from outside the
-//! conversation that asked shows the key.
+//! The approver's key: a secret of the user, of which the store holds only a digest. The key is
+//! required to decide on a call from outside the conversation that requested it.
 
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
@@ -9,30 +9,31 @@ use crate::policy::ApprovalError;
 use crate::policy::audit::{Entry, Kind, link};
 use crate::policy::canonical::digest;
 
-/// What a store calls the key in errors.
+/// The name of the key in errors.
 const NAME: &str = "the approver's key";
 
-/// The digest by which a store knows a key. The key itself is in no store.
+/// The digest under which a store holds a key. The key itself is never stored.
 #[must_use]
 pub fn approver_digest(key: &str) -> String {
     digest(&json!(["approver's key", key]))
 }
 
 impl SqliteStore {
-    /// The [digest](approver_digest) of the approver's key, as the audit chain has it. `None`: nobody has made one.
+    /// The [digest](approver_digest) of the approver's key according to the audit chain. `None` if
+    /// no key was set.
     ///
     /// # Errors
-    /// [`ApprovalError::Store`] if the store cannot be read, or says something else than its records.
+    /// Returns [`ApprovalError::Store`] if the store cannot be read or does not match its records.
     pub fn approver(&self) -> Result<Option<String>, ApprovalError> {
         approver(&self.reading())
     }
 
-    /// Makes `key` the approver's key. `known` is the key that the store has, if it has one: another new key is refused
-    /// without it. `by` says who sets it, for the audit.
+    /// Sets `key` as the approver's key. `known` is the current key, if the store has one: a new
+    /// key is rejected without it. `by` names who sets it, for the audit.
     ///
     /// # Errors
-    /// [`ApprovalError::Key`] if `known` is not the key that the store has, [`ApprovalError::Store`] if the store cannot be
-    /// written.
+    /// Returns [`ApprovalError::Key`] if `known` is not the current key, and
+    /// [`ApprovalError::Store`] if the store cannot be written.
     pub fn set_approver(&self, known: Option<&str>, key: &str, by: &str, now_ms: i64) -> Result<(), ApprovalError> {
         let (known, new, by) = (known.map(approver_digest), approver_digest(key), by.to_owned());
         self.write(move |transaction| {
@@ -49,9 +50,10 @@ impl SqliteStore {
     }
 }
 
-/// The digest of the key that the last record about it sets.
+/// The digest that the last record about the key sets.
 fn approver(connection: &Connection) -> Result<Option<String>, ApprovalError> {
-    // The condition is that of the index `audit_approver`. A store that is only read may lack the index.
+    // The condition is that of the index `audit_approver`. A store opened read-only may lack the
+    // index.
     let sql = "SELECT seq, body, prev, hash FROM audit
         WHERE CASE WHEN json_valid(body) THEN json_extract(body, '$.\"toolfold.kind\"') END = 'approver'
         ORDER BY seq DESC LIMIT 1";

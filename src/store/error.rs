@@ -1,4 +1,5 @@
-//! SQLite's errors as the store's: which kind an error is, is decided by SQLite's result code and never by its text.
+//! Maps SQLite's errors to the store's. SQLite's result code determines the kind of an error, never
+//! its text.
 
 use std::path::Path;
 
@@ -16,17 +17,17 @@ pub(super) fn failed_at(path: &Path, why: &rusqlite::Error) -> ApprovalError {
     at(path, failed(why))
 }
 
-/// Something in the store that cannot be read: `what` failed with `why`.
+/// Unreadable data in the store: `what` failed with `why`.
 pub(super) fn damaged(what: &str, why: &dyn std::fmt::Display) -> ApprovalError {
     StoreError::new(StoreErrorKind::Damaged, format!("{what} cannot be read: {why}")).into()
 }
 
-/// An approval or a grant that the records do not bear out.
+/// An approval or a grant that does not match the records.
 pub(super) fn forged(id: &str, why: &str) -> ApprovalError {
     StoreError::new(StoreErrorKind::Forged, format!("the records do not bear out `{id}`: {why}")).into()
 }
 
-/// The same error with the path of the store's file, where it is an error of the store.
+/// Adds the path of the store's file to a store error.
 pub(super) fn at(path: &Path, why: ApprovalError) -> ApprovalError {
     match why {
         ApprovalError::Store(why) => StoreError { path: Some(path.display().to_string()), ..why }.into(),
@@ -34,7 +35,7 @@ pub(super) fn at(path: &Path, why: ApprovalError) -> ApprovalError {
     }
 }
 
-/// What a primary result code means for a store (<https://sqlite.org/rescode.html>).
+/// The kind of a primary result code (<https://sqlite.org/rescode.html>).
 fn kind(why: &rusqlite::Error) -> StoreErrorKind {
     match why.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => StoreErrorKind::NotAStore,

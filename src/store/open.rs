@@ -1,4 +1,4 @@
-//! Opening the file of a store: for changes, for reading, and where nothing beside it can be created.
+//! Opens the file of a store for writing, for reading, or where no file can be created beside it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
@@ -11,15 +11,15 @@ use super::schema::{is_store, not_a_store};
 use super::{BUSY, failed, failed_at};
 use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
 
-/// What every SQLite file begins with (<https://sqlite.org/fileformat.html>).
+/// The first bytes of every SQLite file (<https://sqlite.org/fileformat.html>).
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// The system refused to create the file.
+/// The error when the system refuses to create the file.
 fn io_failed(why: &std::io::Error) -> ApprovalError {
     StoreError::new(StoreErrorKind::CannotOpen, why.to_string()).into()
 }
 
-/// A connection for reading only.
+/// A read-only connection.
 pub(super) fn to_read(path: &Path) -> Result<Connection, ApprovalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|why| failed_at(path, &why))?;
@@ -27,7 +27,7 @@ pub(super) fn to_read(path: &Path) -> Result<Connection, ApprovalError> {
     Ok(connection)
 }
 
-/// A connection to a file that no process changes: on a read-only disk, or in an archive.
+/// A connection to a file that no process changes: on a read-only disk or in an archive.
 pub(super) fn as_immutable(path: &Path) -> Result<Connection, ApprovalError> {
     let mut uri = "file:".to_owned();
     for c in path.to_string_lossy().chars() {
@@ -43,11 +43,11 @@ pub(super) fn as_immutable(path: &Path) -> Result<Connection, ApprovalError> {
     Connection::open_with_flags(uri, flags).map_err(|why| failed_at(path, &why))
 }
 
-/// Makes SQLite write ahead of the file. The mode is stored in the file, and a file system without shared memory keeps its
-/// own mode, in which the store works as well.
+/// Enables SQLite's write-ahead log. The mode is stored in the file. A file system without shared
+/// memory keeps its own mode, in which the store works as well.
 ///
-/// Another process may be setting it now: SQLite then says "busy" at once, since waiting for each other would never end
-/// (<https://sqlite.org/c3ref/busy_handler.html>).
+/// Another process may be setting the mode: SQLite then returns "busy" at once, because waiting for
+/// each other would never end (<https://sqlite.org/c3ref/busy_handler.html>).
 pub(super) fn use_log(connection: &Connection) -> Result<(), ApprovalError> {
     const PAUSE: Duration = Duration::from_millis(5);
     let mut waited = Duration::ZERO;
@@ -62,17 +62,19 @@ pub(super) fn use_log(connection: &Connection) -> Result<(), ApprovalError> {
     }
 }
 
-/// The path of a file that SQLite keeps beside the store.
+/// The path of a file that SQLite creates beside the store.
 pub(super) fn beside(path: &Path, end: &str) -> std::path::PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
-/// Creates the file so that only the user can read and write it, where the system has such permissions. This happens
-/// before anything is in it: SQLite gives the files it creates beside the store the same permissions.
+/// Creates the file with read and write permission for the user only, if the system supports it.
+/// This happens before the file has content, because SQLite gives the files it creates beside the
+/// store the same permissions.
 ///
-/// A file that exists is left as it is unless it is a store; a link is never followed to change permissions.
+/// An existing file is left unchanged unless it is a store. Links are never followed to change
+/// permissions.
 #[allow(clippy::disallowed_methods, reason = "an edge: the store's own file, of which a few bytes are read")]
 pub(super) fn make_private(path: &Path) -> Result<(), ApprovalError> {
     let mut options = OpenOptions::new();
@@ -83,26 +85,26 @@ pub(super) fn make_private(path: &Path) -> Result<(), ApprovalError> {
         Ok(_) => Ok(()),
         Err(why) if why.kind() == ErrorKind::AlreadyExists => match File::open(path) {
             Ok(file) => tighten(path, file),
-            // SQLite says more exactly what is wrong with it.
+            // SQLite reports the exact problem.
             Err(_) => Ok(()),
         },
         Err(why) => Err(io_failed(&why)),
     }
 }
 
-/// Takes other users' permissions from a store.
+/// Removes other users' permissions from a store.
 fn tighten(path: &Path, mut file: File) -> Result<(), ApprovalError> {
     let mut magic = Vec::new();
     file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic).map_err(|why| io_failed(&why))?;
     if magic.is_empty() {
-        // An empty file may become a store, and is nobody's secret.
+        // An empty file may become a store and holds no secret.
         return Ok(());
     }
     if magic != MAGIC {
         return Err(not_a_store());
     }
-    // Where it cannot be read, SQLite says why when it is opened. What a process that was killed left half-way is taken back
-    // by the first one that may write.
+    // If the file cannot be read, SQLite reports the reason when it is opened. The first writer
+    // rolls back what a killed process left unfinished.
     let unfinished =
         |why: &ApprovalError| matches!(why, ApprovalError::Store(StoreError { kind: StoreErrorKind::ReadOnly, .. }));
     let looked = to_read(path).map(|mut connection| {
@@ -117,8 +119,8 @@ fn tighten(path: &Path, mut file: File) -> Result<(), ApprovalError> {
     #[cfg(unix)]
     if ours {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
-        // Through the open file, and only if the name is that file and no link to it. Where the permissions cannot be set
-        // (another owner, another file system) the store still works.
+        // Uses the open file, and only if the name refers to that file and not to a link. If the
+        // permissions cannot be set (another owner, another file system), the store still works.
         let (named, opened) = (path.symlink_metadata(), file.metadata());
         if let (Ok(named), Ok(opened)) = (named, opened)
             && (named.dev(), named.ino()) == (opened.dev(), opened.ino())

@@ -1,5 +1,5 @@
-//! What the chain says of one approval or grant: the tables are a cache of it, and nothing counts that it does not bear
-//! out.
+//! Checks one approval or grant against the chain: the tables are a cache of it, and a row that
+//! does not match has no effect.
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -7,7 +7,7 @@ use super::{failed, forged};
 use crate::policy::audit::{Consented, Entry, Fault, MAX_FAULTS, link};
 use crate::policy::{Approval, ApprovalError, Grant};
 
-/// The time of the last record, or `clock_ms` if that is later.
+/// The later of the last record's time and `clock_ms`.
 pub(super) fn now(connection: &Connection, clock_ms: i64) -> Result<i64, ApprovalError> {
     let sql = "SELECT body FROM audit WHERE seq = (SELECT seq FROM head WHERE id = 1)";
     let body: Option<String> = connection
@@ -18,9 +18,10 @@ pub(super) fn now(connection: &Connection, clock_ms: i64) -> Result<i64, Approva
     Ok(last.map_or(clock_ms, |last| last.max(clock_ms)))
 }
 
-/// The records about an approval or a grant, replayed.
+/// Replays the records about an approval or a grant.
 fn consented(connection: &Connection, id: &str) -> Result<Consented, ApprovalError> {
-    // The expression is that of the index `audit_consent`. A store that is only read may lack the index.
+    // The expression is that of the index `audit_consent`. A store opened read-only may lack the
+    // index.
     let sql = "SELECT seq, body, prev, hash FROM audit
         WHERE CASE WHEN json_valid(body) THEN coalesce(json_extract(body, '$.\"toolfold.detail\".approval'),
                                                        json_extract(body, '$.\"toolfold.detail\".grant')) END = ?1
@@ -43,19 +44,19 @@ fn consented(connection: &Connection, id: &str) -> Result<Consented, ApprovalErr
     Ok(consented)
 }
 
-/// The approval, if the chain bears it out.
+/// Returns the approval if it matches the chain.
 pub(super) fn proven(connection: &Connection, id: &str, approval: Approval) -> Result<Approval, ApprovalError> {
     consented(connection, id)?.knows(id, &approval).map_err(|why| forged(id, &why.to_string()))?;
     Ok(approval)
 }
 
-/// The grant, if the chain bears it out.
+/// Returns the grant if it matches the chain.
 pub(super) fn proven_grant(connection: &Connection, id: &str, grant: Grant) -> Result<Grant, ApprovalError> {
     consented(connection, id)?.knows_grant(id, &grant).map_err(|why| forged(id, &why.to_string()))?;
     Ok(grant)
 }
 
-/// What the tables have and the chain does not bear out.
+/// What the tables hold without a matching record.
 pub(super) fn unrecorded(
     connection: &Connection,
     consented: &Consented,
@@ -91,7 +92,7 @@ pub(super) fn unrecorded(
                 let grant = serde_json::from_str(body).map_err(unread)?;
                 consented.knows_grant(id, &grant).map_err(|why| why.to_string())
             }
-            // What is revoked lifts nothing, whoever revoked it.
+            // A revoked grant has no effect, even if it was revoked in the table only.
             _ => Ok(()),
         }
     })

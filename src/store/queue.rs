@@ -1,8 +1,9 @@
-//! Group commit: the changes of many threads share one transaction, so that threads wait for the disk once for each
-//! round and not once for each change.
+//! Group commit: the changes of many threads share one transaction, so threads wait for the disk
+//! once per round instead of once per change.
 //!
-//! The first thread to arrive leads a round: it runs the queued changes, each in its own savepoint, and commits them
-//! together. Meanwhile further changes queue up, and one of their threads leads the next round.
+//! The first thread to arrive leads a round: it runs the queued changes, each in its own savepoint,
+//! and commits them together. Meanwhile further changes queue up, and one of their threads leads
+//! the next round.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -48,7 +49,8 @@ impl std::fmt::Debug for Queue {
 }
 
 impl Queue {
-    /// Runs a change in a transaction and returns once it is on disk. `connection` is locked for one round at a time.
+    /// Runs a change in a transaction and returns once it is on disk. `connection` is locked for
+    /// one round at a time.
     pub(super) fn write<'c, T: Send + 'static>(
         &self,
         connection: impl FnOnce() -> MutexGuard<'c, Connection>,
@@ -70,7 +72,8 @@ impl Queue {
         }
     }
 
-    /// Queues a change. `false` where no thread leads: then the caller must.
+    /// Queues a change. Returns `false` if no thread is leading, in which case the caller must
+    /// lead.
     fn enqueue(&self, job: Job) -> bool {
         let mut waiting = self.waiting();
         waiting.jobs.push(job);
@@ -90,7 +93,7 @@ impl Queue {
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        // No code that can panic holds the lock with a half-made change.
+        // Code that holds the lock cannot panic with a partial change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -113,7 +116,7 @@ fn job<T: Send + 'static>(
     sender: Sender<Signal<T>>,
 ) -> Job {
     let leads = sender.clone();
-    // Sending fails only where the receiving thread is gone.
+    // Sending fails only if the receiving thread has ended.
     let lead = Box::new(move || drop(leads.send(Signal::Lead)));
     let run = Box::new(move |transaction: Result<&mut Transaction<'_>, ApprovalError>| -> Report {
         let result = transaction.and_then(|transaction| in_savepoint(transaction, change));
@@ -126,8 +129,9 @@ fn job<T: Send + 'static>(
 
 /// Runs all jobs in one transaction and commits it.
 ///
-/// Some errors (a full or failing disk) make SQLite roll back the whole transaction at once. A later job would then run
-/// outside any transaction, and its change would persist although its caller gets an error. So no job runs after that.
+/// Some errors (a full or failing disk) make SQLite roll back the whole transaction at once. A
+/// later job would then run outside any transaction, and its change would persist although its
+/// caller gets an error. So no job runs after that.
 fn commit(connection: &mut Connection, jobs: Vec<Job>, done: &mut Vec<Report>) -> Result<(), ApprovalError> {
     let mut transaction = match connection.transaction_with_behavior(TransactionBehavior::Immediate) {
         Ok(transaction) => transaction,
@@ -151,7 +155,7 @@ fn rolled_back() -> ApprovalError {
     StoreError::new(StoreErrorKind::Full, "the disk is full or failing, and the change was rolled back").into()
 }
 
-/// One change among others: if it fails, only this change is rolled back.
+/// Runs one of several changes: if it fails, only this change is rolled back.
 fn in_savepoint<T>(
     transaction: &mut rusqlite::Transaction<'_>,
     change: impl FnOnce(&Connection) -> Result<T, ApprovalError>,

@@ -1,4 +1,4 @@
-//! The tables, and the migration of stores that an older version of this program wrote.
+//! The tables, and the migration of stores from older versions of this program.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -52,7 +52,7 @@ CREATE INDEX audit_approver ON audit (seq)
 ",
 ];
 
-/// How many steps have been applied to a file. A number that no program writes is damage.
+/// The number of steps already applied to a file. A number that no program writes indicates damage.
 fn version(connection: &Connection) -> Result<usize, ApprovalError> {
     let version: i64 =
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(|why| failed(&why))?;
@@ -77,9 +77,10 @@ pub(super) fn check(connection: &Connection) -> Result<(), ApprovalError> {
     }
 }
 
-/// Whether the file is a store: `false` if there is nothing in it yet. An error if it is something else.
+/// Whether the file is a store: `false` if it is empty. An error if it is something else.
 ///
-/// Takes a transaction: between two statements outside one, another process may make the store.
+/// Requires a transaction: between two statements outside one, another process may create the
+/// store.
 pub(super) fn is_store(connection: &Transaction<'_>) -> Result<bool, ApprovalError> {
     let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|why| failed(&why));
     let ours = "SELECT count(*) FROM sqlite_schema
@@ -95,7 +96,7 @@ pub(super) fn not_a_store() -> ApprovalError {
     StoreError::new(StoreErrorKind::NotAStore, "the file is not an approval store").into()
 }
 
-/// Migrates a file to the newest version. Several processes may try at once: one of them does it.
+/// Migrates a file to the newest version. If several processes try at once, one of them migrates.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), ApprovalError> {
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|why| failed(&why))?;

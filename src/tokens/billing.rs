@@ -1,6 +1,6 @@
-//! What OpenAI adds to the encoded texts: the constants, by model family and API.
+//! The constants that OpenAI adds to the encoded texts, by model family and API.
 //!
-//! Source of every number: fitted on recorded API traffic, requests with the `prompt_tokens` that the API itself
+//! Source of every number: fitted on recorded requests and the `prompt_tokens` that the API
 //! reported. All are in tokens.
 
 use std::collections::BTreeSet;
@@ -11,22 +11,22 @@ use super::reason::Reason;
 use super::render::{Block, Function};
 use crate::model::{ModelId, Version};
 
-/// Once a request.
+/// Per request.
 pub const PER_REQUEST: usize = 3;
-/// Around each message: three, and one for its role.
+/// Per message: three, and one for its role.
 pub const PER_MESSAGE: usize = 4;
-/// For the name of a message, beside the name itself.
+/// For the name of a message, in addition to the name itself.
 pub const PER_MESSAGE_NAME: usize = 1;
-/// For naming one of `tools` in `tool_choice` (before gpt-5), beside the name itself.
+/// For naming one of `tools` in `tool_choice` (before gpt-5), in addition to the name itself.
 pub const NAMED_TOOL: usize = 7;
-/// For naming one of `functions` in `function_call` (the same), beside the name itself.
+/// For naming one of `functions` in `function_call` (before gpt-5), in addition to the name itself.
 pub const NAMED_FUNCTION: usize = 4;
-/// For `tool_choice: "none"` (the same).
+/// For `tool_choice: "none"` (before gpt-5).
 pub const NO_TOOL: usize = 1;
-/// For each assistant text in the history of gpt-5 and o4: it names its channel.
+/// For each assistant text in the history of gpt-5 and o4, which names its channel.
 pub const CHANNEL: usize = 2;
 
-/// Which of OpenAI's two request forms is billed.
+/// The billed request form of OpenAI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Api {
     /// Chat Completions.
@@ -36,7 +36,7 @@ pub enum Api {
 }
 
 impl Api {
-    /// `chat` or `responses`, as the rows and the meters write it.
+    /// `chat` or `responses`, as in the rows and meter names.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -52,24 +52,24 @@ impl fmt::Display for Api {
     }
 }
 
-/// Models that are billed alike.
+/// Models with the same billing rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Family {
-    /// gpt-3.5, gpt-4, 4o, 4.1, and every name not known otherwise.
+    /// gpt-3.5, gpt-4, 4o, 4.1, and every unknown name.
     Legacy,
     /// o1 and o3: as legacy with tools, one token less without.
     Reasoning,
     /// o4: as gpt-5, with smaller constants around tools.
     O4,
-    /// gpt-5 to 5.3, mini and nano too.
+    /// gpt-5 to 5.3, including mini and nano.
     Gpt5,
-    /// gpt-5.4 and later: as gpt-5, but for what calls cost on the Responses API.
+    /// gpt-5.4 and later: as gpt-5, except for the cost of calls on the Responses API.
     Gpt54,
 }
 
 impl Family {
-    /// The family of a model, however a host spells it.
+    /// The family of a model, in the spelling of any host.
     #[must_use]
     pub fn of(model: &str) -> Self {
         Self::of_id(&ModelId::parse(model))
@@ -86,23 +86,23 @@ impl Family {
         }
     }
 
-    /// Whether the model reads its prompt in the format with channels, gpt-5's and o4's.
+    /// Whether the model reads its prompt in the format with channels (gpt-5 and o4).
     #[must_use]
     pub fn has_channels(self) -> bool {
         matches!(self, Self::O4 | Self::Gpt5 | Self::Gpt54)
     }
 
-    /// What a request costs before its messages and tools.
+    /// The cost of a request before its messages and tools.
     #[must_use]
     pub fn per_request(self, has_tools: bool) -> usize {
         let one_less = self.has_channels() || (self == Self::Reasoning && !has_tools);
         PER_REQUEST - usize::from(one_less)
     }
 
-    /// What stands around the rendered tools, and around the system text where that is one text with them.
+    /// The cost around the rendered tools, and around the system text if both are one text.
     ///
-    /// `first_described` is whether the first tool has a description. Without one, models with channels are billed one
-    /// token less.
+    /// `first_described` is whether the first tool has a description. Without one, models with
+    /// channels are billed one token less.
     #[must_use]
     pub fn around_tools(self, api: Api, has_system: bool, first_described: bool) -> usize {
         let around = match (self, api) {
@@ -119,20 +119,21 @@ impl Family {
         around - usize::from(self.has_channels() && !first_described)
     }
 
-    /// Whether the first system text and the tools are one text to the model.
+    /// Whether the model reads the first system text and the tools as one text.
     #[must_use]
     pub fn joins_system_text(self, api: Api) -> bool {
         self.has_channels() && api == Api::Chat
     }
 
-    /// Whether, beside tools or a response format, the first system text counts with a trailing newline.
+    /// Whether the first system text counts with a trailing newline beside tools or a response
+    /// format.
     #[must_use]
     pub fn ends_system_text(self, api: Api) -> bool {
         !self.has_channels() && api == Api::Chat
     }
 
-    /// What a call and its result cost beside their texts, where the model reads them one by one. `completed`: a single
-    /// call that was sent back with its status.
+    /// The cost of a call and its result in addition to their texts, if the model reads calls one
+    /// by one. `completed`: a single call that was sent back with its status.
     #[must_use]
     pub fn per_call(self, api: Api, completed: bool) -> usize {
         match (self, api) {
@@ -144,14 +145,14 @@ impl Family {
         }
     }
 
-    /// What several calls of one message cost on the Chat API beside their texts: the model reads them as one call of
-    /// `multi_tool_use.parallel`.
+    /// The cost of several calls of one message on the Chat API in addition to their texts: the
+    /// model reads them as one call of `multi_tool_use.parallel`.
     #[must_use]
     pub fn per_parallel_calls(self) -> usize {
         if self.has_channels() { 26 } else { 20 }
     }
 
-    /// What a `response_format` with a schema costs beside its text.
+    /// The cost of a `response_format` with a schema in addition to its text.
     #[must_use]
     pub fn around_format(self, api: Api, has_tools: bool, has_system: bool) -> usize {
         match api {
@@ -164,7 +165,7 @@ impl Family {
         }
     }
 
-    /// What `tool_choice: "required"` costs.
+    /// The cost of `tool_choice: "required"`.
     #[must_use]
     pub fn required_choice(self, api: Api, has_system: bool) -> usize {
         match api {
@@ -173,14 +174,14 @@ impl Family {
         }
     }
 
-    /// Whether `tool_choice` costs anything.
+    /// Whether `tool_choice` is billed.
     #[must_use]
     pub fn bills_tool_choice(self) -> bool {
         !self.has_channels()
     }
 }
 
-/// What about a model no recorded row covers, with tools or without.
+/// The reasons why figures for a model are unverified, with or without tools.
 #[must_use]
 pub fn unverified_model(model: &str, has_tools: bool) -> Vec<Reason> {
     let id = ModelId::parse(model);
@@ -196,8 +197,8 @@ pub fn unverified_model(model: &str, has_tools: bool) -> Vec<Reason> {
     reasons
 }
 
-/// Whether recorded requests have a model of this kind: gpt-3.5 to gpt-5.6, o3-mini and o4-mini, without a variant that
-/// was never seen.
+/// Whether recorded requests cover a model of this kind: gpt-3.5 to gpt-5.6, o3-mini and o4-mini,
+/// without unseen variants.
 fn seen(id: &ModelId) -> bool {
     const VARIANTS: [&str; 6] = ["4o", "preview", "codex", "sol", "terra", "ft"];
     let variants = id.variants.iter().all(|word| VARIANTS.contains(&word.as_str()));
@@ -210,30 +211,32 @@ fn seen(id: &ModelId) -> bool {
         }
 }
 
-/// Endings of the snapshots that rendered tools by older rules; the rows of that time fit to about a half.
+/// Suffixes of the snapshots that rendered tools by older rules; about half of the rows of that
+/// time match.
 pub(super) fn is_of_2023(model: &str) -> bool {
     ["-0301", "-0314", "-0613"].iter().any(|old| model.ends_with(old))
 }
 
-/// The first snapshot of gpt-3.5-turbo, which billed messages by older rules, too.
+/// The first snapshot of gpt-3.5-turbo, which billed messages by older rules too.
 fn is_of_march_2023(model: &str) -> bool {
     model.ends_with("-0301")
 }
 
-/// What of these definitions no recorded row covers: sorted, each once. Empty means that the rendered block is of a
-/// kind that was measured.
+/// The reasons why the figures for these definitions are unverified, sorted and without duplicates.
+/// Empty if recorded requests cover every construct of the rendered block.
 ///
-/// Covered is what the clean rows hold: `type` (lists too), `properties`, `required`, `title`, `description`, `enum` of
-/// texts and integers, `default` of text, boolean or `null`, `items`, `anyOf`, `$ref` into used `$defs`, `format` in a
-/// union, `strict`, boolean `additionalProperties`, `$schema`; at most 21 tools. Everything else is named: bounds,
-/// patterns, `examples`, `const`, `oneOf`, `allOf`, `additionalProperties` as a schema, unused `$defs`, and whatever
-/// rendering had to cut. A property that is *called* `pattern` is not the keyword.
+/// The recorded rows cover `type` (lists too), `properties`, `required`, `title`, `description`,
+/// `enum` of strings and integers, `default` of string, boolean or `null`, `items`, `anyOf`, `$ref`
+/// into used `$defs`, `format` in a union, `strict`, boolean `additionalProperties`, `$schema`; at
+/// most 21 tools. Everything else is a reason: bounds, patterns, `examples`, `const`, `oneOf`,
+/// `allOf`, `additionalProperties` as a schema, unused `$defs`, and everything that rendering had
+/// to cut. A property *named* `pattern` is not the keyword.
 #[must_use]
 pub fn unverified(functions: &[Function<'_>]) -> Vec<Reason> {
     unverified_block(functions, &Block::of(functions))
 }
 
-/// The same where the block is rendered already.
+/// The same for a block that is already rendered.
 #[must_use]
 pub fn unverified_block(functions: &[Function<'_>], block: &Block) -> Vec<Reason> {
     let mut reasons: BTreeSet<_> = uncovered(functions);

@@ -1,18 +1,18 @@
-//! Counting the same words once.
+//! Counts repeated words only once.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::encoding::TokenCounter;
 
-/// Pieces that are kept, at most; of tool texts a few ten thousand cover nearly everything.
+/// The maximum number of cached pieces; tens of thousands cover nearly all tool texts.
 const MOST_PIECES: usize = 200_000;
-/// Longer pieces are counted and forgotten, in bytes.
+/// The maximum length of a cached piece, in bytes.
 const LONGEST_PIECE: usize = 48;
 
-/// A counter that remembers what pieces of text count: a text is cut wherever the counter says that counts add up
-/// ([`TokenCounter::splits_between`]), which is about once a word, and most words of tool texts have been met before. Every
-/// count is the counter's own.
+/// A counter that caches the counts of text pieces. A text is split wherever counts add up
+/// ([`TokenCounter::splits_between`]), about once per word, and most words of tool texts repeat.
+/// Every count equals that of the wrapped counter.
 #[derive(Debug)]
 pub struct Cached<C> {
     counter: C,
@@ -20,7 +20,7 @@ pub struct Cached<C> {
 }
 
 impl<C: TokenCounter> Cached<C> {
-    /// Remembers what this counter counts.
+    /// Caches the counts of this counter.
     #[must_use]
     pub fn new(counter: C) -> Self {
         Self { counter, seen: RefCell::default() }

@@ -1,10 +1,11 @@
-//! Which parts of a schema the recorded requests cover, and which are a rule carried further.
+//! Which parts of a schema the recorded requests cover, and which are extrapolated.
 //!
-//! Source: the recorded requests that have tools and were billed without error (those of 2023 apart). Their schemas hold
-//! `type` (lists included), `properties`, `required`, `title`, `description`, `enum` of texts and integers,
-//! `default` of text, boolean and `null`, `items` as a schema, `anyOf`, `$ref`, `$defs`, `strict`,
-//! `additionalProperties: false`, and `format` inside unions, and nothing else. Further requests showed that
-//! `$schema` and any boolean `additionalProperties` cost nothing.
+//! Source: the recorded requests that have tools and were billed without error, except those
+//! of 2023. Their schemas contain only `type` (lists included), `properties`, `required`, `title`,
+//! `description`, `enum` of strings and integers, `default` of string, boolean and `null`, `items`
+//! as a schema, `anyOf`, `$ref`, `$defs`, `strict`, `additionalProperties: false`, and `format`
+//! inside unions. Further requests showed that `$schema` and any boolean `additionalProperties`
+//! cost nothing.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -16,10 +17,11 @@ use super::refs::Root;
 use super::render::Function;
 use crate::schema::{self, Target};
 
-/// The most tools in one recorded row.
+/// The maximum number of tools in a recorded row.
 const MOST_TOOLS: usize = 34;
 
-/// What of these definitions no recorded row covers, what rendering has to cut apart.
+/// The constructs in these definitions that no recorded row covers, except those that rendering
+/// cuts.
 pub(super) fn uncovered(functions: &[Function<'_>]) -> BTreeSet<Reason> {
     let mut reasons = BTreeSet::new();
     if functions.len() > MOST_TOOLS {
@@ -31,10 +33,10 @@ pub(super) fn uncovered(functions: &[Function<'_>]) -> BTreeSet<Reason> {
     reasons
 }
 
-/// One walk over the schemas of one tool, each visited once: linear however the references run.
+/// A walk over the schemas of one tool that visits each once: linear for any references.
 struct Walk<'a, 'r> {
     root: Root<'a>,
-    /// Schemas still to be looked at, and whether each is a variant of a union.
+    /// Schemas still to visit, and whether each is a variant of a union.
     waiting: Vec<(&'a Map<String, Value>, bool)>,
     seen: HashSet<*const Map<String, Value>>,
     reasons: &'r mut BTreeSet<Reason>,
@@ -95,7 +97,7 @@ impl<'a, 'r> Walk<'a, 'r> {
             }
             "enum" => match value {
                 Value::Array(values) if !values.is_empty() => {
-                    // The one recorded row that has it was billed two tokens less.
+                    // The only recorded row with this was billed two tokens less.
                     self.demand(!in_union, Reason::EnumInUnion);
                     self.demand(values.iter().all(|v| v.is_string() || is_integer(v)), Reason::EnumValue);
                 }

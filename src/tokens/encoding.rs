@@ -1,4 +1,4 @@
-//! Encodings: which vocabulary a model uses, and counting with it in bounded time.
+//! Encodings: the vocabulary of a model, and counting with it in bounded time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,17 +6,18 @@ use std::str::FromStr;
 use crate::model::{ModelId, Version};
 use crate::name::nearest;
 
-/// Something that can say how many tokens a text has.
+/// Counts the tokens of a text.
 pub trait TokenCounter {
-    /// The name of the encoding, as it is printed beside a figure: `o200k_base`.
+    /// The name of the encoding, as printed beside a figure: `o200k_base`.
     fn name(&self) -> &str;
 
-    /// The number of tokens of a text. Special tokens in it are ordinary text.
+    /// The number of tokens of a text. Special tokens in it count as ordinary text.
     fn count(&self, text: &str) -> usize;
 
-    /// Whether a text may be cut between these two neighbouring characters, wherever they stand, without changing
-    /// its count: `count(a + b) == count(a) + count(b)` for every `a` ending in `before` and `b` starting with
-    /// `after`. [`marginal`](super::marginal::marginal) counts windows between such cuts. `false` is always right.
+    /// Whether a text may be split between these two adjacent characters in any context without
+    /// changing its count: `count(a + b) == count(a) + count(b)` for every `a` ending in `before`
+    /// and `b` starting with `after`. [`marginal`](super::marginal::marginal) counts windows
+    /// between such splits. `false` is always correct.
     fn splits_between(&self, before: char, after: char) -> bool {
         let _ = (before, after);
         false
@@ -43,12 +44,12 @@ impl<C: TokenCounter + ?Sized> TokenCounter for &C {
 pub enum Encoding {
     /// `o200k_base`: gpt-4o, 4.1, 4.5, gpt-5 and the o-series.
     O200kBase,
-    /// `cl100k_base`: gpt-3.5 and gpt-4, turbo included.
+    /// `cl100k_base`: gpt-3.5 and gpt-4, including turbo.
     Cl100kBase,
 }
 
 impl Encoding {
-    /// Every encoding there is.
+    /// Every encoding.
     pub const ALL: [Self; 2] = [Self::O200kBase, Self::Cl100kBase];
 
     /// The published name.
@@ -60,10 +61,11 @@ impl Encoding {
         }
     }
 
-    /// The encoding of a model, however a host spells it, and whether it is assumed because none is published for it.
+    /// The encoding of a model in the spelling of any host, and whether it is assumed because none
+    /// is published.
     ///
-    /// Source: the table of models that OpenAI publishes with `tiktoken`. Models without a published encoding count as
-    /// `o200k_base`, the newest.
+    /// Source: the table of models that OpenAI publishes with `tiktoken`. Models without a
+    /// published encoding count as `o200k_base`, the newest.
     #[must_use]
     pub fn for_model(model: &str) -> (Self, bool) {
         Self::of_id(&ModelId::parse(model))
@@ -89,14 +91,14 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// A text that is not the name of an encoding.
+/// The text does not name an encoding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{wanted}` is not an encoding: use `o200k_base` or `cl100k_base`{}", hint(.nearest))]
 #[non_exhaustive]
 pub struct UnknownEncoding {
-    /// What was asked for, shortened and with invisible characters made visible.
+    /// The requested name, shortened and with invisible characters escaped.
     pub wanted: String,
-    /// The closest name, if one is close.
+    /// The closest name, if one is similar.
     pub nearest: Option<&'static str>,
 }
 
@@ -115,19 +117,21 @@ impl FromStr for Encoding {
     }
 }
 
-/// The longest stretch, in bytes, that is given to the tokenizer at once.
+/// The maximum length of a text passed to the tokenizer at once, in bytes.
 ///
-/// tiktoken-rs 0.12.1 panics on about 1 MB of spaces or tabs (`fancy-regex` reports `StackOverflow`, which is
-/// unwrapped), and pays `n log n` with bad locality on one huge piece. 100 KB of any such run was measured safe;
-/// this is a sixth of it.
+/// tiktoken-rs 0.12.1 panics on about 1 MB of spaces or tabs (`fancy-regex` reports
+/// `StackOverflow`, which is unwrapped), and takes `n log n` time with bad locality on one huge
+/// piece. 100 KB of any such run was measured safe; this is a sixth of it.
 const LONGEST_STRETCH: usize = 16 * 1024;
 
-/// Whether both OpenAI patterns split here whatever stands around: after a letter or a digit, before white space
-/// or ASCII punctuation.
+/// Whether both OpenAI patterns split here in any context: after a letter or a digit, before white
+/// space or ASCII punctuation.
 ///
-/// A piece of letters ends where no letter or mark follows, except for `'s` and its kind (so `'` is no cut); a
-/// piece of digits ends where no digit follows; and what comes after begins a piece of its own, since the patterns
-/// never look behind. Letters are ASCII, Han, kana and Hangul only: their general categories will not change.
+/// A piece of letters ends before any character that is not a letter or mark, except for
+/// contractions such as `'s` (so `'` is not a split); a piece of digits ends before any character
+/// that is not a digit; and the next character begins a new piece, because the patterns never look
+/// behind. Only ASCII, Han, kana and Hangul letters count: their general categories will not
+/// change.
 #[must_use]
 pub fn openai_splits_between(before: char, after: char) -> bool {
     let word = matches!(before, '0'..='9' | 'a'..='z' | 'A'..='Z' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}'
@@ -135,8 +139,8 @@ pub fn openai_splits_between(before: char, after: char) -> bool {
     word && after != '\'' && (after.is_ascii_punctuation() || matches!(after, ' ' | '\n' | '\r' | '\t'))
 }
 
-/// Cuts a text into stretches of at most [`LONGEST_STRETCH`] bytes, at the last place where the tokenizer cuts
-/// anyway, or, in a run that long without such a place, at its end.
+/// Splits a text into stretches of at most [`LONGEST_STRETCH`] bytes: at the last place where the
+/// tokenizer splits anyway or, if there is none, at the maximum length.
 #[cfg_attr(not(feature = "tiktoken"), allow(dead_code, reason = "only the tokenizer needs stretches"))]
 fn stretches(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
@@ -167,7 +171,7 @@ fn stretch_end(text: &str) -> usize {
     limit
 }
 
-/// `str::floor_char_boundary`, which is newer than our oldest compiler.
+/// `str::floor_char_boundary`, which requires a newer Rust version than the oldest supported one.
 trait FloorCharBoundary {
     fn floor_char_boundary_at(&self, at: usize) -> usize;
 }
@@ -178,13 +182,13 @@ impl FloorCharBoundary for str {
     }
 }
 
-/// OpenAI's own tokenizer, over tiktoken-rs.
+/// OpenAI's tokenizer, from tiktoken-rs.
 ///
-/// A vocabulary is loaded when the first text is counted with it (about 0.2 s of CPU) and kept for the life of the
-/// process; the other one is never touched. Counts are exact for every text in which a letter or digit is followed
-/// by white space or punctuation at least once in 16 KiB. A longer run without (base64 without `+` and `/`, a
-/// megabyte of spaces) is cut every 16 KiB, which may add a token or two a cut; it never panics, and any megabyte
-/// counts in well under two seconds.
+/// A vocabulary is loaded when the first text is counted with it (about 0.2 s of CPU) and stays for
+/// the life of the process; unused ones are not loaded. Counts are exact for every text in which
+/// white space or punctuation follows a letter or digit at least once in 16 KiB. A longer run
+/// (base64 without `+` and `/`, a megabyte of spaces) is split every 16 KiB, which may add a token
+/// or two per split. Counting never panics, and any megabyte takes well under two seconds.
 #[cfg(feature = "tiktoken")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tiktoken {
@@ -193,7 +197,7 @@ pub struct Tiktoken {
 
 #[cfg(feature = "tiktoken")]
 impl Tiktoken {
-    /// A counter with an encoding. Loads nothing yet.
+    /// Creates a counter with an encoding. Loads nothing yet.
     #[must_use]
     pub fn new(encoding: Encoding) -> Self {
         Self { encoding }
@@ -216,7 +220,8 @@ impl TokenCounter for Tiktoken {
         if text.is_empty() {
             return 0;
         }
-        // Unknown is never 0: without a vocabulary a text counts as its bytes, which no real count exceeds.
+        // Unknown is never 0: without a vocabulary a text counts as its bytes, which no real count
+        // exceeds.
         let Some(vocabulary) = super::vocabulary::tokenizer(self.encoding) else { return text.len() };
         stretches(text).map(|stretch| vocabulary.encode_ordinary(stretch).len()).sum()
     }

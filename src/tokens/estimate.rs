@@ -1,7 +1,8 @@
-//! Estimates for providers without a published tokenizer: Anthropic's and Google's.
+//! Estimates for providers without a published tokenizer: Anthropic and Google.
 //!
-//! OpenAI's `o200k_base` measures the texts, and factors fitted on recorded requests turn that into tokens of the model.
-//! An estimate is never verified. It prints its [`Band`]: where nine in ten recorded requests of the kind fell.
+//! Texts are measured with OpenAI's `o200k_base`, and factors fitted on recorded requests convert
+//! that into tokens of the model. An estimate is never verified. It prints its [`Band`], which
+//! contains nine in ten recorded requests of the kind.
 
 pub(super) mod anthropic;
 mod band;
@@ -24,18 +25,18 @@ pub(super) struct Estimate {
     pub(super) reasons: BTreeSet<Reason>,
 }
 
-/// `factor` tokens for each of `count`.
+/// Returns `factor` tokens for each of `count`.
 fn times(factor: f64, count: usize) -> f64 {
     // Counts beyond 2^52 tokens do not fit into memory.
     factor * count as f64
 }
 
-/// A whole number of tokens, at least one: a request is never free.
+/// Rounds to whole tokens, at least one: a request is never free.
 fn rounded(tokens: f64) -> usize {
     if tokens >= 1.0 { tokens.round() as usize } else { 1 }
 }
 
-/// A sum as a whole number of tokens.
+/// Rounds a sum to whole tokens.
 pub(super) fn rounded_sum(tokens: &[f64]) -> usize {
     tokens.iter().sum::<f64>().round() as usize
 }

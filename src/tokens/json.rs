@@ -1,35 +1,37 @@
-//! JSON as text, the ways providers write it: with or without white space, whole or with members left out.
+//! JSON text in the styles of providers: with or without white space, complete or with members left
+//! out.
 
 use serde_json::{Number, Value};
 
-/// How deep a printed value may nest; deeper parts print as `null`. serde_json reads no deeper, and no recorded schema,
-/// default or argument comes near.
+/// The maximum depth of a printed value; deeper parts print as `null`. serde_json reads no deeper,
+/// and no recorded schema, default or argument comes close.
 const DEEPEST_VALUE: usize = 128;
 
-/// What becomes of a member of an object.
+/// The treatment of an object member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Member {
     /// It is printed.
     Kept,
-    /// It is printed with an empty text for its value.
+    /// It is printed with an empty string as its value.
     Emptied,
-    /// It is left out, key and all.
+    /// It is left out with its key.
     Left,
 }
 
-/// How JSON is printed.
+/// A style of printing JSON.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     comma: &'static str,
     colon: &'static str,
-    /// Decides on a member that is a keyword, by its key and value. Names below `properties` and `$defs` are no keywords.
+    /// Decides on a member that is a keyword, by its key and value. Names below `properties` and
+    /// `$defs` are not keywords.
     member: fn(&str, &Value) -> Member,
 }
 
 impl Style {
     /// `{"a":[1,2]}`.
     pub(super) const COMPACT: Self = Self { comma: ",", colon: ":", member: |_, _| Member::Kept };
-    /// `{"a": [1, 2]}`, as Python prints it.
+    /// `{"a": [1, 2]}`, as printed by Python.
     pub(super) const SPACED: Self = Self { comma: ", ", colon: ": ", member: |_, _| Member::Kept };
 
     /// Compact, with a decision on each keyword.
@@ -37,14 +39,14 @@ impl Style {
         Self { member, ..Self::COMPACT }
     }
 
-    /// A value in this style. Total, and linear in the value.
+    /// Prints a value in this style. Total, and linear in the value.
     pub(super) fn print(&self, value: &Value) -> String {
         let mut out = String::new();
         self.write(value, DEEPEST_VALUE, false, &mut out);
         out
     }
 
-    /// `names`: the keys of this object are names that somebody gave, not keywords.
+    /// `names`: the keys of this object are property names, not keywords.
     fn write(&self, value: &Value, depth: usize, names: bool, out: &mut String) {
         match value {
             Value::Null => out.push_str("null"),
@@ -86,7 +88,7 @@ fn holds_names(key: &str) -> bool {
     matches!(key, "properties" | "patternProperties" | "$defs" | "definitions")
 }
 
-/// A JSON string; Python and serde_json escape the same characters the same way.
+/// A JSON string. Python and serde_json use the same escapes.
 pub(super) fn write_text(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -105,8 +107,8 @@ pub(super) fn write_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Integers as they are; floats as Python's `repr`: shortest digits, a point unless there is an exponent, an
-/// exponent of at least two digits below 1e-4 and from 1e16.
+/// Integers are unchanged. Floats print like Python's `repr`: the shortest digits, a point unless
+/// there is an exponent, and an exponent of at least two digits below 1e-4 and from 1e16.
 fn number(n: &Number) -> String {
     match n.as_f64() {
         Some(f) if n.is_f64() && f.is_finite() => float(f),

@@ -1,30 +1,31 @@
-//! What each tool costs: all tools minus all tools without it.
+//! The cost of each tool: all tools minus all tools without it.
 //!
-//! Encoding a list of `n` tools `n` times over is quadratic. It is not needed: a tokenizer splits a text into pieces
-//! before it merges, and where a piece surely ends (see [`TokenCounter::splits_between`]) counts add up. So taking a
-//! tool out changes the count only between the last sure end before it and the first one after it, and only that
-//! window is encoded, with the tool and without. The result is the definition's, not an estimate of it.
+//! Encoding a list of `n` tools `n` times would be quadratic. It is not necessary: a tokenizer
+//! splits a text into pieces before it merges, and where a piece certainly ends (see
+//! [`TokenCounter::splits_between`]) counts add up. Removing a tool therefore changes the count
+//! only between the last certain split before it and the first one after it, and only that window
+//! is encoded, with and without the tool. The result is exact, not an estimate.
 
 use std::ops::Range;
 
 use super::encoding::TokenCounter;
 
-/// What stands around and between the texts of tools.
+/// The texts around and between the texts of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Frame {
-    /// Before the first.
+    /// Before the first tool.
     pub header: &'static str,
-    /// Between two.
+    /// Between two tools.
     pub between: &'static str,
-    /// After each.
+    /// After each tool.
     pub after_each: &'static str,
-    /// After the last.
+    /// After the last tool.
     pub footer: &'static str,
 }
 
 impl Frame {
-    /// The namespace that OpenAI bills: what stands around the tools in recorded requests.
+    /// The namespace that OpenAI bills: the text around the tools in recorded requests.
     pub const OPENAI: Self = Self {
         header: "namespace functions {\n\n",
         between: "",
@@ -35,7 +36,8 @@ impl Frame {
     /// A compact JSON array.
     pub const JSON_ARRAY: Self = Self { header: "[", between: ",", after_each: "", footer: "]" };
 
-    /// The whole text, and where in it each text stands together with what goes away with it.
+    /// The whole text, and the range of each tool's text including the part that is removed with
+    /// it.
     fn lay_out(&self, texts: &[String]) -> (String, Vec<Range<usize>>) {
         let mut out = self.header.to_owned();
         let mut places = Vec::with_capacity(texts.len());
@@ -62,8 +64,8 @@ impl Frame {
     }
 }
 
-/// The tokens of each text within the whole: the count of all minus the count of all without it, 0 where taking it
-/// out makes the whole longer.
+/// The tokens of each text within the whole: the count of all minus the count of all without it; 0
+/// if removing it makes the whole longer.
 ///
 /// One pass over the texts: each is encoded about twice, whatever their number.
 #[must_use]
@@ -82,7 +84,7 @@ fn cost<C: TokenCounter + ?Sized>(counter: &C, whole: &str, place: Range<usize>)
     with.saturating_sub(counter.count(&[before, after].concat()))
 }
 
-/// Where the last piece that is not surely complete starts: 0 if there is no sure end within.
+/// The start of the last piece that is not certainly complete: 0 if there is no certain split.
 fn last_split<C: TokenCounter + ?Sized>(counter: &C, text: &str) -> usize {
     let mut following: Option<(usize, char)> = None;
     for (at, c) in text.char_indices().rev() {
@@ -94,7 +96,7 @@ fn last_split<C: TokenCounter + ?Sized>(counter: &C, text: &str) -> usize {
     0
 }
 
-/// Where the first sure end within lies: the length if there is none.
+/// The position of the first certain split: the length if there is none.
 fn first_split<C: TokenCounter + ?Sized>(counter: &C, text: &str) -> usize {
     let neighbours = text.chars().zip(text.char_indices().skip(1));
     neighbours

@@ -1,4 +1,4 @@
-//! Meters: what a figure measures, as it is named beside it.
+//! Meters: names for what a figure measures.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::diagnostic::visible;
 use crate::model::{Host, ModelId};
 use crate::name::{MAX_NAME_CHARS, nearest};
 
-/// What a figure measures. Parsed from and displayed as the name that is printed beside it.
+/// What a figure measures. Parsed from and displayed as the name printed beside the figure.
 ///
 /// ```
 /// use toolfold::tokens::{Encoding, Meter};
@@ -24,30 +24,33 @@ use crate::name::{MAX_NAME_CHARS, nearest};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Meter {
-    /// `billed:openai-chat/<model>`, `billed:openai-responses/<model>`: the text that OpenAI bills for the tools.
+    /// `billed:openai-chat/<model>`, `billed:openai-responses/<model>`: the text that OpenAI bills
+    /// for the tools.
     Billed {
         /// The request form.
         api: Api,
-        /// The model: one to 128 characters, none of them white space or invisible.
+        /// The model: one to 128 characters without white space or invisible characters.
         model: String,
     },
-    /// `estimate:anthropic/<model>`, `estimate:gemini/<model>`, `estimate:vertex/<model>`: what a provider without a
-    /// published tokenizer is expected to bill, by factors fitted on recorded requests.
+    /// `estimate:anthropic/<model>`, `estimate:gemini/<model>`, `estimate:vertex/<model>`: what a
+    /// provider without a published tokenizer is expected to bill, by factors fitted on recorded
+    /// requests.
     Estimate {
-        /// Who bills, and by which rules.
+        /// The provider, which determines the rules.
         provider: Provider,
         /// The model, as above.
         model: String,
     },
-    /// `json/<encoding>`: the compact JSON of the tool array, as other tools count it. Not what is billed.
+    /// `json/<encoding>`: the compact JSON of the tool array, as other tools count it. This is not
+    /// what is billed.
     Json(Encoding),
 }
 
-/// Who bills by rules that are estimated.
+/// A provider whose billing rules are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Provider {
-    /// Anthropic's models, whoever serves them.
+    /// Anthropic's models on any host.
     Anthropic,
     /// Gemini models on AI Studio.
     Gemini,
@@ -58,7 +61,7 @@ pub enum Provider {
 impl Provider {
     const ALL: [Self; 3] = [Self::Anthropic, Self::Gemini, Self::Vertex];
 
-    /// What stands before the model in the name of a meter.
+    /// The prefix of a meter's name before the model.
     const fn prefix(self) -> &'static str {
         match self {
             Self::Anthropic => "estimate:anthropic/",
@@ -71,7 +74,7 @@ impl Provider {
 const CHAT: &str = "billed:openai-chat/";
 const RESPONSES: &str = "billed:openai-responses/";
 const JSON: &str = "json/";
-/// What stands before the model or the encoding.
+/// The prefixes before the model or the encoding.
 const PREFIXES: [&str; 6] =
     [CHAT, RESPONSES, Provider::Anthropic.prefix(), Provider::Gemini.prefix(), Provider::Vertex.prefix(), JSON];
 
@@ -91,9 +94,9 @@ impl Meter {
         Self::Estimate { provider, model: model.to_owned() }
     }
 
-    /// The meter of what is sent to a model over a wire, by the wire's name: `openai-chat`, `openai-responses`,
-    /// `anthropic`, `gemini`. Many vendors' models are served over OpenAI's wires, and a Claude model is a Claude model
-    /// there. `None` if nothing is known of the wire, or of how the model's vendor bills.
+    /// The meter for a model on a wire, by the wire's name: `openai-chat`, `openai-responses`,
+    /// `anthropic`, `gemini`. OpenAI's wires serve models of many vendors, and a Claude model is
+    /// metered as such there. `None` if the wire or the billing of the model's vendor is unknown.
     ///
     /// ```
     /// use toolfold::tokens::Meter;
@@ -123,8 +126,8 @@ impl Meter {
         }
     }
 
-    /// Between which figures nine in ten recorded requests of the kind fell, around a figure that the meter gives for a tool
-    /// array, in tokens. `None` for a meter that does not estimate.
+    /// The range around a figure of this meter for a tool array that contains nine in ten recorded
+    /// requests of the kind, in tokens. `None` for a meter that does not estimate.
     ///
     /// ```
     /// use toolfold::tokens::Meter;
@@ -149,7 +152,7 @@ impl Meter {
         }
     }
 
-    /// The encoding it counts with. Estimates measure texts with `o200k_base`.
+    /// The encoding used for counting. Estimates measure texts with `o200k_base`.
     #[must_use]
     pub fn encoding(&self) -> Encoding {
         match self {
@@ -168,7 +171,7 @@ impl Meter {
         }
     }
 
-    /// What stands around and between the texts of tools under this meter.
+    /// The texts around and between the texts of tools under this meter.
     #[must_use]
     pub fn frame(&self) -> Frame {
         match self {
@@ -189,29 +192,29 @@ impl fmt::Display for Meter {
     }
 }
 
-/// A text that is not the name of a meter. Texts are shortened, with invisible characters made visible.
+/// The text does not name a meter. Quoted texts are shortened, with invisible characters escaped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeterError {
-    /// It is of none of the forms.
+    /// The form is unknown.
     #[error(
         "`{wanted}` is not a meter: use `billed:openai-chat/<model>`, `billed:openai-responses/<model>`, \
          `estimate:anthropic/<model>`, `estimate:gemini/<model>`, `estimate:vertex/<model>` or `json/<encoding>`{}",
         hint(.nearest)
     )]
     UnknownForm {
-        /// What was asked for.
+        /// The given text.
         wanted: String,
-        /// A meter that was probably meant.
+        /// The meter that was probably intended.
         nearest: Option<String>,
     },
-    /// The form is known, the model's name cannot be one.
+    /// The form is known, but the model name is invalid.
     #[error("`{wanted}` names no model: write one after the last `/`, such as `{}`", Meter::default())]
     Model {
-        /// What was asked for.
+        /// The given text.
         wanted: String,
     },
-    /// The form is known, the encoding is not.
+    /// The form is known, but the encoding is not.
     #[error(transparent)]
     Encoding(#[from] UnknownEncoding),
 }
@@ -220,7 +223,7 @@ fn hint(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
 }
 
-/// What the user wrote, fit for a message: at most 80 characters, the invisible ones made visible.
+/// The user's text for a message: at most 80 characters, with invisible ones escaped.
 pub(super) fn quoted(text: &str) -> String {
     let mut shown: String = visible(&text.chars().take(80).collect::<String>()).into_owned();
     if text.chars().nth(80).is_some() {
@@ -257,7 +260,7 @@ impl FromStr for Meter {
     }
 }
 
-/// The meter that a text of no known form was probably meant to be.
+/// The meter that an unknown text was probably intended to name.
 fn probably(text: &str) -> Option<String> {
     if let Some(encoding) = Encoding::ALL.into_iter().find(|e| e.name() == text) {
         return Some(Meter::Json(encoding).to_string());

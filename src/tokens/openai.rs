@@ -1,6 +1,7 @@
-//! What OpenAI bills for a request: its messages, tools, calls and results, and the constants between them.
+//! What OpenAI bills for a request: its messages, tools, calls and results, and the constants
+//! between them.
 //!
-//! Every rule was fitted on recorded requests and the `prompt_tokens` that the API itself reported.
+//! Every rule was fitted on recorded requests and the `prompt_tokens` that the API reported.
 
 mod order;
 mod text;
@@ -22,7 +23,8 @@ use super::python::dumps;
 use super::reason::Reason;
 use super::render::Block;
 
-/// Counts a request for a model on one of OpenAI's APIs: tokens, and what no recorded request covers.
+/// Counts a request for a model on one of OpenAI's APIs. Returns the tokens and the constructs that
+/// no recorded request covers.
 pub(super) fn count<C: TokenCounter>(
     prompt: &Prompt<'_>,
     api: Api,
@@ -70,7 +72,7 @@ pub(super) fn count<C: TokenCounter>(
     (tokens, tally.reasons)
 }
 
-/// Counts parts of a request and collects what is not covered.
+/// Counts parts of a request and collects constructs that are not covered.
 struct Tally<'c, C> {
     counter: &'c C,
     api: Api,
@@ -81,7 +83,7 @@ struct Tally<'c, C> {
 }
 
 impl<C: TokenCounter> Tally<'_, C> {
-    /// `first_system`: the first system text, which stands with the tools.
+    /// `first_system`: the first system text, which belongs to the tools.
     fn message(&mut self, message: &Message<'_>, first_system: bool, has_format: bool) -> usize {
         let Message { role, text, name } = message;
         if first_system && self.has_tools && self.family.joins_system_text(self.api) {
@@ -104,7 +106,7 @@ impl<C: TokenCounter> Tally<'_, C> {
         PER_MESSAGE_NAME + self.counter.count(name)
     }
 
-    /// What the assistant said beside its calls: a message of its own before them.
+    /// The assistant's text beside its calls: a separate message before them.
     fn beside_calls(&mut self, round: &Round<'_>) -> usize {
         let name = self.name(round.name);
         if round.said.is_empty() {
@@ -155,7 +157,7 @@ impl<C: TokenCounter> Tally<'_, C> {
         self.counter.count(&uses) + self.counter.count(&results) + self.family.per_parallel_calls()
     }
 
-    /// The tools, with the first system text where both are one, and what the request says of calling them.
+    /// The tools, with the first system text if both are one text, and the request's tool choice.
     fn tools(&mut self, prompt: &Prompt<'_>, old: bool, system: Option<&str>) -> usize {
         let Some(first) = prompt.tools.first() else { return 0 };
         if prompt.bare_functions {
@@ -170,7 +172,7 @@ impl<C: TokenCounter> Tally<'_, C> {
         text + self.family.around_tools(self.api, system.is_some(), first.is_described()) + self.choice(prompt)
     }
 
-    /// The rendered tools, with the first system text where both are one.
+    /// The rendered tools, with the first system text if both are one text.
     fn block(&self, block: &Block, system: Option<&str>) -> usize {
         let block = Frame::OPENAI.join(&block.texts);
         match system {

@@ -1,4 +1,4 @@
-//! A request as every meter reads it: the same parts, whichever API it is written for.
+//! A request in a form that every meter reads, independent of its API.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,30 +8,30 @@ use serde_json::Value;
 use super::reason::Reason;
 use super::render::Function;
 
-/// A request, read.
+/// A parsed request.
 #[derive(Debug, Default)]
 pub(super) struct Prompt<'a> {
     /// The system texts, messages, calls and results, in order.
     pub(super) turns: Vec<Turn<'a>>,
-    /// The functions offered.
+    /// The offered functions.
     pub(super) tools: Vec<Function<'a>>,
-    /// Functions that are declared but not shown to the model until something names them.
+    /// Functions that are declared but hidden from the model until something refers to them.
     pub(super) deferred: Vec<Function<'a>>,
-    /// The names that a result refers to, so that these are shown.
+    /// The names that results refer to, whose functions are therefore shown.
     pub(super) referred: BTreeSet<&'a str>,
-    /// Whether they came in the old `functions`.
+    /// Whether the functions came in the old `functions`.
     pub(super) bare_functions: bool,
-    /// What the request says of calling them.
+    /// The tool choice of the request.
     pub(super) choice: Choice<'a>,
-    /// The structure that the answer must have.
+    /// The required structure of the answer.
     pub(super) format: Option<Format<'a>>,
-    /// Whether the model is told to think, and how.
+    /// The thinking mode of the request.
     pub(super) thinking: Thinking,
-    /// What was met on reading that no recorded request covers.
+    /// Constructs of the request that no recorded request covers.
     pub(super) reasons: BTreeSet<Reason>,
-    /// Texts that the model reads beside all that, such as the names of namespaces.
+    /// Further texts that the model reads, such as the names of namespaces.
     pub(super) beside: Vec<Cow<'a, str>>,
-    /// Where the last round stands.
+    /// The index of the last round.
     last_round: Option<usize>,
 }
 
@@ -49,30 +49,30 @@ pub(super) enum Turn<'a> {
 pub(super) struct Message<'a> {
     pub(super) role: Role,
     pub(super) text: Cow<'a, str>,
-    /// The name of its author, where one is given.
+    /// The name of the author, if given.
     pub(super) name: Option<&'a str>,
 }
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// The system, or a developer.
     System,
     User,
     Assistant,
-    /// A tool whose call is not in the request, or a role that no API has.
+    /// A tool whose call is not in the request, or an unknown role.
     Other,
 }
 
 /// Calls of one assistant message, and their results.
 #[derive(Debug, Default)]
 pub(super) struct Round<'a> {
-    /// What the assistant said beside them.
+    /// The assistant's text beside them.
     pub(super) said: Cow<'a, str>,
-    /// The name of the message they stand in, where one is given.
+    /// The name of their message, if given.
     pub(super) name: Option<&'a str>,
     pub(super) calls: Vec<Call<'a>>,
-    /// Results in the order they came. There may be fewer than calls.
+    /// Results in order. There may be fewer than calls.
     pub(super) results: Vec<Cow<'a, str>>,
 }
 
@@ -80,27 +80,27 @@ pub(super) struct Round<'a> {
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     pub(super) name: &'a str,
-    /// Its arguments as JSON text, as they were sent.
+    /// The arguments as JSON text, as sent.
     pub(super) arguments: Cow<'a, str>,
     /// Whether a Responses item was sent back with `status: "completed"`.
     pub(super) completed: bool,
 }
 
-/// What a request says of calling functions.
+/// A request's rule for calling functions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Choice<'a> {
     /// The model decides.
     #[default]
     Auto,
-    /// None may be called.
+    /// No function may be called.
     Never,
-    /// One must be called.
+    /// A function must be called.
     Required,
-    /// This one must be called.
+    /// This function must be called.
     Named(&'a str),
 }
 
-/// The structure that the answer must have.
+/// The required structure of the answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Format<'a> {
     pub(super) name: &'a str,
@@ -108,25 +108,25 @@ pub(super) struct Format<'a> {
     pub(super) schema: Option<&'a Value>,
 }
 
-/// Whether the model is told to think.
+/// The thinking mode of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Thinking {
-    /// It is not said.
+    /// Not specified.
     #[default]
     Off,
     /// With a budget of tokens.
     Budget,
-    /// As it sees fit.
+    /// Adaptive.
     Adaptive,
 }
 
 impl<'a> Prompt<'a> {
-    /// Adds a message of text.
+    /// Adds a text message.
     pub(super) fn say(&mut self, role: Role, text: impl Into<Cow<'a, str>>) {
         self.turns.push(Turn::Message(Message { role, text: text.into(), name: None }));
     }
 
-    /// Adds calls of one assistant message. `merged`: they join calls before them that have no result yet.
+    /// Adds calls of one assistant message. `merged`: they join preceding calls without results.
     pub(super) fn call(&mut self, said: Cow<'a, str>, calls: Vec<Call<'a>>, merged: bool) {
         match self.turns.last_mut() {
             Some(Turn::Round(round)) if merged && round.results.is_empty() => round.calls.extend(calls),
@@ -137,7 +137,8 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// Adds a result to the last round; to no round, it is a message of its own that no recorded request has.
+    /// Adds a result to the last round. Without a round, the result is a separate message, which no
+    /// recorded request has.
     pub(super) fn result(&mut self, text: Cow<'a, str>) {
         match self.last_round.and_then(|at| self.turns.get_mut(at)) {
             Some(Turn::Round(round)) => round.results.push(text),
@@ -156,7 +157,7 @@ impl<'a> Prompt<'a> {
         self.deferred = deferred;
     }
 
-    /// Whether a system text is part of it.
+    /// Whether the request contains a system text.
     pub(super) fn has_system(&self) -> bool {
         self.turns.iter().any(|turn| matches!(turn, Turn::Message(Message { role: Role::System, .. })))
     }

@@ -1,12 +1,12 @@
-//! What the billed render takes from Python: truth of a value, `strip`, `str`, and `json.dumps` as it prints.
+//! Python semantics in the billed render: truth of a value, `strip`, `str`, and `json.dumps`.
 //!
-//! The rules were measured with a Python program; a value prints here as there.
+//! The rules were measured with a Python program; values print here as they do there.
 
 use serde_json::Value;
 
 use super::json::Style;
 
-/// Python's truth: `null`, `false`, zero, and whatever is empty are false.
+/// Python's truth: `null`, `false`, zero and empty values are false.
 pub(super) fn truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -28,7 +28,7 @@ pub(super) fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// Python's `str(value)`: texts as they are, everything else as it would be printed.
+/// Python's `str(value)`: strings unchanged, everything else as printed.
 pub(super) fn text_of(value: &Value) -> String {
     match value {
         Value::String(s) => s.clone(),
@@ -39,7 +39,8 @@ pub(super) fn text_of(value: &Value) -> String {
     }
 }
 
-/// Python's `json.dumps(value, ensure_ascii=False)`: `, ` and `: ` between, non-ASCII text as it is.
+/// Python's `json.dumps(value, ensure_ascii=False)`: `, ` and `: ` as separators, non-ASCII text
+/// unchanged.
 pub(super) fn dumps(value: &Value) -> String {
     Style::SPACED.print(value)
 }

@@ -1,7 +1,7 @@
-//! Reading requests: which API a body is written for, and its parts.
+//! Reads requests: detects the API of a body and reads its parts.
 //!
-//! A body is read as it is sent. A recorded request may be wrapped the way batch files wrap it, and carry what was
-//! recorded beside it; members that cost nothing (`temperature`, `stream` …) are not looked at.
+//! A body is read as it is sent. A recorded request may be wrapped as in batch files and have
+//! recorded data beside it. Members that cost nothing (`temperature`, `stream` …) are ignored.
 
 mod anthropic;
 mod chat;
@@ -20,7 +20,7 @@ use super::reason::Reason;
 use super::request::CountError;
 use crate::model::ModelId;
 
-/// The API that a body is written for.
+/// The API of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// OpenAI Chat Completions.
@@ -34,7 +34,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// How it is called in messages.
+    /// The name in messages.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Chat => "an OpenAI Chat request",
@@ -45,10 +45,10 @@ impl Form {
     }
 }
 
-/// A body without what it is wrapped in, and where it stands.
+/// A body without its wrapper, and its path.
 ///
-/// Batch files have one request a line: OpenAI's as `{"custom_id","method","url","body"}`, Anthropic's as
-/// `{"custom_id","params"}`, Gemini's as `{"key","request"}`.
+/// Batch files have one request per line: OpenAI's as `{"custom_id","method","url","body"}`,
+/// Anthropic's as `{"custom_id","params"}`, Gemini's as `{"key","request"}`.
 pub(super) fn unwrapped(row: &Value) -> (&Value, &'static str) {
     if ["messages", "input", "contents"].iter().any(|key| row.get(key).is_some()) {
         return (row, "");
@@ -58,7 +58,8 @@ pub(super) fn unwrapped(row: &Value) -> (&Value, &'static str) {
     found.unwrap_or((row, ""))
 }
 
-/// Which API a body is written for, by its own shape; only where messages of plain text leave that open, by its model.
+/// Detects the API of a body by its structure or, if plain text messages leave it open, by its
+/// model.
 pub(super) fn form_of(body: &Value, model: &ModelId) -> Result<Form, CountError> {
     if !body.is_object() {
         return Err(expected("", "a request: a JSON object with `messages`, `input` or `contents`"));
@@ -87,7 +88,7 @@ pub(super) fn form_of(body: &Value, model: &ModelId) -> Result<Form, CountError>
     Ok(if anthropic || (claude && !openai) { Form::Anthropic } else { Form::Chat })
 }
 
-/// Whether a body has parts that only Anthropic's API takes.
+/// Whether a body has parts that only Anthropic's API accepts.
 fn anthropic_parts(body: &Value, messages: &Value) -> bool {
     let blocks = ["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "image", "document"];
     let block = |part: &Value| part.get("type").and_then(Value::as_str).is_some_and(|kind| blocks.contains(&kind));
@@ -97,7 +98,7 @@ fn anthropic_parts(body: &Value, messages: &Value) -> bool {
         || listed(Some(messages)).any(|message| listed(message.get("content")).any(block))
 }
 
-/// Whether a body has parts that only OpenAI's API takes.
+/// Whether a body has parts that only OpenAI's API accepts.
 fn openai_parts(body: &Value, messages: &Value) -> bool {
     let keys = ["functions", "function_call", "response_format", "max_completion_tokens"];
     let is_tool = |tool: &Value| tool.get("function").is_some() || tool.get("parameters").is_some();
@@ -112,11 +113,11 @@ fn listed(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Reads a body that is written for an API.
+/// Reads a body of an API.
 pub(super) fn read(body: &Value, form: Form) -> Result<Prompt<'_>, CountError> {
     match form {
         Form::Chat => chat::read(body, false),
-        // Recorders write Responses requests down with Chat messages, too.
+        // Some recorders record Responses requests with Chat messages.
         Form::Responses if body.get("messages").is_some() => chat::read(body, true),
         Form::Responses => responses::read(body),
         Form::Anthropic => anthropic::read(body),
@@ -131,7 +132,8 @@ pub(super) fn read_tools(tools: &[Value]) -> Result<Prompt<'_>, CountError> {
     Ok(prompt)
 }
 
-/// A member that only tells who, or that is false for Python, costs nothing; another one is a reason.
+/// A member that only identifies the author, or that is false in Python, costs nothing; any other
+/// one is a reason.
 fn other_member(value: &Value, prompt: &mut Prompt<'_>) {
     if super::python::truthy(value) {
         prompt.reasons.insert(Reason::UnknownMember);

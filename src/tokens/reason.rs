@@ -4,42 +4,43 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// Something in what was counted that no recorded request covers, so that the figure is a rule carried further.
+/// A construct that no recorded request covers, so that the figure is extrapolated.
 ///
-/// Displays as a short phrase in lower case, for a footnote.
+/// Displays as a short lower-case phrase, for a footnote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// A schema keyword that stands in no recorded row (see [`unverified`](super::billing::unverified)).
+    /// A schema keyword that is not in any recorded row (see
+    /// [`unverified`](super::billing::unverified)).
     Keyword(&'static str),
-    /// A member of a schema that is no keyword of JSON Schema we know.
+    /// A member of a schema that is not a known keyword of JSON Schema.
     UnknownKeyword,
-    /// A schema, or a part of one, of a JSON type that it must not have.
+    /// A schema, or a part of one, of an invalid JSON type.
     Malformed,
-    /// An enum value that is neither text nor an integer.
+    /// An enum value that is neither a string nor an integer.
     EnumValue,
-    /// A default that is neither text, boolean nor `null`.
+    /// A default that is neither a string, a boolean nor `null`.
     DefaultValue,
     /// A default of an object.
     ObjectDefault,
     /// An enum among the variants of a union.
     EnumInUnion,
-    /// Keys in alphabetical order throughout, where `required` tells another order of the properties, and tokens depend
-    /// on it: who sorted them, the client or a recorder, cannot be seen.
+    /// All keys in alphabetical order although `required` implies another order of the properties,
+    /// and the tokens depend on it: whether the client or a recorder sorted them is unknown.
     SortedKeys,
-    /// `$defs` that nothing refers to.
+    /// `$defs` without a reference.
     UnusedDefinitions,
-    /// Parameters that are not themselves an object with properties but refer to one.
+    /// Parameters that are a reference to an object with properties.
     RootRef,
-    /// A reference in a circle, written as `any`.
+    /// A cyclic reference, written as `any`.
     CyclicRef,
-    /// A reference to nothing, or to another document, written as `any`.
+    /// A reference without a target, or into another document, written as `any`.
     MissingRef,
-    /// Types nested too deep, written as `any`.
+    /// Types nested too deeply, written as `any`.
     TooDeep,
-    /// References that stand for more text than the budget, written as `any`.
+    /// References whose expansion exceeds the budget, written as `any`.
     TooLarge,
-    /// More tools than any recorded row has.
+    /// More tools than in any recorded row.
     ManyTools,
     /// No encoding is published for the model.
     AssumedEncoding,
@@ -47,16 +48,17 @@ pub enum Reason {
     UnseenModel,
     /// A model snapshot of 2023, which billed tools by other rules.
     OldSnapshot,
-    /// A `response_format` with a schema where the constant beside it varies, or, in an estimate, any such format.
+    /// A `response_format` with a schema where the additional constant varies, or, in an estimate,
+    /// any such format.
     ResponseFormat,
     /// A result whose call is not in the request.
     ToolResult,
     /// Calls without as many results.
     UnansweredCalls,
-    /// An assistant's text in the history of a model that reads channels.
+    /// An assistant text in the history of a model that reads channels.
     AssistantHistory,
-    /// Calls of a model that reasons: the reasoning between them was billed, and stands in the request or is kept by the
-    /// provider.
+    /// Calls of a reasoning model: the reasoning between them was billed and is either in the
+    /// request or stored by the provider.
     LostReasoning,
     /// Calls on the Responses API, whose constant depends on how the item was sent back.
     CallsOnResponses,
@@ -66,31 +68,32 @@ pub enum Reason {
     TypeList,
     /// A system text after another message.
     LateSystem,
-    /// A mode of reasoning that adds a text of its own.
+    /// A reasoning mode that adds its own text.
     ReasoningMode,
-    /// A reasoning item inside a running tool loop: billed as the tokens of the reply that made it, which is not said.
+    /// A reasoning item inside a running tool loop: billed as the tokens of the reply that created
+    /// it, which are unknown.
     ReasoningItem,
     /// A reasoning item before the last user message, which most models drop.
     DroppedReasoning,
     /// A thought in the history, which some models read again.
     ThinkingBlock,
-    /// A signature of a thought, whose tokens are not known.
+    /// A signature of a thought, whose tokens are unknown.
     ThoughtSignature,
-    /// Tools that are declared but shown only when they are searched for.
+    /// Tools that are declared but shown only after a search.
     Deferred,
     /// `tool_choice: "required"` on the Responses API.
     RequiredChoice,
-    /// A model whose prompt for tool use is not published and was never recorded.
+    /// A model whose prompt for tool use is neither published nor recorded.
     ToolPrompt,
-    /// The host is not known, and hosts bill tools differently.
+    /// An unknown host; hosts bill tools differently.
     UnknownHost,
     /// A message with a name.
     MessageName,
-    /// A message of a role that no row has.
+    /// A message with an unrecorded role.
     UnknownRole,
-    /// A member of a message that no row has.
+    /// A message member that is not in any row.
     UnknownMember,
-    /// A `tool_choice` of a form that no row has.
+    /// A `tool_choice` in an unrecorded form.
     ToolChoice,
 }
 
@@ -142,7 +145,7 @@ impl fmt::Display for Reason {
 }
 
 impl Serialize for Reason {
-    /// As its phrase.
+    /// Serializes as its phrase.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }

@@ -1,26 +1,27 @@
-//! Following `$ref` inside one tool's parameters: never over the network, never in a circle.
+//! Follows `$ref` inside one tool's parameters, never over the network and never in a cycle.
 
 use serde_json::{Map, Value};
 
 use crate::schema::{self, Broken, Target};
 
-/// A schema with its references followed: the schema's own members first, then those of what it points at.
+/// A schema with its references followed: its own members first, then those of the targets.
 ///
-/// A view of the maps rather than a merged copy, so that following costs nothing however large the target is.
+/// A view of the maps rather than a merged copy, so that following costs nothing for large targets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct View<'a> {
     layers: Vec<&'a Map<String, Value>>,
-    /// One type out of a list of them: then title and default are not seen, since they belong to the whole.
+    /// One type of a list of types. Title and default are then hidden, because they belong to the
+    /// whole.
     one_type: Option<&'a Value>,
 }
 
 impl<'a> View<'a> {
-    /// A schema as it stands, its own `$ref` not followed.
+    /// A schema without following its own `$ref`.
     pub(super) fn of_map(map: &'a Map<String, Value>) -> Self {
         Self { layers: vec![map], one_type: None }
     }
 
-    /// The member of that name, the schema's own before that of what it points at.
+    /// The member of that name; the schema's own takes precedence over those of the targets.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
         match (self.one_type, key) {
             (Some(one), "type") => Some(one),
@@ -29,7 +30,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The member of that name if Python holds it for true.
+    /// The member of that name if it is true in Python.
     pub(super) fn truthy(&self, key: &str) -> Option<&'a Value> {
         self.get(key).filter(|v| super::python::truthy(v))
     }
@@ -39,18 +40,19 @@ impl<'a> View<'a> {
         Self { layers: self.layers.clone(), one_type: Some(one) }
     }
 
-    /// The maps it is made of.
+    /// The maps of the view.
     pub(super) fn layers(&self) -> &[&'a Map<String, Value>] {
         &self.layers
     }
 
-    /// Whether it may be met more than once: a reference was followed to get it, or it is one type of a list.
+    /// Whether it may occur more than once: it was reached by a reference, or is one type of a
+    /// list.
     pub(super) fn is_copy(&self) -> bool {
         self.layers.len() > 1 || self.one_type.is_some()
     }
 }
 
-/// The document that references are looked up in: the `parameters` of one tool.
+/// The document in which references are resolved: the `parameters` of one tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Root<'a> {
     document: Option<&'a Value>,
@@ -64,19 +66,20 @@ impl<'a> Root<'a> {
         Self { document, definitions }
     }
 
-    /// The definitions by name, if there are any.
+    /// The definitions by name, if present.
     pub(super) fn definitions(self) -> Option<&'a Map<String, Value>> {
         self.definitions
     }
 
-    /// Follows the references of a schema to their end. What is not a map is an empty schema.
+    /// Follows the references of a schema to their end. A value that is not a map is an empty
+    /// schema.
     pub(super) fn follow(self, node: &'a Value) -> (View<'a>, Option<Broken>) {
         let chain = schema::follow_by(node, |reference| self.resolve(reference));
         (View { layers: chain.layers, one_type: None }, chain.broken)
     }
 
-    /// A JSON Pointer into the document; failing that the definition named by the last segment, which is how OpenAI's
-    /// renderer looks references up. Other documents are never fetched.
+    /// Resolves a JSON Pointer into the document or, failing that, the definition named by its last
+    /// segment, as OpenAI's renderer does. Other documents are never fetched.
     pub(super) fn resolve(self, reference: &str) -> Target<'a> {
         if reference.contains("://") {
             return Target::Remote;

@@ -1,10 +1,12 @@
 //! The text that OpenAI bills for function definitions: a TypeScript namespace.
 //!
-//! Every rule, and every quirk, was fitted on recorded requests. There is no indentation, and what a schema demands beyond its types (`required` apart, which is the `?`) is not in the text.
+//! Every rule and quirk was fitted on recorded requests. There is no indentation, and constraints
+//! beyond types are not in the text, except `required`, which is the `?`.
 //!
-//! Rendering is total: any JSON value gives a text. What cannot be followed is `any`: a reference in a circle or to
-//! nothing, a type nested deeper than 64, and whatever is left once references were inlined beyond a budget (a
-//! few definitions that each use the next one twice stand for a text of gigabytes). [`Block::reasons`] says so.
+//! Rendering is total: any JSON value gives a text. Parts that cannot be followed are `any`: a
+//! cyclic or missing reference, a type nested deeper than 64, and everything after inlined
+//! references exceed a budget (a few definitions that each use the next one twice expand to
+//! gigabytes). [`Block::reasons`] reports this.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -16,39 +18,40 @@ use super::reason::Reason;
 use super::refs::{Root, View};
 use crate::schema::Broken;
 
-/// How deep types may nest before the rest is `any`. The deepest recorded row nests 3.
+/// The maximum nesting of types; deeper ones are `any`. The deepest recorded row nests 3.
 const DEEPEST_TYPE: usize = 64;
-/// Bytes that the references (and type lists) of one tool may add to its text: more than any context window holds.
+/// The maximum number of bytes that references and type lists of one tool may add to its text: more
+/// than any context window holds.
 const COPIED_BY_ONE_TOOL: usize = 1 << 20;
-/// Bytes that those of all tools of one block may add to it.
+/// The same for all tools of a block.
 const COPIED_BY_ALL: usize = 16 << 20;
 
-/// A function definition as every provider's shape has it.
+/// A function definition, independent of a provider's format.
 #[derive(Debug, Clone, Copy)]
 pub struct Function<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What it does, as the model is told.
+    /// The description for the model.
     pub description: Option<&'a str>,
     /// The JSON Schema of its arguments.
     pub parameters: Option<&'a Value>,
 }
 
 impl Function<'_> {
-    /// Whether it has a description with anything in it.
+    /// Whether it has a non-empty description.
     #[must_use]
     pub fn is_described(&self) -> bool {
         self.description.is_some_and(|d| !strip(d).is_empty())
     }
 }
 
-/// The rendered text of each tool, and what had to be cut on the way.
+/// The rendered text of each tool, and the reasons why it may be incomplete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Block {
-    /// One text a tool, in order, without what stands around it ([`Frame::OPENAI`]).
+    /// One text per tool, in order, without the text around it ([`Frame::OPENAI`]).
     pub texts: Vec<String>,
-    /// Why the text is not surely what is billed, sorted: references and nesting that were cut.
+    /// Why the text may differ from what is billed, sorted: references and nesting that were cut.
     pub reasons: Vec<Reason>,
 }
 
@@ -59,7 +62,7 @@ impl Block {
         Self::with(functions, false)
     }
 
-    /// The same, `old` for the model snapshots of 2023.
+    /// The same, with `old` for the model snapshots of 2023.
     pub(super) fn with(functions: &[Function<'_>], old: bool) -> Self {
         let mut left = COPIED_BY_ALL;
         let mut cuts = BTreeSet::new();
@@ -100,7 +103,7 @@ fn tool(function: &Function<'_>, old: bool, left: &mut usize, cuts: &mut BTreeSe
     lines.join("\n")
 }
 
-/// A description as comment lines: stripped as a whole and line by line.
+/// A description as comment lines, stripped as a whole and line by line.
 fn comment(text: &str) -> Vec<String> {
     let line = |l: &str| match strip(l) {
         "" => "//".to_owned(),
@@ -112,12 +115,13 @@ fn comment(text: &str) -> Vec<String> {
 /// Renders the types of one tool.
 struct Types<'a, 'c> {
     root: Root<'a>,
-    /// Whether arrays of plain types leave out what is said of their items, as snapshots of 2023 did.
+    /// Whether arrays of plain types omit the annotations of their items, as snapshots of 2023 did.
     old: bool,
-    /// The schemas being rendered just now, outermost first: meeting one again is a circle.
+    /// The schemas being rendered, outermost first: meeting one again is a cycle.
     active: Vec<&'a Map<String, Value>>,
     depth: usize,
-    /// How many copies (followed references, single types of a list) we are inside of; only then is the budget spent.
+    /// The number of enclosing copies (followed references, single types of a list). The budget is
+    /// spent only inside copies.
     copies: usize,
     budget: usize,
     cuts: &'c mut BTreeSet<Reason>,
@@ -133,7 +137,7 @@ impl<'a> Types<'a, '_> {
         view
     }
 
-    /// The type of a schema; `many_lines` says whether the object around it is written over many lines.
+    /// The type of a schema. `many_lines`: the enclosing object is written over several lines.
     fn type_of(&mut self, view: &View<'a>, many_lines: bool) -> String {
         if view.layers().iter().any(|layer| self.active.iter().any(|a| std::ptr::eq(*a, *layer))) {
             return self.cut(Reason::CyclicRef);
@@ -169,7 +173,8 @@ impl<'a> Types<'a, '_> {
         self.budget == 0 && (self.copies > 0 || view.is_copy())
     }
 
-    /// Charges what may stand in the text more often than in the schema; all else is linear in the input.
+    /// Charges text that may occur more often than in the schema; everything else is linear in the
+    /// input.
     fn spend(&mut self, view: &View<'a>, bytes: usize) {
         if self.copies > 0 || view.is_copy() {
             self.budget = self.budget.saturating_sub(bytes);
@@ -231,7 +236,7 @@ impl<'a> Types<'a, '_> {
         format!("Array<\n{above}{item}\n>")
     }
 
-    /// Variants on one line, or one a line, each with its description and format.
+    /// Variants on one line, or one per line, each with its description and format.
     fn union(
         &mut self,
         variants: &[View<'a>],
@@ -260,7 +265,7 @@ impl<'a> Types<'a, '_> {
         out + "\n"
     }
 
-    /// An object: on one line as long as no member has anything to say and every member's type fits on one.
+    /// An object: on one line if no member has comments and every member's type fits on one line.
     fn object(&mut self, view: &View<'a>) -> String {
         let Some(properties) = view.get("properties").and_then(Value::as_object).filter(|p| !p.is_empty()) else {
             return "object".to_owned();
@@ -318,7 +323,8 @@ impl<'a> Types<'a, '_> {
     }
 }
 
-/// What says which members are required: a list that holds the key; of a text, Python asks whether it contains it.
+/// The value that determines required members: a list that contains the key; for a string, Python
+/// tests whether it contains the key.
 enum Required<'a> {
     Keys(HashSet<&'a str>),
     Text(&'a str),

@@ -1,4 +1,4 @@
-//! Counting a whole request, or an array of tools: the meter is chosen by the request's own shape and model.
+//! Counts a request or an array of tools. The request's structure and model determine the meter.
 
 use serde_json::Value;
 
@@ -12,30 +12,31 @@ use super::read::{self, Form};
 use super::reason::Reason;
 use crate::model::{Host, ModelId};
 
-/// What a request costs.
+/// The cost of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counted {
     /// Prompt tokens. For an estimate, the middle of its band.
     pub tokens: usize,
-    /// What they measure.
+    /// The meter of the figure.
     pub meter: Meter,
-    /// Whether the figure is what the provider bills: recorded requests cover everything in it. Never of an estimate.
+    /// Whether the figure is what the provider bills, because recorded requests cover everything in
+    /// it. Always `false` for an estimate.
     pub verified: bool,
-    /// What they do not cover, sorted.
+    /// The constructs that recorded requests do not cover, sorted.
     pub reasons: Vec<Reason>,
-    /// Of an estimate: between which figures nine in ten recorded requests of the kind fell.
+    /// For an estimate: the range that contains nine in ten recorded requests of the kind.
     pub band: Option<Band>,
 }
 
-/// What is known of a request beside its body. Gemini's bodies and those for Bedrock do not name their model: the address
-/// does that.
+/// Facts about a request that its body lacks. Gemini's bodies and those for Bedrock do not name
+/// their model: the address does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestContext {
-    /// The model. Counts instead of the one that the body names.
+    /// The model. Overrides the one in the body.
     pub model: Option<String>,
-    /// The host of the address, or its name: `aiplatform.googleapis.com`, `vertex`. Gemini's models are billed differently
-    /// on Vertex AI and on AI Studio, which is assumed.
+    /// The host of the address, or its name: `aiplatform.googleapis.com`, `vertex`. Gemini's models
+    /// are billed differently on Vertex AI and on AI Studio, which is the default.
     pub host: Option<String>,
 }
 
@@ -43,36 +44,36 @@ pub struct RequestContext {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CountError {
-    /// Something is not what a request has there.
+    /// A value of an unexpected kind.
     #[error("expected {expected} at `{}`", place(.path))]
     Expected {
-        /// JSON Pointer into the request.
+        /// The JSON Pointer into the request.
         path: String,
-        /// What should be there.
+        /// The expected value.
         expected: &'static str,
     },
-    /// Something costs tokens that cannot be known from the request.
+    /// Content whose tokens cannot be derived from the request.
     #[error("{what} at `{}` cannot be counted offline: only text and function tools can", place(.path))]
     Unmeasurable {
-        /// JSON Pointer into the request.
+        /// The JSON Pointer into the request.
         path: String,
-        /// What it is.
+        /// What the content is.
         what: String,
     },
     /// Neither the request nor its context names a model.
     #[error("{form} names no model at `/model`, and tokens depend on it")]
     NoModel {
-        /// What the request is: `a Gemini request`.
+        /// The kind of request: `a Gemini request`.
         form: &'static str,
     },
-    /// No meter is known for the model.
+    /// There is no meter for the model.
     #[error("{form} to `{model}` cannot be counted: {why}")]
     NoMeter {
-        /// What the request is: `an OpenAI Chat request`.
+        /// The kind of request: `an OpenAI Chat request`.
         form: &'static str,
-        /// The model, shortened and with invisible characters made visible.
+        /// The model, shortened and with invisible characters escaped.
         model: String,
-        /// Why there is none.
+        /// The reason.
         why: &'static str,
     },
 }
@@ -82,7 +83,7 @@ fn place(path: &str) -> &str {
 }
 
 impl CountError {
-    /// The same about a body that stands inside something.
+    /// The same error for a body inside another document.
     fn within(self, outer: &str) -> Self {
         match self {
             Self::Expected { path, expected } => Self::Expected { path: format!("{outer}{path}"), expected },
@@ -92,20 +93,23 @@ impl CountError {
     }
 }
 
-/// Counts a request with OpenAI's own vocabularies: a body of Chat Completions, Responses, Anthropic Messages or Gemini's
-/// `generateContent`, as it is sent, or a line of a batch file with such a body.
+/// Counts a request with OpenAI's vocabularies: a body of Chat Completions, Responses, Anthropic
+/// Messages or Gemini's `generateContent` as it is sent, or a line of a batch file with such a
+/// body.
 ///
 /// # Errors
-/// [`CountError`] if the request is malformed, holds what cannot be counted offline, or is for a model without a meter.
+/// Returns a [`CountError`] if the request is malformed, contains content that cannot be counted
+/// offline, or is for a model without a meter.
 #[cfg(feature = "tiktoken")]
 pub fn count_request(row: &Value) -> Result<Counted, CountError> {
     count_request_with(row, &RequestContext::default(), super::encoding::Tiktoken::new)
 }
 
-/// Counts a request with the counter that `counter_for` gives for its model's encoding.
+/// Counts a request with the counter that `counter_for` returns for its model's encoding.
 ///
 /// # Errors
-/// [`CountError`] if the request is malformed, holds what cannot be counted offline, or is for a model without a meter.
+/// Returns a [`CountError`] if the request is malformed, contains content that cannot be counted
+/// offline, or is for a model without a meter.
 pub fn count_request_with<C: TokenCounter>(
     row: &Value,
     context: &RequestContext,
@@ -141,14 +145,16 @@ fn counted<C: TokenCounter>(
     Ok(measured(&prompt, meter, &counter))
 }
 
-/// Counts an array of tools as it is sent on any wire: what they add to a request that has only messages.
+/// Counts an array of tools as sent on any wire: what the tools add to a request that has only
+/// messages.
 ///
-/// Tools whose definitions are deferred cost nothing until they are searched for; the tools that search them and the
-/// headings of their namespaces count as text. An estimate for a Claude model holds the prompt for tool use that is added
-/// once a request. Meters: [`Meter::for_wire`].
+/// Deferred tools cost nothing until a search returns them; search tools and the headings of
+/// namespaces count as text. An estimate for a Claude model includes the prompt for tool use that
+/// is added once per request. Meters: [`Meter::for_wire`].
 ///
 /// # Errors
-/// [`CountError`] if an entry is no function, or something of the provider's own that cannot be counted offline.
+/// Returns a [`CountError`] if an entry is not a function, or is a provider's own tool that cannot
+/// be counted offline.
 pub fn count_tools_with<C: TokenCounter>(
     tools: &[Value],
     meter: &Meter,
@@ -174,7 +180,7 @@ pub fn count_tools_with<C: TokenCounter>(
     Ok(with)
 }
 
-/// The same with OpenAI's own vocabularies.
+/// Like [`count_tools_with`], with OpenAI's vocabularies.
 ///
 /// ```
 /// use toolfold::tokens::{Meter, count_tools};
@@ -189,7 +195,7 @@ pub fn count_tools_with<C: TokenCounter>(
 /// ```
 ///
 /// # Errors
-/// [`CountError`] as of [`count_tools_with`].
+/// As for [`count_tools_with`].
 #[cfg(feature = "tiktoken")]
 pub fn count_tools(tools: &[Value], meter: &Meter) -> Result<Counted, CountError> {
     count_tools_with(tools, meter, super::encoding::Tiktoken::new)
@@ -219,7 +225,7 @@ fn measured<C: TokenCounter>(prompt: &Prompt<'_>, meter: Meter, counter: &C) -> 
     Counted { tokens, meter, verified: false, reasons: reasons.into_iter().collect(), band: Some(band) }
 }
 
-/// The meter of a request. `stated`: the request itself says that it is for an API of OpenAI.
+/// The meter of a request. `stated`: the request itself states that it is for an API of OpenAI.
 fn meter_for(form: Form, model: &str, id: &ModelId, vertex: bool, stated: bool) -> Result<Meter, CountError> {
     let none = |why| CountError::NoMeter { form: form.title(), model: quoted(model), why };
     match (id.vendor, form) {

@@ -1,4 +1,5 @@
-//! The texts that are encoded for an array of tools under a meter, their total and what each costs.
+//! The texts that are encoded for an array of tools under a meter, their total and their marginal
+//! costs.
 
 use serde_json::Value;
 
@@ -14,11 +15,12 @@ use super::request::CountError;
 use crate::model::ModelId;
 
 impl Meter {
-    /// The text that is encoded for each tool of an array in OpenAI's form, Chat (`{"type":"function","function":…}`)
-    /// or Responses (flat), or in Anthropic's, and why the figure is not verified, if it is not.
+    /// Returns the text that is encoded for each tool of an array in OpenAI's form, Chat
+    /// (`{"type":"function","function":…}`) or Responses (flat), or in Anthropic's, and the reasons
+    /// why the figure is unverified, if any.
     ///
     /// # Errors
-    /// Except under `json`, [`CountError`] if a tool is not a function of such a form.
+    /// Returns a [`CountError`] if a tool is not a function in such a form, except under `json`.
     pub fn tool_texts(&self, tools: &[Value]) -> Result<ToolTexts, CountError> {
         let json = || tools.iter().map(Value::to_string).collect();
         let (texts, reasons, estimated) = match self {
@@ -48,13 +50,13 @@ impl Meter {
 /// The texts that are encoded for an array of tools under a meter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolTexts {
-    /// One text a tool, in order.
+    /// One text per tool, in order.
     pub texts: Vec<String>,
-    /// What stands around and between them.
+    /// The texts around and between them.
     pub frame: Frame,
-    /// Why the figure is not verified; empty if it is, and for estimates, which never are.
+    /// Why the figure is unverified. Empty if it is verified, and for estimates, which never are.
     pub reasons: Vec<Reason>,
-    /// What an estimate is made from; the texts are then only what is sent.
+    /// The inputs of an estimate; the texts are then only what is sent.
     estimated: Option<Estimated>,
 }
 
@@ -73,7 +75,7 @@ struct OwnFunction {
 }
 
 impl Estimated {
-    /// What each costs.
+    /// The cost of each tool.
     fn each<C: TokenCounter>(&self, counter: &C) -> Vec<f64> {
         let functions = self.functions.iter().map(|f| Function {
             name: &f.name,
@@ -89,7 +91,7 @@ impl Estimated {
         }
     }
 
-    /// What they cost together beside that.
+    /// The additional cost of all tools together.
     fn shared(&self) -> usize {
         match self.provider {
             Provider::Anthropic if !self.functions.is_empty() => {
@@ -101,14 +103,14 @@ impl Estimated {
 }
 
 impl ToolTexts {
-    /// The whole text; empty where there are no tools, since then none is sent.
+    /// The whole text; empty if there are no tools, because none is sent then.
     #[must_use]
     pub fn whole(&self) -> String {
         if self.texts.is_empty() { String::new() } else { self.frame.join(&self.texts) }
     }
 
-    /// The tokens of the whole text: the tool block alone, without messages and constants. Of an estimate, all that the
-    /// tools are expected to add to a request.
+    /// The tokens of the whole text: the tool block alone, without messages and constants. For an
+    /// estimate, everything that the tools are expected to add to a request.
     #[must_use]
     pub fn total<C: TokenCounter + ?Sized>(&self, counter: &C) -> usize {
         match &self.estimated {
@@ -117,7 +119,8 @@ impl ToolTexts {
         }
     }
 
-    /// The marginal tokens of each tool, in order. Their sum is less than the total: the rest is shared overhead.
+    /// The marginal tokens of each tool, in order. Their sum is less than the total: the rest is
+    /// shared overhead.
     #[must_use]
     pub fn marginal<C: TokenCounter + ?Sized>(&self, counter: &C) -> Vec<usize> {
         match &self.estimated {
@@ -126,7 +129,7 @@ impl ToolTexts {
         }
     }
 
-    /// Whether recorded requests cover everything that was counted. Never of an estimate.
+    /// Whether recorded requests cover everything that was counted. Always `false` for an estimate.
     #[must_use]
     pub fn is_verified(&self) -> bool {
         self.reasons.is_empty() && self.estimated.is_none()

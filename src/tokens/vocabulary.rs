@@ -1,9 +1,9 @@
-//! OpenAI's vocabularies, packed.
+//! OpenAI's vocabularies in packed form.
 //!
-//! `tiktoken-rs` carries them as base64 text, 5.3 MB of it. Every token of more than one byte is made of two that rank before
-//! it, so here each is the ranks of those two, 1.0 MB for the vocabulary that is counted with every day, and 0.7 MB in an
-//! archive. The other one is deflated, 0.3 MB. A test packs the crate's own and compares. Only the
-//! packing is ours; splitting and merging are `tiktoken-rs`'s.
+//! `tiktoken-rs` contains them as base64 text, 5.3 MB of it. Every token of more than one byte is a
+//! pair of two tokens of lower rank, so here each is stored as the ranks of those two: 1.0 MB for
+//! the common vocabulary, and 0.7 MB in an archive. The other one is deflated to 0.3 MB. A test
+//! packs the crate's vocabularies and compares. Splitting and merging are those of `tiktoken-rs`.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -16,15 +16,15 @@ use super::Encoding;
 const O200K_BASE: &[u8] = include_bytes!("vocabulary/o200k_base.bin");
 const CL100K_BASE: &[u8] = include_bytes!("vocabulary/cl100k_base.deflate.bin");
 
-/// The size of the deflated vocabulary, unpacked.
+/// The unpacked size of the deflated vocabulary.
 const CL100K_BASE_BYTES: usize = 500_256;
 
-/// How cl100k_base splits a text before it merges. Source: `cl100k_base` of tiktoken-rs 0.12.1, which exports the other
-/// pattern only.
+/// The pattern by which cl100k_base splits a text before it merges. Source: `cl100k_base` of
+/// tiktoken-rs 0.12.1, which exports only the other pattern.
 const CL100K_BASE_PATTERN: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
 
-/// The tokenizer of an encoding, loaded when it is first asked for and kept. Nothing if the vocabulary in the binary is
-/// damaged, which its test rules out.
+/// The tokenizer of an encoding, loaded at the first use and cached. `None` if the vocabulary in
+/// the binary is damaged, which a test excludes.
 pub(super) fn tokenizer(encoding: Encoding) -> Option<&'static CoreBPE> {
     static O200K: OnceLock<Option<CoreBPE>> = OnceLock::new();
     static CL100K: OnceLock<Option<CoreBPE>> = OnceLock::new();
@@ -35,9 +35,10 @@ pub(super) fn tokenizer(encoding: Encoding) -> Option<&'static CoreBPE> {
     cell.get_or_init(|| CoreBPE::new(tokens(&packed(encoding)?), FxHashMap::default(), pattern).ok()).as_ref()
 }
 
-/// A vocabulary: the tokens of one byte in the order of their ranks, which are the first, and five tables with a byte for
-/// each further token. They hold the low byte and the middle byte of the rank of its first part, the same of its second part,
-/// and the highest bits of both, those of the first above those of the second.
+/// A packed vocabulary: the single-byte tokens in the order of their ranks, which are the first,
+/// and five tables with a byte for each further token. They hold the low byte and the middle byte
+/// of the rank of its first part, the same of its second part, and the highest bits of both, those
+/// of the first above those of the second.
 fn packed(encoding: Encoding) -> Option<Cow<'static, [u8]>> {
     match encoding {
         Encoding::O200kBase => Some(Cow::Borrowed(O200K_BASE)),
@@ -47,7 +48,7 @@ fn packed(encoding: Encoding) -> Option<Cow<'static, [u8]>> {
     }
 }
 
-/// How many tokens have one byte: one for each.
+/// The number of single-byte tokens.
 const BYTES: usize = 256;
 
 /// The tokens of a packed vocabulary with their ranks.
@@ -79,7 +80,7 @@ mod tests {
         assert_eq!(tokens(&whole[..BYTES + 4]).len(), BYTES);
         let mut own = vec![7; BYTES];
         own[1] = 8;
-        // The ranks 0 and 1, and 0 and 999, which no token has.
+        // The pairs of ranks 0 and 1, and 0 and 999, which no token has.
         own.extend([0, 0, 0, 0, 1, 231, 0, 3, 0, 0]);
         let found = tokens(&own);
         assert_eq!((found.len(), found.get([7, 8].as_slice())), (3, Some(&256)));

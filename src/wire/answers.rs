@@ -1,13 +1,13 @@
-//! Writing calls and their answers in a wire's shape.
+//! Writes calls and their answers in a wire's format.
 
 use serde_json::{Map, Value, json};
 
 use super::Wire;
 
-/// How ids begin that toolfold gives to calls that came without one. They are never sent to a provider.
+/// The prefix of ids that toolfold assigns to calls without one. They are never sent to a provider.
 pub(crate) const NUMBERED: &str = "toolfold-call-";
 
-/// A call that is answered: its id, and the name by which the model made it.
+/// An answered call: its id, and the name that the model used.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answered<'c> {
     pub(crate) id: &'c str,
@@ -15,8 +15,9 @@ pub(crate) struct Answered<'c> {
 }
 
 impl Wire {
-    /// The answer to a call as text: a message (`openai-chat`), an input item (`openai-responses`), a block of a user
-    /// message (`anthropic`), a part of a content (`gemini`), or a result (`mcp`).
+    /// Returns the answer to a call as text: a message (`openai-chat`), an input item
+    /// (`openai-responses`), a block of a user message (`anthropic`), a part of a content
+    /// (`gemini`), or a result (`mcp`).
     pub(crate) fn answer(self, call: Answered<'_>, text: &str, is_error: bool) -> Value {
         let id = call.id;
         match self {
@@ -32,7 +33,7 @@ impl Wire {
                     response.insert("id".to_owned(), json!(id));
                 }
                 response.insert("name".to_owned(), json!(call.name));
-                // The keys that Gemini's FunctionResponse documents for an output and an error.
+                // The keys documented for an output and an error of Gemini's FunctionResponse.
                 response.insert("response".to_owned(), json!({ if is_error { "error" } else { "output" }: text }));
                 json!({"functionResponse": response})
             }
@@ -40,7 +41,7 @@ impl Wire {
         }
     }
 
-    /// Answers as what is appended to a conversation, in their order.
+    /// Wraps answers as the messages to append to a conversation, in order.
     pub(crate) fn wrapped(self, answers: Vec<Value>) -> Vec<Value> {
         match self {
             _ if answers.is_empty() => answers,
@@ -50,9 +51,10 @@ impl Wire {
         }
     }
 
-    /// The assistant message in which a model makes these calls, `(id, name, arguments)` each: for scripted models and
-    /// tests. Names are those that the model was shown. It is a message (`openai-chat`, `anthropic`, `gemini`), a list of
-    /// items (`openai-responses`) or of requests (`mcp`).
+    /// Returns the assistant message in which a model makes these calls, each
+    /// `(id, name, arguments)`: for scripted models and tests. Names are those shown to the model.
+    /// The result is a message (`openai-chat`, `anthropic`, `gemini`), a list of items
+    /// (`openai-responses`) or of requests (`mcp`).
     #[must_use]
     pub fn assistant_message(self, calls: &[(&str, &str, Value)]) -> Value {
         let each = calls.iter().map(|(id, name, arguments)| self.call(id, name, arguments)).collect::<Vec<_>>();

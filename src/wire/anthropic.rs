@@ -1,15 +1,18 @@
-//! Anthropic Messages: `{"name","description","input_schema"[,"defer_loading":true][,"cache_control":…]}`.
+//! Anthropic Messages:
+//! `{"name","description","input_schema"[,"defer_loading":true][,"cache_control":…]}`.
 //!
-//! Native: every tool is declared, the extended ones deferred, and `expand_tools` is a normal client tool that is never
-//! deferred, so that never all are. The API refuses `cache_control` on a deferred tool, more than twenty strict tools, and
-//! an array of deferred tools alone: what it would refuse is taken off and noted. See `docs/wires.md`.
+//! Native: every tool is declared, extended ones deferred. `expand_tools` is a normal client tool
+//! that is never deferred, because the API rejects an array in which every tool is. It also rejects
+//! `cache_control` on a deferred tool and more than twenty strict tools: such keys are removed and
+//! noted. See `docs/wires.md`.
 
 use super::out::{BREAKPOINT, OutTool, with_members};
 use super::render::{RenderInput, write_head};
 use crate::catalog::{Entry, Format};
 use crate::diagnostic::{Diagnostic, Place};
 
-/// The most tools that may be strict. Source: Anthropic's documentation of structured outputs, "Schema complexity limits".
+/// The maximum number of strict tools. Source: Anthropic's documentation of structured outputs,
+/// "Schema complexity limits".
 const MAX_STRICT: usize = 20;
 
 pub(super) fn decide<'s>(input: &RenderInput<'s>, tools: &mut [OutTool<'s>], notes: &mut Vec<Diagnostic>) {
@@ -21,7 +24,7 @@ pub(super) fn decide<'s>(input: &RenderInput<'s>, tools: &mut [OutTool<'s>], not
     }
 }
 
-/// Anthropic refuses a request whose tools are all deferred.
+/// Anthropic rejects a request whose tools are all deferred.
 fn keep_one_loaded(input: &RenderInput<'_>, tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
     let carried = input.catalog.layout().is_some_and(|layout| layout.format == Format::Anthropic);
     let other = carried && input.catalog.foreign().any(|entry| !entry.deferred);
@@ -49,15 +52,15 @@ fn limit_strict(tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A place in the list where a breakpoint may stand.
+/// A position in the list where a breakpoint may be.
 enum Step<'s> {
-    /// The tool at that place in the catalogue.
+    /// The tool at this index in the catalog.
     Tool(usize),
-    /// What a tool that was taken out left: its name and its breakpoint.
+    /// The name and breakpoint of a removed tool.
     Left(&'s str, &'s str),
 }
 
-/// A breakpoint whose tool is deferred or left out moves to the last tool before it that is loaded.
+/// Moves a breakpoint whose tool is deferred or left out to the last preceding tool that is loaded.
 fn move_breakpoints<'s>(input: &RenderInput<'s>, tools: &mut [OutTool<'s>], notes: &mut Vec<Diagnostic>) {
     let catalog = input.catalog;
     let steps: Vec<Step<'s>> = match catalog.layout().filter(|layout| layout.format == Format::Anthropic) {

@@ -1,9 +1,10 @@
-//! Tools that are defined in a message: what an expansion appends under arm `append`.
+//! Tools defined in a message: what an expansion appends under arm `append`.
 //!
-//! Anthropic takes a `system` message with `tool_addition` blocks, each with a whole definition, under the beta
-//! [`INLINE_TOOLS`] (types of its Python SDK 2.12: `BetaRequestToolAdditionBlockParam`,
-//! `BetaToolChangeToolDefinitionParam`). OpenAI Responses takes an input item `additional_tools` of the role `developer`
-//! (types of its Python SDK 3.54: `AdditionalTools`). Both stand behind what was sent before, so that the prefix is kept.
+//! Anthropic accepts a `system` message with `tool_addition` blocks, each with a full definition,
+//! under the beta [`INLINE_TOOLS`] (types of its Python SDK 2.12:
+//! `BetaRequestToolAdditionBlockParam`, `BetaToolChangeToolDefinitionParam`). OpenAI Responses
+//! accepts an input item `additional_tools` with the role `developer` (types of its Python SDK
+//! 3.54: `AdditionalTools`). Both follow what was sent before, so the cached prefix stays valid.
 
 use serde_json::{Value, json};
 
@@ -17,20 +18,22 @@ use crate::catalog::{Catalog, Tool};
 use crate::name::ToolName;
 use crate::profile::{Delivery, Detail, Folded};
 
-/// The beta that Anthropic asks for where a message defines a tool, for the header `anthropic-beta`.
+/// The beta that Anthropic requires for tools defined in a message, for the header
+/// `anthropic-beta`.
 const INLINE_TOOLS: &str = "inline-tools-2026-09-15";
 
 /// A change of the tools in a message array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolChange {
-    /// The tool, by the name under which the model sees it.
+    /// The tool, by the name shown to the model.
     pub(crate) name: String,
-    /// Whether it was defined or named again; else it was taken away.
+    /// Whether it was defined or named again; otherwise it was removed.
     pub(crate) added: bool,
 }
 
 impl Wire {
-    /// What a request's `anthropic-beta` header has to name for a delivery; empty where nothing is in beta.
+    /// The betas that a request's `anthropic-beta` header must name for a delivery; empty if none
+    /// is required.
     pub(crate) fn betas(self, delivery: Delivery) -> &'static [&'static str] {
         match (self, delivery) {
             (Self::Anthropic, Delivery::Append) => &[INLINE_TOOLS],
@@ -38,13 +41,13 @@ impl Wire {
         }
     }
 
-    /// Whole tools as one message appends them, in the order given: a block each on Anthropic, a definition each on OpenAI
-    /// Responses. Empty on the other wires.
+    /// Full tools as one message appends them, in the given order: one block each on Anthropic, one
+    /// definition each on OpenAI Responses. Empty on the other wires.
     pub(crate) fn additions(self, catalog: &Catalog, names: &Names, tools: &[ToolName]) -> Vec<Value> {
         let tools = tools.iter().filter_map(|name| catalog.get(name.as_str()));
         let each = tools.filter_map(|tool| {
             let text = self.definition(tool, names.sent(tool.name().as_str()))?;
-            // The text is our own or was read as JSON before, so that it parses.
+            // The text is generated here or was parsed as JSON before, so it parses.
             let definition: Value = serde_json::from_str(&text).ok()?;
             Some(match self {
                 Self::Anthropic => {
@@ -56,7 +59,7 @@ impl Wire {
         each.collect()
     }
 
-    /// A tool's whole definition as it stands in a message.
+    /// A tool's full definition as written in a message.
     fn definition(self, tool: &Tool, name: &str) -> Option<String> {
         let write = match self {
             Self::Anthropic => anthropic::write_tool,
@@ -65,12 +68,13 @@ impl Wire {
         };
         let mut whole = OutTool::new(Folded::new(tool, Detail::Full, None), name, None);
         if self == Self::Anthropic {
-            // The array may have all the strict tools and breakpoints that one request takes.
+            // The array may already use all strict tools and breakpoints of a request.
             whole.strict = false;
             whole.dropped.extend(["strict", BREAKPOINT]);
         }
         if let Some(demands) = Demands::of(self, &RenderOptions::default()) {
-            // No array ever shows it, so that nobody else says what had to be changed; a call is checked against the whole.
+            // No array shows the tool, so no other diagnostic reports the changes; a call is
+            // checked against the full schema.
             whole.repair(self, demands, None, &mut Vec::new());
         }
         whole.settle(self.format());
@@ -79,7 +83,8 @@ impl Wire {
         Some(out)
     }
 
-    /// What carries [additions](Self::additions): one message that stands right behind the answers. None for none.
+    /// The message for [additions](Self::additions), which directly follows the answers. `None`
+    /// without additions.
     pub(crate) fn appended(self, additions: &[Value]) -> Option<Value> {
         match self {
             _ if additions.is_empty() => None,
@@ -90,8 +95,8 @@ impl Wire {
     }
 }
 
-/// The changes that a message of Anthropic's tells: its `system` messages, and the `tool_changes` of a compaction block,
-/// which stands for the messages that it summarises.
+/// The changes in an Anthropic message: its `system` messages, and the `tool_changes` of a
+/// compaction block, which replaces the messages that it summarizes.
 pub(super) fn anthropic_changes(message: &At<'_>) -> Result<Vec<ToolChange>, WireError> {
     let Some(content) = message.get("content").filter(|content| content.value.is_array()) else {
         return Ok(Vec::new());
@@ -113,7 +118,7 @@ pub(super) fn anthropic_changes(message: &At<'_>) -> Result<Vec<ToolChange>, Wir
             continue;
         }
         let tool = block.need("tool", "an object")?;
-        // An MCP server's tools have no name here; none of them is ours.
+        // An MCP server's tools have no name here; none of them is in the catalog.
         if let Some(name) = tool.get("definition").unwrap_or(tool).get("name") {
             found.push(ToolChange { name: name.text()?.to_owned(), added });
         }
@@ -121,7 +126,8 @@ pub(super) fn anthropic_changes(message: &At<'_>) -> Result<Vec<ToolChange>, Wir
     Ok(found)
 }
 
-/// The tools that an item `additional_tools` of OpenAI Responses adds, those in namespaces too.
+/// The tools that an item `additional_tools` of OpenAI Responses adds, including those in
+/// namespaces.
 pub(super) fn responses_changes(item: &At<'_>) -> Result<Vec<ToolChange>, WireError> {
     let mut found = Vec::new();
     for tool in item.need("tools", "an array")?.list()? {

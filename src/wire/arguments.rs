@@ -6,16 +6,17 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
-/// The deepest nesting that is read. Source: the recursion limit of `serde_json` is 128.
+/// The maximum nesting depth. Source: the recursion limit of `serde_json` is 128.
 const MAX_DEPTH: usize = 120;
 
-/// Digits that every number of 64 bits keeps. Numbers with more may be changed by a value, so that their text counts.
+/// The number of digits that every 64-bit number represents exactly. For longer numbers the text is
+/// authoritative.
 const SAFE_DIGITS: usize = 15;
 
 /// The arguments of a call.
 ///
-/// The text stays as it was written: a value holds integers beyond 64 bits as the nearest floating-point number, the text
-/// keeps their digits.
+/// The original text is stored: a value rounds integers beyond 64 bits to the nearest
+/// floating-point number, whereas the text has all their digits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arguments {
     text: Option<String>,
@@ -23,7 +24,8 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads JSON text. Nothing at all, and `null`, are an empty object: models write it for tools without parameters.
+    /// Reads JSON text. Empty text and `null` become an empty object, because models write them for
+    /// tools without parameters.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         let read = match serde_json::from_str(text) {
@@ -35,7 +37,7 @@ impl Arguments {
                 None => nearest_value(text, 0).ok_or_else(|| why.to_string()),
             },
         };
-        // Where a key is repeated, another reader of the text might take the value that nobody judged.
+        // If a key is repeated, another reader might use the value that was not checked.
         let own = if read.is_ok() && repeats_a_key(text, 0) { exactly(text) } else { text.to_owned() };
         Self { text: Some(own), read }
     }
@@ -44,16 +46,16 @@ impl Arguments {
         Self { text: None, read: Ok(Value::Object(Map::new())) }
     }
 
-    /// The value, or why the text is no JSON.
+    /// The value, or why the text is not valid JSON.
     ///
     /// # Errors
-    /// What is wrong with the text, in words for the model.
+    /// Returns what is wrong with the text, in words for the model.
     pub fn value(&self) -> Result<&Value, &str> {
         self.read.as_ref().map_err(String::as_str)
     }
 
-    /// JSON text: as it was written, or made from the value if there was none. Where a key was repeated, the value that
-    /// counts stands there once.
+    /// The JSON text: as written, or generated from the value if there was none. A repeated key is
+    /// written once with its effective value.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match (&self.text, &self.read) {
@@ -63,13 +65,13 @@ impl Arguments {
         }
     }
 
-    /// The text as it was written; `None` if the arguments came as a value.
+    /// The text as written; `None` if the arguments came as a value.
     pub(crate) fn written(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// A member of the arguments object, as exactly as the object itself was written. Text in it is read as JSON: some
-    /// models write inner arguments as text.
+    /// A member of the arguments object, as exact as the object itself. A string is parsed as JSON,
+    /// because some models write inner arguments as strings.
     pub(crate) fn member(&self, key: &str) -> Option<Self> {
         let value = self.read.as_ref().ok()?.get(key)?;
         let raw = self.text.as_deref().and_then(|text| {
@@ -83,13 +85,14 @@ impl Arguments {
         })
     }
 
-    /// The value as it was written, keys in order and nothing between the tokens; `None` if it came as a value or is no JSON.
+    /// The value as written, with sorted keys and without white space; `None` if it came as a value
+    /// or is not valid JSON.
     pub(crate) fn exact(&self) -> Option<String> {
         self.text.as_ref().filter(|_| self.read.is_ok()).map(|text| exactly(text))
     }
 
-    /// The same for equal arguments, whatever the order of their keys and the space between them; different where any digit
-    /// of a number is.
+    /// A canonical form: equal for equal arguments, whatever the order of their keys and the white
+    /// space; different if any digit of a number is.
     pub(crate) fn canonical(&self) -> String {
         match (&self.read, &self.text) {
             (Ok(_), Some(text)) if has_long_number(text) => exactly(text),
@@ -104,7 +107,7 @@ impl Arguments {
 }
 
 impl From<&Value> for Arguments {
-    /// Text is read as JSON, as Chat Completions has it; null is an empty object.
+    /// A string is parsed as JSON, as in Chat Completions; null becomes an empty object.
     fn from(value: &Value) -> Self {
         match value {
             Value::String(text) => Self::from_text(text),
@@ -144,7 +147,7 @@ impl From<String> for Arguments {
 }
 
 impl From<&RawValue> for Arguments {
-    /// A JSON value as it was written. If it is text, that text is read as JSON.
+    /// A JSON value as written. A string is parsed as JSON.
     fn from(raw: &RawValue) -> Self {
         match serde_json::from_str::<String>(raw.get()) {
             Ok(text) => Self::from_text(&text),
@@ -153,7 +156,7 @@ impl From<&RawValue> for Arguments {
     }
 }
 
-/// The words that other languages write for numbers that JSON has not.
+/// Literals of other languages for numbers that JSON lacks.
 fn not_a_number(text: &str) -> Option<&'static str> {
     const WORDS: [&str; 4] = ["-Infinity", "Infinity", "NaN", "nan"];
     let mut outside = OutsideStrings::new(text);
@@ -171,7 +174,7 @@ fn has_long_number(text: &str) -> bool {
     })
 }
 
-/// The parts of a JSON text that are outside its strings.
+/// The parts of a JSON text outside its strings.
 struct OutsideStrings<'t> {
     rest: &'t str,
 }
@@ -186,7 +189,7 @@ impl<'t> OutsideStrings<'t> {
             return None;
         }
         let Some((run, mut string)) = self.rest.split_once('"') else { return Some(std::mem::take(&mut self.rest)) };
-        // To the end of the string: a quote that no backslash escapes.
+        // Skips to the end of the string: an unescaped quote.
         loop {
             match string.find(['"', '\\']) {
                 Some(at) if string.as_bytes().get(at) == Some(&b'"') => {
@@ -208,7 +211,8 @@ impl<'t> OutsideStrings<'t> {
     }
 }
 
-/// The nearest value of a JSON text in which numbers are too large for any float. `None` if it is no JSON.
+/// The nearest value of a JSON text with numbers beyond the range of floats. `None` if it is not
+/// valid JSON.
 fn nearest_value(text: &str, depth: usize) -> Option<Value> {
     if depth > MAX_DEPTH {
         return None;
@@ -229,7 +233,7 @@ fn nearest_value(text: &str, depth: usize) -> Option<Value> {
                 .map(Value::Array)
         }
         first => serde_json::from_str(text).ok().or_else(|| {
-            // A raw value is sound JSON, so that what does not read as a float is beyond its range.
+            // A raw value is valid JSON, so one that does not parse as a float is out of range.
             let _sound: &RawValue = serde_json::from_str(text).ok()?;
             let most = if first == b'-' { f64::MIN } else { f64::MAX };
             (first == b'-' || first.is_ascii_digit()).then(|| Number::from_f64(most).map(Value::Number)).flatten()
@@ -264,14 +268,14 @@ fn write_sorted(out: &mut String, value: &Value) {
     }
 }
 
-/// A sound JSON text with its keys in order, each once, and every number as it is written.
+/// A valid JSON text with sorted, unique keys and numbers as written.
 fn exactly(text: &str) -> String {
     let mut out = String::new();
     write_exact(&mut out, text, 0);
     out
 }
 
-/// As [`write_sorted`], with every number as it is written.
+/// Like [`write_sorted`], with numbers as written.
 fn write_exact(out: &mut String, text: &str, depth: usize) {
     let text = text.trim();
     let sorted = |text| serde_json::from_str::<std::collections::BTreeMap<String, &RawValue>>(text);
@@ -303,7 +307,8 @@ fn write_exact(out: &mut String, text: &str, depth: usize) {
     }
 }
 
-/// Whether an object in a JSON text has a key twice. What is no JSON, or too deep to tell, has not.
+/// Whether an object in a JSON text repeats a key. `false` for text that is not valid JSON or too
+/// deep.
 fn repeats_a_key(text: &str, depth: usize) -> bool {
     let text = text.trim();
     match text.bytes().next() {
@@ -320,7 +325,7 @@ fn repeats_a_key(text: &str, depth: usize) -> bool {
     }
 }
 
-/// The members of an object, in order and with those that repeat a key.
+/// The members of an object, sorted and including repeated keys.
 struct Members<'t>(Vec<(String, &'t RawValue)>);
 
 impl<'de> serde::Deserialize<'de> for Members<'de> {

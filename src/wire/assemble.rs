@@ -1,11 +1,11 @@
-//! Putting tools into the order of the list they came in, with everything else that the list holds.
+//! Writes tools in the order of the original list, with its other entries.
 
 use super::out::OutTool;
 use super::render::{RenderInput, comma};
 use crate::catalog::{Entry, Foreign, Format, Group, Layout, Member};
 
-/// Writes the entries of an array, without its brackets: tools as `write` writes them, in catalogue order, and what the
-/// list holds besides in its place where it came in this `format`. Meta-tools are last.
+/// Writes the entries of an array without its brackets: tools as written by `write`, in catalog
+/// order, and the list's other entries in place if the list has this `format`. Meta-tools are last.
 pub(super) fn entries(
     out: &mut String,
     input: &RenderInput<'_>,
@@ -29,7 +29,7 @@ pub(super) fn entries(
 
 struct Assembly<'a, 's> {
     out: &'a mut String,
-    /// What is sent of each tool, by its place in the catalogue.
+    /// What is sent of each tool, by its index in the catalog.
     places: Vec<Option<&'a OutTool<'s>>>,
     write: &'a mut dyn FnMut(&mut String, &OutTool<'_>),
 }
@@ -38,7 +38,7 @@ impl<'a, 's> Assembly<'a, 's> {
     fn layout(&mut self, layout: &Layout, tools: &[&'a OutTool<'s>]) {
         let gemini = layout.format == Format::Gemini;
         let meta = tools.iter().filter(|tool| tool.index.is_none()).copied();
-        // On Gemini every function stands in a group: what came in none goes into the last.
+        // On Gemini every function is in a group: tools without one are added to the last.
         let at_end: Vec<&OutTool<'s>> = if gemini { self.loose(layout).chain(meta).collect() } else { meta.collect() };
         let last = layout.entries.iter().rposition(|entry| gemini && matches!(entry, Entry::Group(..)));
         for (at, entry) in layout.entries.iter().enumerate() {
@@ -57,7 +57,7 @@ impl<'a, 's> Assembly<'a, 's> {
         }
     }
 
-    /// The tools that stand in no group.
+    /// The tools outside groups.
     fn loose<'l>(&'l self, layout: &'l Layout) -> impl Iterator<Item = &'a OutTool<'s>> + use<'l, 'a, 's> {
         layout.entries.iter().filter_map(|entry| match entry {
             Entry::Tool(at) => self.places.get(*at).copied().flatten(),
@@ -65,7 +65,7 @@ impl<'a, 's> Assembly<'a, 's> {
         })
     }
 
-    /// A group with what is sent of its members, and more tools behind them.
+    /// A group with its members as sent, and further tools after them.
     fn group(&mut self, group: &Group, members: &[Member], more: &[&OutTool<'_>]) {
         let start = self.out.len();
         comma(self.out);
@@ -79,14 +79,14 @@ impl<'a, 's> Assembly<'a, 's> {
         }
         more.iter().for_each(|tool| self.tool(tool));
         if self.out.len() == empty && group.beside.is_empty() {
-            // Without tools a namespace is nothing, and APIs refuse it.
+            // An empty namespace has no effect, and APIs reject it.
             self.out.truncate(start);
         } else {
             self.out.push_str(&group.after);
         }
     }
 
-    /// Tools one after the other; on Gemini in an entry of their own.
+    /// Writes tools one after the other; on Gemini in a separate entry.
     fn list(&mut self, format: Format, tools: &[&OutTool<'_>]) {
         let in_entry = format == Format::Gemini && !tools.is_empty();
         if in_entry {

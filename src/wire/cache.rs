@@ -1,11 +1,12 @@
-//! What is known of each provider's prompt cache: rows of the capability table, by which arm `auto` prices a session.
+//! The rules of each provider's prompt cache: rows of the capability table that arm `auto` uses to
+//! price a session.
 
 use super::Wire;
 use super::capability::{Capabilities, before};
 use crate::model::{ModelId, ModelPattern};
 use crate::profile::CacheRules;
 
-/// One row: what cached input costs with some models.
+/// A row: the price of cached input for some models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheRow {
@@ -13,20 +14,20 @@ pub struct CacheRow {
     pub wire: Wire,
     /// The models.
     pub models: ModelPattern,
-    /// Input read from the cache, in thousandths of the price of input.
+    /// The price of input read from the cache, in thousandths of the price of input.
     pub read: u32,
-    /// Input written to the cache, in thousandths of the price of input.
+    /// The price of input written to the cache, in thousandths of the price of input.
     pub write: u32,
-    /// A request of fewer tokens is not cached.
+    /// The minimum number of tokens of a cached request.
     pub minimum: usize,
-    /// Who says so.
+    /// The source of the facts.
     pub source: String,
-    /// When it was so, as a year and month or a day.
+    /// The date of the facts, as a year and month or a day.
     pub date: String,
 }
 
 impl CacheRow {
-    /// The rules alone.
+    /// The rules without their source.
     #[must_use]
     pub fn cache(&self) -> CacheRules {
         CacheRules::new(self.read, self.write, self.minimum)
@@ -34,20 +35,20 @@ impl CacheRow {
 }
 
 impl Capabilities {
-    /// The same table behind these cache rows, the most specific first.
+    /// Returns this table with cache rows before its own, most specific first.
     #[must_use]
     pub fn with_caches(&self, overrides: impl IntoIterator<Item = CacheRow>) -> Self {
         let caches = before(overrides, &self.caches, |row| &row.models);
         Self { caches, ..self.clone() }
     }
 
-    /// The cache rows, in the order in which they are asked.
+    /// The cache rows, in lookup order.
     pub fn caches(&self) -> impl Iterator<Item = &CacheRow> {
         self.caches.iter()
     }
 
-    /// What cached input costs with a model on a wire: the first row that covers it. `None` where nothing is known; there
-    /// [`CacheRules::default`] is as good a guess as any.
+    /// The cache rules of a model on a wire: the first matching row. `None` if unknown;
+    /// [`CacheRules::default`] is then a reasonable assumption.
     #[must_use]
     pub fn cache_of(&self, wire: Wire, model: Option<&str>) -> Option<&CacheRow> {
         let id = model.map(ModelId::parse);

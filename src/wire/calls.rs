@@ -1,18 +1,19 @@
-//! Reading the calls of an assistant message.
+//! Reads the calls of an assistant message.
 
 use serde_json::Value;
 
 use super::reader::At;
 use super::{Arguments, Wire, WireError};
 
-/// A call as it came.
+/// A call as received.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WireCall {
     /// The provider's id; `None` if it gave none.
     pub(crate) id: Option<String>,
     /// The id of a JSON-RPC request, which may be a number.
     pub(crate) request: Option<Value>,
-    /// The name, as the model wrote it. `None` for a `tool_search_call`, which has no name and means `expand_tools`.
+    /// The name, as the model wrote it. `None` for a `tool_search_call`, which has no name and
+    /// stands for `expand_tools`.
     pub(crate) name: Option<String>,
     pub(crate) arguments: Arguments,
 }
@@ -23,8 +24,8 @@ impl WireCall {
     }
 }
 
-/// The calls of one assistant message, in order. What is no call of a client's tool (text, reasoning, tools that the
-/// provider runs) is passed over.
+/// The calls of one assistant message, in order. Other content is skipped: text, reasoning, and
+/// tools that the provider runs.
 pub(super) fn calls(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
     match at.wire {
         Wire::OpenAiChat => chat(at),
@@ -39,7 +40,7 @@ fn arguments(at: Option<At<'_>>) -> Arguments {
     at.map_or_else(|| Arguments::from_text(""), |at| at.arguments())
 }
 
-/// The id under a key. An empty one, as some servers give, is none.
+/// The id under a key. An empty id, as sent by some servers, counts as absent.
 fn id(at: &At<'_>, key: &str) -> Result<Option<String>, WireError> {
     let id = at.get(key).map(|id| id.text().map(str::to_owned)).transpose()?;
     Ok(id.filter(|id| !id.is_empty()))
@@ -54,14 +55,14 @@ fn chat(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
     let mut found = Vec::new();
     if let Some(list) = at.get("tool_calls") {
         for call in list.list()? {
-            // A `custom` tool has no schema, so that toolfold never declared it.
+            // A `custom` tool has no schema, so toolfold never declared it.
             if call.get("type").is_none() || call.is("type", "function") {
                 let function = call.need("function", "an object")?;
                 found.push(WireCall::new(id(&call, "id")?, name(&function)?, arguments(function.get("arguments"))));
             }
         }
     } else if let Some(function) = at.get("function_call") {
-        // The form before `tool_calls`, which some servers still give.
+        // The form before `tool_calls`, which some servers still send.
         found.push(WireCall::new(None, name(&function)?, arguments(function.get("arguments"))));
     }
     Ok(found)
@@ -113,7 +114,7 @@ fn mcp(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
     let params = match at.get("method") {
         Some(method) if method.text()? == "tools/call" => at.need("params", "an object")?.object()?,
         Some(_) => return Ok(Vec::new()),
-        // Bare parameters. What has a type or a role is a message of another API.
+        // Bare parameters. A value with a type or a role is a message of another API.
         None if at.get("type").is_some() || at.get("role").is_some() => at.need("method", "a string")?,
         None => at.clone(),
     };

@@ -1,9 +1,10 @@
-//! What is known of each provider's models: the capability table.
+//! The capability table: known facts about each provider's models.
 //!
-//! The table is data, [`capabilities.toml`](https://toml.io), with the source and date of every row: which deliveries work
-//! with a model, what its prompt cache costs ([`CacheRow`]) and what a provider refuses ([`LimitRow`]). Nothing else in the
-//! crate knows a fact about a model. [`Capabilities::over`] puts a configuration's own rows before the shipped ones. How rows
-//! are written is in `docs/wires.md`, "Capability table".
+//! The table is data, [`capabilities.toml`](https://toml.io), with the source and date of every
+//! row: which deliveries work with a model, what its prompt cache costs ([`CacheRow`]) and what a
+//! provider rejects ([`LimitRow`]). No other part of the crate contains facts about models.
+//! [`Capabilities::over`] places a configuration's own rows before the built-in ones.
+//! `docs/wires.md`, "Capability table", describes the rows.
 
 mod file;
 
@@ -16,46 +17,47 @@ use crate::diagnostic::Loaded;
 use crate::model::{ModelId, ModelPattern};
 use crate::profile::Delivery;
 
-/// The shipped table.
+/// The built-in table.
 const SHIPPED: &str = include_str!("capabilities.toml");
 
-/// Whether something works.
+/// Whether a feature works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Support {
-    /// It does.
+    /// It works.
     Yes,
-    /// It does not.
+    /// It does not work.
     No,
-    /// Nobody has published a measurement.
+    /// No measurement is published.
     #[default]
     Unprobed,
 }
 
-/// One row of the table: which deliveries work with some models.
+/// A row of the table: which deliveries work with some models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapabilityRow {
     /// The wire.
     pub wire: Wire,
     /// The models.
     pub models: ModelPattern,
-    /// Whether the provider defers tools itself. Absent: another row says.
+    /// Whether the provider supports deferred tools. If absent, another row decides.
     pub native: Option<Support>,
-    /// Whether a model uses a *declared* tool by the schema that came in a result. Absent: another row says.
+    /// Whether a model uses a *declared* tool by the schema in a result. If absent, another row
+    /// decides.
     pub in_result: Option<Support>,
-    /// Whether a model calls tools through `call_tool`. Absent: another row says.
+    /// Whether a model calls tools through `call_tool`. If absent, another row decides.
     pub bridge: Option<Support>,
-    /// Whether a tool can be defined in a message behind the others. Absent: another row says.
+    /// Whether a message can define further tools. If absent, another row decides.
     pub append: Option<Support>,
-    /// Who says so.
+    /// The source of the facts.
     pub source: String,
-    /// When it was so, as a year and month or a day.
+    /// The date of the facts, as a year and month or a day.
     pub date: String,
-    /// What else is known.
+    /// Further remarks.
     pub note: Option<String>,
 }
 
-/// What the table says of one wire and model, each with the row that says it.
+/// The facts about one wire and model, each with its row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capability<'t> {
     native: Option<(Support, &'t CapabilityRow)>,
@@ -65,7 +67,7 @@ pub struct Capability<'t> {
 }
 
 impl<'t> Capability<'t> {
-    /// Whether a delivery works there. Without folding, and in place, nothing special is needed.
+    /// Whether a delivery works. No folding and in-place delivery need no support.
     #[must_use]
     pub fn of(&self, delivery: Delivery) -> Support {
         match delivery {
@@ -74,7 +76,7 @@ impl<'t> Capability<'t> {
         }
     }
 
-    /// The row that says so, if one does.
+    /// The row that decides, if one does.
     #[must_use]
     pub fn row(&self, delivery: Delivery) -> Option<&'t CapabilityRow> {
         self.cell(delivery).map(|(_, row)| row)
@@ -91,7 +93,7 @@ impl<'t> Capability<'t> {
     }
 }
 
-/// The capability table: rows of each kind, in the order in which they are asked.
+/// The capability table: rows of each kind, in lookup order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Capabilities {
     pub(super) rows: Vec<CapabilityRow>,
@@ -100,42 +102,44 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// The table that the crate ships. It is read once.
+    /// The built-in table, which is parsed once.
     #[must_use]
     pub fn builtin() -> &'static Self {
         static TABLE: OnceLock<Capabilities> = OnceLock::new();
-        // That the shipped file has no faults is tested; a fault would leave rows out, and what is left out is unprobed.
+        // A test ensures that the built-in file is valid; an error would leave rows out, and
+        // missing facts count as unprobed.
         TABLE.get_or_init(|| Self::parse(SHIPPED, "capabilities.toml").value)
     }
 
-    /// Reads a table (TOML, `[[capability]]`, `[[cache]]` and `[[limit]]` rows). `file` names it in diagnostics. Faulty rows
-    /// are left out and diagnosed: those without a source or date, or whose models are not said or said twice.
+    /// Reads a table (TOML with `[[capability]]`, `[[cache]]` and `[[limit]]` rows). `file` names
+    /// it in diagnostics. Invalid rows are left out and reported: those without a source or date,
+    /// and those whose models are missing or given twice.
     pub fn parse(text: &str, file: &str) -> Loaded<Self> {
         file::read(text, file)
     }
 
-    /// This table before another: what its rows say of a wire and model goes before anything the other says.
+    /// Places this table before another: its rows take precedence.
     #[must_use]
     pub fn over(&self, other: &Self) -> Self {
         let Self { rows, caches, limits } = self.clone();
         other.with(rows).with_caches(caches).with_limits(limits)
     }
 
-    /// The same table behind these capability rows: what they say of a wire and model goes before anything it says.
+    /// Returns this table with capability rows before its own.
     #[must_use]
     pub fn with(&self, overrides: impl IntoIterator<Item = CapabilityRow>) -> Self {
         let rows = before(overrides, &self.rows, |row| &row.models);
         Self { rows, ..self.clone() }
     }
 
-    /// The capability rows, in the order in which they are asked.
+    /// The capability rows, in lookup order.
     pub fn rows(&self) -> impl Iterator<Item = &CapabilityRow> {
         self.rows.iter()
     }
 
-    /// What is known of a model on a wire. For each question the first row that answers it counts: overrides before the
-    /// table they were given to, and in each the most specific row before others (the most letters spelt out, then the
-    /// latest `since`). Without a model only rows for every model count.
+    /// The facts about a model on a wire. Each question is answered by the first row that answers
+    /// it: overrides before the table, and within each the most specific row first (the most
+    /// literal letters, then the latest `since`). Without a model only rows for every model match.
     #[must_use]
     pub fn of(&self, wire: Wire, model: Option<&str>) -> Capability<'_> {
         let id = model.map(ModelId::parse);
@@ -151,7 +155,7 @@ impl Capabilities {
     }
 }
 
-/// Rows before those they override, the most specific of them first; equals stay in their order.
+/// Places rows before those they override, most specific first; ties keep their order.
 pub(super) fn before<Row: Clone>(
     overrides: impl IntoIterator<Item = Row>,
     rows: &[Row],

@@ -1,4 +1,4 @@
-//! What a wire cannot carry of a list that came from another, said once for each thing.
+//! Reports what a wire cannot carry of a list from another wire, once per item.
 
 use indexmap::IndexMap;
 
@@ -8,11 +8,11 @@ use super::render::RenderInput;
 use crate::catalog::Foreign;
 use crate::diagnostic::{Diagnostic, Place, visible};
 
-/// How many tools a diagnostic names; the rest are counted.
+/// The maximum number of tools that a diagnostic names; the rest are counted.
 const MAX_NAMED: usize = 8;
-/// How many keys are named one by one.
+/// The maximum number of keys named individually.
 const MAX_KEYS: usize = 20;
-/// How much of a key or label is shown, in characters.
+/// The maximum number of characters of a key or label that are shown.
 const MAX_CHARS: usize = 80;
 
 /// Notes what is left out of the array because it belongs to another wire.
@@ -37,7 +37,7 @@ fn foreign_entries(wire: Wire, input: &RenderInput<'_>, notes: &mut Vec<Diagnost
         );
         notes.push(
             Diagnostic::warning("foreign-entry", Place::default(), message)
-                .help("declare what stands for it in the request yourself, beside the array that toolfold gives"),
+                .help("declare its replacement in the request, in addition to toolfold's array"),
         );
     }
     if entries.len() > MAX_KEYS {

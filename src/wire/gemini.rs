@@ -1,9 +1,11 @@
 //! Gemini: `[{"functionDeclarations":[{"name","description","parametersJsonSchema"}]}]`.
 //!
-//! `parametersJsonSchema` takes plain JSON Schema and excludes `parameters`: nothing is translated, a stub stays open, and
-//! nothing need be read back. Endpoints that do not know it take a subset of OpenAPI 3.0 in `parameters`: see [`schema`].
-//! There a function without parameters, and a stub, is sent without `parameters`, because an object without properties is
-//! refused ("should be non-empty for OBJECT type"). Source: google-genai 3.4, `FunctionDeclaration`.
+//! `parametersJsonSchema` accepts plain JSON Schema and excludes `parameters`: nothing is
+//! translated, a stub stays open, and arguments need no conversion. Endpoints that do not support
+//! it accept a subset of OpenAPI 3.0 in `parameters`: see [`schema`]. There a function without
+//! parameters, and a stub, is sent without `parameters`, because an object without properties is
+//! rejected ("should be non-empty for OBJECT type"). Source: google-genai 3.4,
+//! `FunctionDeclaration`.
 
 mod schema;
 
@@ -19,26 +21,26 @@ use crate::catalog::Format;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::profile::Detail;
 
-/// How many closed tools are named.
+/// The maximum number of closed tools that are named.
 const MAX_NAMED: usize = 3;
 
-/// How Gemini is told a tool's parameters.
+/// How a tool's parameters are sent to Gemini.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum GeminiParameters {
-    /// JSON Schema as it is, in `parametersJsonSchema`.
+    /// Unchanged JSON Schema in `parametersJsonSchema`.
     #[default]
     JsonSchema,
-    /// The subset of OpenAPI 3.0 in `parameters`, for endpoints that know nothing else.
+    /// The subset of OpenAPI 3.0 in `parameters`, for endpoints that support nothing else.
     OpenApiSubset,
 }
 
 impl GeminiParameters {
-    /// Every form, in the order they are documented.
+    /// Every form, in the order of the documentation.
     pub const ALL: [Self; 2] = [Self::JsonSchema, Self::OpenApiSubset];
 
-    /// The name used in flags and files.
+    /// The name in flags and files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -47,8 +49,9 @@ impl GeminiParameters {
         }
     }
 
-    /// The arguments of a call as the tool takes them: in the subset, JSON text is read wherever the model was asked for it.
-    /// `parameters` is the tool's whole schema. A text that is not what was asked for stays.
+    /// Converts the arguments of a call to those of the tool: with the subset, JSON text is parsed
+    /// where the model was asked for it. `parameters` is the tool's full schema. A string that does
+    /// not match the request is unchanged.
     #[must_use]
     pub fn restore(self, parameters: &Value, arguments: Value) -> Value {
         match self {
@@ -57,7 +60,8 @@ impl GeminiParameters {
         }
     }
 
-    /// Whether a declaration in Gemini's own shape can go out as it came. The subset has no `parametersJsonSchema`.
+    /// Whether a declaration in Gemini's format can be sent unchanged. The subset has no
+    /// `parametersJsonSchema`.
     fn takes(self, declaration: &str) -> bool {
         #[derive(serde::Deserialize)]
         struct Declared<'t> {
@@ -68,7 +72,7 @@ impl GeminiParameters {
         self == Self::JsonSchema || !plain
     }
 
-    /// A schema as it is sent in this form; `None` if there is nothing to send.
+    /// A schema as sent in this form; `None` if there is nothing to send.
     #[must_use]
     pub fn schema(self, parameters: &Value) -> Option<Value> {
         match self {
@@ -84,7 +88,7 @@ impl fmt::Display for GeminiParameters {
     }
 }
 
-/// A text that names no [`GeminiParameters`].
+/// The text does not name a [`GeminiParameters`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown form of Gemini's parameters `{}`: use json-schema or openapi-subset", crate::diagnostic::visible(.0))]
 pub struct UnknownGeminiParameters(pub String);
@@ -96,7 +100,7 @@ impl FromStr for GeminiParameters {
     }
 }
 
-/// Says which tools are folded to an open schema that the subset closes.
+/// Reports the tools that are folded to an open schema, which the subset closes.
 pub(super) fn decide(options: &RenderOptions, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) {
     if options.gemini_parameters == GeminiParameters::OpenApiSubset {
         let closed = |tool: &&OutTool<'_>| tool.index.is_some() && hides(tool) && !tool.tool().takes_no_parameters();
@@ -105,7 +109,7 @@ pub(super) fn decide(options: &RenderOptions, tools: &[OutTool<'_>], notes: &mut
     }
 }
 
-/// One function declaration. A full tool that came in this shape, and in this form, goes out as it came.
+/// Writes a function declaration. A full tool that came in this format and form is sent unchanged.
 pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>, options: &RenderOptions, notes: &mut Vec<Diagnostic>) {
     let form = options.gemini_parameters;
     if let Some(text) = tool.as_it_came(Format::Gemini).filter(|text| form.takes(text)) {
@@ -132,18 +136,18 @@ fn write_subset(out: &mut String, tool: &OutTool<'_>, notes: &mut Vec<Diagnostic
         out.push_str(&parameters.to_string());
     }
     if tool.index.is_some() {
-        // What folding opened is no loss of the tool's own.
+        // Openness added by folding is not a loss of the tool.
         let own = subset.changes.iter().filter(|change| !(hides(tool) && change.keyword == "additionalProperties"));
         notes.extend(own.map(|change| change.diagnostic(tool.name)));
     }
 }
 
-/// Whether a tool is folded so far that it takes parameters which its schema does not show.
+/// Whether a tool is folded so far that it accepts parameters which its schema does not show.
 fn hides(tool: &OutTool<'_>) -> bool {
     matches!(tool.folded.detail(), Detail::Summary | Detail::Required)
 }
 
-/// Tools that are folded to an open schema, which the subset cannot say.
+/// The diagnostic about tools folded to an open schema, which the subset cannot express.
 fn closed_tools(names: &[&str]) -> Option<Diagnostic> {
     let named: Vec<String> = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
     let more = names.len().saturating_sub(MAX_NAMED);

@@ -1,7 +1,9 @@
-//! What providers refuse: how many tools, which names, how long a description. Rows of the capability table.
+//! Limits of providers: the number of tools, their names, the length of a description. Rows of the
+//! capability table.
 //!
-//! [`Limits::of`] says what holds for a wire and model; [`Limits::check`] compares an array with it. A limit never fails a
-//! request here: arm `auto` stays within it, and an arm that somebody chose gets a diagnostic.
+//! [`Limits::of`] returns the limits of a wire and model; [`Limits::check`] compares an array with
+//! them. A limit never fails a request here: arm `auto` stays within it, and an explicitly chosen
+//! arm gets a diagnostic.
 
 mod check;
 mod facts;
@@ -16,10 +18,10 @@ use crate::catalog::Catalog;
 use crate::model::{ModelId, ModelPattern};
 use crate::profile::{Arm, Assignment, Delivery, Expanded, Presentation, TokenFactors};
 
-/// The shortest bound of a name's length that can be had: a mangled name ends in a hash, see `names`.
+/// The minimum for a limit of name lengths: a mangled name ends in a hash, see `names`.
 const MIN_NAME: usize = 16;
 
-/// One row: what is refused with some models. An absent limit is said by another row, or by none.
+/// A row: the limits of some models. For an absent limit, another row may apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LimitRow {
@@ -27,29 +29,31 @@ pub struct LimitRow {
     pub wire: Wire,
     /// The models.
     pub models: ModelPattern,
-    /// The most tools of one request: entries of `tools`, or Gemini's function declarations.
+    /// The maximum number of tools in a request: entries of `tools`, or Gemini's function
+    /// declarations.
     pub max_tools: Option<usize>,
-    /// The most tools that may be `strict`.
+    /// The maximum number of `strict` tools.
     pub max_strict: Option<usize>,
-    /// The longest description of a tool, in characters.
+    /// The maximum length of a tool's description, in characters.
     pub max_description: Option<usize>,
-    /// The most functions that are recommended for one namespace.
+    /// The recommended maximum number of functions in a namespace.
     pub max_namespace: Option<usize>,
-    /// Names of tools.
+    /// The rule for names of tools.
     pub name: Option<NameRule>,
-    /// Names of the parameters at the top of a tool's schema.
+    /// The rule for names of top-level parameters of a tool's schema.
     pub property_key: Option<NameRule>,
-    /// What tools cost in an array, for a thousand tokens that OpenAI bills for them.
+    /// Billed tokens of tools in an array, per thousand tokens that OpenAI bills for them.
     pub array_token_factor: Option<u32>,
-    /// What tools cost as JSON in an answer, for a thousand tokens that OpenAI bills for them in an array.
+    /// Billed tokens of tools as JSON in an answer, per thousand tokens that OpenAI bills for them
+    /// in an array.
     pub json_token_factor: Option<u32>,
-    /// Who says so.
+    /// The source of the facts.
     pub source: String,
-    /// When it was so, as a year and month or a day.
+    /// The date of the facts, as a year and month or a day.
     pub date: String,
 }
 
-/// What a provider takes for a name: ASCII letters, digits and some joints.
+/// A provider's rule for names: ASCII letters, digits and some separators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenRule")]
 pub struct NameRule {
@@ -58,25 +62,25 @@ pub struct NameRule {
     letter_first: bool,
 }
 
-/// Why a rule for names cannot be: names could not be mangled into it.
+/// Why a rule for names is invalid: names could not be mangled into it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameLimitsError {
-    /// So few bytes have no room for a name that ends in a hash.
+    /// The length does not allow a name that ends in a hash.
     #[error("`max_len` is {0}: at least {MIN_NAME} are needed for a name with a hash")]
     TooShort(usize),
-    /// The joints lack `_`, which mangling needs, or are not all ASCII punctuation.
+    /// The separators lack `_`, which mangling needs, or are not all ASCII punctuation.
     #[error("`joints` must be ASCII punctuation, `_` among it")]
     Joints,
 }
 
 impl NameRule {
-    /// A rule for names of at most `max_len` bytes, of ASCII letters, digits and `joints`. `letter_first` asks for a letter
-    /// or `_` in front.
+    /// Creates a rule for names of at most `max_len` bytes, of ASCII letters, digits and `joints`.
+    /// `letter_first` requires a letter or `_` at the start.
     ///
     /// # Errors
-    /// [`NameLimitsError`] where names could not be mangled into the rule: `max_len` is under 16, or `joints` lacks `_` or
-    /// has anything but ASCII punctuation.
+    /// Returns a [`NameLimitsError`] if names could not be mangled into the rule: `max_len` is
+    /// under 16, or `joints` lacks `_` or contains anything but ASCII punctuation.
     pub fn new(max_len: usize, joints: &str, letter_first: bool) -> Result<Self, NameLimitsError> {
         if max_len < MIN_NAME {
             return Err(NameLimitsError::TooShort(max_len));
@@ -87,33 +91,33 @@ impl NameRule {
         Ok(Self { max_len, joints: joints.to_owned(), letter_first })
     }
 
-    /// What every provider known takes.
+    /// The rule that every known provider accepts.
     fn strictest() -> Self {
         Self { max_len: 64, joints: "_-".to_owned(), letter_first: true }
     }
 
-    /// The longest name, in bytes.
+    /// The maximum length of a name, in bytes.
     #[must_use]
     pub fn max_len(&self) -> usize {
         self.max_len
     }
 
-    /// Whether a character may stand in a name.
+    /// Whether a name may contain a character.
     #[must_use]
     pub fn allows(&self, c: char) -> bool {
         c.is_ascii_alphanumeric() || self.joints.contains(c)
     }
 
-    /// Whether a character may stand first.
+    /// Whether a name may start with a character.
     #[must_use]
     pub fn starts(&self, c: char) -> bool {
         self.allows(c) && (!self.letter_first || c.is_ascii_alphabetic() || c == '_')
     }
 
-    /// Whether a name is taken as it is.
+    /// Whether a name is accepted unchanged.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
-        // A joint is ASCII, and so no byte of another character.
+        // A separator is ASCII, so it is not a byte of another character.
         name.len() <= self.max_len
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || self.joints.as_bytes().contains(&byte))
             && name.chars().next().is_some_and(|c| self.starts(c))
@@ -128,7 +132,7 @@ impl std::fmt::Display for NameRule {
     }
 }
 
-/// A rule as it is written.
+/// A rule in its written form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenRule {
@@ -145,7 +149,7 @@ impl TryFrom<WrittenRule> for NameRule {
     }
 }
 
-/// A limit and who says so.
+/// A limit and its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limit<T = usize> {
@@ -155,34 +159,35 @@ pub struct Limit<T = usize> {
     pub source: String,
 }
 
-/// What holds for a wire and model.
+/// The limits of a wire and model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The most tools of one request.
+    /// The maximum number of tools in a request.
     pub max_tools: Option<Limit>,
-    /// The most tools that may be `strict`.
+    /// The maximum number of `strict` tools.
     pub max_strict: Option<Limit>,
-    /// The longest description of a tool, in characters.
+    /// The maximum length of a tool's description, in characters.
     pub max_description: Option<Limit>,
-    /// The most functions that are recommended for one namespace.
+    /// The recommended maximum number of functions in a namespace.
     pub max_namespace: Option<Limit>,
-    /// Names of tools.
+    /// The rule for names of tools.
     pub name: NameRule,
-    /// Names of the parameters at the top of a tool's schema.
+    /// The rule for names of top-level parameters of a tool's schema.
     pub property_key: Option<Limit<NameRule>>,
-    /// What tokens are worth; `None` where no row says it.
+    /// The token factors; `None` if no row has them.
     pub tokens: Option<TokenFactors>,
 }
 
 impl Limits {
-    /// What the shipped table says of a wire and model. [`Capabilities::limits`] asks a table with overrides.
+    /// The limits in the built-in table for a wire and model. [`Capabilities::limits`] uses a table
+    /// with overrides.
     #[must_use]
     pub fn of(wire: Wire, model: Option<&str>) -> Self {
         Capabilities::builtin().limits(wire, model)
     }
 
-    /// Why an arm's first array would hold too many tools; `None` if it does not. `extra` entries are added by the host,
-    /// such as `activate_skill` and tools that the provider runs.
+    /// Why an arm's first array has too many tools; `None` if it does not. `extra` entries are
+    /// added by the host, such as `activate_skill` and tools that the provider runs.
     #[must_use]
     pub fn refuses(
         &self,
@@ -197,7 +202,7 @@ impl Limits {
         let plan = presentation.plan(catalog, assignment, &Expanded::default());
         let sent = presentation.array(catalog, &plan);
         let entries = if wire == Wire::OpenAiResponses && arm.delivery() == Delivery::Native {
-            // The deferred are inside namespaces, and `tool_search` stands for `expand_tools`.
+            // Deferred tools are inside namespaces, and `tool_search` replaces `expand_tools`.
             sent.filter(|sent| !sent.deferred).count() + presentation.deferred().len()
         } else {
             sent.count()
@@ -208,19 +213,19 @@ impl Limits {
 }
 
 impl Capabilities {
-    /// The same table behind these limit rows, the most specific first.
+    /// Returns this table with limit rows before its own, most specific first.
     #[must_use]
     pub fn with_limits(&self, overrides: impl IntoIterator<Item = LimitRow>) -> Self {
         let limits = before(overrides, &self.limits, |row| &row.models);
         Self { limits, ..self.clone() }
     }
 
-    /// The limit rows, in the order in which they are asked.
+    /// The limit rows, in lookup order.
     pub fn limit_rows(&self) -> impl Iterator<Item = &LimitRow> {
         self.limits.iter()
     }
 
-    /// What holds for a wire and model: for each limit the first row that says it.
+    /// The limits of a wire and model: each is taken from the first row that has it.
     #[must_use]
     pub fn limits(&self, wire: Wire, model: Option<&str>) -> Limits {
         let id = model.map(ModelId::parse);

@@ -1,7 +1,7 @@
 //! MCP's `tools/list`: `{"name","title"?,"description","inputSchema",…}`.
 //!
-//! A folded tool keeps every other key it came with: its annotations, which clients ask people by, its output schema,
-//! which clients check results with, and whatever else a server says.
+//! A folded tool keeps all its other keys: its annotations, which clients use when they prompt the
+//! user, its output schema, which clients check results with, and any unknown keys of the server.
 
 use super::out::OutTool;
 use super::render::write_head;

@@ -1,4 +1,4 @@
-//! A message of a model, given as a value or as text.
+//! A model's message, given as a value or as text.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,8 @@ use super::calls::{WireCall, calls};
 use super::reader::At;
 use super::{Arguments, Wire, WireError, shape};
 
-/// An assistant message in a wire's own shape: a value, or JSON text. As text, the arguments of its calls keep every digit.
+/// An assistant message in a wire's format: a value, or JSON text. With text, the arguments of its
+/// calls keep every digit.
 #[derive(Debug, Clone)]
 pub struct Message<'m> {
     read: Result<Cow<'m, Value>, String>,
@@ -18,8 +19,8 @@ pub struct Message<'m> {
 }
 
 impl<'m> Message<'m> {
-    /// The message with its key: an id that is unique for each assistant message, such as `msg_…` or `resp_…`. An empty one
-    /// is none.
+    /// Sets the message's key: an id that is unique for each assistant message, such as `msg_…` or
+    /// `resp_…`. An empty key counts as absent.
     #[must_use]
     pub fn keyed(self, key: &'m str) -> Self {
         Self { key: Some(key), ..self }
@@ -60,8 +61,9 @@ impl Wire {
     /// The calls of one assistant message, in order.
     ///
     /// # Errors
-    /// [`WireError`] names the place where the message has not the wire's shape, or the API that it looks like. A message
-    /// of another API is never one without calls. Arguments that are no JSON are no error: the gate answers them.
+    /// Returns a [`WireError`] with the place where the message deviates from the wire's format, or
+    /// the API that it seems to belong to. A message of another API never counts as one without
+    /// calls. Arguments that are not valid JSON are not an error: the gate answers them.
     pub(crate) fn calls(self, message: &Message<'_>) -> Result<Vec<WireCall>, WireError> {
         let value = message.read.as_ref().map_err(|why| WireError::NotJson { wire: self, why: why.clone() })?;
         match calls(&At::top(self, value, message.text)) {

@@ -1,9 +1,11 @@
-//! Names within a provider's alphabet and length, and back: one table for an engine's catalogue on a wire.
+//! Maps names to a provider's alphabet and length, and back: one table for an engine's catalog on a
+//! wire.
 //!
-//! A name that fits goes out as it is, always: what another tool is called never changes it. Any other name has its foreign
-//! characters replaced by `_`; where that is too long, says nothing, or is taken, it is cut and eight digits of the
-//! original's hash are added. So no two tools ever share a name, and the same catalogue always gets the same names. A
-//! meta-tool whose name a tool of the host has takes a number: `activate_skill_2`.
+//! A name that fits is always sent unchanged, whatever other tools are called. In any other name,
+//! foreign characters are replaced by `_`. If the result is too long, empty of meaning or taken, it
+//! is cut and eight digits of the original's hash are appended. Names therefore stay unique, and
+//! the same catalog always gets the same names. A meta-tool whose name a host's tool has gets a
+//! number: `activate_skill_2`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -17,18 +19,18 @@ use crate::catalog::Catalog;
 use crate::name::sha256_hex;
 use crate::profile::{Bridge, EXPAND_TOOLS, Naming};
 
-/// How many digits of the hash a mangled name gets, behind a `_`.
+/// The number of hash digits of a mangled name, after a `_`.
 const HASH_DIGITS: usize = 8;
 
-/// How many numbers are tried for a meta-tool.
+/// The maximum number of suffixes tried for a meta-tool.
 const MAX_SUFFIX: usize = 1_000;
 
-/// What a name that the model wrote stands for.
+/// What a name written by the model refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Named {
     /// A meta-tool.
     Meta(MetaRole),
-    /// The tool at that place in the catalogue.
+    /// The tool at this index in the catalog.
     Tool(usize),
 }
 
@@ -39,7 +41,7 @@ fn replaced(rule: &NameRule, name: &str) -> String {
     lead.into_iter().chain(name.chars().map(allowed)).collect()
 }
 
-/// The name cut, with a hash. `salt` tells apart what even the hash does not.
+/// The name cut, with a hash. `salt` separates names with equal hashes.
 fn hashed(rule: &NameRule, name: &str, salt: usize) -> String {
     let salted = if salt == 0 { name.to_owned() } else { format!("{name}\n{salt}") };
     let hash: String = sha256_hex(salted.as_bytes()).chars().take(HASH_DIGITS).collect();
@@ -48,7 +50,7 @@ fn hashed(rule: &NameRule, name: &str, salt: usize) -> String {
     format!("{head}_{hash}")
 }
 
-/// Own names to the names that are sent, where the two differ; and back.
+/// Maps own names to sent names where they differ, and back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Names {
     sent: IndexMap<String, String>,
@@ -56,8 +58,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Names that a rule lets through or mangles. None of them may get one that is `reserved`; of those in `others`, not even
-    /// a name that fits.
+    /// Adds names that a rule accepts or mangles. None of them may get a name in `reserved`; a name
+    /// in `others` is mangled even if it fits.
     fn mangle<'n, I: Iterator<Item = &'n str>>(
         rule: &NameRule,
         reserved: &[&str],
@@ -95,7 +97,7 @@ impl Names {
         for name in crowded {
             let mut salt = 0_usize;
             let mut own = hashed(rule, name, salt);
-            // There are more hashes than names, so that some salt gives a free one.
+            // There are more hashes than names, so some salt gives a free one.
             while taken.contains(own.as_str()) {
                 salt += 1;
                 own = hashed(rule, name, salt);
@@ -111,7 +113,7 @@ impl Names {
         self.sent.insert(own.to_owned(), sent);
     }
 
-    /// What is sent under another name, in catalogue order where nothing was crowded out.
+    /// The names sent in another form, in catalog order unless a conflict was resolved.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.sent.iter().map(|(own, sent)| (own.as_str(), sent.as_str()))
     }
@@ -121,34 +123,35 @@ impl Names {
         self.sent.get(own).map_or(own, String::as_str)
     }
 
-    /// The name that is sent under this one; what was never sent is given back.
+    /// The own name of a sent name; an unknown one is returned unchanged.
     pub(crate) fn own<'n>(&'n self, sent: &'n str) -> &'n str {
         self.own.get(sent).map_or(sent, String::as_str)
     }
 }
 
-/// Why a table cannot be made: every name for this meta-tool is taken.
+/// No table exists, because every name for this meta-tool is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoFreeName(pub(crate) &'static str);
 
-/// Every name of an engine's catalogue and of the meta-tools on one wire.
+/// All names of an engine's catalog and its meta-tools on one wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NameTable {
     pub(crate) tools: Names,
-    /// Categories as namespaces of OpenAI Responses; on other wires they have no names of their own.
+    /// Categories as namespaces of OpenAI Responses. On other wires they have no names.
     pub(crate) namespaces: Names,
     expand: String,
-    /// Each at the place of its bridge.
+    /// Indexed by bridge.
     calls: [String; 4],
-    /// Whether bridges are told apart by their effect: MCP clients ask people by a tool's annotations.
+    /// Whether bridges are separated by effect: MCP clients prompt the user based on a tool's
+    /// annotations.
     apart: bool,
     skill: String,
 }
 
 impl NameTable {
-    /// The table of a catalogue and its categories, in names that fit `rule`. `foreign` are names that entries of the array
-    /// have that are no tools of the catalogue; `reserved` are names that no meta-tool gets; `skill` is the name of
-    /// `activate_skill`.
+    /// Creates the table of a catalog and its categories, with names that fit `rule`. `foreign` are
+    /// the names of other entries in the array; `reserved` are names that no meta-tool may get;
+    /// `skill` is the name of `activate_skill`.
     pub(crate) fn new(
         wire: Wire,
         rule: &NameRule,
@@ -173,7 +176,7 @@ impl NameTable {
         let meta = [&[expand.as_str(), skill.as_str()], &calls.each_ref().map(String::as_str)[..]].concat();
         let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &BTreeSet::new(), &names);
         let namespaces = match wire {
-            // The list may have namespaces of its own.
+            // The list may have its own namespaces.
             Wire::OpenAiResponses => {
                 Names::mangle(rule, &[], &catalog.namespaces().collect(), &|| categories.iter().copied())
             }
@@ -191,17 +194,17 @@ impl NameTable {
         }
     }
 
-    /// Which meta-tool is declared under a name, of those that fold.
+    /// The meta-tool declared under a name, of those for folding.
     pub(crate) fn role_of(&self, name: &str) -> MetaRole {
         let call = Bridge::ALL.into_iter().map(MetaRole::Call).find(|call| self.meta(*call) == name);
         call.unwrap_or(MetaRole::Expand)
     }
 
-    /// What a name stands for: a meta-tool, what is sent under it, or a tool by its own name, which a model may know from
-    /// elsewhere.
+    /// What a name refers to: a meta-tool, a sent name, or a tool by its own name, which a model
+    /// may know from elsewhere.
     pub(crate) fn find(&self, catalog: &Catalog, name: &str) -> Option<Named> {
         let calls = Bridge::ALL.into_iter().map(MetaRole::Call);
-        // Elsewhere a name such as `call_read` is like any other.
+        // On other wires a name such as `call_read` has no special meaning.
         let calls = calls.filter(|call| self.apart || *call == MetaRole::Call(Bridge::Any));
         if let Some(meta) =
             [MetaRole::Expand, MetaRole::Skill].into_iter().chain(calls).find(|meta| self.meta(*meta) == name)

@@ -1,10 +1,11 @@
-//! OpenAI Chat Completions: `{"type":"function","function":{"name","description","parameters"[,"strict":true]}}`.
+//! OpenAI Chat Completions:
+//! `{"type":"function","function":{"name","description","parameters"[,"strict":true]}}`.
 
 use super::out::OutTool;
 use super::render::write_head;
 use crate::catalog::Format;
 
-/// A full tool that came in this shape goes out as it came.
+/// Writes a tool. A full tool that came in this format is sent unchanged.
 pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>) {
     if let Some(text) = tool.as_it_came(Format::OpenAiChat) {
         return out.push_str(text);

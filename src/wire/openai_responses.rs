@@ -1,4 +1,5 @@
-//! OpenAI Responses: flat functions, and natively namespaces of deferred ones behind a client's `tool_search`.
+//! OpenAI Responses: flat functions; natively, namespaces of deferred functions with a client's
+//! `tool_search`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,10 +16,11 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::name::ToolName;
 use crate::profile::{Delivery, Detail, Folded, Presentation};
 
-/// Arguments of the client's `tool_search`. Source: OpenAI's guide to tool search, see `docs/wires.md`.
+/// Arguments of the client's `tool_search`. Source: OpenAI's guide to tool search, see
+/// `docs/wires.md`.
 const SEARCH_PARAMETERS: &str = r#"{"type":"object","properties":{"categories":{"type":"array","items":{"type":"string"}}},"required":["categories"],"additionalProperties":false}"#;
 
-/// The type of the entry by which tools are searched.
+/// The type of the search entry.
 const SEARCH: &str = "tool_search";
 
 pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, notes: &mut Vec<Diagnostic>) {
@@ -26,17 +28,18 @@ pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, note
         let theirs = input.catalog.layout().is_some_and(|layout| layout.format == Format::OpenAiResponses)
             && input.catalog.foreign().any(|entry| entry.label() == SEARCH);
         if theirs {
-            // Two searches would be one too many: theirs stays, and what it does not load is shown whole.
+            // A second search would conflict: the existing one stays, and tools that it does not
+            // load are sent full.
             for tool in tools.iter_mut() {
                 tool.deferred = tool.key(Format::OpenAiResponses, "defer_loading") == Some("true");
             }
-            let message = "the list has a `tool_search` of its own, so that arm native defers nothing".to_owned();
+            let message = "the list has its own `tool_search`, so arm native defers nothing".to_owned();
             notes.push(
                 Diagnostic::warning("own-tool-search", Place::default(), message)
                     .help("leave it out of the list, or choose another arm"),
             );
         } else {
-            // The client's `tool_search` takes its place.
+            // The client's `tool_search` replaces it.
             tools.retain(|tool| tool.role != Some(MetaRole::Expand));
         }
     }
@@ -49,7 +52,7 @@ pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, note
 pub(super) fn write(out: &mut String, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
     let native = input.presentation.arm().delivery() == Delivery::Native;
     let searched = native && !tools.iter().any(|tool| tool.role == Some(MetaRole::Expand));
-    // A tool that the host's own search loads stays where it is, and so does one in a namespace of its own.
+    // A tool that the host's own search loads keeps its position, as does one in its own namespace.
     let by_category = |tool: &&OutTool<'_>| searched && tool.deferred && !tool.in_namespace;
     let in_place: Vec<&OutTool<'_>> = tools.iter().filter(|tool| !by_category(tool)).collect();
     assemble::entries(out, input, Format::OpenAiResponses, &in_place, &mut |out, tool| write_tool(out, tool));
@@ -96,7 +99,7 @@ fn write_namespaces(out: &mut String, input: &RenderInput<'_>, tools: &[&OutTool
     out.push('}');
 }
 
-/// A namespace without a description says at least its name.
+/// A namespace without a description uses its name.
 fn open_namespace(out: &mut String, name: &str, description: &str) {
     out.push_str("{\"type\":\"namespace\",");
     write_head(out, name, if description.is_empty() { name } else { description });
@@ -111,7 +114,7 @@ pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>) {
     write_head(out, tool.name, tool.description());
     out.push_str(",\"parameters\":");
     out.push_str(tool.schema());
-    // Responses takes an absent `strict` for true, so that false has to be said.
+    // Responses treats an absent `strict` as true, so false is written explicitly.
     out.push_str(if tool.strict { ",\"strict\":true" } else { ",\"strict\":false" });
     tool.write_keys(out, Format::OpenAiResponses, false);
     for (key, value) in tool.added(Format::OpenAiResponses) {
@@ -123,8 +126,8 @@ pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>) {
     out.push('}');
 }
 
-/// The answer to a `tool_search_call`: the tools it loads, whole, in the namespaces they are declared in.
-/// `presentation` is that of arm `native`.
+/// The answer to a `tool_search_call`: the loaded tools, full, in the namespaces they are declared
+/// in. `presentation` is that of arm `native`.
 pub(crate) fn search_output(
     catalog: &Catalog,
     presentation: &Presentation,
@@ -155,7 +158,7 @@ pub(crate) fn search_output(
             tools.push(parsed(&text));
         }
     }
-    // A tool in a namespace of the list's own is loaded there.
+    // A tool in one of the list's own namespaces is loaded there.
     for (group, members) in catalog.layout().iter().flat_map(|layout| layout.groups()) {
         let mut text = String::from(&*group.before);
         let empty = text.len();
@@ -176,7 +179,7 @@ fn write_loaded(out: &mut String, tool: &Tool, name: &str) {
     let mut whole = OutTool::new(Folded::new(tool, Detail::Full, None), name, None);
     whole.deferred = true;
     if let Some(demands) = Demands::of(Wire::OpenAiResponses, &RenderOptions::default()) {
-        // Said already when the array was made.
+        // Already reported when the array was written.
         whole.repair(Wire::OpenAiResponses, demands, None, &mut Vec::new());
     }
     whole.settle(Format::OpenAiResponses);
@@ -184,8 +187,8 @@ fn write_loaded(out: &mut String, tool: &Tool, name: &str) {
     write_tool(out, &whole);
 }
 
-/// A value for a JSON document that is made of values.
+/// Parses text for a JSON document that is built from values.
 fn parsed(text: &str) -> Value {
-    // The text is our own or was read as JSON before, so that it parses.
+    // The text is generated here or was parsed as JSON before, so it parses.
     serde_json::from_str(text).unwrap_or_default()
 }

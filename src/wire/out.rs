@@ -1,4 +1,4 @@
-//! One tool on its way out: what its wire decided about it, before it is written.
+//! The wire's decisions about one tool, before it is written.
 
 use std::borrow::Cow;
 
@@ -19,28 +19,28 @@ pub(super) struct OutTool<'s> {
     pub(super) folded: Folded<'s>,
     /// The name under which it is sent.
     pub(super) name: &'s str,
-    /// The place in the catalogue; nothing for a meta-tool.
+    /// The index in the catalog; `None` for a meta-tool.
     pub(super) index: Option<usize>,
-    /// Which meta-tool it is, if it is one.
+    /// The meta-tool, if it is one.
     pub(super) role: Option<MetaRole>,
     /// Whether it is declared with `defer_loading`.
     pub(super) deferred: bool,
     pub(super) strict: bool,
-    /// Whether it stands in the namespace it came in.
+    /// Whether it is in its original namespace.
     pub(super) in_namespace: bool,
     /// A cache breakpoint that was moved to it.
     pub(super) breakpoint: Option<&'s str>,
-    /// Keys that the tool came with and that may not go out.
+    /// Keys of the original tool that must not be sent.
     pub(super) dropped: Vec<&'static str>,
-    /// The description where the wire has to change it.
+    /// The description, if the wire changes it.
     description: Option<String>,
-    /// The schema's text where the wire has to change it.
+    /// The schema's text, if the wire changes it.
     schema: Option<String>,
 }
 
 impl<'s> OutTool<'s> {
     pub(super) fn new(folded: Folded<'s>, name: &'s str, index: Option<usize>) -> Self {
-        // An empty strict schema would strip the arguments, so only the whole one is strict.
+        // A strict stub would forbid all arguments, so only the full schema is strict.
         let strict = folded.detail() == Detail::Full && folded.tool().strict() == Some(true);
         Self {
             folded,
@@ -69,7 +69,8 @@ impl<'s> OutTool<'s> {
         self.schema.as_deref().unwrap_or_else(|| self.folded.parameters_text())
     }
 
-    /// The tool's whole text, where it is sent whole, under its own name, unchanged, on the wire it came from.
+    /// The tool's original text, if it is sent full, under its own name, unchanged, on its original
+    /// wire.
     pub(super) fn as_it_came(&self, format: Format) -> Option<&'s str> {
         let same = self.folded.detail() == Detail::Full
             && self.dropped.is_empty()
@@ -78,13 +79,13 @@ impl<'s> OutTool<'s> {
         if same { self.tool().source_as(self.name, format) } else { None }
     }
 
-    /// The value of a key that toolfold has no field for, if the tool came with it in that format.
+    /// The value of a key without a field, if the tool came with it in that format.
     pub(super) fn key(&self, format: Format, name: &str) -> Option<&'s str> {
         let keys = self.tool().keys().iter().filter(|key| !key.outer && self.tool().origin() == Some(format));
         keys.filter(|key| &*key.name == name).map(crate::catalog::Key::text).next()
     }
 
-    /// Drops the keys of its own that say otherwise than what was decided.
+    /// Drops the original keys that contradict the decisions.
     pub(super) fn settle(&mut self, format: Format) {
         if self.key(format, DEFERRED).is_some_and(|own| (own == "true") != self.deferred) {
             self.dropped.push(DEFERRED);
@@ -94,7 +95,7 @@ impl<'s> OutTool<'s> {
         }
     }
 
-    /// What was decided and no key of its own says.
+    /// Decisions that no original key expresses.
     pub(super) fn added(&self, format: Format) -> Vec<(&'static str, &'s str)> {
         let own = |key: &str| self.key(format, key).is_some() && !self.dropped.contains(&key);
         let deferred = (self.deferred && !own(DEFERRED)).then_some((DEFERRED, "true"));
@@ -102,7 +103,7 @@ impl<'s> OutTool<'s> {
         deferred.into_iter().chain(breakpoint).collect()
     }
 
-    /// Writes the keys that the tool came with in that format and that toolfold has no field for. `outer`: those that stand
+    /// Writes the keys without a field that the tool came with in that format. `outer`: those
     /// beside `function` (Chat Completions).
     pub(super) fn write_keys(&self, out: &mut String, format: Format, outer: bool) {
         if self.tool().origin() != Some(format) {
@@ -116,7 +117,7 @@ impl<'s> OutTool<'s> {
         }
     }
 
-    /// Makes the schema one that the wire takes, and says so.
+    /// Repairs the schema for the wire, and reports it.
     pub(super) fn repair(&mut self, wire: Wire, demands: Demands, expand: Option<&str>, notes: &mut Vec<Diagnostic>) {
         let tool = self.tool();
         if !tool.declares_parameters() {
@@ -132,7 +133,7 @@ impl<'s> OutTool<'s> {
             }
             return;
         }
-        // Folding keeps `items`, except where it cuts an array to its bare type.
+        // Folding keeps `items`, except where it reduces an array to its bare type.
         let cut =
             !matches!(self.folded.detail(), Detail::Full | Detail::Signature | Detail::Required | Detail::Summary);
         let bare = cut && self.folded.parameters_text().contains("\"array\"");
@@ -155,7 +156,7 @@ impl<'s> OutTool<'s> {
         }
         if let Some(keyword) = opened {
             let message = format!(
-                "tool `{}`: {wire} refuses `{keyword}` at the top of a schema; the tool is declared open and its description says so",
+                "tool `{}`: {wire} refuses `{keyword}` at the top of a schema; the tool is declared open and its description states this",
                 self.name
             );
             notes.push(
@@ -195,7 +196,7 @@ fn listed(parts: &[String]) -> String {
     }
 }
 
-/// The tools of an array, before anything is decided.
+/// The tools of an array, before any decision.
 pub(super) fn out_tools<'s>(wire: Wire, input: &RenderInput<'s>) -> Vec<OutTool<'s>> {
     let native = input.presentation.arm().delivery() == Delivery::Native;
     let in_namespace = in_namespaces(wire, input.catalog);
@@ -209,7 +210,7 @@ pub(super) fn out_tools<'s>(wire: Wire, input: &RenderInput<'s>) -> Vec<OutTool<
         };
         let mut out = OutTool::new(sent.tool, name, sent.index);
         out.in_namespace = inside;
-        // What came deferred stays so.
+        // A tool that came deferred stays deferred.
         out.deferred = (sent.deferred && native) || out.key(wire.format(), "defer_loading") == Some("true");
         out
     });
@@ -222,7 +223,7 @@ pub(super) fn out_tools<'s>(wire: Wire, input: &RenderInput<'s>) -> Vec<OutTool<
     own.chain(meta).collect()
 }
 
-/// Which tools stand in a namespace, by place; empty where none does.
+/// Which tools are in a namespace, by index; empty if none is.
 pub(super) fn in_namespaces(wire: Wire, catalog: &Catalog) -> Vec<bool> {
     let Some(layout) = catalog.layout().filter(|layout| layout.format == wire.format()) else {
         return Vec::new();
@@ -238,7 +239,7 @@ pub(super) fn in_namespaces(wire: Wire, catalog: &Catalog) -> Vec<bool> {
     inside
 }
 
-/// A tool's own text with more members at its end.
+/// A tool's original text with additional members at its end.
 pub(super) fn with_members<'t>(text: &'t str, members: &[(&str, &str)]) -> Cow<'t, str> {
     let Some(head) = text.strip_suffix('}').filter(|_| !members.is_empty()) else { return Cow::Borrowed(text) };
     let mut out = head.to_owned();

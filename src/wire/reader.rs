@@ -1,4 +1,4 @@
-//! Reading what a provider sent, without trusting it: every error names its place.
+//! Reads provider messages without trusting them: every error has a place.
 
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 use super::{Arguments, Wire, WireError};
 use crate::schema;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Debug, Clone)]
 pub(super) struct At<'v> {
     pub(super) wire: Wire,
     pub(super) value: &'v Value,
-    /// The text that the whole was read from, if there is one.
+    /// The text from which the whole was parsed, if there is one.
     text: Option<&'v str>,
     path: String,
 }
@@ -35,7 +35,7 @@ impl<'v> At<'v> {
         self.get(key).ok_or(WireError::Shape { wire: self.wire, path, expected, found })
     }
 
-    /// Whether the member of that name is this text.
+    /// Whether the member of that name equals this text.
     pub(super) fn is(&self, key: &str, text: &str) -> bool {
         self.value.get(key).and_then(Value::as_str) == Some(text)
     }
@@ -62,7 +62,7 @@ impl<'v> At<'v> {
         WireError::Shape { wire: self.wire, path: self.path.clone(), expected, found }
     }
 
-    /// The value as the arguments of a call: as they were written, where the whole was text.
+    /// The value as the arguments of a call: as written, if the whole was text.
     pub(super) fn arguments(&self) -> Arguments {
         match self.text.and_then(|text| raw(text, &self.path)) {
             Some(raw) => Arguments::from(raw),
@@ -71,7 +71,7 @@ impl<'v> At<'v> {
     }
 }
 
-/// The part of a JSON text at a JSON Pointer whose steps have no escapes: our own keys and places.
+/// The part of a JSON text at a JSON Pointer without escapes: known keys and indices.
 fn raw<'t>(text: &'t str, path: &str) -> Option<&'t RawValue> {
     let mut part: &'t RawValue = serde_json::from_str(text).ok()?;
     for step in path.split('/').skip(1) {

@@ -1,7 +1,8 @@
-//! Writing a tool array: what goes in, what comes out, and what all wires share.
+//! Writes a tool array: its input, its output, and what all wires share.
 //!
-//! A wire decides first and writes afterwards: [`OutTool`] holds every decision about one tool, and both forms of an array,
-//! its text and the neutral entries, are made from the same list of them.
+//! A wire decides first and writes afterwards: [`OutTool`] holds every decision about one tool.
+//! Both forms of an array, its text and the neutral entries, are created from the same list of
+//! decisions.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,53 +16,55 @@ use crate::catalog::{Catalog, Format, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::profile::{Bridge, Detail, Folded, Plan, Presentation};
 
-/// What a tool array is made from.
+/// The input of a tool array.
 pub(crate) struct RenderInput<'e> {
     pub(crate) catalog: &'e Catalog,
-    /// The forms of the tools. It knows the arm.
+    /// The forms of the tools, including the arm.
     pub(crate) presentation: &'e Presentation,
     pub(crate) plan: &'e Plan,
     /// Tool names as this wire sends them.
     pub(crate) names: &'e Names,
     /// Category names as namespaces of OpenAI Responses.
     pub(crate) namespaces: &'e Names,
-    /// The meta-tools, under the names that the model sees.
+    /// The meta-tools, under the names shown to the model.
     pub(crate) meta: &'e [MetaEntry],
     pub(crate) options: &'e RenderOptions,
 }
 
-/// Which meta-tool it is. Names are never compared: a meta-tool whose name is taken is sent under another.
+/// The role of a meta-tool. Names are never compared, because a meta-tool whose name is taken is
+/// sent under another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MetaRole {
     /// `expand_tools`.
     Expand,
-    /// `call_tool`, or one of those that tell effects apart.
+    /// `call_tool`, or one of the meta-tools that are separated by effect.
     Call(Bridge),
     /// `activate_skill`.
     Skill,
 }
 
-/// A meta-tool as it is declared.
+/// A meta-tool as declared.
 #[derive(Debug, Clone)]
 pub(crate) struct MetaEntry {
     pub(crate) role: MetaRole,
     pub(crate) tool: Tool,
 }
 
-/// Choices that a host has in how a wire writes an array.
+/// A host's options for writing an array.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RenderOptions {
-    /// How Gemini is told a tool's parameters.
+    /// How a tool's parameters are sent to Gemini.
     #[serde(default)]
     pub gemini_parameters: GeminiParameters,
-    /// Names that no meta-tool gets: those of the client's own meta-tools, which stand beside the array and not in it.
+    /// Names that no meta-tool may get: those of the client's own meta-tools, which are not in the
+    /// array.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reserved: Vec<String>,
 }
 
 impl RenderOptions {
-    /// A number that is another for every other choice, reserved names apart.
+    /// A number that is unique for the options other than reserved names.
     pub(crate) fn key(&self) -> u8 {
         match self.gemini_parameters {
             GeminiParameters::JsonSchema => 0,
@@ -70,42 +73,42 @@ impl RenderOptions {
     }
 }
 
-/// A tool array as it is sent, and what the wire could not carry.
+/// A tool array as sent, and what the wire could not carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rendered {
     /// The array as compact JSON.
     pub(crate) text: String,
-    /// What was changed or left out because the provider refuses it, tool by tool. No errors among it.
+    /// What was changed or left out because the provider rejects it, per tool. None is an error.
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-/// One tool of an array in neutral form, for hosts that write requests themselves.
+/// A tool of an array in neutral form, for hosts that write requests themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolEntry {
-    /// The name under which the model sees it.
+    /// The name shown to the model.
     pub name: String,
-    /// The description at its detail; empty if there is none.
+    /// The description at its detail; may be empty.
     pub description: String,
     /// The schema at its detail as compact JSON text.
     pub parameters: std::sync::Arc<str>,
-    /// Whether the provider is asked to hold the model to the schema. Never on a folded tool.
+    /// Whether the provider must enforce the schema. Never set on a folded tool.
     pub strict: bool,
-    /// How much of the tool it is.
+    /// The tool's detail.
     pub detail: Detail,
-    /// Whether the provider keeps it out of the prompt until it is referred to.
+    /// Whether the provider keeps the tool out of the prompt until something refers to it.
     pub deferred: bool,
-    /// Whether it is one of toolfold's meta-tools.
+    /// Whether it is a meta-tool of toolfold.
     pub own: bool,
 }
 
 impl Wire {
-    /// The tool array as text, with what the wire could not carry.
+    /// Writes the tool array as text, with what the wire could not carry.
     pub(crate) fn render_array(self, input: &RenderInput<'_>) -> Rendered {
         let mut notes = renamed(self, input);
         let tools = self.decided(input, &mut notes);
         note_losses(self, input, &tools, &mut notes);
-        // About what a folded tool takes; a whole one grows the text a few times more.
+        // The approximate size of a folded tool; a full one grows the text a few times.
         let mut out = String::with_capacity(input.catalog.len() * 256 + 1_024);
         out.push('[');
         match self {
@@ -125,13 +128,13 @@ impl Wire {
         Rendered { text: out, diagnostics: notes }
     }
 
-    /// The same tools in neutral form, in the order of the catalogue, meta-tools last.
+    /// The same tools in neutral form, in catalog order, meta-tools last.
     pub(crate) fn render_entries(self, input: &RenderInput<'_>) -> Vec<ToolEntry> {
         let tools = self.decided(input, &mut Vec::new());
         tools.iter().map(OutTool::entry).collect()
     }
 
-    /// What is sent of each tool, in catalogue order, meta-tools last.
+    /// What is sent of each tool, in catalog order, meta-tools last.
     fn decided<'s>(self, input: &RenderInput<'s>, notes: &mut Vec<Diagnostic>) -> Vec<OutTool<'s>> {
         let mut tools = out_tools(self, input);
         let expand = input.meta.iter().find(|entry| entry.role == MetaRole::Expand).map(|entry| entry.tool.name());
@@ -149,7 +152,7 @@ impl Wire {
         tools
     }
 
-    /// The format of a list on this wire.
+    /// The list format of this wire.
     pub(crate) fn format(self) -> Format {
         match self {
             Self::OpenAiChat => Format::OpenAiChat,
@@ -161,7 +164,8 @@ impl Wire {
     }
 }
 
-/// One tool in Chat Completions' shape, as compact JSON: the form that OpenAI's bill is reckoned from.
+/// A tool in the Chat Completions format as compact JSON: the form from which OpenAI's bill is
+/// computed.
 #[must_use]
 pub fn chat_tool(tool: &Folded<'_>) -> String {
     let mut out = String::new();
@@ -175,19 +179,19 @@ fn renamed(wire: Wire, input: &RenderInput<'_>) -> Vec<Diagnostic> {
         Diagnostic::note("renamed-tool", Place::default(), message)
     };
     let inside = in_namespaces(wire, input.catalog);
-    // In its namespace a tool is sent under the name it has there.
+    // In its namespace a tool is sent under its name there.
     let is_inside = |name: &str| input.catalog.position(name).is_some_and(|at| inside.get(at) == Some(&true));
     input.names.iter().filter(|(name, _)| !is_inside(name)).map(note).collect()
 }
 
-/// A comma, unless the list has just begun.
+/// Appends a comma unless the list has just begun.
 pub(super) fn comma(out: &mut String) {
     if !out.ends_with('[') {
         out.push(',');
     }
 }
 
-/// Writes `"name":…,"description":…`, without the latter if there is none.
+/// Writes `"name":…,"description":…`, without the description if it is empty.
 pub(super) fn write_head(out: &mut String, name: &str, description: &str) {
     out.push_str("\"name\":");
     write_string(out, name);

@@ -1,7 +1,8 @@
-//! Schemas that an API refuses although they are valid, made ones that it takes.
+//! Repairs valid schemas that an API rejects.
 //!
-//! A repair changes nothing of what is valid, with one exception that says so: alternatives at the top of a schema cannot
-//! be declared where an API refuses them, so that the tool is declared open. A schema that needs no repair keeps every byte.
+//! A repair does not change what is valid, with one reported exception: if an API rejects
+//! alternatives at the top of a schema, the tool is declared open. A schema that needs no repair
+//! keeps every byte.
 
 use std::borrow::Cow;
 
@@ -13,28 +14,30 @@ use super::{GeminiParameters, Wire};
 use crate::catalog::{ALTERNATIVES, Faults, Fields, is_array, write_string};
 use crate::schema::{Holds, holds, is_annotation};
 
-/// How many references one after the other are followed from the top of a schema.
+/// The maximum number of references followed from the top of a schema.
 const MAX_HOPS: usize = 8;
 
-/// What an API asks of a schema.
+/// An API's requirements for a schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Demands {
-    /// `properties` at the top. Below it OpenAI takes an object without them.
+    /// `properties` at the top. Below it OpenAI accepts an object without them.
     properties: bool,
     /// `items` in every array.
     items: bool,
-    /// What may not stand at the top.
+    /// Keywords that must not be at the top.
     refused: &'static [&'static str],
 }
 
 impl Demands {
-    /// What a wire asks for; nothing where it takes every schema. Every one of these asks for `"type":"object"`.
+    /// A wire's requirements; `None` if it accepts every schema. All of them include
+    /// `"type":"object"`.
     ///
-    /// Sources, by the error texts: OpenAI "object schema missing properties" (only ever reported with `context=()`), "array
-    /// schema missing items" (at any depth), "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/
-    /// 'not' at the top level"; Anthropic "input_schema does not support oneOf, allOf, or anyOf at the top level" and
-    /// "input_schema.type: Field required"; MCP 2025-11-25, `Tool.inputSchema`. Gemini has published no such error for
-    /// `parametersJsonSchema`; its own clients always say the type.
+    /// Sources, by the error texts: OpenAI "object schema missing properties" (only ever reported
+    /// with `context=()`), "array schema missing items" (at any depth), "schema must have type
+    /// 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level"; Anthropic
+    /// "input_schema does not support oneOf, allOf, or anyOf at the top level" and
+    /// "input_schema.type: Field required"; MCP 2025-11-25, `Tool.inputSchema`. Gemini has
+    /// published no such error for `parametersJsonSchema`; its own clients always write the type.
     pub(super) fn of(wire: Wire, options: &RenderOptions) -> Option<Self> {
         match wire {
             Wire::OpenAiChat | Wire::OpenAiResponses => {
@@ -42,7 +45,7 @@ impl Demands {
             }
             Wire::Anthropic => Some(Self { properties: false, items: false, refused: &["oneOf", "anyOf", "allOf"] }),
             Wire::Mcp => Some(Self { properties: false, items: false, refused: &[] }),
-            // The subset is written from the schema as it is.
+            // The subset is written from the unchanged schema.
             Wire::Gemini if options.gemini_parameters == GeminiParameters::OpenApiSubset => None,
             Wire::Gemini => Some(Self { properties: false, items: false, refused: &[] }),
         }
@@ -57,37 +60,37 @@ impl Demands {
     }
 }
 
-/// A schema made one that an API takes.
+/// A repaired schema.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Repaired {
     /// Its text.
     pub(super) text: String,
-    /// What was put in, in words for a diagnostic.
+    /// What was added, in words for a diagnostic.
     pub(super) added: Vec<String>,
-    /// The keyword at the top that cannot be sent, if there was one.
+    /// The top-level keyword that cannot be sent, if any.
     pub(super) opened: Option<&'static str>,
-    /// Whether the result can be strict if the schema was: nothing in it is left open.
+    /// Whether the result can be strict if the schema was, because nothing in it is left open.
     pub(super) still_strict: bool,
 }
 
-/// The schema of a text as an API takes it; nothing if it takes it as it is.
+/// Repairs the schema in a text; `None` if the API accepts it unchanged.
 pub(super) fn repaired(text: &str, demands: Demands) -> Option<Repaired> {
     let mut arrays = Arrays::default();
     let done = repaired_text(text, demands, &mut arrays);
     if !arrays.unreadable {
         return done;
     }
-    // A key is repeated somewhere. The value that everyone else reads repeats none.
+    // A key is repeated somewhere. The parsed value, which other readers use, repeats none.
     let canonical = serde_json::from_str::<Value>(text).ok()?.to_string();
     repaired_text(&canonical, demands, &mut Arrays::default())
 }
 
-/// What was found of arrays.
+/// The results for arrays.
 #[derive(Debug, Default)]
 struct Arrays {
-    /// How many were given `items`.
+    /// The number of arrays that were given `items`.
     given: usize,
-    /// Whether an object could not be taken apart.
+    /// Whether an object could not be parsed.
     unreadable: bool,
 }
 
@@ -144,8 +147,9 @@ fn has(members: &Members<'_>, key: &str) -> bool {
     members.iter().any(|(own, _)| own == key)
 }
 
-/// Puts the definition that a reference at the top names in its place; whether it could. Only definitions of the schema
-/// itself are followed, and none that has a keyword which the top has too: both would count.
+/// Inlines the definition that a reference at the top names. Returns whether this was possible:
+/// only definitions of the schema itself are followed, and only if they share no keyword with the
+/// top, because both would apply.
 fn inline(members: &mut Members<'_>) -> bool {
     for _ in 0..MAX_HOPS {
         let Some(at) = members.iter().position(|(key, _)| key == "$ref") else { return true };
@@ -159,12 +163,12 @@ fn inline(members: &mut Members<'_>) -> bool {
     false
 }
 
-/// Whether a keyword is more than words.
+/// Whether a keyword is not an annotation.
 fn counts(key: &str) -> bool {
     !is_annotation(key)
 }
 
-/// The members of the definition that a reference, as JSON text, names.
+/// The members of the definition that a reference, given as JSON text, names.
 fn definition<'t>(members: &Members<'t>, reference: &str) -> Option<Members<'t>> {
     let reference: String = serde_json::from_str(reference).ok()?;
     let (holder, name) = reference.strip_prefix("#/")?.split_once('/')?;
@@ -176,7 +180,7 @@ fn definition<'t>(members: &Members<'t>, reference: &str) -> Option<Members<'t>>
     top_members_of(&found)
 }
 
-/// The members of an object's text, borrowed where the text is.
+/// The members of an object's text, borrowed if the text is.
 fn top_members_of<'t>(text: &Cow<'t, str>) -> Option<Members<'t>> {
     match text {
         Cow::Borrowed(text) => top_members(text),
@@ -187,7 +191,8 @@ fn top_members_of<'t>(text: &Cow<'t, str>) -> Option<Members<'t>> {
     }
 }
 
-/// Takes out what an API refuses at the top. Everything that was valid still is: the object takes other properties too.
+/// Removes what an API rejects at the top. Valid arguments stay valid: the object also accepts
+/// other properties.
 fn open(members: &mut Members<'_>, refused: &[&str]) {
     members.retain(|(key, _)| !refused.contains(&key.as_str()) && key != "unevaluatedProperties");
     match members.iter_mut().find(|(key, _)| key == "additionalProperties") {
@@ -201,7 +206,7 @@ fn open(members: &mut Members<'_>, refused: &[&str]) {
     }
 }
 
-/// Says that the arguments are an object.
+/// Declares that the arguments are an object.
 fn typed(members: &mut Members<'_>, done: &mut Repaired) {
     const OBJECT: &str = "\"object\"";
     match members.iter_mut().find(|(key, _)| key == "type") {
@@ -217,7 +222,7 @@ fn typed(members: &mut Members<'_>, done: &mut Repaired) {
     }
 }
 
-/// A keyword's value with `items` in every array schema in it.
+/// A keyword's value with `items` in every array schema inside it.
 fn below(key: &str, text: &str, arrays: &mut Arrays) -> String {
     match (holds(key), text.bytes().next()) {
         (Holds::Schemas | Holds::SchemaOrSchemas, Some(b'[')) => {
@@ -240,7 +245,7 @@ fn below(key: &str, text: &str, arrays: &mut Arrays) -> String {
     }
 }
 
-/// A schema with `items` in every array schema in it, itself included.
+/// A schema with `items` in every array schema, including itself.
 fn with_items(text: &str, arrays: &mut Arrays) -> String {
     if !text.starts_with('{') {
         return text.to_owned();

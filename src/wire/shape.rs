@@ -1,13 +1,14 @@
-//! What a message looks like: so that a message of another API is refused by name, never taken for one without calls.
+//! Detects the API of a message, so that a message of another API is rejected rather than treated
+//! as one without calls.
 
 use serde_json::Value;
 
 use super::{Wire, WireError};
 
-/// What a JSON value looks like.
+/// The detected kind of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// An assistant message that says nothing by which two APIs differ: text alone.
+    /// An assistant message with only text, which does not identify an API.
     PlainMessage,
     ChatMessage,
     ChatResponse,
@@ -53,7 +54,7 @@ impl Shape {
     }
 }
 
-/// What a wire's assistant message is.
+/// A description of a wire's assistant message.
 fn expected(wire: Wire) -> &'static str {
     match wire {
         Wire::OpenAiChat => "an assistant message of Chat Completions (`content`, `tool_calls`)",
@@ -64,13 +65,13 @@ fn expected(wire: Wire) -> &'static str {
     }
 }
 
-/// Refuses a message in which no call was found unless it has the wire's shape.
+/// Rejects a message without calls unless it has the wire's format.
 ///
 /// # Errors
-/// [`WireError::Foreign`] names both shapes.
+/// Returns [`WireError::Foreign`] with both formats.
 pub(super) fn check(wire: Wire, message: &Value) -> Result<(), WireError> {
     let shape = shape_of(message);
-    // An array may hold nothing at all: a turn without output.
+    // An array may be empty: a turn without output.
     let empty = message.as_array().is_some_and(Vec::is_empty) && wire != Wire::OpenAiChat;
     if empty || shape.fits(wire) {
         return Ok(());
@@ -78,7 +79,7 @@ pub(super) fn check(wire: Wire, message: &Value) -> Result<(), WireError> {
     Err(WireError::Foreign { wire, expected: expected(wire), found: shape.describe() })
 }
 
-/// The error for a message that is recognisably of another API; `None` if nobody can say of which.
+/// The error for a message that clearly belongs to another API; `None` if the API is unclear.
 pub(super) fn foreign(wire: Wire, message: &Value) -> Option<WireError> {
     let shape = shape_of(message);
     let known = shape != Shape::Unknown && !shape.fits(wire);
@@ -91,7 +92,7 @@ fn shape_of(value: &Value) -> Shape {
         Value::Array(list) => {
             let shapes = list.iter().map(object_shape);
             shapes.into_iter().find(|shape| *shape != Shape::Unknown).map_or(Shape::Unknown, |shape| match shape {
-                // A list of these is what another place holds: a request's messages, a response's choices.
+                // A list of these belongs elsewhere: a request's messages, a response's choices.
                 Shape::PlainMessage | Shape::ChatMessage => Shape::Request,
                 other => other,
             })
@@ -153,7 +154,8 @@ fn object_shape(value: &Value) -> Shape {
     Shape::PlainMessage
 }
 
-/// Items of a Responses output that no other API has. Source: OpenAI's reference, "Response object", `output`.
+/// Items of a Responses output that no other API has. Source: OpenAI's reference, "Response
+/// object", `output`.
 const RESPONSES_ITEMS: [&str; 12] = [
     "function_call",
     "function_call_output",
@@ -169,6 +171,7 @@ const RESPONSES_ITEMS: [&str; 12] = [
     "mcp_call",
 ];
 
-/// Blocks of an Anthropic message that no other API has. Source: Anthropic's reference, "Messages", `content`.
+/// Blocks of an Anthropic message that no other API has. Source: Anthropic's reference, "Messages",
+/// `content`.
 const ANTHROPIC_BLOCKS: [&str; 6] =
     ["tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking", "web_search_tool_result"];

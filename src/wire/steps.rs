@@ -1,4 +1,4 @@
-//! Reading a provider's message array: who called what, and what came of it.
+//! Reads the calls and results in a provider's message array.
 
 use serde_json::Value;
 
@@ -7,21 +7,21 @@ use super::calls::{WireCall, calls, request_id};
 use super::reader::At;
 use super::{Arguments, Wire, WireError};
 
-/// A call that a message array tells of, for readers of transcripts.
+/// A call in a message array, for readers of transcripts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastCall {
     /// The provider's id; `None` if it gave none.
     pub id: Option<String>,
     /// The name, as the model wrote it; `None` for a `tool_search_call`, which has none.
     pub name: Option<String>,
-    /// What it was called with.
+    /// The arguments of the call.
     pub arguments: Arguments,
 }
 
-/// One thing that a message array tells.
+/// An event in a message array.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
-    /// The model called.
+    /// The model made a call.
     Call(WireCall),
     /// A call was answered.
     Result(StepResult),
@@ -32,9 +32,9 @@ pub(crate) enum Step {
 /// An answer in a message array.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StepResult {
-    /// The call, if the provider has ids.
+    /// The call's id, if the provider has ids.
     pub(crate) id: Option<String>,
-    /// The name it was made by, as the model wrote it, where only that tells the call.
+    /// The name of the call, as the model wrote it, if only the name identifies the call.
     pub(crate) name: Option<String>,
     pub(crate) ok: bool,
     /// Every text in the answer.
@@ -42,11 +42,11 @@ pub(crate) struct StepResult {
 }
 
 impl Wire {
-    /// The calls that a message array, or the request that holds one, tells of, in order. Nothing is judged or mapped:
-    /// names are as the model wrote them.
+    /// Returns the calls in a message array, or in the request that contains one, in order. Nothing
+    /// is checked or mapped: names are as the model wrote them.
     ///
     /// # Errors
-    /// [`WireError::Shape`] names the place where the array has not the wire's shape.
+    /// Returns [`WireError::Shape`] with the place where the array deviates from the wire's format.
     pub fn past_calls(self, messages: &Value) -> Result<Vec<PastCall>, WireError> {
         let calls = self.steps(messages)?.into_iter().filter_map(|step| match step {
             Step::Call(WireCall { id, name, arguments, .. }) => Some(PastCall { id, name, arguments }),
@@ -55,10 +55,10 @@ impl Wire {
         Ok(calls.collect())
     }
 
-    /// Everything that a message array, or the request that holds one, tells in order.
+    /// Returns all events in a message array, or in the request that contains one, in order.
     ///
     /// # Errors
-    /// [`WireError::Shape`] names the place where the array has not the wire's shape.
+    /// Returns [`WireError::Shape`] with the place where the array deviates from the wire's format.
     pub(crate) fn steps(self, messages: &Value) -> Result<Vec<Step>, WireError> {
         let top = At::top(self, messages, None);
         let inside = match self {
@@ -67,7 +67,7 @@ impl Wire {
             Self::Gemini => "contents",
         };
         let list = match top.get(inside) {
-            // Responses takes a bare text for a user's message.
+            // Responses accepts a bare string as a user's message.
             Some(inner) if self == Self::OpenAiResponses && inner.value.is_string() => return Ok(Vec::new()),
             Some(inner) => inner,
             None => top,
@@ -100,7 +100,7 @@ fn answered(id: Option<String>, ok: bool, answer: Option<At<'_>>) -> Step {
     Step::Result(StepResult { id, name: None, ok, text })
 }
 
-/// Adds every text below a value. As deep as JSON that was read can be.
+/// Adds every string below a value. The recursion is bounded by the depth of parsed JSON.
 fn add_texts(out: &mut String, value: &Value) {
     match value {
         Value::String(text) => out.push_str(text),
@@ -116,7 +116,7 @@ fn chat(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
     }
     if at.is("role", "tool") {
         let id = Some(at.need("tool_call_id", "a string")?.text()?.to_owned());
-        // Chat Completions does not say whether a tool failed.
+        // Chat Completions does not state whether a tool failed.
         found.push(answered(id, true, at.get("content")));
     }
     Ok(())
@@ -130,7 +130,8 @@ fn responses(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
         let id = at.get("call_id").map(|id| id.text().map(str::to_owned)).transpose()?;
         found.push(answered(id, true, at.get("tools")));
     } else if at.is("type", "function_call") || at.is("type", "tool_search_call") {
-        // An item is passed over unless it is a call; a message's own `output` or `content` holds none.
+        // An item that is not a call is skipped; the `output` or `content` of a message contains
+        // none.
         called(at, found)?;
     } else if at.is("type", "additional_tools") {
         found.extend(responses_changes(at)?.into_iter().map(Step::Changed));

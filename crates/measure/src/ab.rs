@@ -1,9 +1,10 @@
-//! `ab`: recorded tasks through arms, judged on every argument of the true calls.
+//! `ab`: plays recorded tasks under several arms and judges every argument of the true calls.
 //!
-//! A [`Play`] is one task in one arm on the real [`Conversation`](toolfold::conversation::Conversation), driven from outside:
-//! by a [`Driver`] that knows the true calls, or by a model whose answers the host brings. What became of it is a [`Row`];
-//! [`compare`] puts rows side by side with error bars, tasks being the unit. No tool runs: forwarded calls are answered with
-//! the task's recorded results, else with [`STUB`].
+//! A [`Play`] is one task in one arm on the real
+//! [`Conversation`](toolfold::conversation::Conversation). A [`Driver`] that knows the true calls,
+//! or a model whose answers the host supplies, makes the calls. The result is a [`Row`];
+//! [`compare`] compares rows with error bars, per task. No tool runs: forwarded calls are answered
+//! with the task's recorded results, or else with [`STUB`].
 
 mod compare;
 mod counter;

@@ -1,9 +1,10 @@
-//! `lock`, `diff`, `check`: what tools cost, held against a committed record and a budget.
+//! `lock`, `diff`, `check`: compares the cost of tools with a committed record and budgets.
 //!
-//! A [`Lock`] is what a tool list cost when somebody accepted it: a digest and the tokens of every tool and of its parts,
-//! and the first turn of every arm asked for. [`Diff::between`] compares two of them, [`Budgets::judge`] holds the newer one
-//! against budgets, and a [`CheckReport`] is written in the forms that pull requests are read in. Two locks are only
-//! compared if the same was counted in both: [`Lock::comparable`].
+//! A [`Lock`] records the cost of an accepted tool list: a digest and the tokens of every tool and
+//! of its parts, and the first turn of every requested arm. [`Diff::between`] compares two of them,
+//! [`Budgets::judge`] checks the newer one against budgets, and a [`CheckReport`] is written in the
+//! formats of pull request tools. Two locks are comparable only if both count the same:
+//! [`Lock::comparable`].
 
 mod budget;
 mod diff;

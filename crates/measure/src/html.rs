@@ -1,8 +1,8 @@
 //! `report --html`: one self-contained page.
 //!
-//! A page asks nothing of any network, runs under a policy that allows its own style sheet and script by their digests and
-//! nothing else, and shows its figures without a script, too. Everything that a stranger wrote is text in it, never markup.
-//! The same [`Page`] is the same bytes.
+//! A page makes no network requests, allows only its own style sheet and script, by their digests,
+//! and shows its figures without the script too. Untrusted text is always text in it, never markup.
+//! Equal [`Page`]s give equal bytes.
 
 mod bars;
 mod markup;
@@ -51,8 +51,8 @@ pub fn html(page: &Page) -> String {
     })
 }
 
-/// What the script sorts and filters: a row a tool. In a script element nothing but `</` ends it, and `<!--` changes how it is
-/// read: no `<` is left in it.
+/// The data that the script sorts and filters: one row per tool. In a script element only `</` ends
+/// it, and `<!--` changes how it is parsed, so it contains no `<`.
 fn data(page: &Page) -> String {
     let row = |tool: &PageTool| {
         let mut row = vec![json!(tool.name), json!(tool.category), json!(tool.tier)];

@@ -1,6 +1,8 @@
-//! What tool schemas cost, and whether a change of them is safe: the pure half of the commands that measure.
+//! Measures the cost of tool schemas and checks changes to them: the pure part of the measuring
+//! commands.
 //!
-//! Values in, values out: no file, no socket, no clock, no process. The command line (`crates/cli`) reads and writes.
+//! Pure functions: no files, sockets, clocks or processes. The command line (`crates/cli`) reads
+//! and writes.
 
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,11 @@
-//! `lint`: what is wrong with a tool list, and what each finding costs.
+//! `lint`: finds problems in a tool list, with the cost of each finding.
 //!
-//! A rule is a row of [`RULES`]; a [`Finding`] is one place where it holds. Every rule is meant for the owner of a list, who
-//! has to be able to act on it: one that is right only most of the time is a note, and one that cannot be told from words or
-//! names with confidence is no rule.
+//! A rule is a row of [`RULES`]; a [`Finding`] is one violation. Every rule is for the owner of a
+//! list, who must be able to act on it: a rule that is right only most of the time is a note, and
+//! one that cannot be decided with confidence from words or names is not included.
 //!
-//! What providers refuse is not written here: the wires of the library say it of the array that they would send
+//! Provider restrictions are not defined here: the wires of the library report them for the array
+//! that they would send
 //! ([`Conversation::diagnostics`](toolfold::conversation::Conversation::diagnostics)).
 
 mod against;
@@ -44,29 +45,29 @@ use crate::parts::Measurer;
 /// The name of the contract, in every answer.
 pub const CONTRACT: &str = "toolfold.lint/1";
 
-/// What a list is held against.
+/// The context of a lint run.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'o> {
-    /// The API that it is sent to: what that refuses is an error. Without one, what any of them refuses is a warning.
+    /// The API: what it rejects is an error. Without one, what any API rejects is a warning.
     pub wire: Option<Wire>,
     /// The model, for the limits of its provider.
     pub model: Option<&'o str>,
-    /// What is known of providers.
+    /// The capability table.
     pub capabilities: &'o Capabilities,
-    /// What a profile makes of the tools.
+    /// The assignment of the tools by a profile.
     pub assignment: Option<&'o Assignment>,
-    /// The list as it was: its differences are found, too.
+    /// The previous list, for comparison.
     pub before: Option<&'o Catalog>,
-    /// What was noticed when the list was read.
+    /// Diagnostics from reading the list.
     pub noticed: &'o [Diagnostic],
-    /// Rules that are not looked at.
+    /// Rules that are disabled.
     pub allow: &'o [String],
-    /// Rules whose findings are errors, whatever they are else.
+    /// Rules whose findings are always errors.
     pub deny: &'o [String],
 }
 
 impl Options<'_> {
-    /// Nothing given: every wire, no profile, no earlier list.
+    /// No options: every wire, no profile, no previous list.
     #[must_use]
     pub fn new() -> Self {
         Options {
@@ -88,17 +89,17 @@ impl Default for Options<'_> {
     }
 }
 
-/// Finds what is wrong with a list, in catalogue order, what is wrong with the list as a whole last. The same list always
-/// gives the same findings.
+/// Finds problems in a list, in catalog order, those of the list as a whole last. The same list
+/// always gives the same findings.
 ///
 /// # Errors
-/// [`CountError`] if the meter cannot count a tool.
+/// Returns a [`CountError`] if the meter cannot count a tool.
 pub fn lint(measurer: &Measurer<'_>, catalog: &Catalog, options: &Options<'_>) -> Result<Lint, CountError> {
     let found = findings(catalog, options);
     found::measured(measurer, catalog, found)
 }
 
-/// The findings without what they cost.
+/// The findings without their costs.
 pub(crate) fn findings(catalog: &Catalog, options: &Options<'_>) -> Vec<Finding> {
     let mut found = Found::new(options);
     find::unread(&mut found, options.noticed);
@@ -125,13 +126,13 @@ pub(crate) fn findings(catalog: &Catalog, options: &Options<'_>) -> Vec<Finding>
     found.sorted(catalog)
 }
 
-/// The rule of an id.
+/// Returns the rule with an id.
 #[must_use]
 pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)
 }
 
-/// The table of rules in Markdown, by group, as `docs/lint.md` has it.
+/// The table of rules in Markdown, by group, as in `docs/lint.md`.
 #[must_use]
 pub fn markdown() -> String {
     let mut out = String::new();
@@ -147,7 +148,7 @@ pub fn markdown() -> String {
     out
 }
 
-/// The word for a severity and a number: `1 error`, `2 errors`.
+/// A number with the word for a severity: `1 error`, `2 errors`.
 #[must_use]
 pub fn counted(n: usize, severity: Severity) -> String {
     format!("{n} {severity}{}", if n == 1 { "" } else { "s" })

@@ -1,7 +1,7 @@
-//! The parts of a tool, and what each costs: the tool with it minus the tool without it.
+//! The parts of a tool and their costs: the tool with the part minus the tool without it.
 //!
-//! Costs of parts do not add up to the tool's: a name, its brackets and its type are no part of their own, and two parts
-//! may share a line break. What is left over belongs to the tool's shape.
+//! Costs of parts do not add up to the tool's: a name, its brackets and its type are not separate
+//! parts, and two parts may share a line break. The remainder belongs to the tool's structure.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,21 +12,21 @@ use toolfold::schema::pointer_token;
 use toolfold::tokens::{CountError, Meter, Tiktoken, TokenCounter, ToolTexts};
 use toolfold::wire::chat_tool;
 
-/// Schemas nested deeper than this are one part.
+/// The maximum depth of schemas that are divided into parts.
 const MAX_DEPTH: usize = 8;
 
-/// Where the schema of a tool in Chat Completions' shape is.
+/// The place of the schema in a Chat Completions tool.
 const SCHEMA: &str = "/function/parameters";
 
-/// What a part is.
+/// The kind of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartKind {
-    /// The tool's name and what stands around every tool.
+    /// The tool's name and the constant text around every tool.
     Name,
     /// A description, of the tool or in its schema.
     Description,
-    /// A parameter, or a property of a nested object, with all that is in it.
+    /// A parameter, or a property of a nested object, with everything in it.
     Parameter,
     /// A `title`.
     Title,
@@ -36,7 +36,7 @@ pub enum PartKind {
     Default,
     /// `examples` or `example`.
     Examples,
-    /// The shape of the items of a list.
+    /// The schema of the items of a list.
     Items,
     /// `anyOf`, `oneOf` or `allOf`.
     Alternatives,
@@ -46,19 +46,20 @@ pub enum PartKind {
     Keyword,
 }
 
-/// One part and its cost in tokens of the meter.
+/// A part and its cost in tokens of the meter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Part {
-    /// What it is.
+    /// The kind of the part.
     pub kind: PartKind,
     /// Its name: a parameter's, or the keyword's.
     pub name: String,
-    /// Where it is in the tool's schema, as a JSON Pointer (RFC 6901). Empty for the name and the tool's description.
+    /// Its place in the tool's schema, as a JSON Pointer (RFC 6901). Empty for the name and the
+    /// tool's description.
     pub pointer: String,
     /// The tool with it minus the tool without it.
     pub tokens: usize,
-    /// The parts in it that cost anything, most expensive first.
+    /// The parts in it with a cost, most expensive first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
 }
@@ -71,7 +72,7 @@ pub struct Measurer<'m> {
 }
 
 impl<'m> Measurer<'m> {
-    /// Counts with this meter. Its vocabulary is loaded with the first text.
+    /// Creates a measurer with this meter. Its vocabulary is loaded with the first text.
     #[must_use]
     pub fn new(meter: &'m Meter) -> Self {
         Self { meter, counter: Tiktoken::new(meter.encoding()) }
@@ -83,18 +84,18 @@ impl<'m> Measurer<'m> {
         self.meter
     }
 
-    /// The texts that are counted for an array of tools in Chat Completions' shape.
+    /// The texts that are counted for an array of Chat Completions tools.
     ///
     /// # Errors
-    /// [`CountError`] if a tool is none of that shape.
+    /// Returns a [`CountError`] if a tool has another format.
     pub fn texts(&self, tools: &[Value]) -> Result<ToolTexts, CountError> {
         self.meter.tool_texts(tools)
     }
 
-    /// The tokens of an array of tools in Chat Completions' shape.
+    /// The tokens of an array of Chat Completions tools.
     ///
     /// # Errors
-    /// As [`Measurer::texts`].
+    /// As for [`Measurer::texts`].
     pub fn total(&self, tools: &[Value]) -> Result<usize, CountError> {
         Ok(self.texts(tools)?.total(&self.counter))
     }
@@ -102,7 +103,7 @@ impl<'m> Measurer<'m> {
     /// The marginal tokens of each tool of an array, in order.
     ///
     /// # Errors
-    /// As [`Measurer::texts`].
+    /// As for [`Measurer::texts`].
     pub fn each(&self, tools: &[Value]) -> Result<Vec<usize>, CountError> {
         Ok(self.texts(tools)?.marginal(&self.counter))
     }
@@ -110,22 +111,23 @@ impl<'m> Measurer<'m> {
     /// The marginal tokens of one tool.
     ///
     /// # Errors
-    /// As [`Measurer::texts`].
+    /// As for [`Measurer::texts`].
     pub fn one(&self, tool: &Value) -> Result<usize, CountError> {
         Ok(self.each(std::slice::from_ref(tool))?.into_iter().sum())
     }
 
-    /// The tokens of a text by itself in the meter's vocabulary: about what it adds where it stands.
+    /// The tokens of a single text in the meter's vocabulary: approximately what it adds to its
+    /// context.
     #[must_use]
     pub fn text(&self, text: &str) -> usize {
         self.counter.count(text)
     }
 
-    /// The parts of a tool that cost at least `min` tokens, most expensive first: its name, its description, its parameters
-    /// and what else its schema holds.
+    /// The parts of a tool that cost at least `min` tokens, most expensive first: its name, its
+    /// description, its parameters and the rest of its schema.
     ///
     /// # Errors
-    /// As [`Measurer::texts`].
+    /// As for [`Measurer::texts`].
     pub fn parts(&self, tool: &Tool, min: usize) -> Result<Vec<Part>, CountError> {
         let whole = chat_value(&Folded::new(tool, Detail::Full, None));
         let cost = self.one(&whole)?;
@@ -142,7 +144,7 @@ impl<'m> Measurer<'m> {
         Ok(over(parts, min))
     }
 
-    /// The name with what stands around every tool: a tool that has nothing else.
+    /// The name with the constant text around every tool: the cost of a tool that has nothing else.
     fn name(&self, whole: &Value) -> Result<Part, CountError> {
         let name = whole.pointer("/function/name").cloned().unwrap_or_default();
         let bare = serde_json::json!({"type": "function", "function": {"name": name,
@@ -150,7 +152,7 @@ impl<'m> Measurer<'m> {
         Ok(Part::new(PartKind::Name, "name", "", self.one(&bare)?))
     }
 
-    /// The parts of a schema at a place of the tool's.
+    /// The parts of a schema at a place in the tool's schema.
     fn below(
         &self,
         whole: &Value,
@@ -183,7 +185,8 @@ impl<'m> Measurer<'m> {
                     }
                 }
                 (Some(PartKind::Parameter), _) => {}
-                // A bill that puts definitions where they are used has no place for them; each is in the parameter it is of.
+                // A bill that inlines definitions has no separate place for them; each belongs to
+                // its parameter.
                 (Some(PartKind::Definitions), _) if matches!(self.meter, Meter::Billed { .. }) => {}
                 (Some(kind), value) => {
                     parts.push(self.part(whole, cost, (kind, keyword), value, &place, min, depth)?);
@@ -219,7 +222,7 @@ impl Part {
     }
 }
 
-/// What kind of part a keyword's value is; `None` for what is the shape itself.
+/// The kind of a keyword's value; `None` for structure.
 fn kind(keyword: &str) -> Option<PartKind> {
     Some(match keyword {
         "type" | "required" => return None,
@@ -236,21 +239,22 @@ fn kind(keyword: &str) -> Option<PartKind> {
     })
 }
 
-/// The parts that cost at least so much and anything at all, most expensive first; equals in the order of the schema.
+/// The parts that cost at least `min` and more than 0, most expensive first; ties in the order of
+/// the schema.
 fn over(mut parts: Vec<Part>, min: usize) -> Vec<Part> {
     parts.retain(|part| part.tokens >= min.max(1));
     parts.sort_by_key(|part| std::cmp::Reverse(part.tokens));
     parts
 }
 
-/// One tool in Chat Completions' shape, as a value.
+/// A Chat Completions tool as a value.
 #[must_use]
 pub fn chat_value(tool: &Folded<'_>) -> Value {
-    // The text was written by this workspace, so that it parses.
+    // The text was written by this workspace, so it parses.
     serde_json::from_str(&chat_tool(tool)).unwrap_or_default()
 }
 
-/// Takes a member out of an object. A property is taken out of what is required, too.
+/// Removes a member of an object. A property is removed from `required`, too.
 pub fn remove(value: &mut Value, pointer: &str) {
     let Some((parent, token)) = pointer.rsplit_once('/') else { return };
     let name = token.replace("~1", "/").replace("~0", "~");

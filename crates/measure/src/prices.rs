@@ -1,9 +1,10 @@
-//! What tokens cost: dated price lists, read from TOML.
+//! Token prices: dated price lists, read from TOML.
 //!
-//! Prices are data: the shipped table is `crates/measure/prices.toml`, every row with its source and date, and a user's own
-//! rows go before it. A model is found however a host spells it ([`ModelId`]): `claude-opus-4.5`,
-//! `us.anthropic.claude-opus-4-5-20251101-v1:0` and `anthropic/claude-opus-4.5` are one model with one price. A model that no
-//! row names has no price; it never gets that of a similar one.
+//! Prices are data: the built-in table is `crates/measure/prices.toml`, every row with its source
+//! and date, and a user's own rows precede it. A model is found in the spelling of any host
+//! ([`ModelId`]): `claude-opus-4.5`, `us.anthropic.claude-opus-4-5-20251101-v1:0` and
+//! `anthropic/claude-opus-4.5` are one model with one price. A model without a row has no price; it
+//! never gets that of a similar one.
 
 use std::sync::OnceLock;
 
@@ -13,56 +14,55 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::model::ModelId;
 use toolfold::profile::{CacheRules, TokenPrices};
 
-/// The shipped table.
+/// The built-in table.
 const SHIPPED: &str = include_str!("../prices.toml");
 
-/// A longer price file is not read, in bytes.
+/// The maximum size of a price file, in bytes.
 pub const MAX_PRICES_BYTES: usize = 1024 * 1024;
 
-/// Words of a model's name that change nothing about its price: how it is asked for, not what it is.
+/// Words of a model's name that do not affect its price: they select a mode, not a model.
 const FREE_VARIANTS: [&str; 3] = ["latest", "beta", "thinking"];
 
-/// The price of a million tokens that no row may exceed, in US dollars: more is a slip of the decimal point.
+/// The maximum price of a million tokens, in US dollars: a higher one is a misplaced decimal point.
 const MOST_USD: f64 = 100_000.0;
 
 const HELP: &str = "a row is `[[price]]` with models (a list of ids), input, output, source and date, and perhaps \
                     cache_read, cache_write, minimum, step, lifetime, long = { cache_write, lifetime } and context; prices \
                     are US dollars for a million tokens";
 
-/// What the tokens of some models cost.
+/// The token prices of some models.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PriceRow {
-    /// The models, as the row writes them.
+    /// The models, as written in the row.
     pub models: Vec<String>,
-    /// In US dollars for a million tokens, for prefixes that are kept for the shortest time.
+    /// US dollars per million tokens, for prefixes in the shortest-lived cache.
     pub prices: TokenPrices,
-    /// How the provider caches, with the same prices in thousandths of the price of input.
+    /// The provider's cache rules, with the same prices in thousandths of the price of input.
     pub rules: CacheRules,
-    /// What it costs to write a prefix that is kept longer (US dollars for a million tokens), and how long it is kept
-    /// (seconds), where that can be had.
+    /// The price and lifetime of the longer-lived cache, if there is one.
     pub long: Option<LongCache>,
     /// The context window in tokens.
     pub context: Option<usize>,
-    /// Who says so.
+    /// The source of the facts.
     pub source: String,
-    /// When it was so, as a year and month or a day.
+    /// The date of the facts, as a year and month or a day.
     pub date: String,
 }
 
-/// A cache that is kept longer and costs more to write.
+/// A longer-lived cache with a higher write price.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LongCache {
-    /// US dollars for a million tokens.
+    /// US dollars per million tokens.
     pub cache_write: f64,
-    /// Seconds.
+    /// The lifetime in seconds.
     pub lifetime: u64,
 }
 
 impl PriceRow {
-    /// The same with prefixes that are kept longer; `None` where the row knows of none.
+    /// The same row with the longer-lived cache; `None` if it has none.
     #[must_use]
     pub fn with_long_cache(&self) -> Option<Self> {
         let long = self.long?;
@@ -76,7 +76,7 @@ impl PriceRow {
     }
 }
 
-/// Whether two ids are of one model. An id of nobody known is no other id's model.
+/// Whether two ids name the same model. An unknown id equals no other.
 fn is_same(one: &ModelId, other: &ModelId) -> bool {
     let variants = |id: &ModelId| {
         let mut own: Vec<String> =
@@ -91,39 +91,40 @@ fn is_same(one: &ModelId, other: &ModelId) -> bool {
         && variants(one) == variants(other)
 }
 
-/// A price list: rows in the order in which they are asked.
+/// A price list: rows in lookup order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PriceTable {
     rows: Vec<PriceRow>,
 }
 
 impl PriceTable {
-    /// The table that is shipped. It is read once.
+    /// The built-in table, which is parsed once.
     #[must_use]
     pub fn builtin() -> &'static Self {
         static TABLE: OnceLock<PriceTable> = OnceLock::new();
-        // That the shipped file has no faults is tested; a fault would leave rows out, and what is left out has no price.
+        // A test ensures that the built-in file is valid; an error would leave rows out, and their
+        // models would have no price.
         TABLE.get_or_init(|| Self::parse(SHIPPED, "prices.toml").value)
     }
 
-    /// Reads a table (TOML, `[[price]]` rows). `file` names it in diagnostics. Faulty rows are left out and diagnosed: those
-    /// without source or date, and those whose prices are no prices.
+    /// Reads a table (TOML, `[[price]]` rows). `file` names it in diagnostics. Invalid rows are
+    /// left out and reported: those without source or date, and those with invalid prices.
     pub fn parse(text: &str, file: &str) -> Loaded<Self> {
         read(text, file)
     }
 
-    /// This table before another: what its rows say of a model goes before what the other says.
+    /// Places this table before another: its rows take precedence.
     #[must_use]
     pub fn over(&self, other: &Self) -> Self {
         Self { rows: self.rows.iter().chain(&other.rows).cloned().collect() }
     }
 
-    /// The rows, in the order in which they are asked.
+    /// The rows, in lookup order.
     pub fn rows(&self) -> impl Iterator<Item = &PriceRow> {
         self.rows.iter()
     }
 
-    /// The first row that names a model, in any spelling of it.
+    /// The first row that names a model, in any spelling.
     #[must_use]
     pub fn of(&self, model: &str) -> Option<&PriceRow> {
         let id = ModelId::parse(model);
@@ -176,7 +177,7 @@ impl Row {
             ("long.cache_write", long),
         ];
         if let Some((key, price)) = all.into_iter().find(|(_, price)| !(0.0..=MOST_USD).contains(price)) {
-            return Err(format!("{key} = {price} of `{named}` is no price for a million tokens"));
+            return Err(format!("{key} = {price} of `{named}` is not a valid price per million tokens"));
         }
         let prices = TokenPrices { input, cache_write, cache_read, output };
         let minimum = self.minimum.unwrap_or_default();
@@ -186,11 +187,11 @@ impl Row {
     }
 }
 
-/// Rules with these prices in thousandths of the price of input; where input is free, so is the rest.
+/// Rules with these prices in thousandths of the price of input; if input is free, so is the rest.
 fn rules(prices: &TokenPrices, rules: CacheRules) -> CacheRules {
     let milli = |price: f64| {
         let share = if prices.input > 0.0 { price / prices.input } else { 1.0 };
-        // Clamped first: the greatest quotient of two prices is far above what the integer holds.
+        // Clamped first: the maximum quotient of two prices exceeds the range of the integer.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the integer's range")]
         let milli = (share * 1_000.0).round().clamp(0.0, 1_000_000.0) as u32;
         milli

@@ -1,9 +1,10 @@
-//! `probe`: what a model takes, by requests with a control that must fail.
+//! `probe`: tests what a model supports, by requests with a control that must fail.
 //!
-//! Each [`Trial`] is one request: a transcript in which a tool was looked up, made by the real conversation, and the question
-//! whether the model then calls the tool as its schema says. The schema asks for a name and a value that nobody can guess, and
-//! that stand nowhere else. The control is the same request without the schema: a model that is right there knows them from
-//! elsewhere, and the probe proves nothing.
+//! Each [`Trial`] is one request: a transcript from the real conversation in which a tool was
+//! expanded. The trial checks whether the model then calls the tool according to its schema. The
+//! schema requires a name and a value that cannot be guessed and occur nowhere else. The control is
+//! the same request without the schema: if a model is right there, it knows them from elsewhere and
+//! the probe proves nothing.
 
 mod row;
 
@@ -19,32 +20,32 @@ use toolfold::wire::{Capabilities, Wire};
 
 use crate::ab::{Ask, body_of, user_message};
 
-/// The tool that the model is asked to call.
+/// The tool that the model must call.
 const TOOL: &str = "reserve_berth";
-/// What the user says.
+/// The user's message.
 const USER: &str =
     "Reserve a berth for the ship Aurora with the tool reserve_berth, by its definition. Do not ask back.";
-/// What stands in place of the schema in the control.
+/// The text that replaces the schema in the control.
 const UNSHOWN: &str = "reserve_berth is open: call it directly.";
 
-/// Where the schema comes from.
+/// The source of the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
-    /// From a result, for a tool that the array declares as an open stub: what arms in_result rest on.
+    /// A result, for a tool that the array declares as an open stub: required by in-result arms.
     Stub,
-    /// From a result, for a tool that the array does not declare.
+    /// A result, for a tool that the array does not declare.
     Undeclared,
-    /// From a result, for a tool that is called through `call_tool`: what arm index rests on.
+    /// A result, for a tool that is called through `call_tool`: required by arm index.
     CallTool,
-    /// From the provider, which keeps the definition until a result refers to it.
+    /// The provider, which stores the definition until a result refers to it.
     Native,
 }
 
 impl Case {
-    /// All of them.
+    /// All cases.
     pub const ALL: [Self; 4] = [Self::Stub, Self::Undeclared, Self::CallTool, Self::Native];
 
-    /// The name used in output.
+    /// The name in output.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -55,7 +56,7 @@ impl Case {
         }
     }
 
-    /// The arm whose transcript it is.
+    /// The arm of the transcript.
     fn arm(self) -> Arm {
         match self {
             Self::Stub | Self::Undeclared => Arm::Stable,
@@ -64,14 +65,14 @@ impl Case {
         }
     }
 
-    /// Whether a wire has it at all.
+    /// Whether a wire supports the case.
     #[must_use]
     pub fn is_on(self, wire: Wire) -> bool {
         wire != Wire::Mcp && wire.supports(self.arm()).is_ok()
     }
 }
 
-/// Why a trial cannot be made or judged, or its results make no row. Its `Display` is the reason.
+/// Why a trial cannot be created or judged, or its results make no row. Displays as the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ProbeError(String);
@@ -82,7 +83,7 @@ impl ProbeError {
     }
 }
 
-/// One request and what a right answer is.
+/// A request and its right answer.
 #[derive(Debug)]
 pub struct Trial {
     case: Case,
@@ -92,10 +93,11 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// A request. `nonce` makes the names and values that nobody can guess; `shown` is false for the control.
+    /// Creates a request. `nonce` makes the names and values unguessable; `shown` is false for the
+    /// control.
     ///
     /// # Errors
-    /// [`ProbeError`], which says why the case cannot be had on this wire.
+    /// Returns a [`ProbeError`] if the wire does not support the case.
     pub fn new(
         case: Case,
         wire: Wire,
@@ -107,7 +109,8 @@ impl Trial {
         let (tools, right) = tools(nonce);
         let catalog = Catalog::from_mcp(&tools.to_string()).map_err(ProbeError::new)?;
         let engine = Engine::builder(catalog).build().map_err(ProbeError::new)?;
-        // What the table says of the model is what is asked here: an empty table refuses nothing.
+        // The trial tests what the table would state about the model, so an empty table is used,
+        // which rejects nothing.
         let unknown = Capabilities::default();
         let start = engine.conversation(wire).model(model).capabilities(&unknown).arm(case.arm());
         let mut conversation = start.start().map_err(ProbeError::new)?;
@@ -135,10 +138,10 @@ impl Trial {
         &self.body
     }
 
-    /// Whether a model's message calls the tool as its schema says, the way that the case asks for.
+    /// Whether a model's message calls the tool according to its schema, in the way of the case.
     ///
     /// # Errors
-    /// [`ProbeError`], which says why the message cannot be read.
+    /// Returns a [`ProbeError`] if the message cannot be read.
     pub fn is_right(&mut self, message: &Value) -> Result<bool, ProbeError> {
         let turn = self.conversation.turn(message).map_err(ProbeError::new)?;
         let (case, right) = (self.case, &self.right);
@@ -152,11 +155,12 @@ impl Trial {
         Ok(is_right)
     }
 
-    /// Why the request would prove nothing, if it has the schema where it must not be or has it nowhere.
+    /// Why the request would prove nothing, if it contains the schema where it must not or lacks
+    /// it.
     fn leaks(&self, shown: bool) -> Option<String> {
         let secret = self.right.get("code").and_then(Value::as_str).unwrap_or_default();
         let has = self.body.to_string().contains(secret);
-        // A provider that defers is given every definition, and keeps it.
+        // A provider that defers receives every definition and stores it.
         match self.case {
             Case::Native => (!has).then(|| "the definition is nowhere in the request".to_owned()),
             _ => (has != shown).then(|| "the schema is not where this case wants it".to_owned()),
@@ -164,7 +168,7 @@ impl Trial {
     }
 }
 
-/// Three tools, and the one right call of the first.
+/// Three tools, and the only right call of the first.
 fn tools(nonce: &str) -> (Value, Value) {
     let hex: String = Sha256::digest(nonce.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     let (key, value) = (hex.get(..6).unwrap_or_default(), hex.get(6..16).unwrap_or_default());
@@ -184,7 +188,7 @@ fn tools(nonce: &str) -> (Value, Value) {
     (tools, json!({key: "Aurora", "code": code}))
 }
 
-/// The message with which the model looked the tool up.
+/// The message with which the model expanded the tool.
 fn lookup(conversation: &Conversation, case: Case, wire: Wire) -> Value {
     let at = conversation.engine().catalog().position(TOOL);
     let entry = conversation.presentation().deferred().iter().find(|own| at.is_some_and(|at| own.tools.contains(&at)));
@@ -196,7 +200,7 @@ fn lookup(conversation: &Conversation, case: Case, wire: Wire) -> Value {
     wire.assistant_message(&[("c1", EXPAND_TOOLS, json!({"tools": [TOOL]}))])
 }
 
-/// The same answer with a plain sentence in place of what it brings.
+/// The same answer with a plain sentence instead of the definitions.
 fn without_schema(mut answer: Value) -> Value {
     if answer.get("type").is_some_and(|kind| kind == "tool_search_output") {
         if let Some(tools) = answer.get_mut("tools") {
@@ -216,7 +220,7 @@ fn without_schema(mut answer: Value) -> Value {
     answer
 }
 
-/// Takes the tool out of an array of any wire.
+/// Removes the tool from an array of any wire.
 fn undeclare(array: &mut Value) {
     let is_it = |tool: &Value| {
         [tool.get("name"), tool.pointer("/function/name")].into_iter().flatten().any(|name| name == TOOL)
@@ -237,8 +241,8 @@ mod tests {
 
     const WIRES: [Wire; 4] = [Wire::OpenAiChat, Wire::OpenAiResponses, Wire::Anthropic, Wire::Gemini];
 
-    /// Every case on every wire that has it: the right call counts, any other does not, and only where it was shown can it
-    /// be known.
+    /// Every case on every wire that supports it: only the right call counts, and only a shown
+    /// schema reveals it.
     #[test]
     fn a_trial_tells_the_right_call_from_others() {
         for wire in WIRES {

@@ -1,7 +1,8 @@
-//! `report`: what a tool set costs, arm by arm, on the first turn and over a session with prompt caching.
+//! `report`: the cost of a tool set, arm by arm, on the first turn and over a session with prompt
+//! caching.
 //!
-//! The figures of a session are those of [`sim`](crate::sim), by which arm `auto` is judged here too: it chooses by estimates
-//! made without a vocabulary, and the report counts.
+//! The session figures are those of [`sim`](crate::sim), which also judges arm `auto` here: that
+//! arm chooses by estimates made without a vocabulary, and the report counts.
 
 mod model;
 mod verdict;
@@ -23,26 +24,26 @@ use toolfold::wire::{Wire, chat_tool};
 use crate::prices::PriceRow;
 use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, ToolMemo, simulate};
 
-/// So many tools are held as values at once.
+/// The maximum number of tools held as values at once.
 const AT_ONCE: usize = 200;
 
-/// What is to be measured.
+/// The input of a measurement.
 pub struct Setup<'s> {
     /// The tools under their profile; without skills, policy and validation.
     pub engine: &'s Engine,
-    /// Where the session would run.
+    /// The environment of the session.
     pub backend: Backend<'s>,
     /// The arms, in the order of the report.
     pub arms: &'s [Arm],
-    /// What to count with.
+    /// The meter.
     pub meter: &'s Meter,
-    /// What a session is taken to be.
+    /// The assumed session.
     pub workload: Workload,
-    /// By what it is priced.
+    /// The model whose prices apply.
     pub priced: Priced<'s>,
     /// The profile.
     pub profile: ProfileInfo,
-    /// An engine with skills, and what their list leaves out; `None` without skills.
+    /// An engine with skills, and what their list omits; `None` without skills.
     pub skills: Option<(&'s Engine, SkillCost)>,
 }
 
@@ -57,11 +58,11 @@ impl std::fmt::Debug for Setup<'_> {
 pub struct Priced<'p> {
     /// The model whose tokens are counted.
     pub model: &'p str,
-    /// The model whose prices count.
+    /// The model whose prices apply.
     pub priced_as: &'p str,
-    /// Its prices; `None` where nobody knows them.
+    /// Its prices; `None` if unknown.
     pub row: Option<&'p PriceRow>,
-    /// How the provider caches, where there are no prices, and who says so.
+    /// The provider's cache rules if there are no prices, and their source.
     pub cache: (CacheRules, &'p str),
 }
 
@@ -72,7 +73,7 @@ pub enum ReportError {
     /// A tool cannot be counted offline.
     #[error("cannot be measured: {0}")]
     Count(#[from] CountError),
-    /// An engine or a conversation cannot be made.
+    /// An engine or a conversation cannot be created.
     #[error("{0}")]
     Engine(String),
 }
@@ -84,10 +85,10 @@ impl From<&PriceRow> for Prices {
     }
 }
 
-/// Measures a tool set in the arms asked for.
+/// Measures a tool set in the requested arms.
 ///
 /// # Errors
-/// [`ReportError`] if something cannot be counted, or an arm that was asked for cannot be built.
+/// Returns a [`ReportError`] if something cannot be counted, or a requested arm cannot be built.
 pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     let Setup { meter, workload, priced, .. } = setup;
     let counter = Cached::new(Tiktoken::new(meter.encoding()));
@@ -128,7 +129,7 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
         step_tokens: workload.step_tokens,
     };
     let pricing = pricing_info(setup, &pricing);
-    // A request with tools costs a constant beside them, which sessions pay and the block does not hold.
+    // A request with tools has a constant cost, which sessions pay and the block does not include.
     let constant = full.sizes.first_turn.saturating_sub(tokens.total());
     for own in arms.values_mut() {
         own.without_constant(constant, full.sizes.first_turn, pricing.context_window);
@@ -165,7 +166,7 @@ struct Measured<'m, 's> {
     unavailable: IndexMap<String, String>,
 }
 
-/// An arm that was measured.
+/// A measured arm.
 #[derive(Clone)]
 struct Own {
     sizes: ArmSizes,
@@ -176,11 +177,12 @@ struct Own {
 }
 
 impl Measured<'_, '_> {
-    /// `None` where the arm cannot be had there.
+    /// `None` if the arm is not supported.
     fn arm(&mut self, arm: Arm) -> Result<Option<Own>, ReportError> {
-        // An engine keeps what it has folded for an arm; this one goes when the arm is measured.
+        // An engine caches what it has folded for an arm; this copy is dropped once the arm is
+        // measured.
         let engine = &self.setup.engine.restricted(|_| true);
-        // Without a profile there is nothing to fold with.
+        // Without a profile nothing can be folded.
         let taken = if engine.folds() { arm } else { Arm::Full };
         let mut conversation = match started(engine, taken, &self.setup.backend) {
             Ok(conversation) => conversation,
@@ -204,7 +206,7 @@ impl Measured<'_, '_> {
         let texts = self.counting.meter().tool_texts(&meta)?;
         self.reasons.extend(&texts.reasons);
         let meta_tokens = texts.marginal(self.counting.counter()).iter().sum();
-        // Of an estimate, how far off it may be; of a bill, what no recorded request covers.
+        // For an estimate, its possible error; for a bill, what no recorded request covers.
         let estimated = matches!(self.counting.meter(), Meter::Estimate { .. });
         let mut band = None;
         if estimated || arm == Arm::Full {
@@ -235,7 +237,7 @@ impl Measured<'_, '_> {
 }
 
 impl ArmCost {
-    /// The first turn as the tool block alone.
+    /// Reduces the first turn to the tool block.
     fn without_constant(&mut self, constant: usize, full: usize, context: Option<usize>) {
         self.first_turn_tokens = self.first_turn_tokens.saturating_sub(constant);
         self.saved = rounded(1.0 - share(self.first_turn_tokens, full.saturating_sub(constant)));
@@ -280,7 +282,7 @@ impl Own {
 }
 
 fn started(engine: &Engine, arm: Arm, backend: &Backend<'_>) -> Result<Conversation, String> {
-    // MCP bills nothing itself: tools are counted as OpenAI Chat would be sent them.
+    // MCP itself bills nothing: tools are counted as sent to OpenAI Chat.
     let wire = if backend.wire == Wire::Mcp { Wire::OpenAiChat } else { backend.wire };
     let start = engine.conversation(wire).arm(arm).capabilities(backend.capabilities);
     let start = match backend.model {
@@ -290,7 +292,7 @@ fn started(engine: &Engine, arm: Arm, backend: &Backend<'_>) -> Result<Conversat
     start.start().map_err(|why| why.to_string())
 }
 
-/// What the declaration of `activate_skill` adds to the array of arm full.
+/// The tokens that the declaration of `activate_skill` adds to the array of arm full.
 fn skills(setup: &Setup<'_>, full: usize, counting: &Counting<'_>) -> Result<SkillCost, ReportError> {
     let Some((engine, cost)) = setup.skills else { return Ok(SkillCost::default()) };
     let mut conversation = started(engine, Arm::Full, &setup.backend).map_err(ReportError::Engine)?;
@@ -362,12 +364,12 @@ fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
-/// A share to four places.
+/// Rounds a share to four decimals.
 fn rounded(share: f64) -> f64 {
     (share * 10_000.0).round() / 10_000.0
 }
 
-/// A number with its thousands set apart.
+/// Formats a number with thousands separators.
 fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();

@@ -1,13 +1,15 @@
-//! `sim`: what a session costs under each arm, prompt caching counted.
+//! `sim`: simulates the cost of a session under each arm, including prompt caching.
 //!
-//! Three steps, so that thousands of variants can be compared. [`CatalogTokens`] counts the tools once. An [`ArmSizes`] says
-//! in tokens what an arm sends and what an expansion brings; [`arm_sizes`] takes them from an engine,
-//! [`ArmSizes::assemble`] from counts alone. [`play`] then turns a [`Session`] into requests, in microseconds, and
-//! [`bill_session`] bills them; [`simulate`] does so for several arms and compares them with arm `full`.
+//! Three steps, so that thousands of variants can be compared. [`CatalogTokens`] counts the tools
+//! once. An [`ArmSizes`] holds in tokens what an arm sends and what an expansion returns;
+//! [`arm_sizes`] takes them from an engine, [`ArmSizes::assemble`] from counts alone. [`play`] then
+//! turns a [`Session`] into requests, in microseconds, and [`bill_session`] bills them;
+//! [`simulate`] does so for several arms and compares them with arm `full`.
 //!
-//! An expansion is charged as the arm delivers it: `in_place` changes the array, so that nothing cached is valid any more;
-//! `in_result` and `bridge` append the JSON of the definitions to the messages; `native` appends what the provider loads, and
-//! deferred tools are not in the prefix. Each expansion is a request of its own.
+//! An expansion is billed as the arm delivers it: `in_place` changes the array, which invalidates
+//! the cache; `in_result` and `bridge` append the JSON of the definitions to the messages; `native`
+//! appends what the provider loads, and deferred tools are not in the prefix. Each expansion is a
+//! separate request.
 
 mod arms;
 mod compare;

@@ -1,12 +1,14 @@
-//! `suggest`: a profile from how tools are used.
+//! `suggest`: derives a profile from the use of tools.
 //!
-//! Whether a tool is worth its place in every request is a matter of how often a *session* needs it: 500 calls in one
-//! session are one session. A core tool costs what its whole form is longer than its folded one, in every request. A
-//! folded one costs a request of its own and the schemas that come with the answer, in the sessions that need it. Both
-//! are priced by the one model of a session's bill ([`toolfold::profile::bill_session`]), prompt caching counted.
+//! Whether a tool is worth its place in every request depends on how often a *session* needs it:
+//! 500 calls in one session are one session. A core tool costs, in every request, the difference
+//! between its full and its folded form. A folded tool costs an additional request and the schemas
+//! in the answer, in the sessions that need it. Both are priced by the one model of a session's
+//! bill ([`toolfold::profile::bill_session`]), including prompt caching.
 //!
-//! Categories are those of a derived profile, or of today's where that one was written by hand; some that are needed
-//! together are put together. The result is estimated on sessions that it was not made from, too.
+//! The categories are those of a derived profile, or of the current one if it was written by hand;
+//! some that are needed together are merged. The result is also estimated on sessions that it was
+//! not made from.
 
 mod categories;
 mod core;
@@ -34,40 +36,42 @@ use self::simulate::Simulator;
 use self::write::Draft;
 use crate::usage::{Usage, UsedSession};
 
-/// The most sessions that are played through; of more, evenly spaced ones are.
+/// The maximum number of simulated sessions; of more, evenly spaced ones are used.
 const MAX_PLAYED: usize = 2_000;
 
-/// How much worse, in thousandths, categories that somebody wrote may be than others before they are given up.
+/// The maximum disadvantage of written categories, in thousandths, before others replace them.
 const OWN_CATEGORIES: u64 = 5;
 
-/// What a profile is suggested for.
+/// The options of a suggestion.
 #[derive(Debug, Clone)]
 pub struct SuggestOptions {
-    /// The arm it will be used with: one that folds, and not [`Arm::Auto`].
+    /// The arm that will use the profile: one that folds, and not [`Arm::Auto`].
     pub arm: Arm,
-    /// What counts tokens.
+    /// The meter.
     pub meter: Meter,
-    /// What cached input costs.
+    /// The cache prices.
     pub rules: CacheRules,
-    /// What a token costs that the model writes, in thousandths of the price of input.
+    /// The price of an output token, in thousandths of the price of input.
     pub output: u32,
-    /// The requests of a session; `None`: one for each of its calls and one more.
+    /// The requests of a session; `None` for one per call and one more.
     pub requests: Option<usize>,
     /// Tokens of system text.
     pub system_tokens: usize,
     /// Tokens by which a conversation grows with each request.
     pub step_tokens: usize,
-    /// The most tokens that core tools may have together.
+    /// The maximum total tokens of core tools.
     pub max_core_tokens: Option<usize>,
-    /// How a model looks up a folded tool that it needs.
+    /// How a model expands a folded tool that it needs.
     pub lookup: Lookup,
-    /// Whether to estimate the gain on sessions that the suggestion was not made from: five times the work.
+    /// Whether to estimate the gain on sessions that the suggestion was not made from, which takes
+    /// five times the work.
     pub held_out: bool,
 }
 
 impl Default for SuggestOptions {
-    /// Arm `stable`, tokens as GPT-4.1 is billed, the cache of [`CacheRules::default`], output at five times the price of
-    /// input, a conversation as [`Workload::default`] has it, whole categories looked up.
+    /// Arm `stable`, tokens as billed for GPT-4.1, the cache of [`CacheRules::default`], output at
+    /// five times the price of input, a conversation as in [`Workload::default`], expansion by
+    /// category.
     fn default() -> Self {
         let Workload { system_tokens, step_tokens, .. } = Workload::default();
         Self {
@@ -89,24 +93,24 @@ impl Default for SuggestOptions {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SuggestError {
-    /// The arm folds nothing, or is not one that stands for itself.
-    #[error("arm {0} has no use for a profile: name one that folds, such as stable or kept")]
+    /// The arm folds nothing, or is `auto`.
+    #[error("arm {0} does not use a profile: choose an arm that folds, such as stable or kept")]
     Arm(Arm),
-    /// Tools cannot be counted under the meter.
+    /// The meter cannot count the tools.
     #[error(transparent)]
     Count(#[from] CountError),
-    /// What was written as a profile does not read as one.
+    /// The generated profile is not valid.
     #[error("the suggested profile does not read as one: {0}; please report it")]
     Unsound(String),
 }
 
 /// Suggests a profile. The same arguments give the same suggestion.
 ///
-/// `today` is the profile that is used now: what is suggested is compared with it, keeps the summaries that somebody
-/// wrote, and hides what it hides.
+/// `today` is the current profile. The suggestion is compared with it, keeps its written summaries,
+/// and hides the same tools.
 ///
 /// # Errors
-/// [`SuggestError`] where the arm folds nothing or the meter cannot count a tool.
+/// Returns a [`SuggestError`] if the arm folds nothing or the meter cannot count a tool.
 pub fn suggest(
     catalog: &Catalog,
     today: &ToolProfile,
@@ -126,10 +130,11 @@ pub fn suggest(
     report::report(&mut fitter, usage, &sessions, fitted, costs, held_out)
 }
 
-/// What the sessions of a usage cost under a profile and [`SuggestOptions::arm`], which may be [`Arm::Full`] here.
+/// Returns the cost of a usage's sessions under a profile and [`SuggestOptions::arm`], which may be
+/// [`Arm::Full`] here.
 ///
 /// # Errors
-/// As [`suggest`].
+/// As for [`suggest`].
 pub fn price(
     catalog: &Catalog,
     profile: &ToolProfile,
@@ -150,22 +155,22 @@ fn spaced(sessions: &[UsedSession]) -> Vec<&UsedSession> {
     sessions.iter().step_by(step).collect()
 }
 
-/// Makes profiles from sessions, and prices them.
+/// Fits profiles to sessions, and prices them.
 struct Fitter<'s> {
     catalog: &'s Catalog,
     options: &'s SuggestOptions,
     costs: Costs<'s>,
     needs: Needs,
     simulator: Simulator<'s>,
-    /// What is the same in every suggestion.
+    /// The common part of all suggestions.
     base: Draft,
     partitions: Vec<Partition>,
-    /// Today's profile under the arm, and every tool full.
+    /// The current profile under the arm, and every tool full.
     today_shown: Shown,
     full_shown: Shown,
 }
 
-/// A profile with how it is shown.
+/// A profile with its forms.
 struct Fitted {
     draft: Draft,
     shown: Shown,
@@ -194,7 +199,7 @@ impl<'s> Fitter<'s> {
         self.costs.shown(&assignment, arm)
     }
 
-    /// What all sessions cost together, in thousandths of a token at the price of input.
+    /// The total cost of all sessions, in thousandths of a token at the price of input.
     fn play(&self, shown: &Shown, sessions: &[&UsedSession]) -> Simulated {
         let mut sum = Simulated::default();
         sessions.iter().for_each(|session| sum.add(&self.simulator.play(shown, &self.needs, session)));
@@ -219,13 +224,13 @@ impl<'s> Fitter<'s> {
         if sessions.iter().all(|session| session.calls.is_empty()) {
             return Ok(fitted);
         }
-        // Categories of what is left to fold, and those that are needed together put together.
+        // Categories of the remaining folded tools, with those that are needed together merged.
         let mut best = (cost, fitted);
         for change in [categories::merged, categories::set_apart] {
             let opened = Opened { shown: &best.1.shown, needs: &self.needs, options: self.options, sessions };
             let Some(draft) = change(self.catalog, &best.1.draft, &opened) else { continue };
             let (cost, fitted) = self.fit_core(Draft { core: self.base.core.clone(), ..draft }, sessions)?;
-            // For less than a hundredth nothing is moved about.
+            // Nothing is moved for a gain of less than one percent.
             if cost + best.0 / 100 < best.0 {
                 best = (cost, fitted);
             }
@@ -233,7 +238,7 @@ impl<'s> Fitter<'s> {
         Ok(best.1)
     }
 
-    /// The best core for some categories, and what the sessions cost with it.
+    /// The best core for some categories, and the cost of the sessions with it.
     fn fit_core(&mut self, draft: Draft, sessions: &[&UsedSession]) -> Result<(u64, Fitted), SuggestError> {
         let arm = self.options.arm;
         let none = self.shown(&draft, arm)?;
@@ -247,16 +252,17 @@ impl<'s> Fitter<'s> {
             candidates.push(Fitted { draft: every, shown: everything });
         }
         let priced = candidates.into_iter().map(|own| (self.play(&own.shown, sessions).milli_tokens, own));
-        // Of equals the first.
+        // Ties use the first.
         priced.min_by_key(|(cost, _)| *cost).ok_or_else(|| SuggestError::Unsound("no candidates".to_owned()))
     }
 
-    /// A suggestion with nothing core but an agent's own tools.
+    /// A suggestion whose only core tools are the agent's own.
     fn no_core(&mut self, fitted: &Fitted) -> Result<Shown, SuggestError> {
         self.shown(&Draft { core: self.base.core.clone(), ..fitted.draft.clone() }, self.options.arm)
     }
 
-    /// What sessions cost under today's profile, with everything full, with nothing core and under a suggestion.
+    /// The cost of sessions under the current profile, with everything full, with nothing core and
+    /// under a suggestion.
     fn compare(&self, fitted: &Fitted, no_core: &Shown, sessions: &[&UsedSession]) -> ExpectedCosts {
         ExpectedCosts {
             today: self.play(&self.today_shown, sessions),

@@ -1,4 +1,4 @@
-//! `tree`: where the tokens of a tool list are: category, tool, part.
+//! `tree`: the tokens of a tool list by category, tool and part.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -13,23 +13,24 @@ use crate::parts::{Measurer, Part, PartKind, chat_value};
 /// The name of the contract, in every tree.
 pub const CONTRACT: &str = "toolfold.tree/1";
 
-/// Where the tokens of a list are. Every figure is in tokens of the meter, with every tool full.
+/// The tokens of a list. Every figure is in tokens of the meter, with every tool full.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Tree {
     /// Always `toolfold.tree/1`.
     pub schema: &'static str,
-    /// What the figures measure.
+    /// The meter.
     pub meter: String,
-    /// Nodes that cost less are not shown, but counted in `less`.
+    /// The minimum tokens of a shown node; others are counted in `less`.
     pub min_tokens: usize,
     /// The whole list.
     pub tokens: usize,
-    /// What no tool owns: the block beside the tools' own costs.
+    /// The cost of the block in addition to the tools' own costs.
     pub shared_overhead: usize,
-    /// The categories, most expensive first; tools without one under the list itself.
+    /// The categories, most expensive first; tools without a category are children of the list
+    /// itself.
     pub nodes: Vec<Node>,
-    /// What is not shown.
+    /// The nodes that are not shown.
     #[serde(skip_serializing_if = "Less::is_nothing")]
     pub less: Less,
 }
@@ -38,23 +39,24 @@ pub struct Tree {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Node {
-    /// What it is.
+    /// The kind of the node.
     pub kind: NodeKind,
     /// Its name.
     pub name: String,
-    /// What it costs: a category the sum of its tools, a tool its marginal cost, a part as in `why`.
+    /// Its cost: for a category the sum of its tools, for a tool its marginal cost, for a part as
+    /// in `why`.
     pub tokens: usize,
-    /// Its share of the whole list, 0 to 1, to four places.
+    /// Its share of the whole list, 0 to 1, with four decimals.
     pub share: f64,
-    /// What is in it, most expensive first.
+    /// Its children, most expensive first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Node>,
-    /// What of it is not shown. Of a tool's parts this is not counted: they do not add up.
+    /// The children that are not shown. Not counted for a tool's parts, which do not add up.
     #[serde(skip_serializing_if = "Less::is_nothing")]
     pub less: Less,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeKind {
@@ -67,13 +69,13 @@ pub enum NodeKind {
     Part(PartKind),
 }
 
-/// Nodes that cost less than is shown.
+/// Nodes below the minimum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Less {
-    /// How many.
+    /// Their number.
     pub nodes: usize,
-    /// What they cost together.
+    /// Their total cost.
     pub tokens: usize,
 }
 
@@ -85,19 +87,19 @@ impl Less {
     }
 }
 
-/// The least that a node must cost to be shown.
+/// The minimum cost of a shown node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Least {
-    /// So many tokens.
+    /// A number of tokens.
     Tokens(usize),
     /// A share of the whole list, 0 to 1.
     Share(f64),
 }
 
-/// Where the tokens are. Without an `assignment` there are no categories.
+/// Computes the tree. Without an `assignment` there are no categories.
 ///
 /// # Errors
-/// [`CountError`] if the meter cannot count a tool.
+/// Returns a [`CountError`] if the meter cannot count a tool.
 pub fn tree(
     measurer: &Measurer<'_>,
     catalog: &Catalog,
@@ -146,7 +148,7 @@ impl Node {
     }
 }
 
-/// The nodes that cost enough, most expensive first, and what the others cost.
+/// The nodes above the minimum, most expensive first, and the cost of the others.
 fn over(mut nodes: Vec<Node>, min: usize) -> (Vec<Node>, Less) {
     nodes.sort_by_key(|node| std::cmp::Reverse(node.tokens));
     let kept = nodes.partition_point(|node| node.tokens >= min);
@@ -155,7 +157,7 @@ fn over(mut nodes: Vec<Node>, min: usize) -> (Vec<Node>, Less) {
     (nodes, less)
 }
 
-/// A share to four places; 0 of nothing.
+/// A share with four decimals; 0 if `all` is 0.
 fn share(part: usize, all: usize) -> f64 {
     if all == 0 {
         return 0.0;
@@ -165,7 +167,7 @@ fn share(part: usize, all: usize) -> f64 {
     (share * 10_000.0).round() / 10_000.0
 }
 
-/// So many tokens of all, rounded up.
+/// A share of all tokens, rounded up.
 fn of(all: usize, share: f64) -> usize {
     #[allow(
         clippy::cast_precision_loss,

@@ -1,15 +1,17 @@
-//! How tools were used: calls read from logs and transcripts of any wire.
+//! Reads the use of tools: calls in logs and transcripts of any wire.
 //!
-//! A [`UsageReader`] takes JSON values, a line at a time. Each may be
+//! A [`UsageReader`] takes JSON values, one per line. Each may be
 //!
-//! * a call: `{"conversation": "c-1", "tool": "read_file", "arguments": {…}}`, under the names that logs commonly use;
-//! * a transcript: the request body or the message array of Chat Completions, Responses, Anthropic or Gemini, or JSON-RPC
-//!   messages of MCP; a single message or item of one; each also inside `request`, `body`, `message` or `payload`;
+//! * a call: `{"conversation": "c-1", "tool": "read_file", "arguments": {…}}`, under the names that
+//!   logs commonly use;
+//! * a transcript: the request body or the message array of Chat Completions, Responses, Anthropic
+//!   or Gemini, or JSON-RPC messages of MCP; a single message or item of one; each also inside
+//!   `request`, `body`, `message` or `payload`;
 //! * a record of toolfold's own event log.
 //!
-//! What they say is put together by conversation. Requests that go on where an earlier one ended are one conversation,
-//! whether they have an id or not, and a call that several of them hold is counted once. A name that the catalogue does
-//! not know is counted as unknown, never dropped.
+//! The values are grouped by conversation. Requests that continue an earlier one belong to the same
+//! conversation, with or without an id, and a call that occurs in several of them is counted once.
+//! Names that are not in the catalog are counted as unknown, never dropped.
 
 mod names;
 mod reader;
@@ -23,14 +25,14 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-/// One call of a tool of the catalogue.
+/// A call of a tool in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UsedCall {
-    /// The tool's place in the catalogue.
+    /// The tool's index in the catalog.
     pub tool: usize,
-    /// Which of the tool's top-level parameters it gave, by their places in the schema's order; `None` if the record does
-    /// not tell the arguments.
+    /// The tool's top-level parameters in the call, by index in the schema's order; `None` if the
+    /// record lacks the arguments.
     pub parameters: Option<Box<[u16]>>,
 }
 
@@ -43,40 +45,42 @@ pub struct UsedSession {
 }
 
 impl UsedSession {
-    /// The places of the tools that it used, each once, in the order of the catalogue.
+    /// The indices of the tools used, without duplicates, in catalog order.
     #[must_use]
     pub fn tools(&self) -> BTreeSet<usize> {
         self.calls.iter().map(|call| call.tool).collect()
     }
 }
 
-/// A name that the catalogue does not know.
+/// A name that is not in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownName {
-    /// How often it was called.
+    /// The number of its calls.
     pub calls: usize,
-    /// The tool that was probably meant.
+    /// The tool that was probably intended.
     pub near: Option<String>,
 }
 
-/// What logs and transcripts tell of a catalogue's tools.
+/// The use of a catalog's tools according to logs and transcripts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// The conversations, in the order of their beginnings. One without a known call counts: nothing was needed there.
+    /// The conversations, in order of their beginnings. One without a known call is included,
+    /// because it needed no tool.
     pub sessions: Vec<UsedSession>,
     /// Calls of `expand_tools`, `call_tool` without a target and `activate_skill`.
     pub meta_calls: usize,
-    /// Names that the catalogue does not know, by the number of their calls, then by name.
+    /// Names that are not in the catalog, by number of calls, then by name.
     pub unknown: IndexMap<String, UnknownName>,
-    /// Calls under further unknown names, of which only the number was kept.
+    /// Calls under further unknown names, of which only the number is stored.
     pub more_unknown: usize,
-    /// Names that were read as another: written in the log, in the catalogue; with their calls.
+    /// Names that were matched with a different spelling: in the log, in the catalog; with their
+    /// calls.
     pub loose: IndexMap<(String, String), usize>,
-    /// Values that say nothing of calls.
+    /// Values without information about calls.
     pub silent: usize,
-    /// Whether more was given than is counted: [`MAX_SESSIONS`] or [`MAX_CALLS`].
+    /// Whether a limit was exceeded: [`MAX_SESSIONS`] or [`MAX_CALLS`].
     pub cut: bool,
 }
 
@@ -93,7 +97,7 @@ impl Usage {
         self.unknown.values().map(|unknown| unknown.calls).sum::<usize>() + self.more_unknown
     }
 
-    /// Whether nothing is known of any call.
+    /// Whether there are no calls.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.calls() == 0

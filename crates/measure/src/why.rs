@@ -1,7 +1,8 @@
-//! `why`: what the parts of one tool cost, and what each detail drops.
+//! `why`: the cost of one tool's parts, and what each detail hides.
 //!
-//! A figure here is of one tool. What folding the whole list saves is for `report`; what a detail takes from the model is
-//! said here, parameter by parameter, because a call that leaves out a hidden parameter is valid and wrong.
+//! The figures are for one tool; `report` measures the saving over the whole list. This command
+//! shows parameter by parameter what a detail hides from the model, because a call that omits a
+//! hidden parameter is valid but wrong.
 
 mod guess;
 
@@ -18,7 +19,7 @@ use crate::parts::{Measurer, Part, chat_value};
 /// The name of the contract, in every answer.
 pub const CONTRACT: &str = "toolfold.why/1";
 
-/// What one tool costs, part by part and detail by detail. Every figure is in tokens of the meter.
+/// The cost of one tool by part and by detail. Every figure is in tokens of the meter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Why {
@@ -26,21 +27,22 @@ pub struct Why {
     pub schema: &'static str,
     /// The tool.
     pub tool: String,
-    /// The tier that the profile gives it; absent where the profile is off.
+    /// The tier in the profile; absent if the profile is off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<&'static str>,
-    /// The category that it expands with; absent where the profile is off.
+    /// The category that it expands with; absent if the profile is off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// What the figures measure.
+    /// The meter.
     pub meter: String,
-    /// The whole tool: the block with it minus the block without it.
+    /// The full tool: the block with it minus the block without it.
     pub tokens: usize,
-    /// Its parts, most expensive first. They do not add up: what is left is the tool's shape.
+    /// Its parts, most expensive first. They do not add up: the remainder is the tool's structure.
     pub parts: Vec<Part>,
-    /// What the tool came with and no provider sends to a model.
+    /// Members of the tool that no provider sends to a model.
     pub not_billed: Vec<NotBilled>,
-    /// Every detail, richest first. Detail `index` has no form of its own: it is a name in a line of `expand_tools`.
+    /// Every detail, richest first. Detail `index` is omitted: it is only a name in a line of
+    /// `expand_tools`.
     pub details: Vec<DetailCost>,
 }
 
@@ -50,30 +52,30 @@ pub struct Why {
 pub struct NotBilled {
     /// Its key.
     pub name: String,
-    /// How large it is, in bytes of compact JSON.
+    /// Its size in bytes of compact JSON.
     pub bytes: usize,
 }
 
-/// What a tool costs at a detail, and what a model must guess there.
+/// The cost of a tool at a detail, and what a model must guess.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DetailCost {
-    /// The detail asked for.
+    /// The requested detail.
     pub detail: &'static str,
-    /// The detail it really is in: folding that saves nothing, or less than it hides, is not done.
+    /// The actual detail: folding that saves nothing, or less than it hides, is not done.
     pub shown_as: &'static str,
-    /// What the tool costs in it.
+    /// The cost of the tool.
     pub tokens: usize,
-    /// The description in it.
+    /// The description at this detail.
     pub description: String,
-    /// The parameters of which it hides something, in the order of the schema.
+    /// The parameters that are hidden at least partly, in the order of the schema.
     pub guesses: Vec<Guess>,
 }
 
-/// Measures one tool. `summary` is its one sentence where the profile gives it one.
+/// Measures one tool. `summary` is its sentence in the profile, if any.
 ///
 /// # Errors
-/// [`CountError`] if the meter cannot count it.
+/// Returns a [`CountError`] if the meter cannot count it.
 pub fn why(measurer: &Measurer<'_>, tool: &Tool, summary: Option<&str>) -> Result<Why, CountError> {
     let whole = Folded::new(tool, Detail::Full, None);
     let mut details = Vec::new();
@@ -100,7 +102,8 @@ pub fn why(measurer: &Measurer<'_>, tool: &Tool, summary: Option<&str>) -> Resul
     })
 }
 
-/// What the tool came with that only clients read. Source: `docs/wires.md`; no provider shows it to a model.
+/// Members of the tool that only clients read. Source: `docs/wires.md`; no provider shows them to a
+/// model.
 fn not_billed(tool: &Tool) -> Vec<NotBilled> {
     let own = |name: &str, bytes: usize| NotBilled { name: name.to_owned(), bytes };
     let title = tool.title().map(|title| own("title", title.len() + 2));

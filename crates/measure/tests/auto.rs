@@ -81,7 +81,8 @@ impl Measured {
         arms.entry(arm).or_insert_with(make).clone()
     }
 
-    /// Whether `auto` folds over a workload that it was told of, and what is wrong with that, if anything is.
+    /// Whether `auto` folds over a workload that it was told of, and what is wrong with that, if
+    /// anything is.
     fn play(&mut self, engine: &Engine) -> (bool, Option<String>) {
         let auto = engine.conversation(self.wire).model(self.model).arm(Arm::Auto).start().unwrap();
         let (chosen, why) = (auto.arm(), auto.reason());
@@ -133,7 +134,8 @@ fn servers() -> Vec<(String, Catalog)> {
     paths.iter().filter_map(read).collect()
 }
 
-/// The sizes of the lists that are always tried, in bytes of JSON: the largest are left to the longer run.
+/// The sizes of the lists that are always tried, in bytes of JSON: the largest are left to the
+/// longer run.
 const SMALL: usize = 60_000;
 
 fn check(servers: &[(String, Catalog)], backends: &[(Wire, &'static str)], workloads: &[Workload]) {
@@ -168,7 +170,8 @@ fn on_every_server_and_wire_auto_never_costs_more_than_full() {
     check(&servers(), &EVERY_BACKEND, &WORKLOADS);
 }
 
-/// A tool as people write them: words of a fixed list, perhaps nested, perhaps with no words at all, perhaps far too many.
+/// A tool as people write them: words of a fixed list, perhaps nested, perhaps with no words at
+/// all, perhaps far too many.
 fn tool(at: usize, seed: &[usize]) -> Value {
     const WORDS: [&str; 12] = [
         "file",

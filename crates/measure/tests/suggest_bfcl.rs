@@ -1,4 +1,5 @@
-//! `suggest` on call logs of the 100 multi-turn tasks of BFCL: made from one half, priced on the other.
+//! `suggest` on call logs of the 100 multi-turn tasks of BFCL: made from one half, priced on the
+//! other.
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "tests read corpora")]
 #![allow(dead_code, reason = "the corpus is read by files of the library's own tests, which use more of it")]
@@ -65,8 +66,8 @@ fn with_core(catalog: &Catalog, core: &[String]) -> ToolProfile {
     ToolProfile::parse(&text, "hand.toml").into_result().unwrap()
 }
 
-/// What the sessions of some tasks cost by `sim`: the array as a conversation sends it, and everything a task calls looked
-/// up before it is called, in tokens at the price of input.
+/// What the sessions of some tasks cost by `sim`: the array as a conversation sends it, and
+/// everything a task calls looked up before it is called, in tokens at the price of input.
 fn simulated(catalog: &Catalog, profile: &ToolProfile, arm: Arm, lookup: Lookup, tasks: &[&Task]) -> f64 {
     let counter = Tiktoken::new(Encoding::O200kBase);
     let meter = Meter::default();
@@ -103,9 +104,10 @@ fn suggestions_beat_full_no_core_and_a_hand_made_core_on_tasks_they_were_not_mad
     let (none, hand) = (ToolProfile::derive(&catalog), with_core(&catalog, &hand));
     let counter = Tiktoken::new(Encoding::O200kBase);
     println!("{} tools of {} domains; tokens a session at the price of input", catalog.len(), domains.len());
-    // With each the splits in which it may be no better, and by how much. Where single tools are looked up, categories save
-    // nothing, and hardly a tool of these tasks is worth its place: there no harm is done, and that is all. With arm index
-    // the array is so short that it is mostly the size of the answers that counts, and halves differ in what they look up.
+    // With each the splits in which it may be no better, and by how much. Where single tools are
+    // looked up, categories save nothing, and hardly a tool of these tasks is worth its place:
+    // there no harm is done, and that is all. With arm index the array is so short that it is
+    // mostly the size of the answers that counts, and halves differ in what they look up.
     for (arm, lookup, what, may_fail, most) in [
         (Arm::Stable, Lookup::Category, "stable, whole categories looked up", 0, 0.0),
         (Arm::Index, Lookup::Category, "index, whole categories looked up", 1, 1.5),

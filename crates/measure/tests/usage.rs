@@ -85,7 +85,8 @@ fn transcripts_of_every_wire_are_read() {
     check(&[json!([{"messages": chat}, {"messages": []}])], &[&[0, 2], &[]]);
 }
 
-/// A request holds the whole conversation so far: 3 requests of one are one conversation, with and without an id.
+/// A request holds the whole conversation so far: 3 requests of one are one conversation, with and
+/// without an id.
 #[test]
 fn requests_that_go_on_are_one_conversation() {
     let call = |id: &str, name: &str| json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": name, "input": {}}]});

@@ -1,21 +1,23 @@
-//! How many cases a test tries.
+//! The number of cases that a test tries.
 
-/// How thorough a run of the tests is. `TOOLFOLD_CASES` says it: `quick` (the default), `ci` or `long`.
+/// The thoroughness of a test run, set by `TOOLFOLD_CASES`: `quick` (the default), `ci` or `long`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cases {
-    /// An eighth of the cases of a property test, and a sample of the corpora: what one runs after each change.
+    /// An eighth of the cases of a property test, and a sample of the corpora: for runs after each
+    /// change.
     Quick,
-    /// Every case that a test names, and the whole of the corpora: what `.ci/run` runs.
+    /// Every case of a test, and the whole corpora: for `.ci/run`.
     Ci,
     /// Ten times the cases of `Ci`.
     Long,
 }
 
 impl Cases {
-    /// What the environment of this run asks for.
+    /// The thoroughness according to the environment.
     ///
     /// # Panics
-    /// If `TOOLFOLD_CASES` is set to another word: a misspelt `ci` must not pass as a quick run.
+    /// Panics if `TOOLFOLD_CASES` is set to another word: a misspelled `ci` must not pass as a
+    /// quick run.
     #[must_use]
     pub fn of_this_run() -> Self {
         match std::env::var("TOOLFOLD_CASES").as_deref() {
@@ -26,21 +28,21 @@ impl Cases {
         }
     }
 
-    /// Whether only a part of the cases is tried, so that a test cannot expect to have seen each kind.
+    /// Whether only some of the cases are tried, so that a test cannot require every kind.
     #[must_use]
     pub fn is_quick(self) -> bool {
         self == Self::Quick
     }
 }
 
-/// The cases that a property test tries: `full` in CI, an eighth of it in a quick run (but at least 16, or all if there are
-/// fewer), ten times as many in a long one.
+/// The cases that a property test tries: `full` in CI, an eighth of it in a quick run (but at least
+/// 16, or all if there are fewer), ten times as many in a long one.
 #[must_use]
 pub fn cases(full: u32) -> u32 {
     cases_of(full.min(16.max(full / 8)), full)
 }
 
-/// The same where an eighth is not the right share for a quick run.
+/// Like [`cases`], with a separate number for a quick run.
 #[must_use]
 pub fn cases_of(quick: u32, full: u32) -> u32 {
     super::timed();
@@ -51,7 +53,8 @@ pub fn cases_of(quick: u32, full: u32) -> u32 {
     }
 }
 
-/// How often a test that kills or races processes does so: 10 times in a quick run, 200 in CI, 1,000 in a long one.
+/// The number of rounds of a test that kills or races processes: 10 in a quick run, 200 in CI,
+/// 1,000 in a long one.
 #[must_use]
 pub fn faults() -> usize {
     super::timed();
@@ -62,8 +65,8 @@ pub fn faults() -> usize {
     }
 }
 
-/// The items that a test over a corpus looks at: all of them, or in a quick run `most` of them, evenly spread, the first and
-/// the last among them. The same ones each time.
+/// The items of a corpus that a test uses: all, or in a quick run `most` of them, evenly spaced,
+/// including the first and the last. The choice is deterministic.
 #[must_use]
 pub fn sample<T>(all: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
     super::timed();

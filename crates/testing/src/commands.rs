@@ -1,4 +1,4 @@
-//! Commands of `toolfold`, as a test runs them where the process is not what it is about.
+//! Runs commands of `toolfold` for tests that are not about the process.
 
 #[cfg(not(unix))]
 mod process;

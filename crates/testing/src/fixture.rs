@@ -1,20 +1,20 @@
-//! The server and client that the gateway is tested with.
+//! The test server and client for the gateway.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The fixture's executable, which lies among the examples, beside the `toolfold` that a test was built with. `cargo test`
-/// builds examples with the tests of their package; no test builds anything.
+/// The fixture's executable, an example beside the `toolfold` that a test was built with.
+/// `cargo test` builds examples with the tests of their package; no test builds anything.
 ///
 /// # Panics
-/// If it is not there, or older than its sources: `cargo test --test it` builds the tests alone.
+/// Panics if it is missing or older than its sources: `cargo test --test it` builds only the tests.
 #[must_use]
 pub fn fixture(toolfold: &str) -> String {
     super::timed();
     example(toolfold, "toolfold-fixture", &["fixture/src"]).to_string_lossy().into_owned()
 }
 
-/// An example of `toolfold-cli` that is newer than the folders below `crates` that it is made from.
+/// An example of `toolfold-cli` that is newer than its sources, which are folders below `crates`.
 pub(crate) fn example(toolfold: &str, name: &str, sources: &[&str]) -> PathBuf {
     let place = Path::new(toolfold).with_file_name("examples").join(name);
     let built = changed(&place).unwrap_or_else(|| panic!("{} is missing: {BUILD}", place.display()));
@@ -31,7 +31,7 @@ fn changed(path: &Path) -> Option<SystemTime> {
     path.metadata().ok()?.modified().ok()
 }
 
-/// When the newest file below a folder was changed.
+/// The modification time of the newest file below a folder.
 fn newest(folder: &Path) -> Option<SystemTime> {
     let entries = std::fs::read_dir(folder).ok()?.flatten();
     let paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -1,4 +1,4 @@
-//! What the tests of every crate share: how many cases they try, and which of them took longest.
+//! Shared by the tests of every crate: the number of cases, and the slowest tests.
 #![allow(clippy::disallowed_methods, reason = "tests read their environment and keep their times in files")]
 
 mod cases;

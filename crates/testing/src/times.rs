@@ -1,8 +1,9 @@
-//! How long the tests of a run took.
+//! The times of the tests of a run.
 //!
-//! Rust's test harness gives no times on a stable toolchain. It runs each test in a thread that has the test's name, so that a
-//! value of that thread is dropped when the test ends: then the time is written down. A test is seen if it calls [`timed`], which
-//! every shared helper of the tests does. Tests of one run have one parent, which is cargo: its process id names their file.
+//! Rust's test harness reports no times on a stable toolchain. It runs each test in a thread with
+//! the test's name, and a thread-local value is dropped when the test ends: then the time is
+//! recorded. A test is included if it calls [`timed`], as every shared helper of the tests does.
+//! The tests of one run have the same parent process, cargo, whose process id names their file.
 
 use std::cell::RefCell;
 use std::fs::{self, OpenOptions};
@@ -10,21 +11,22 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// How long one test took.
+/// The time of one test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Time {
-    /// Seconds from the start of its thread to the end, waits included.
+    /// Seconds from the start of its thread to the end, including waits.
     pub wall: f64,
-    /// CPU seconds of its own thread: processes and threads that it started are not in it. Linux only, 0 elsewhere.
+    /// CPU seconds of its own thread, without processes and threads that it started. Linux only, 0
+    /// elsewhere.
     pub cpu: f64,
     /// The executable without its hash, and the test's path in it.
     pub name: String,
 }
 
-/// What is written down when a test's thread ends.
+/// Records the time when a test's thread ends.
 struct Running {
     began: Instant,
-    /// Seconds that the thread had run before.
+    /// The seconds that the thread had run before.
     before: f64,
 }
 
@@ -32,7 +34,7 @@ thread_local! {
     static RUNNING: RefCell<Option<Running>> = const { RefCell::new(None) };
 }
 
-/// Lets the test that runs in this thread be counted for the report of the slowest. To be called as often as one likes.
+/// Includes the test of this thread in the report of the slowest. Further calls have no effect.
 pub fn timed() {
     let of_a_test = std::thread::current().name().is_some_and(|name| name != "main");
     if !of_a_test {
@@ -43,7 +45,8 @@ pub fn timed() {
     });
 }
 
-/// The path of an executable that a test is about to start, so that the test is counted.
+/// Returns the path of an executable that a test is about to start, and includes the test in the
+/// report.
 #[must_use]
 pub fn started(program: &str) -> &str {
     timed();
@@ -57,7 +60,7 @@ impl Drop for Running {
         let wall = self.before + self.began.elapsed().as_secs_f64();
         let cpu = ticks().map_or(0.0, |(_, cpu)| cpu / TICKS);
         let line = format!("{wall:.3} {cpu:.2} {}::{name}\n", executable());
-        // The report is a service: a test does not fail because its time cannot be kept.
+        // The report is optional: a test does not fail because its time cannot be recorded.
         let open = || OpenOptions::new().create(true).append(true).open(&file);
         if fs::create_dir_all(file.parent().unwrap_or(&file)).is_ok() {
             drop(open().and_then(|mut file| file.write_all(line.as_bytes())));
@@ -65,7 +68,8 @@ impl Drop for Running {
     }
 }
 
-/// The tests of this run that took longest, at most `most`, and how many were counted. Times of earlier runs are removed.
+/// The slowest tests of this run, at most `most`, and the number of recorded tests. Times of
+/// earlier runs are removed.
 #[must_use]
 pub fn slowest(most: usize) -> (Vec<Time>, usize) {
     let Some(file) = file() else { return (Vec::new(), 0) };
@@ -94,7 +98,7 @@ fn executable() -> String {
     name.rsplit_once('-').map_or(name.clone(), |(own, _)| own.to_owned())
 }
 
-/// Where this run's times are: beside the folder `deps` that cargo puts test executables into.
+/// The file of this run's times: beside the folder `deps` of cargo's test executables.
 fn file() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?;
     let profile = path.parent()?.parent()?;
@@ -111,19 +115,20 @@ fn parent() -> Option<u32> {
     None
 }
 
-/// Ticks in a second, of the figures in `/proc`: 100 on every Linux.
+/// Ticks per second in `/proc`: 100 on every Linux.
 const TICKS: f64 = 100.0;
 
-/// When this thread began, and the CPU time it has had: both in ticks, the first since the system's start.
+/// The start of this thread and its CPU time: both in ticks, the first since the system's start.
 fn ticks() -> Option<(f64, f64)> {
     let text = fs::read_to_string("/proc/thread-self/stat").ok()?;
-    // The second field is a name in brackets that can hold anything; the third is the first one behind it.
+    // The second field is a name in brackets that can contain anything; the third is the first one
+    // after it.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let field = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
     Some((field(22)?, field(14)? + field(15)?))
 }
 
-/// For how many seconds this thread has been there.
+/// The age of this thread, in seconds.
 fn age() -> Option<f64> {
     let up: f64 = fs::read_to_string("/proc/uptime").ok()?.split_whitespace().next()?.parse().ok()?;
     Some((up - ticks()?.0 / TICKS).max(0.0))

@@ -1,8 +1,8 @@
-//! toolfold in an agent on [async-openai](https://docs.rs/async-openai), with a script in place of the API.
-//! Run it: `cargo run -p toolfold-examples async_openai`
+//! toolfold in an agent on [async-openai](https://docs.rs/async-openai), with a script instead of
+//! the API. Run it: `cargo run -p toolfold-examples async_openai`
 //!
-//! The request, the response and the messages are the library's own types. An agent that has them already adopts toolfold
-//! in the lines marked `toolfold`.
+//! The request, the response and the messages are the library's own types. An existing agent adopts
+//! toolfold with the lines marked `toolfold`.
 
 use std::error::Error;
 
@@ -19,17 +19,17 @@ use toolfold::wire::Wire;
 
 use crate::turn::Turn;
 
-/// What each turn sent.
+/// Returns what each turn sent.
 ///
 /// # Errors
-/// What the library reports.
+/// Returns the library's error.
 pub fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
-    // toolfold, once a process. The tools are those the agent has: here the built-in ones.
+    // toolfold, once per process. The tools are the agent's: here the built-in ones.
     let catalog = Catalog::from_openai(include_str!("../../../profiles/excel/tools.json"))?;
     let profile =
         ToolProfile::parse(include_str!("../../../profiles/excel/profile.toml"), "profile.toml").into_result()?;
     let engine = Engine::builder(catalog).profile(profile).build()?;
-    // toolfold, once a conversation.
+    // toolfold, once per conversation.
     let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-4.1").arm(Arm::Stable).start()?;
 
     let user = ChatCompletionRequestUserMessage::from("Make column A of sales.xlsx a percentage.");
@@ -66,7 +66,7 @@ pub fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
     }
 }
 
-/// What became of a call, for whoever watches.
+/// The outcome of a call, for the output.
 fn line(outcome: &Outcome) -> String {
     let became = match outcome {
         Outcome::Reply(_) => "reply",
@@ -77,7 +77,8 @@ fn line(outcome: &Outcome) -> String {
     format!("{} -> {became}", outcome.name())
 }
 
-/// What the API would answer: the model opens a category, calls a tool of it (and one that does not exist), and ends.
+/// The API's answer: the model opens a category, calls one of its tools (and one that does not
+/// exist), and ends.
 fn scripted(request: &CreateChatCompletionRequest, turn: usize) -> serde_json::Result<CreateChatCompletionResponse> {
     let format = json!({"file_path": "sales.xlsx", "cell_range": "A2:A99", "number_format": "0.0%"});
     let call = |id: &str, name: &str, arguments: Value| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
@@ -97,7 +98,7 @@ fn scripted(request: &CreateChatCompletionRequest, turn: usize) -> serde_json::R
     }))
 }
 
-/// The agent's own: toolfold never runs a tool.
+/// The agent's own code: toolfold never runs a tool.
 fn run_tool(name: &str, _arguments: &Value) -> String {
     format!("{name}: done")
 }

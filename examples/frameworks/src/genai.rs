@@ -1,9 +1,9 @@
-//! toolfold in an agent on [genai](https://docs.rs/genai), with a script in place of a provider.
-//! Run it: `cargo run -p toolfold-examples genai`
+//! toolfold in an agent on [genai](https://docs.rs/genai), with a script instead of a provider. Run
+//! it: `cargo run -p toolfold-examples genai`
 //!
-//! The tools, the request, the response and the messages are the library's own types. They are no provider's wire, so that
-//! the agent takes the tools in neutral form and hands calls to the gate one at a time. An agent that has them already adopts
-//! toolfold in the lines marked `toolfold`.
+//! The tools, the request, the response and the messages are the library's own types. They are not
+//! a provider's wire format, so the agent uses the tools in neutral form and passes calls to the
+//! gate one at a time. An existing agent adopts toolfold with the lines marked `toolfold`.
 
 use std::error::Error;
 
@@ -19,17 +19,17 @@ use toolfold::wire::{ToolEntry, Wire};
 
 use crate::turn::Turn;
 
-/// What each turn sent.
+/// Returns what each turn sent.
 ///
 /// # Errors
-/// What the library reports.
+/// Returns the library's error.
 pub fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
-    // toolfold, once a process. The tools are those the agent has: here the built-in ones.
+    // toolfold, once per process. The tools are the agent's: here the built-in ones.
     let catalog = Catalog::from_openai(include_str!("../../../profiles/excel/tools.json"))?;
     let profile =
         ToolProfile::parse(include_str!("../../../profiles/excel/profile.toml"), "profile.toml").into_result()?;
     let engine = Engine::builder(catalog).profile(profile).build()?;
-    // toolfold, once a conversation.
+    // toolfold, once per conversation.
     let mut conversation = engine.conversation(Wire::OpenAiChat).arm(Arm::Stable).start()?;
 
     let mut messages = vec![ChatMessage::user("Make column A of sales.xlsx a percentage.")];
@@ -51,7 +51,7 @@ pub fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
                     conversation.report_result(&forward.id, true); // toolfold
                     ("forward", result)
                 }
-                // With a policy, show a `Confirm` to a person first; `examples/agent.rs` does.
+                // With a policy, show a `Confirm` to the user first, as in `examples/agent.rs`.
                 other => ("reply", other.content().unwrap_or_default().into_owned()),
             };
             calls.push(format!("{} -> {became}", call.fn_name));
@@ -64,7 +64,7 @@ pub fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
     }
 }
 
-/// The tools in the library's type.
+/// The tools as the library's type.
 fn tools(entries: Vec<ToolEntry>) -> serde_json::Result<Vec<Tool>> {
     let tool = |entry: ToolEntry| {
         let own = Tool::new(entry.name).with_schema(serde_json::from_str(&entry.parameters)?);
@@ -73,7 +73,8 @@ fn tools(entries: Vec<ToolEntry>) -> serde_json::Result<Vec<Tool>> {
     entries.into_iter().map(tool).collect()
 }
 
-/// What a model would answer: it opens a category, calls a tool of it (and one that does not exist), and ends.
+/// The model's answer: it opens a category, calls one of its tools (and one that does not exist),
+/// and ends.
 fn scripted(_request: &ChatRequest, turn: usize) -> ChatResponse {
     let format = json!({"file_path": "sales.xlsx", "cell_range": "A2:A99", "number_format": "0.0%"});
     let call = |id: &str, name: &str, fn_arguments: Value| ToolCall {
@@ -100,7 +101,7 @@ fn scripted(_request: &ChatRequest, turn: usize) -> ChatResponse {
     }
 }
 
-/// The agent's own: toolfold never runs a tool.
+/// The agent's own code: toolfold never runs a tool.
 fn run_tool(name: &str, _arguments: &Value) -> String {
     format!("{name}: done")
 }

@@ -1,4 +1,5 @@
-//! toolfold in agents on other libraries: one file each, to be read and copied. `cargo run -p toolfold-examples rig`
+//! toolfold in agents on other libraries: one file each, to read and copy.
+//! `cargo run -p toolfold-examples rig`
 #![allow(clippy::print_stdout, reason = "examples say what they do")]
 
 pub mod async_openai;

@@ -1,9 +1,9 @@
-//! toolfold in an agent on [rig](https://docs.rs/rig-core), with a scripted model in place of a provider's.
-//! Run it: `cargo run -p toolfold-examples rig`
+//! toolfold in an agent on [rig](https://docs.rs/rig-core), with a scripted model instead of a
+//! provider's. Run it: `cargo run -p toolfold-examples rig`
 //!
-//! The model, the tools, the request and the messages are the library's own types. They are no provider's wire, so that
-//! the agent takes the tools in neutral form and hands calls to the gate one at a time. An agent that has them already adopts
-//! toolfold in the lines marked `toolfold`.
+//! The model, the tools, the request and the messages are the library's own types. They are not a
+//! provider's wire format, so the agent uses the tools in neutral form and passes calls to the gate
+//! one at a time. An existing agent adopts toolfold with the lines marked `toolfold`.
 
 use std::error::Error;
 use std::pin::pin;
@@ -24,21 +24,21 @@ use toolfold::wire::{ToolEntry, Wire};
 
 use crate::turn::Turn;
 
-/// What each turn sent.
+/// Returns what each turn sent.
 ///
 /// # Errors
-/// What the library reports.
+/// Returns the library's error.
 pub fn run() -> Result<Vec<Turn>, Box<dyn Error>> {
     block_on(talk(Scripted))
 }
 
 async fn talk(model: impl CompletionModel + Clone) -> Result<Vec<Turn>, Box<dyn Error>> {
-    // toolfold, once a process. The tools are those the agent has: here the built-in ones.
+    // toolfold, once per process. The tools are the agent's: here the built-in ones.
     let catalog = Catalog::from_openai(include_str!("../../../profiles/excel/tools.json"))?;
     let profile =
         ToolProfile::parse(include_str!("../../../profiles/excel/profile.toml"), "profile.toml").into_result()?;
     let engine = Engine::builder(catalog).profile(profile).build()?;
-    // toolfold, once a conversation.
+    // toolfold, once per conversation.
     let mut conversation = engine.conversation(Wire::OpenAiChat).arm(Arm::Stable).start()?;
 
     let mut history = Vec::new();
@@ -63,7 +63,7 @@ async fn talk(model: impl CompletionModel + Clone) -> Result<Vec<Turn>, Box<dyn 
                     conversation.report_result(&forward.id, true); // toolfold
                     ("forward", result)
                 }
-                // With a policy, show a `Confirm` to a person first; `examples/agent.rs` does.
+                // With a policy, show a `Confirm` to the user first, as in `examples/agent.rs`.
                 other => ("reply", other.content().unwrap_or_default().into_owned()),
             };
             calls.push(format!("{name} -> {became}"));
@@ -80,7 +80,7 @@ async fn talk(model: impl CompletionModel + Clone) -> Result<Vec<Turn>, Box<dyn 
     }
 }
 
-/// The tools in the library's type.
+/// The tools as the library's type.
 fn tools(entries: Vec<ToolEntry>) -> serde_json::Result<Vec<ToolDefinition>> {
     let tool = |entry: ToolEntry| {
         let parameters = serde_json::from_str(&entry.parameters)?;
@@ -89,7 +89,8 @@ fn tools(entries: Vec<ToolEntry>) -> serde_json::Result<Vec<ToolDefinition>> {
     entries.into_iter().map(tool).collect()
 }
 
-/// In place of a provider's model: it opens a category, calls a tool of it (and one that does not exist), and ends.
+/// A script instead of a provider's model: it opens a category, calls one of its tools (and one
+/// that does not exist), and ends.
 #[derive(Clone)]
 struct Scripted;
 
@@ -97,7 +98,7 @@ impl CompletionModel for Scripted {
     async fn completion(&self, request: CompletionRequest) -> Result<CompletionResponse, CompletionError> {
         let format = json!({"file_path": "sales.xlsx", "cell_range": "A2:A99", "number_format": "0.0%"});
         let call = |id: &str, name: &str, arguments| AssistantContent::tool_call(id, name, arguments);
-        // How often it has answered already.
+        // The number of earlier answers.
         let turn = request.chat_history.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
         let choice = match turn {
             0 => vec![call("c1", "expand_tools", json!({"categories": ["format"]}))],
@@ -112,12 +113,12 @@ impl CompletionModel for Scripted {
     }
 }
 
-/// The agent's own: toolfold never runs a tool.
+/// The agent's own code: toolfold never runs a tool.
 fn run_tool(name: &str, _arguments: &Value) -> String {
     format!("{name}: done")
 }
 
-/// In place of a runtime: the script never waits. An agent that asks a provider runs on tokio.
+/// A minimal executor: the script never waits. An agent with a real provider runs on tokio.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

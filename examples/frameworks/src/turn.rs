@@ -1,10 +1,10 @@
-//! What the examples tell of a turn, and how they print it.
+//! The record of a turn in the examples, and its output.
 
-/// What a turn sent, and what became of the calls it got back.
+/// What a turn sent, and the outcomes of its calls.
 pub struct Turn {
     /// The request's `tools` as the library writes them.
     pub tools: String,
-    /// The digest of the array that the conversation gave.
+    /// The digest of the conversation's array.
     pub digest: String,
     /// A line for each call.
     pub calls: Vec<String>,

@@ -1,4 +1,4 @@
-//! The examples run, and do what they are there to show.
+//! Tests that the examples run and show what they are for.
 #![allow(missing_docs, reason = "tests document themselves by name")]
 
 #[path = "../../agent.rs"]
@@ -24,7 +24,7 @@ fn array() -> String {
 fn example_async_openai_sends_the_same_bytes_every_turn() {
     let turns = async_openai::run().unwrap();
     assert_eq!(turns.iter().map(|turn| &turn.calls[..]).collect::<Vec<_>>(), CALLS);
-    // The library's types write the array byte for byte as toolfold gave it.
+    // The library's types write the array byte for byte as toolfold returned it.
     let array = array();
     assert!(turns.iter().all(|turn| turn.tools == array && turn.digest == turns[0].digest));
 }

@@ -1,4 +1,4 @@
-//! What is worth a warning in a sound tool.
+//! Warnings about valid tools.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use crate::diagnostic::{Diagnostic, hidden_in};
 use crate::name::ToolName;
 use crate::schema::{self, Target};
 
-/// A name that some provider would refuse is worth a warning before the request fails.
-/// Source: OpenAI `^[a-zA-Z0-9_-]{1,64}$`.
+/// Warns about a name that some provider would reject, before the request fails. Source: OpenAI
+/// `^[a-zA-Z0-9_-]{1,64}$`.
 pub(super) fn portable(name: &ToolName) -> Option<Diagnostic> {
     let text = name.as_str();
     let fits = text.len() <= 64 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
@@ -18,7 +18,8 @@ pub(super) fn portable(name: &ToolName) -> Option<Diagnostic> {
     })
 }
 
-/// Characters that nobody sees but a model reads are worth a warning: they are how instructions are hidden.
+/// Warns about invisible characters: a person does not see them but a model reads them, so they can
+/// hide instructions.
 pub(super) fn hidden_text(name: &ToolName, description: &str, root: &Value) -> Option<Diagnostic> {
     let mut found = hidden_in(description);
     schema::walk(root, &mut |node| {
@@ -32,7 +33,7 @@ pub(super) fn hidden_text(name: &ToolName, description: &str, root: &Value) -> O
     })
 }
 
-/// What a reader of the schema should know: it is not an object's, or it refers to what is not there.
+/// Warns about a schema that does not describe an object, or that has a reference without a target.
 pub(super) fn check_schema(name: &ToolName, root: &Value, noticed: &mut Vec<Diagnostic>) {
     if let Some(other) = schema::top(root).get("type").filter(|t| t.as_str() != Some("object")) {
         let message = format!("tool `{name}`: the arguments' type is {other}, not \"object\"");

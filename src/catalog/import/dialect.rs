@@ -1,14 +1,16 @@
-//! Gemini's OpenAPI subset as JSON Schema.
+//! Converts Gemini's OpenAPI subset to JSON Schema.
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that count, which the JSON form of a 64-bit integer writes as text (`"minItems":"1"`).
+/// Keywords with a count, which the JSON form of a 64-bit integer writes as a string
+/// (`"minItems":"1"`).
 const COUNTS: [&str; 6] = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
 
-/// Makes a schema of `parameters` plain JSON Schema; whether anything was to be changed.
+/// Converts the schema in `parameters` to plain JSON Schema. Returns whether anything changed.
 ///
-/// `type` is written in capitals there, an optional null is `nullable`, counts may be text, and `propertyOrdering` says
-/// the order of properties, which JSON Schema cannot. Source: the Gemini API's `Schema`.
+/// In the subset, types are upper case, `nullable` marks an optional null, counts may be strings,
+/// and `propertyOrdering` gives the order of properties, which JSON Schema cannot express. Source:
+/// the Gemini API's `Schema`.
 pub(super) fn from_gemini(schema: &mut Value) -> bool {
     let Some(map) = schema.as_object_mut() else { return false };
     let mut changed = map.shift_remove("propertyOrdering").is_some();
@@ -36,7 +38,7 @@ pub(super) fn from_gemini(schema: &mut Value) -> bool {
     changed
 }
 
-/// The type in small letters, with null beside it where the schema is nullable.
+/// Converts the type to lower case and adds `null` if the schema is nullable.
 fn kind(map: &mut Map<String, Value>) -> bool {
     let own = map.get("type").and_then(Value::as_str).map(str::to_owned);
     let nullable = map.get("nullable").and_then(Value::as_bool);

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 
 use crate::diagnostic::{Diagnostic, Place};
 
-/// An object's fields in order, each as it was written. A repeated key is refused: two readers would disagree on it.
+/// An object's fields in order, each with its original text. A repeated key is rejected, because
+/// two readers would disagree on its value.
 pub(crate) struct Fields<'t>(Vec<(String, &'t RawValue)>);
 
 impl<'t> Fields<'t> {
@@ -16,10 +17,10 @@ impl<'t> Fields<'t> {
         Self::parse(raw.get())
     }
 
-    /// The fields of the object that a JSON text is.
+    /// Parses the fields of a JSON object.
     ///
     /// # Errors
-    /// Why it is none, or which key it repeats.
+    /// Fails if the text is not an object or repeats a key.
     pub(crate) fn parse(text: &'t str) -> Result<Self, String> {
         if !text.starts_with('{') {
             return Err(format!("a tool must be an object, not {}", kind_of(text)));
@@ -35,19 +36,19 @@ impl<'t> Fields<'t> {
         self.0.iter().map(|(key, raw)| (key.as_str(), *raw))
     }
 
-    /// The fields one by one, each with its key.
+    /// The fields in order, each with its key.
     pub(crate) fn into_iter(self) -> impl Iterator<Item = (String, &'t RawValue)> {
         self.0.into_iter()
     }
 
-    /// A text, or nothing if the key is absent or null.
+    /// Returns a string, or `None` if the key is absent or null.
     pub(super) fn string(&self, key: &str) -> Result<Option<String>, String> {
         let Some(raw) = self.get(key) else { return Ok(None) };
         serde_json::from_str(raw.get())
-            .map_err(|_| format!("`{key}` must be a JSON string with sound escapes, not {}", kind_of(raw.get())))
+            .map_err(|_| format!("`{key}` must be a valid JSON string, found {}", kind_of(raw.get())))
     }
 
-    /// A boolean, or nothing if the key is absent or null.
+    /// Returns a boolean, or `None` if the key is absent or null.
     pub(super) fn boolean(&self, key: &str) -> Result<Option<bool>, String> {
         let Some(raw) = self.get(key) else { return Ok(None) };
         serde_json::from_str(raw.get())
@@ -79,7 +80,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
-/// The elements of the tool list in a document, and the JSON Pointer of the list.
+/// Returns the elements of a document's tool list and the list's JSON Pointer.
 pub(super) fn list<'t>(text: &'t str, file: &str) -> Result<(String, Vec<&'t RawValue>), Diagnostic> {
     let syntax = |why: &serde_json::Error| {
         let place = Place::file(file).line_column(why.line(), why.column().max(1));
@@ -110,7 +111,7 @@ pub(super) fn list<'t>(text: &'t str, file: &str) -> Result<(String, Vec<&'t Raw
                 raw = next;
             }
             _ => {
-                let message = "there is no tool list in this object".to_owned();
+                let message = "no tool list in this object".to_owned();
                 return Err(Diagnostic::error("no-tools", place, message).help(SHAPES));
             }
         }
@@ -119,7 +120,7 @@ pub(super) fn list<'t>(text: &'t str, file: &str) -> Result<(String, Vec<&'t Raw
 
 const SHAPES: &str = "give an array of tools, an object with \"tools\", or a JSON-RPC response to tools/list";
 
-/// The text of a JSON error without its own line and column, which count from the part that was read.
+/// The message of a JSON error without its line and column, which are relative to the parsed part.
 pub(super) fn without_place(why: &serde_json::Error) -> String {
     let text = why.to_string();
     match text.rfind(" at line ") {

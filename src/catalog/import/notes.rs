@@ -1,8 +1,9 @@
-//! What is noticed while a list is read.
+//! Diagnostics collected while reading a list.
 
 use crate::diagnostic::{Diagnostic, Place};
 
-/// How many diagnostics are given one by one; the rest are counted. Keeps a hostile list from costing quadratic time.
+/// The maximum number of diagnostics reported individually; the rest are only counted. Bounds the
+/// cost of a hostile list, which would otherwise be quadratic.
 pub(super) const MAX_DIAGNOSTICS: usize = 50;
 
 /// Collects diagnostics up to a limit and counts the rest.
@@ -23,7 +24,7 @@ impl<'t> Notes<'t> {
         self.list.len() >= MAX_DIAGNOSTICS
     }
 
-    /// Takes a diagnostic about a part of the text and gives it its place.
+    /// Adds a diagnostic about a part of the text and sets its place.
     pub(super) fn push_at(&mut self, mut diagnostic: Diagnostic, part: &str, path: &str) {
         if !self.full() {
             // Parts are slices of the text, so the difference of their addresses is the offset.

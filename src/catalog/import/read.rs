@@ -21,7 +21,7 @@ use crate::schema;
 
 const SCHEMA_HELP: &str = "a schema is a JSON object, nested at most 120 levels deep";
 
-/// The tool that a text is, in a namespace if it stands in one. `outer` are the text's fields.
+/// Reads a tool from its text, with its namespace if it is in one. `outer` holds the text's fields.
 pub(super) fn tool(
     raw: &RawValue,
     outer: &Fields<'_>,
@@ -36,7 +36,7 @@ pub(super) fn tool(
             .help("one list has one format: import them apart"));
     }
     let text: Arc<str> = compact(raw.get()).into();
-    // Read again from the compact text, so that what is kept of it is a part of it.
+    // Parsed again from the compact text, so that the stored parts are slices of it.
     let parts = Parts::of(&text, format).map_err(bad_tool)?;
     let fields = parts.function.as_ref().unwrap_or(&parts.outer);
 
@@ -62,7 +62,7 @@ pub(super) fn tool(
         None => {
             if let Format::Mcp | Format::Anthropic = format {
                 let key = format.schema_keys().first().copied().unwrap_or_default();
-                let message = format!("tool `{name}` has no `{key}`; it is taken to have no parameters");
+                let message = format!("tool `{name}` has no `{key}`; assuming no parameters");
                 noticed.push(caution("no-schema", message).help(format!("{format} requires one")));
             }
             const NONE: &str = r#"{"type":"object","properties":{}}"#;
@@ -91,7 +91,7 @@ pub(super) fn tool(
     })
 }
 
-/// A tool's fields, and those of its `function` where it has one (Chat Completions).
+/// A tool's fields, and those of its `function` if it has one (Chat Completions).
 struct Parts<'t> {
     outer: Fields<'t>,
     function: Option<Fields<'t>>,
@@ -105,7 +105,7 @@ impl<'t> Parts<'t> {
         Ok(Self { outer, function })
     }
 
-    /// The keys that toolfold has no field for.
+    /// The keys for which toolfold has no field.
     fn keys(&self, text: &Arc<str>, format: Format) -> Box<[Key]> {
         let known = |key: &str| match key {
             "name" | "description" => true,
@@ -127,8 +127,9 @@ impl<'t> Parts<'t> {
         }
     }
 
-    /// Whether the text is a tool of its format as it is. A flat function without `type` is the older `functions` array,
-    /// and one without `function` is none of Chat Completions.
+    /// Whether the text is already a complete tool of its format. A flat function without `type`
+    /// belongs to the older `functions` array, and one without `function` is not valid in Chat
+    /// Completions.
     fn is_whole(&self, format: Format) -> bool {
         match format {
             Format::OpenAiChat => self.function.is_some() && self.outer.get("type").is_some(),
@@ -152,8 +153,9 @@ fn read_schema(name: &ToolName, raw: &RawValue, text: &Arc<str>, subset: bool) -
     Ok((fitted(value), Slice::of(text, raw.get())))
 }
 
-/// The same value in as little memory as it needs. A map that grew holds room for four, eight, sixteen entries of over a
-/// hundred bytes each, and most maps of a schema have one or two: a third of what a large catalogue weighs.
+/// Copies a value into the least memory. A map that grew has room for four, eight or sixteen
+/// entries of over a hundred bytes each, although most maps of a schema have one or two: the excess
+/// is a third of a large catalog's memory.
 fn fitted(value: Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(map.into_iter().map(|(key, value)| (key, fitted(value))).collect()),

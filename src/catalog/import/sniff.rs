@@ -1,4 +1,4 @@
-//! Which format a list has, and what an entry of it is.
+//! Detects the format of a list and the kind of an entry.
 
 use super::fields::Fields;
 use crate::catalog::Format;
@@ -6,7 +6,8 @@ use crate::catalog::Format;
 /// The keys under which a Gemini entry lists its functions.
 pub(super) const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
 
-/// Keys of Gemini entries that are not functions. Source: the Gemini API's `Tool`, in both ways to write a key.
+/// Keys of Gemini entries that are not functions. Source: the Gemini API's `Tool`, in both
+/// spellings of a key.
 const GEMINI_TOOLS: [&str; 16] = [
     "googleSearch",
     "google_search",
@@ -26,23 +27,24 @@ const GEMINI_TOOLS: [&str; 16] = [
     "enterprise_web_search",
 ];
 
-/// What an entry of a list is.
+/// The kind of a list entry.
 pub(super) enum Kind {
     /// A tool.
     Tool,
     /// An entry that holds tools under this key.
     Group(&'static str),
-    /// Something else; what it is, in short.
+    /// Anything else, with a short label.
     Foreign(String),
 }
 
-/// The format of a list: the first tool decides, else the first entry that only one format has.
+/// The format of a list: determined by the first tool, or else by the first entry that only one
+/// format has.
 pub(super) fn format_of(entries: &[Result<Fields<'_>, String>]) -> Option<Format> {
     let sound = || entries.iter().filter_map(|read| read.as_ref().ok());
     sound().find_map(of_tool).or_else(|| sound().find_map(of_other))
 }
 
-/// The format of one tool, if it decides it.
+/// The format of one tool, if it is unambiguous.
 pub(super) fn of_tool(fields: &Fields<'_>) -> Option<Format> {
     let has = |key: &str| fields.get(key).is_some();
     if fields.get("function").is_some_and(|f| f.get().starts_with('{')) {
@@ -68,26 +70,26 @@ fn of_other(fields: &Fields<'_>) -> Option<Format> {
         Ok(None) if GEMINI_TOOLS.iter().any(|key| fields.get(key).is_some()) => return Some(Format::Gemini),
         _ => return None,
     };
-    // Anthropic's tools carry the date of their version: `web_search_20250305`.
+    // Anthropic's own tools end with the date of their version: `web_search_20250305`.
     let date = kind.rsplit_once('_').map(|(_, date)| date)?;
     (date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit())).then_some(Format::Anthropic)
 }
 
-/// What an entry of a list of that format is.
+/// Classifies an entry of a list of the given format.
 ///
 /// # Errors
-/// The reason why it cannot be told: its `type` is not a text.
+/// Fails if the entry's `type` is not a string.
 pub(super) fn kind(fields: &Fields<'_>, format: Format) -> Result<Kind, String> {
     if format == Format::Gemini {
         if let Some(key) = DECLARATIONS.into_iter().find(|key| is_list(fields, key)) {
             return Ok(Kind::Group(key));
         }
         let label = fields.iter().next().map(|(key, _)| key.to_owned());
-        // An empty object is neither, and is refused as a tool without a name.
+        // An empty object is neither; it is rejected as a tool without a name.
         return Ok(label.filter(|_| fields.get("name").is_none()).map_or(Kind::Tool, Kind::Foreign));
     }
     if format == Format::Mcp {
-        // A server lists its own tools and nothing else; `type` means nothing there.
+        // An MCP server lists only its own tools; `type` has no meaning there.
         return Ok(Kind::Tool);
     }
     Ok(match fields.string("type")? {

@@ -1,4 +1,4 @@
-//! Arms that users name: a triple of two details and a delivery.
+//! User-defined arms: a detail per tier and a delivery.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Arm, Delivery, Detail};
 
-/// The longest name of an arm, in bytes.
+/// The maximum length of an arm's name, in bytes.
 pub const MAX_ARM_NAME_BYTES: usize = 31;
 
-/// An arm's name, kept in place: arms are copied wherever they are used.
+/// An arm's name, stored inline because arms are copied often.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct ArmName {
     length: u8,
@@ -17,7 +17,7 @@ struct ArmName {
 }
 
 impl ArmName {
-    /// Lower-case letters, digits, `-` and `_`, a letter first.
+    /// Accepts lower-case letters, digits, `-` and `_`, starting with a letter.
     fn new(text: &str) -> Option<Self> {
         let follows = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
         let sound = text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(follows);
@@ -28,7 +28,7 @@ impl ArmName {
     }
 
     fn as_str(&self) -> &str {
-        // Only ASCII is ever kept.
+        // The stored bytes are always ASCII.
         let own = self.bytes.get(..usize::from(self.length)).unwrap_or_default();
         std::str::from_utf8(own).unwrap_or_default()
     }
@@ -40,7 +40,7 @@ impl fmt::Debug for ArmName {
     }
 }
 
-/// An arm that somebody put together: in what detail tools of either tier are sent, and how more of them is delivered.
+/// A user-defined arm: the detail of each tier, and how further detail is delivered.
 ///
 /// ```
 /// use toolfold::profile::{Arm, CustomArm, Delivery, Detail};
@@ -59,7 +59,7 @@ pub struct CustomArm {
     delivery: Delivery,
 }
 
-/// A [`CustomArm`] as it stands in logs.
+/// The form of a [`CustomArm`] in logs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -70,11 +70,12 @@ struct Written {
 }
 
 impl CustomArm {
-    /// Puts an arm together.
+    /// Creates an arm.
     ///
     /// # Errors
-    /// [`UnsoundArm`] if the name is that of a built-in arm or no name, or if the three do not go together: what is folded
-    /// has to be delivered, core tools are never shown in less than extended ones, and an index needs the bridge.
+    /// Returns an [`UnsoundArm`] if the name is invalid or that of a built-in arm, or if the three
+    /// parts are incompatible: folded tools need a delivery, core tools must not have less detail
+    /// than extended ones, and an index needs the bridge.
     pub fn new(name: &str, core: Detail, extended: Detail, delivery: Delivery) -> Result<Self, UnsoundArm> {
         let wrong = |why: String| UnsoundArm { name: crate::diagnostic::visible(name).into_owned(), why };
         let Some(own) = ArmName::new(name) else {
@@ -110,7 +111,7 @@ impl CustomArm {
     }
 }
 
-/// Why three parts are no arm.
+/// Why the three parts are incompatible, if they are.
 fn incompatible(core: Detail, extended: Detail, delivery: Delivery) -> Option<String> {
     let (core_name, extended_name, delivery_name) = (core.name(), extended.name(), delivery.name());
     let folds = core != Detail::Full || extended != Detail::Full;
@@ -122,10 +123,10 @@ fn incompatible(core: Detail, extended: Detail, delivery: Delivery) -> Option<St
         }
         _ if core == Detail::Index => Some("core tools are always in the array: core cannot be `index`".to_owned()),
         Delivery::Native if folds => {
-            Some("the provider folds by itself: with delivery `native` core and extended are `full`".to_owned())
+            Some("the provider folds the tools: with delivery `native` core and extended are `full`".to_owned())
         }
         Delivery::None if folds => {
-            Some("what is folded could never be expanded: delivery `none` needs core and extended `full`".to_owned())
+            Some("folded tools could not be expanded: delivery `none` needs core and extended `full`".to_owned())
         }
         Delivery::Bridge if extended != Detail::Index => Some(format!(
             "through the bridge tools are called that are not in the array: extended must be `index`, not `{extended_name}`"
@@ -158,13 +159,13 @@ impl From<CustomArm> for Written {
     }
 }
 
-/// Three parts that are no arm.
+/// An invalid arm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnsoundArm {
-    /// The arm's name, as it was given.
+    /// The arm's name as given.
     pub name: String,
-    /// Why.
+    /// Why the arm is invalid.
     pub why: String,
 }
 

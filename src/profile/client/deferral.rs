@@ -1,20 +1,20 @@
-//! Arrays that defer tools already.
+//! Detects arrays that already defer tools.
 
 use super::ClientProfile;
 use crate::catalog::Catalog;
 
-/// How an array defers tools already.
+/// How an array already defers tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deferral {
-    /// The client that sent it, if it is known.
+    /// The client that sent the array, if known.
     pub client: Option<&'static str>,
-    /// What shows it: the name or the type of the tool that searches, or `defer_loading`.
+    /// The evidence: the name or type of the search tool, or `defer_loading`.
     pub by: String,
 }
 
-/// Whether a tools array defers tools already: it has a tool search of its client or its provider, or tools that are
-/// marked `defer_loading`. Folding such an array as well would hide a tool twice.
+/// Whether a tool array already defers tools: it has a tool search of its client or its provider,
+/// or tools marked `defer_loading`. Folding such an array as well would hide tools twice.
 #[must_use]
 pub fn already_defers(catalog: &Catalog) -> Option<Deferral> {
     let client = ClientProfile::detect(catalog);

@@ -1,4 +1,4 @@
-//! Telling own tools from servers' in the array of a client that nobody wrote a profile for.
+//! Distinguishes an agent's own tools from servers' tools for a client without a profile.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use super::CLIENTS;
 use crate::catalog::{Catalog, Tool};
 use crate::profile::words::{can_be_verb, words};
 
-/// So many tools at least share a prefix before it is a server's.
+/// The minimum number of tools that share a prefix before it counts as a server's.
 const MIN_PREFIXED: usize = 3;
 
-/// So many names that known agents give their own tools show that an array is an agent's.
+/// The minimum number of names common among known agents that identify an array as an agent's.
 const MIN_FAMILIAR: usize = 3;
 
-/// For each tool whether it is unprefixed among prefixed ones.
+/// For each tool, whether it is unprefixed while others are prefixed.
 pub(super) fn unprefixed(catalog: &Catalog) -> Vec<bool> {
     let marked: Vec<bool> = catalog.iter().map(is_marked).collect();
     let count = marked.iter().filter(|marked| **marked).count();
@@ -29,7 +29,8 @@ pub(super) fn unprefixed(catalog: &Catalog) -> Vec<bool> {
         || catalog.iter().zip(&prefixed).filter(|(_, prefixed)| !**prefixed).map(|(tool, _)| tool.name().as_str());
     let familiar = own().filter(|name| is_familiar(name)).count();
     let plain = own().filter(|name| is_plain(name)).count() * 2 >= own().count();
-    // Several servers among a few plain names are an agent's array, and so is one server beside what every agent has.
+    // An array is an agent's if it has several servers and a few plain names, or one server and the
+    // tools that every agent has.
     let several =
         leading_groups(catalog.iter(), 1).into_iter().filter(|(_, tools)| tools.len() >= MIN_PREFIXED).count() > 1;
     let mixed = count > 0
@@ -38,27 +39,29 @@ pub(super) fn unprefixed(catalog: &Catalog) -> Vec<bool> {
     if mixed { prefixed.into_iter().map(|prefixed| !prefixed).collect() } else { none }
 }
 
-/// Whether a tool's name says that it comes from a server: `mcp__x__y`, `mcp_x_y`, `x__y`, or a namespace `mcp__x`.
+/// Whether a tool's name marks it as a server's: `mcp__x__y`, `mcp_x_y`, `x__y`, or a namespace
+/// `mcp__x`.
 fn is_marked(tool: &Tool) -> bool {
     let name = tool.name().as_str();
     let inside = name.find("__").is_some_and(|at| at > 0 && at + 2 < name.len());
     inside || name.starts_with("mcp_") || name.starts_with("mcp-")
 }
 
-/// Whether known agents have an own tool of that name.
+/// Whether known agents have their own tool of that name.
 fn is_familiar(name: &str) -> bool {
     let same = |own: &String| own.eq_ignore_ascii_case(name);
     CLIENTS.iter().any(|client| client.recognised_by.iter().chain(&client.own).any(same))
 }
 
-/// Whether a name has no room for a server's: it is one word, or begins with a verb. `sns_publish` is of a server with one
-/// tool.
+/// Whether a name contains no server name: it is one word, or begins with a verb. `sns_publish`
+/// belongs to a server with one tool.
 fn is_plain(name: &str) -> bool {
     let words = words(name);
     words.len() == 1 || words.first().is_some_and(|first| can_be_verb(first))
 }
 
-/// For each tool whether others share the first word of its name, as a server's: no verb, and followed by one mostly.
+/// For each tool, whether other tools share the first word of its name as a server prefix: it is
+/// not a verb, and a verb usually follows.
 fn prefixed(catalog: &Catalog) -> Vec<bool> {
     let mut prefixed = vec![false; catalog.len()];
     for places in leading_groups(catalog.iter(), 1).into_values().filter(|places| places.len() >= MIN_PREFIXED) {
@@ -71,8 +74,8 @@ fn prefixed(catalog: &Catalog) -> Vec<bool> {
     prefixed
 }
 
-/// The places of tools by the first word of their names, where it is no verb and most of the names have a verb behind it
-/// within so many words more: `slack_post_message`, not `cookie_list`.
+/// The indices of tools by the first word of their names, if it is not a verb and a verb follows it
+/// within a few words in most of the names: `slack_post_message`, not `cookie_list`.
 pub(in super::super) fn leading_groups<'t>(
     tools: impl Iterator<Item = &'t Tool>,
     depth: usize,
@@ -91,8 +94,8 @@ pub(in super::super) fn leading_groups<'t>(
     groups.into_iter().map(|(first, tools)| (first, tools.into_iter().map(|(at, _)| at).collect())).collect()
 }
 
-/// The prefixes of the tools that are not `own`, one a server, with what joins them to the names: words that all names of
-/// one first word begin with.
+/// The prefixes of the tools that are not `own`, one per server, with the separator: words that all
+/// names with the same first word begin with.
 pub(in super::super) fn prefix_groups(catalog: &Catalog, own: &[bool]) -> Vec<String> {
     let others = catalog.iter().zip(own).filter(|(_, own)| !**own).map(|(tool, _)| tool.name().as_str());
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -105,7 +108,8 @@ pub(in super::super) fn prefix_groups(catalog: &Catalog, own: &[bool]) -> Vec<St
     groups.into_values().filter_map(|names| common_prefix(&names)).collect()
 }
 
-/// What all of some names begin with, up to a joint that leaves each a word and before any verb.
+/// The common beginning of some names, up to a separator that leaves a word of each and before any
+/// verb.
 fn common_prefix(names: &[&str]) -> Option<String> {
     let first = *names.first()?;
     let joints = first.char_indices().filter(|(_, c)| matches!(c, '_' | '-')).map(|(at, c)| at + c.len_utf8());

@@ -1,4 +1,4 @@
-//! Putting units into groups that share a subject.
+//! Groups units that share a subject.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,14 @@ use super::leftovers::place;
 use super::topic::is_generic;
 use super::unit::Unit;
 
-/// How many tools a category holds at most, usually. Source: the model opens a category to call one tool of it.
+/// The usual maximum number of tools in a category. Reason: the model opens a category to call one
+/// of its tools.
 const MOST: usize = 12;
 
-/// How many categories to aim at; each costs a line in `expand_tools` in every request.
+/// The target number of categories; each costs a line in `expand_tools` in every request.
 const MOST_CATEGORIES: usize = 48;
 
-/// How large groups may be, in tools.
+/// Size limits of groups, in tools.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) least: usize,
@@ -22,7 +23,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// The limits for so many tools.
+    /// The limits for a number of tools.
     pub(super) fn of(tools: usize) -> Self {
         let most = MOST.max(tools.div_ceil(MOST_CATEGORIES));
         Self { least: 3.max(most / 4), most, hierarchical: false }
@@ -33,27 +34,27 @@ impl Limits {
     }
 }
 
-/// Units that make a category.
+/// Units that form a category.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Group {
-    /// The stems they share, or the stems of each part where several subjects were put together.
+    /// The stems that the units share, or the stems of each part if several subjects were merged.
     pub(super) subjects: Vec<Vec<String>>,
-    /// A general word for it, which no name has.
+    /// A general word for the group that does not occur in the names.
     pub(super) topic: Option<&'static str>,
-    /// Whether it is about parts of its subject, which has a category beside it.
+    /// Whether the group covers details of a subject that has its own category.
     pub(super) details: bool,
-    /// Places among the server's units.
+    /// Indices of the server's units.
     pub(super) units: Vec<usize>,
 }
 
 impl Group {
-    /// Whether its units share nothing.
+    /// Whether the units have nothing in common.
     pub(super) fn is_rest(&self) -> bool {
         self.subjects.is_empty() && self.topic.is_none()
     }
 }
 
-/// How many tools some units have.
+/// The number of tools of some units.
 pub(super) fn size(units: &[Unit], of: &[usize]) -> usize {
     of.iter().filter_map(|at| units.get(*at)).map(|unit| unit.tools.len()).sum()
 }
@@ -65,14 +66,14 @@ pub(super) fn whole(units: &[Unit]) -> Group {
     let single = units.iter().all(|unit| unit.tools.len() == 1);
     let subjects = match shared.is_empty() {
         false => vec![shared],
-        // Two of many that have nothing to do with each other name nothing.
+        // Two of many unrelated subjects do not make a name.
         true if single && units.len() > 2 => Vec::new(),
         true => {
             let mut subjects = largest(units, &all);
             let tools = |subject: &Vec<String>| {
                 units.iter().find(|unit| unit.nouns == *subject).map(|unit| unit.tools.len()).unwrap_or_default()
             };
-            // One that is most of it needs no other beside it.
+            // A subject that covers most of the group needs no second one.
             let alone = subjects.get(1).zip(subjects.first()).is_some_and(|(two, one)| tools(one) >= tools(two) * 3);
             subjects.truncate(if alone { 1 } else { 2 });
             subjects
@@ -81,12 +82,12 @@ pub(super) fn whole(units: &[Unit]) -> Group {
     Group { subjects, units: all, ..Group::default() }
 }
 
-/// The groups of a server's units: every unit is in one of them.
+/// The groups of a server's units. Every unit is in one of them.
 pub(super) fn group(units: &[Unit], limits: Limits) -> Vec<Group> {
     let all: Vec<usize> = (0..units.len()).collect();
     let (groups, left) = split(units, &all, &BTreeSet::new(), limits);
     let groups = place(units, groups, left, limits);
-    // A small server of which much shares nothing is one category.
+    // A small server with many unrelated units is one category.
     let loose: usize = groups.iter().filter(|group| group.is_rest()).map(|group| size(units, &group.units)).sum();
     if loose * 3 > size(units, &all) && size(units, &all) <= limits.most + limits.least {
         vec![whole(units)]
@@ -95,14 +96,14 @@ pub(super) fn group(units: &[Unit], limits: Limits) -> Vec<Group> {
     }
 }
 
-/// The groups that words make, and the units that are in none.
+/// The groups formed by words, and the units that are in none.
 fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits) -> (Vec<Group>, Vec<usize>) {
     let mut groups = Vec::new();
     let all = size(units, of);
     let mut left: BTreeSet<usize> = of.iter().copied().collect();
     let index = Index::new(units, of, aside);
     let mut words: Vec<(&str, usize)> = index.words.keys().map(|word| (*word, index.score(word))).collect();
-    // Subjects of several names first, those that say little last. Of equals the first by the alphabet.
+    // Subjects of several names first, generic ones last. Ties are in alphabetical order.
     words.sort_by_key(|(word, score)| (is_generic(word), std::cmp::Reverse(*score)));
     for (word, _) in &words {
         let members = index.members(units, word, &left, limits);
@@ -112,7 +113,7 @@ fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits)
             groups.push(subject_group(units, members));
         }
     }
-    // What the large subjects have left, each cut by a second word where it is still too large.
+    // The rest of the large subjects, each split by a second word if it is still too large.
     words.retain(|(word, _)| size(units, &index.with(word)) > limits.most);
     for (word, _) in words {
         let members = index.members(units, word, &left, limits);
@@ -144,7 +145,8 @@ fn take(left: &mut BTreeSet<usize>, members: &[usize]) {
     }
 }
 
-/// What is left of a large subject: its plainest unit and the others apart where together they are too large.
+/// The rest of a large subject: its plainest unit is separated from the others if together they are
+/// too large.
 fn remainder(units: &[Unit], rest: Vec<usize>, inner: &BTreeSet<String>, limits: Limits) -> Vec<Group> {
     if size(units, &rest) > limits.most {
         let plain = |at: &usize| units.get(*at).is_some_and(|unit| unit.nouns.iter().all(|noun| inner.contains(noun)));
@@ -165,7 +167,7 @@ fn subject_group(units: &[Unit], members: Vec<usize>) -> Group {
     Group { subjects: vec![shared_nouns(units, &members)], units: members, ..Group::default() }
 }
 
-/// The stems that all of some units have, in the order of the first.
+/// The stems that all of some units have, in the order of the first unit.
 pub(super) fn shared_nouns(units: &[Unit], of: &[usize]) -> Vec<String> {
     let mut members = of.iter().filter_map(|at| units.get(*at));
     let Some(first) = members.next() else { return Vec::new() };
@@ -180,10 +182,10 @@ pub(super) fn largest(units: &[Unit], of: &[usize]) -> Vec<Vec<String>> {
     members.into_iter().take(2).map(|unit| unit.nouns.clone()).collect()
 }
 
-/// Which units have which words.
+/// An index from words to units.
 struct Index<'u> {
     words: BTreeMap<&'u str, Vec<usize>>,
-    /// The tools whose names' first noun a word is.
+    /// For each word, the number of tools whose name has it as the first noun.
     first: BTreeMap<&'u str, usize>,
     tools: BTreeMap<&'u str, usize>,
 }
@@ -217,13 +219,14 @@ impl<'u> Index<'u> {
         self.tools.get(word).copied().unwrap_or_default()
     }
 
-    /// How good a subject a word is: the first noun of a name is its field (`issue_comments`), later ones say what of it.
+    /// How suitable a word is as a subject: the first noun of a name is its field
+    /// (`issue_comments`), later ones qualify it.
     fn score(&self, word: &str) -> usize {
         3 * self.firsts(word) + self.tools(word)
     }
 
-    /// The units left that a category of a word would take: those it is the first noun of, and those whose own first noun
-    /// makes none or one that is too large.
+    /// The remaining units that a category of a word would take: those whose first noun it is, and
+    /// those whose own first noun forms no category or one that is too large.
     fn members(&self, units: &[Unit], word: &str, left: &BTreeSet<usize>, limits: Limits) -> Vec<usize> {
         let takes = |at: &usize| {
             let first =

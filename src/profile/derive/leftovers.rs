@@ -1,4 +1,4 @@
-//! Units that share no word with enough others: where they go.
+//! Places units that share no word with enough others.
 
 use std::collections::BTreeMap;
 
@@ -8,30 +8,33 @@ use super::topic::NAME_WEIGHT;
 use super::unit::Unit;
 use crate::profile::words::stem;
 
-/// How alike two things must be to be put together. A word that two names share counts 1,500 and up to 4,000
-/// more for being rare; one that a name and a sentence share up to 1,000, two sentences half of it; a topic up to 1,500.
+/// The minimum similarity for joining two units or groups. A word that two names share counts
+/// 1,500, and up to 4,000 more if it is rare. A word that a name and a sentence share counts up to
+/// 1,000, one of two sentences half of that, and a topic up to 1,500.
 const MIN_ALIKE: usize = 3_000;
 
-/// The same for what is left when the rest is still too large for one category.
+/// The same if the rest is still too large for one category.
 const MIN_ALIKE_AT_LAST: usize = 1_500;
 
-/// The most that words of sentences count.
+/// The maximum total weight of words from sentences.
 const MOST_BY_SENTENCES: usize = 2_000;
 
-/// What a topic in common counts.
+/// The weight of a common topic.
 const BY_TOPIC: usize = 1_500;
 
-/// The most comparisons of units; beyond it there is nothing to be read in the result.
+/// The maximum number of unit comparisons; with more units the result would not be meaningful.
 const MAX_COMPARED: usize = 60_000;
 
-/// A rest that is a smaller part of its server is left as it is, up to a full category: pairs of
-/// what has nothing in common read worse than a short `other`. Source: own reading of the lists in `tests/it/derive`.
+/// A rest that is a smaller fraction of its server stays unchanged, up to a full category: pairs of
+/// unrelated units read worse than a short `other`. Source: manual review of the lists in
+/// `tests/it/derive`.
 const OTHER_PART: usize = 8;
 
-/// The most parts that are paired.
+/// The maximum number of parts that are paired.
 const MAX_PAIRED: usize = 60;
 
-/// Puts every unit that is left into a group: with what shares a topic, with what is most alike, or with the rest.
+/// Puts every remaining unit into a group: with units of the same topic, with the most similar
+/// group, or with the rest.
 pub(super) fn place(units: &[Unit], mut groups: Vec<Group>, left: Vec<usize>, limits: Limits) -> Vec<Group> {
     let rarity = rarity(units);
     let mut loose: Vec<Group> = Vec::new();
@@ -64,7 +67,7 @@ pub(super) fn place(units: &[Unit], mut groups: Vec<Group>, left: Vec<usize>, li
     groups
 }
 
-/// How rare each stem of names and sentences is: 1,000 for one that two units have, less for more.
+/// The rarity of each stem of names and sentences: 1,000 if two units have it, less if more do.
 fn rarity(units: &[Unit]) -> BTreeMap<&str, usize> {
     let mut having: BTreeMap<&str, usize> = BTreeMap::new();
     for unit in units {
@@ -76,7 +79,7 @@ fn rarity(units: &[Unit]) -> BTreeMap<&str, usize> {
     having.into_iter().map(|(word, units)| (word, 2_000 / units.max(2))).collect()
 }
 
-/// How alike two units are.
+/// The similarity of two units.
 fn alike(one: &Unit, two: &Unit, rarity: &BTreeMap<&str, usize>) -> usize {
     let rare = |word: &String| rarity.get(word.as_str()).copied().unwrap_or_default();
     let names: usize =
@@ -84,13 +87,13 @@ fn alike(one: &Unit, two: &Unit, rarity: &BTreeMap<&str, usize>) -> usize {
     let crossed = one.nouns.iter().filter(|noun| two.said.contains(*noun)).map(rare).sum::<usize>()
         + two.nouns.iter().filter(|noun| one.said.contains(*noun)).map(rare).sum::<usize>();
     let said: usize = one.said.intersection(&two.said).map(rare).sum::<usize>() / 2;
-    // A topic counts where both names speak for it.
+    // A topic counts if both names indicate it.
     let by_name = |weight: &usize| *weight >= NAME_WEIGHT;
     let topic = one.topics.iter().any(|(topic, own)| by_name(own) && two.topics.get(topic).is_some_and(by_name));
     names + (crossed + said).min(MOST_BY_SENTENCES) + if topic { BY_TOPIC } else { 0 }
 }
 
-/// How alike two groups are: the mean over their units.
+/// The similarity of two groups: the mean over their units.
 fn alike_groups(units: &[Unit], one: &Group, two: &Group, rarity: &BTreeMap<&str, usize>) -> usize {
     let pairs = one.units.iter().flat_map(|one| two.units.iter().map(move |two| (*one, *two)));
     let pairs = pairs.filter_map(|(one, two)| Some(alike(units.get(one)?, units.get(two)?, rarity)));
@@ -98,7 +101,7 @@ fn alike_groups(units: &[Unit], one: &Group, two: &Group, rarity: &BTreeMap<&str
     sum / count.max(1)
 }
 
-/// Joins the two that are most alike, one of them too small, until none is alike enough.
+/// Joins the two most similar groups, one of them too small, until none are similar enough.
 fn join_alike(
     units: &[Unit],
     (groups, loose): (&mut [Group], &mut Vec<Group>),
@@ -119,11 +122,11 @@ fn join_alike(
     loose.retain(|group| !group.units.is_empty());
 }
 
-/// How alike the loose groups are to each other and to the others, kept up to date while they are joined.
+/// The similarities of the loose groups to all groups, updated as groups are joined.
 struct Table {
-    /// For each loose group the sum over its units and those of each group, the loose ones first.
+    /// For each loose group, the sum over its units and those of each group, loose groups first.
     sums: Vec<Vec<usize>>,
-    /// The units and the tools of each group; none for one that was joined to another.
+    /// The number of units and of tools of each group; zero for one that was joined to another.
     sizes: Vec<(usize, usize)>,
 }
 
@@ -138,7 +141,7 @@ impl Table {
         Self { sums: parts.iter().take(loose).map(row).collect(), sizes }
     }
 
-    /// The two that are most alike and may be joined, the first of equals: a loose group and any.
+    /// The most similar pair of a loose group and any group that may be joined. Ties use the first.
     fn best(&self, least: usize, limits: Limits) -> Option<(usize, usize)> {
         let mut best: Option<(usize, usize, usize)> = None;
         for (own, (row, (units, tools))) in self.sums.iter().zip(&self.sizes).enumerate() {
@@ -172,7 +175,7 @@ impl Table {
     }
 }
 
-/// Puts a group's units into another. Two loose ones get a subject from both.
+/// Moves a group's units into another. Two loose groups get a subject from both.
 pub(super) fn join(units: &[Unit], into: &mut Group, own: Group, both: bool) {
     into.units.extend(own.units);
     into.units.sort_unstable();
@@ -182,7 +185,7 @@ pub(super) fn join(units: &[Unit], into: &mut Group, own: Group, both: bool) {
     }
 }
 
-/// Puts loose groups together that do the same: what is verified, what is converted.
+/// Joins loose groups that perform the same action, such as verifying or converting.
 fn by_verb(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, limits: Limits) {
     for group in groups.iter_mut() {
         let Some(verb) = verbs(units, group).first().map(|verb| (*verb).to_owned()) else { continue };
@@ -227,7 +230,7 @@ fn verbs<'u>(units: &'u [Unit], group: &Group) -> Vec<&'u str> {
     first.verbs.iter().filter(|verb| others.iter().all(|unit| unit.verbs.contains(*verb))).map(String::as_str).collect()
 }
 
-/// Puts loose groups of one topic together, the topic with most tools first.
+/// Joins loose groups of the same topic, starting with the topic with the most tools.
 fn by_topic(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, limits: Limits) {
     loop {
         let mut tools: BTreeMap<&'static str, usize> = BTreeMap::new();
@@ -250,7 +253,7 @@ fn by_topic(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, lim
         }
         *loose = rest;
         made.units.sort_unstable();
-        // A subject of that name takes them, if it has room.
+        // A subject of that name takes them if it has room.
         let stem = vec![vec![stem(topic)]];
         let tools = size(units, &made.units);
         let same = groups.iter_mut().find(|group| group.subjects == stem || group.topic == made.topic);
@@ -261,18 +264,20 @@ fn by_topic(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, lim
     }
 }
 
-/// The topics of a group that its names speak for.
+/// The topics of a group that its names indicate.
 pub(super) fn topics(units: &[Unit], group: &Group) -> Vec<&'static str> {
     let mut sums: BTreeMap<&'static str, usize> = BTreeMap::new();
     for unit in group.units.iter().filter_map(|at| units.get(*at)) {
         unit.topics.iter().for_each(|(topic, weight)| *sums.entry(topic).or_default() += weight);
     }
-    // What a name says less of than of another topic it is not about: a `database_container` is no container.
+    // A name is not about a topic that it indicates less than another: a `database_container` is
+    // not a container.
     let most = sums.values().copied().max().unwrap_or_default();
     sums.into_iter().filter(|(_, weight)| *weight >= 3 && *weight * 4 >= most * 3).map(|(topic, _)| topic).collect()
 }
 
-/// Where the rest is large, its parts of several tools go together in pairs, the most alike first, named after both.
+/// If the rest is large, joins its parts of several tools in pairs, most similar first, named after
+/// both.
 fn pair_up(
     units: &[Unit],
     groups: &mut Vec<Group>,
@@ -289,7 +294,7 @@ fn pair_up(
         let pairs =
             several.iter().enumerate().flat_map(|(at, one)| several.iter().skip(at + 1).map(move |two| (one, two)));
         let scored = pairs.map(|(one, two)| (alike_groups(units, one.1, two.1, rarity), one.0, two.0));
-        // Of equals the first.
+        // Ties use the first.
         let best = scored.max_by_key(|(score, one, two)| (*score, std::cmp::Reverse((*one, *two))));
         let Some((_, first, second)) = best else { break };
         let (second, first) = (rest.remove(second), rest.remove(first));
@@ -299,7 +304,7 @@ fn pair_up(
         };
         let mut subjects = vec![subject(&first), subject(&second)];
         if limits.hierarchical {
-            // The field is name enough where another stands beside it.
+            // The field is sufficient as a name if another one follows.
             subjects.iter_mut().for_each(|subject| subject.truncate(1));
         }
         groups.push(Group {
@@ -311,13 +316,14 @@ fn pair_up(
     rest
 }
 
-/// The rest: a group of its own without a subject, or, where that would be a tool or two, with what is most alike.
+/// The rest: its own group without a subject or, if it has only one or two tools, part of the most
+/// similar group.
 fn other(units: &[Unit], groups: &mut Vec<Group>, rest: Vec<usize>, rarity: &BTreeMap<&str, usize>, limits: Limits) {
     if rest.is_empty() {
         return;
     }
     if size(units, &rest) >= limits.least || groups.is_empty() {
-        // Two subjects can be named; of more a name would say too little.
+        // Two subjects can be named; a name for more would be vague.
         let subjects = if rest.len() <= 2 { largest(units, &rest) } else { Vec::new() };
         groups.push(Group { subjects, units: rest, ..Group::default() });
         return;
@@ -331,7 +337,7 @@ fn other(units: &[Unit], groups: &mut Vec<Group>, rest: Vec<usize>, rarity: &BTr
         });
         match best {
             Some(into) if alike_groups(units, &own, into, rarity) >= MIN_ALIKE_AT_LAST => join(units, into, own, false),
-            // Its name says that it is there.
+            // The group's name mentions it.
             Some(into) => {
                 if into.topic.is_none() && into.subjects.len() == 1 {
                     into.subjects.push(units.get(at).map(|unit| unit.nouns.clone()).unwrap_or_default());

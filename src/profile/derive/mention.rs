@@ -1,8 +1,10 @@
-//! What is left and is done to the subject of a category goes there, as sentences tell: `edit_block` makes `edits to files`,
-//! and where categories have `deals in a pipeline`, `list_pipelines` is about deals.
+//! Assigns remaining tools to a category whose subject their sentences mention: `edit_block` makes
+//! `edits to files`, and if a category's tools list `deals in a pipeline`, then `list_pipelines` is
+//! about deals.
 //!
-//! Source of the weights and parts below: own reading of what they do to the lists of 20 MCP servers, BFCL and the made-up ones
-//! in `tests/it/derive`. Only their order matters much: words before topics, names before sentences.
+//! Source of the weights and fractions below: manual review of their effect on the lists of 20 MCP
+//! servers, BFCL and the synthetic ones in `tests/it/derive`. Mostly their order matters: words
+//! before topics, names before sentences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,29 +13,30 @@ use super::leftovers::{join, topics};
 use super::topic::{is_generic, topics_of_word};
 use super::unit::Unit;
 
-/// What a subject counts that a sentence names.
+/// The weight of a subject that a sentence names.
 const BY_SENTENCE: usize = 6;
 
-/// What counts a noun that the sentences of half of a category name; of all of it twice as much.
+/// The weight of a noun that half of the sentences of a category name; twice as much if all do.
 const BY_CATEGORY: usize = 4;
 
-/// What a topic counts that names speak for.
+/// The weight of a topic that names indicate.
 const BY_TOPIC: usize = 5;
 
-/// The same where the sentence alone speaks for it.
+/// The weight of a topic that only the sentence indicates.
 const BY_SAID_TOPIC: usize = 3;
 
-/// Where more than this part of a group came by a topic alone, the topic names it.
+/// If more than one in this many members of a group joined by a topic alone, the group is named
+/// after the topic.
 const WIDENED_PART: usize = 3;
 
-/// A word that more than this part of the other sentences have says nothing of one.
+/// A word in more than one in this many of the other sentences is not distinctive.
 const COMMON_PART: usize = 2;
 
-/// Puts loose groups into the groups whose subjects they mention, the strongest first. What is left over is nothing, or
-/// enough for a category of its own.
+/// Puts loose groups into the groups whose subjects they mention, strongest first. The remainder is
+/// empty, or large enough for its own category.
 pub(super) fn join_mentioned(units: &[Unit], groups: &mut [Group], loose: &mut Vec<Group>, limits: Limits) {
     let all = Said::new(units, 0..units.len());
-    // What groups are about is told by what they were before anything joined them.
+    // The subjects of the groups are computed before any group is joined.
     let about: Vec<About> = groups.iter().map(|group| About::new(units, group, &all)).collect();
     let mut found: Vec<(usize, usize, usize)> = Vec::new();
     let mut by_topic: BTreeMap<(usize, usize), &'static str> = BTreeMap::new();
@@ -45,7 +48,7 @@ pub(super) fn join_mentioned(units: &[Unit], groups: &mut [Group], loose: &mut V
         }
     }
     let mut sizes: Vec<usize> = groups.iter().map(|group| size(units, &group.units)).collect();
-    // Of equals the smaller group, then the first.
+    // Ties use the smaller group, then the first.
     found.sort_by_key(|(score, place, at)| (std::cmp::Reverse(*score), sizes.get(*at).copied(), *place, *at));
     let mut left: usize = loose.iter().map(|group| size(units, &group.units)).sum();
     let mut joins: Vec<(usize, usize)> = Vec::new();
@@ -59,7 +62,8 @@ pub(super) fn join_mentioned(units: &[Unit], groups: &mut [Group], loose: &mut V
             joins.push((place, at));
         }
     }
-    // A tool or two alone would have to go where they do not belong: the weakest stay with them.
+    // A remainder of one or two tools would be put where it does not belong, so the weakest stay
+    // with it.
     while left > 0
         && left < limits.least
         && let Some((place, _)) = joins.pop()
@@ -76,7 +80,7 @@ pub(super) fn join_mentioned(units: &[Unit], groups: &mut [Group], loose: &mut V
         }
     }
     for ((at, topic), tools) in widened {
-        // Its own subject says too little of a group that is widened so much.
+        // After widening, the group's own subject is too specific for its name.
         let free = !groups.iter().any(|group| group.topic == Some(topic));
         if let Some(into) = groups.get_mut(at).filter(|into| free && tools * WIDENED_PART > size(units, &into.units)) {
             into.topic = Some(topic);
@@ -85,7 +89,8 @@ pub(super) fn join_mentioned(units: &[Unit], groups: &mut [Group], loose: &mut V
     loose.retain(|group| !group.units.is_empty());
 }
 
-/// Puts loose groups together where enough of them name or mention what one of them is about, the most tools first.
+/// Joins loose groups if enough of them name or mention the subject of one of them, most tools
+/// first.
 pub(super) fn join_each_other(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, limits: Limits) {
     let all = Said::new(units, 0..units.len());
     loop {
@@ -106,13 +111,13 @@ pub(super) fn join_each_other(units: &[Unit], groups: &mut Vec<Group>, loose: &m
             places.iter().filter_map(|place| loose.get(*place)).map(|own| size(units, &own.units)).sum()
         };
         let telling = |word: &str, places: &BTreeSet<usize>| {
-            // Hardly anyone else says it.
+            // Few other units use the word.
             named.contains(word) && !is_generic(word) && all.of(word) <= places.len() + 1
         };
         let best = by.into_iter().filter(|(word, places)| telling(word, places));
         let best = best.map(|(word, places)| (size_of(&places), word, places));
         let best = best.filter(|(tools, ..)| limits.fits(*tools) && (left == *tools || left - *tools >= limits.least));
-        // Of equals the first by the alphabet.
+        // Ties use the first in alphabetical order.
         let Some((_, word, places)) = best.rev().max_by_key(|(tools, ..)| *tools) else { return };
         let subjects = vec![vec![word.to_owned()]];
         let mut members: Vec<usize> =
@@ -127,7 +132,7 @@ pub(super) fn join_each_other(units: &[Unit], groups: &mut Vec<Group>, loose: &m
     }
 }
 
-/// How many of some units say each word.
+/// For each word, the number of some units that use it.
 struct Said<'u> {
     having: BTreeMap<&'u str, usize>,
     units: usize,
@@ -148,14 +153,14 @@ impl<'u> Said<'u> {
     }
 }
 
-/// What a group is about.
+/// The subject of a group.
 struct About<'u> {
     /// The stems of its only subject.
     subject: Vec<&'u str>,
-    /// What its units of several tools are about.
+    /// The nouns that several of its units share.
     nouns: BTreeSet<&'u str>,
     topics: Vec<&'static str>,
-    /// Whether a topic is all that it is about.
+    /// Whether the group's only subject is a topic.
     general: bool,
     said: Said<'u>,
     all: &'u Said<'u>,
@@ -178,19 +183,19 @@ impl<'u> About<'u> {
         Self { subject, nouns, topics, general: group.topic.is_some(), said, all }
     }
 
-    /// Whether few of the other units say a word: one that most say tells nothing of one of them.
+    /// Whether few of the other units use a word: a word that most use is not distinctive.
     fn is_rare_elsewhere(&self, word: &str) -> bool {
         (self.all.of(word) - self.said.of(word)) * COMMON_PART <= self.all.units - self.said.units
     }
 
-    /// How much speaks for a loose group being about the same, and the topic if nothing else does.
+    /// How strongly a loose group matches the subject, and the topic if only that matches.
     fn score(&self, units: &[Unit], own: &Group) -> (usize, Option<&'static str>) {
         let members = || own.units.iter().filter_map(|at| units.get(*at));
         let names = |unit: &Unit, word: &str| {
             unit.nouns.iter().any(|noun| noun == word) || unit.said.contains(word) && self.is_rare_elsewhere(word)
         };
         let named = !self.subject.is_empty() && members().all(|unit| self.subject.iter().all(|word| names(unit, word)));
-        // `list_labels`, where `add_mail_label` is about mail.
+        // `list_labels` belongs here because `add_mail_label` is about mail.
         let kin = |noun: &String| !is_generic(noun) && self.nouns.contains(noun.as_str());
         let named = named || members().all(|unit| unit.nouns.iter().all(kin));
         let by_sentence = if named { BY_SENTENCE } else { 0 };
@@ -206,7 +211,7 @@ impl<'u> About<'u> {
         (by_words + by_topic, topic.copied().filter(|_| by_words == 0 && by_topic > 0))
     }
 
-    /// How many of the category's own sentences say all that a name is about.
+    /// The number of the category's own sentences that mention everything a name is about.
     fn by_category(&self, unit: Option<&Unit>) -> usize {
         let nouns = unit.map(|unit| unit.nouns.as_slice()).unwrap_or_default();
         let telling = |noun: &&String| !is_generic(noun) && self.is_rare_elsewhere(noun);
@@ -215,7 +220,7 @@ impl<'u> About<'u> {
         if most >= 2 && most * 2 >= self.said.units { BY_CATEGORY * 2 * most / self.said.units.max(1) } else { 0 }
     }
 
-    /// Whether all that a unit's sentence speaks for is a topic of the group.
+    /// Whether the unit's sentence indicates only a topic of the group.
     fn only_topic(&self, unit: &Unit) -> bool {
         !unit.topics.is_empty() && unit.topics.keys().all(|topic| self.topics.contains(topic))
     }

@@ -1,4 +1,4 @@
-//! What categories are called, and what is said of them.
+//! Names and descriptions of categories.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,20 +10,20 @@ use crate::name::CategoryName;
 use crate::profile::OTHER;
 use crate::profile::words::{stem, words};
 
-/// The most words of a subject in a name.
+/// The maximum number of words of a subject in a name.
 const MAX_WORDS: usize = 3;
 
-/// So long may the names of a description be together, if there is more than one.
+/// The maximum length of the names in a description with more than one name, in characters.
 const MAX_LINE_CHARS: usize = 50;
 
-/// How many tools a description names.
+/// The maximum number of tools that a description names.
 const MAX_TOOLS: usize = 3;
 
-/// What a category is not called: tiers, details and what the whole list is.
+/// Words that are not category names: tiers, details and words for the whole list.
 const RESERVED: [&str; 10] =
     ["core", "extended", "hidden", "full", "signature", "outline", "required", "summary", "index", OTHER];
 
-/// A group with the names that it could have, the best first.
+/// A group with its possible names, best first.
 #[derive(Debug)]
 pub(super) struct Named {
     source: usize,
@@ -33,7 +33,8 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Names a group. `whole`: it is all that its server has; `several`: there are other servers.
+    /// Names a group. `whole`: the group has all tools of its server. `several`: there are other
+    /// servers.
     pub(super) fn new(
         place: usize,
         source: &Source,
@@ -54,7 +55,7 @@ impl Named {
         let joined = |subjects: &[Vec<String>]| -> String {
             let mut parts: Vec<String> = Vec::new();
             for (at, subject) in subjects.iter().enumerate() {
-                // What the first part says already is not said again: `page_history_and_views`.
+                // Words of the first part are not repeated: `page_history_and_views`.
                 let said = |stem: &&String| at > 0 && subjects.first().is_some_and(|first| first.contains(stem));
                 let own: Vec<String> = subject.iter().filter(|stem| !said(stem)).cloned().collect();
                 let part = shown(&own, if subjects.len() > 1 { MAX_WORDS - 1 } else { MAX_WORDS });
@@ -83,21 +84,21 @@ impl Named {
     }
 }
 
-/// The form of a word that most of the tools write; of equals the shortest.
+/// The most frequent form of a word; ties use the shortest.
 fn surface(units: &[&Unit], stem: &str) -> Option<String> {
     let mut forms: BTreeMap<&str, usize> = BTreeMap::new();
     for (form, count) in units.iter().filter_map(|unit| unit.surface.get(stem)).flatten() {
         *forms.entry(form).or_default() += count;
     }
     if forms.is_empty() {
-        // A verb is written as it is.
+        // A verb is written unchanged.
         return units.iter().any(|unit| unit.verbs.contains(stem)).then(|| stem.to_owned());
     }
     let best = forms.into_iter().max_by_key(|(form, count)| (*count, std::cmp::Reverse(form.len())));
     best.map(|(form, _)| form.to_owned())
 }
 
-/// The categories by name, in the alphabet's order, what has no subject last: each name once.
+/// The categories in alphabetical order, those without a subject last. Names are unique.
 pub(super) fn named(found: Vec<Named>, sources: &[Source]) -> Vec<(String, Vec<Vec<usize>>)> {
     let mut wanted: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for one in &found {
@@ -111,7 +112,7 @@ pub(super) fn named(found: Vec<Named>, sources: &[Source]) -> Vec<(String, Vec<V
         let server = sources.get(one.source).and_then(|source| source.name.as_deref());
         let ambiguous = |name: &String| wanted.get(name).is_some_and(|servers| servers.len() > 1);
         let of_server = |name: &String| server.filter(|server| server != name).map(|server| format!("{server}_{name}"));
-        // Of several servers a word that says little has to say whose it is.
+        // With several servers, a generic word needs the server's name.
         let vague = |name: &str| sources.len() > 1 && server != Some(name) && is_generic(name);
         let fits = |name: &String| !ambiguous(name) && !vague(name);
         let plain = one.names.iter().filter(|name| fits(name)).cloned();
@@ -124,7 +125,7 @@ pub(super) fn named(found: Vec<Named>, sources: &[Source]) -> Vec<(String, Vec<V
         };
         match plain.chain(prefixed).chain(tools).find(free) {
             Some(name) => drop(taken.insert(name, one.units)),
-            // Of one name with another: the same subject, which is one category.
+            // Two groups with the same name have the same subject and become one category.
             None => {
                 match one.names.iter().find(|name| taken.contains_key(*name)).and_then(|name| taken.get_mut(name)) {
                     Some(units) => units.extend(one.units),
@@ -137,14 +138,14 @@ pub(super) fn named(found: Vec<Named>, sources: &[Source]) -> Vec<(String, Vec<V
     taken.into_iter().chain(other).collect()
 }
 
-/// What is said of a category: up to three of its tools, of different units first.
+/// The description of a category: up to three of its tools, from different units first.
 pub(super) fn describe(units: &[Vec<usize>], names: &[&str]) -> String {
     let most = units.iter().map(Vec::len).max().unwrap_or_default();
     let rounds = (0..most).flat_map(|round| units.iter().filter_map(move |unit| unit.get(round)));
     let mut shown: Vec<&str> = rounds.filter_map(|at| names.get(*at)).copied().collect();
     let all = shown.len();
     shown.truncate(MAX_TOOLS);
-    // Every request pays for the line.
+    // The line is billed in every request.
     while shown.len() > 1 && shown.iter().map(|name| name.chars().count() + 2).sum::<usize>() > MAX_LINE_CHARS {
         shown.pop();
     }

@@ -1,4 +1,4 @@
-//! Which server each tool comes from, and which words of its name are the server's.
+//! The server of each tool, and the words of its name that come from the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,32 +7,33 @@ use crate::profile::client::{leading_groups, prefix_groups};
 use crate::profile::sentence::Sentence;
 use crate::profile::words::{name_words, split_server, stem, words};
 
-/// A prefix of so many tools, in thirds of all of them, is the server's.
+/// The minimum fraction of tools, in thirds, whose common prefix is the server's.
 const PREFIX_THIRDS: usize = 2;
 
-/// So many tools at least have a prefix in common before it is one.
+/// The minimum number of tools with a common prefix.
 const MIN_PREFIXED: usize = 3;
 
-/// So much of a description is searched for the name of what a server is for, in characters.
+/// The maximum number of characters of a description that are searched for the product's name.
 const MAX_BRAND_CHARS: usize = 200;
 
-/// So many tools at least have to be there for a name to be common.
+/// The minimum number of tools for a name to count as common.
 const MIN_BRANDED: usize = 6;
 
 /// The tools of one server.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// What it is called, if anything says so.
+    /// The server's name, if known.
     pub(super) name: Option<String>,
-    /// Each tool's place in the catalogue with the words of its name behind the server's, by name.
+    /// Each tool's index in the catalog with the words of its name after the server's, by name.
     pub(super) tools: Vec<(usize, Vec<String>)>,
-    /// Each tool's name behind the server's mark, by its place.
+    /// Each tool's name after the server's mark, by its index.
     pub(super) rests: Vec<(usize, String)>,
-    /// The stems of words that name the server or stand before nearly all of its names: no subjects.
+    /// The stems of words that name the server or begin nearly all of its names. They are not
+    /// subjects.
     pub(super) aside: BTreeSet<String>,
 }
 
-/// The tools that are not the agent's own by server, in the order of their names.
+/// The tools that are not the agent's own, by server, in the order of their names.
 pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -> Vec<Source> {
     let mut members: Vec<(usize, &Tool)> =
         catalog.iter().enumerate().filter(|(at, _)| own.get(*at).is_none_or(|own| !own)).collect();
@@ -44,7 +45,8 @@ pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -
         let (server, rest) = server_of(tool, name, &prefixes);
         groups.entry(server.to_owned()).or_default().push((*at, rest));
     }
-    // `issues.list` names a subject rather than a server where some of them have hardly a tool.
+    // `issues.list` names a subject rather than a server if some of the prefixes have very few
+    // tools.
     let dotted = |tool: &Tool| tool.namespaced().is_none() && !tool.name().as_str().contains("__");
     let small = groups.values().any(|tools| tools.len() < MIN_PREFIXED);
     if groups.len() > 1 && small && prefixes.is_empty() && members.iter().all(|(_, tool)| dotted(tool)) {
@@ -62,7 +64,8 @@ pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -
     sources
 }
 
-/// The server of a tool and the rest of its name: by its namespace, by a mark in its name or by a known prefix.
+/// The server of a tool and the rest of its name: by its namespace, by a mark in its name or by a
+/// known prefix.
 fn server_of<'t>(tool: &'t Tool, name: &'t str, prefixes: &'t [String]) -> (&'t str, &'t str) {
     if let Some((space, own)) = tool.namespaced() {
         return (space.trim_start_matches("mcp__"), own);
@@ -78,7 +81,8 @@ fn server_of<'t>(tool: &'t Tool, name: &'t str, prefixes: &'t [String]) -> (&'t 
     })
 }
 
-/// The tools by the sentence with which they begin every description, where at least two such sentences are all there are.
+/// Groups the tools by the first sentence of their descriptions, if there are at least two such
+/// sentences and every tool has one.
 fn by_opening<'t>(
     members: &[(usize, &'t Tool)],
     sentences: &[Sentence],
@@ -98,8 +102,8 @@ fn by_opening<'t>(
     (named.len() >= 2 && named.len() == by.len()).then_some(named)
 }
 
-/// The tools by what nearly all names begin with, where that is one of several products of a server, each with several
-/// subjects of its own: `jira_get_issue`, `confluence_get_page`.
+/// Groups the tools by the beginning of their names, if it is one of several products of a server,
+/// each with several subjects: `jira_get_issue`, `confluence_get_page`.
 fn by_product<'t>(members: &[(usize, &'t Tool)]) -> Option<BTreeMap<String, Vec<(usize, &'t str)>>> {
     let groups = leading_groups(members.iter().map(|(_, tool)| *tool), 1);
     let all = groups.values().map(Vec::len).sum::<usize>() == members.len();
@@ -126,7 +130,8 @@ fn source(name: &str, tools: Vec<(usize, &str)>) -> Source {
     Source { name: (!called.is_empty()).then_some(called), tools, rests, aside }
 }
 
-/// The stems of proper names that half of the descriptions have: what the server is for, not what a tool is about.
+/// The stems of proper names in half of the descriptions: they name the product, not a tool's
+/// subject.
 fn brands(source: &Source, catalog: &Catalog) -> Vec<String> {
     let mut having: BTreeMap<String, usize> = BTreeMap::new();
     for tool in source.tools.iter().filter_map(|(at, _)| catalog.at(*at)) {
@@ -141,7 +146,7 @@ fn brands(source: &Source, catalog: &Catalog) -> Vec<String> {
     having.into_iter().filter(|(_, count)| common(*count)).map(|(word, _)| word).collect()
 }
 
-/// The word that nearly all names begin with and that leaves something of them.
+/// The word that nearly all names begin with and that leaves another word.
 fn common_first(tools: &[(usize, Vec<String>)]) -> Option<String> {
     let mut firsts: BTreeMap<&str, usize> = BTreeMap::new();
     for word in tools.iter().filter(|(_, words)| words.len() > 1).filter_map(|(_, words)| words.first()) {

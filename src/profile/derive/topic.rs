@@ -1,14 +1,14 @@
-//! General topics, for tools that share no word: what a person would call what they have in common.
+//! General topics for tools that share no word.
 //!
-//! Source: own reading of the tool lists of 20 MCP servers, BFCL and the Excel domain. A topic is used only where names and sentences of several tools
-//! speak for it.
+//! Source: manual review of the tool lists of 20 MCP servers, BFCL and the Excel domain. A topic is
+//! used only if names and sentences of several tools indicate it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::profile::words::stem;
 
-/// Each topic with the stems that speak for it.
+/// Each topic with the stems that indicate it.
 const TOPICS: &[(&str, &str)] = &[
     ("accounts", "account signup login logout authentication auth signin profile"),
     ("agents", "agent subagent goal delegate swarm crew assistant"),
@@ -83,7 +83,7 @@ const TOPICS: &[(&str, &str)] = &[
     ("web", "web website site http html browser internet crawl scrape extract sitemap"),
 ];
 
-/// Words that say nothing of a tool.
+/// Words that carry no information about a tool.
 const FILLERS: &str = "about across action active actual after all allow allows also already and another any are argument array available based been before being \
     below between both but can cannot certain complete contain containing contains correct corresponding current data default defined desired detail details different directly does done \
     each either else empty enough entire entry etc every example exist existing fail field filter first following for format from full function given has have how identifier \
@@ -95,20 +95,22 @@ const FILLERS: &str = "about across action active actual after all allow allows 
     value values various via want was way well were what when where whether which while who whole whose why will with within without work would yet you your json string true false integer text \
     operation operations service services server content contents uid uri api id ids which valid single structured formatted mode";
 
-/// Words of names that say little by themselves.
+/// Words of names that carry little information on their own.
 const GENERIC: &str = "info information detail data status name value id uid type result item content property resource option setting list summary metadata state history \
     stat statistics field config count object text query request response log tool action by url key format schema entry record level number time date size user system";
 
 static FILLER_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| FILLERS.split_whitespace().collect());
 static GENERIC_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| GENERIC.split_whitespace().collect());
-/// The shortest word that speaks for its topic inside a longer one (`bestpractices`, `functionapp`), in letters.
-/// Source of the three: own reading; shorter ones are found by chance (`commander`, `pressure`).
+/// The minimum length of a word that indicates its topic inside a longer one (`bestpractices`,
+/// `functionapp`), in letters. Source of these three constants: manual review; shorter words match
+/// by chance (`commander`, `pressure`).
 const MIN_INSIDE: usize = 5;
 
-/// The same where it is the beginning, which many words have by chance: `pressure` is no press.
+/// The same at the beginning of a word, where chance matches are frequent: `pressure` is not
+/// `press`.
 const MIN_BEFORE: usize = 6;
 
-/// The shortest other part of such a word: a `commander` is no command.
+/// The minimum length of the other part of such a word: a `commander` is not a `command`.
 const MIN_BESIDE: usize = 3;
 
 static BY_WORD: LazyLock<HashMap<String, Vec<&'static str>>> = LazyLock::new(|| {
@@ -119,25 +121,25 @@ static BY_WORD: LazyLock<HashMap<String, Vec<&'static str>>> = LazyLock::new(|| 
     by
 });
 
-/// How much more a word of a name says than one of a sentence.
+/// The weight of a word of a name relative to one of a sentence.
 pub(super) const NAME_WEIGHT: usize = 4;
 
-/// Whether a word of a sentence says nothing of a tool.
+/// Whether a word of a sentence carries no information about a tool.
 pub(super) fn is_filler(word: &str) -> bool {
     FILLER_SET.contains(word)
 }
 
-/// Whether a word of a name says little by itself.
+/// Whether a word of a name carries little information on its own.
 pub(super) fn is_generic(stem: &str) -> bool {
     GENERIC_SET.contains(stem)
 }
 
-/// Whether a word of a sentence can name what it is about.
+/// Whether a word of a sentence can name its subject.
 pub(super) fn is_telling(word: &str) -> bool {
     !is_filler(word) && !crate::profile::words::can_be_verb(word) && !word.ends_with("ing") && !word.ends_with("ed")
 }
 
-/// The topics of a unit, each with how much speaks for it.
+/// The topics of a unit, each with its weight.
 pub(super) fn topics_of<'w>(
     named: impl Iterator<Item = &'w String>,
     said: &BTreeSet<String>,
@@ -149,12 +151,13 @@ pub(super) fn topics_of<'w>(
     found
 }
 
-/// The topics that a word speaks for.
+/// The topics that a word indicates.
 pub(super) fn topics_of_word(word: &str) -> &'static [&'static str] {
     BY_WORD.get(word).map_or(&[], Vec::as_slice)
 }
 
-/// The topics of a word of a name: of itself, or else of the longest known words that it ends and begins with.
+/// The topics of a word of a name: those of the word itself, or of the longest known words that it
+/// ends or begins with.
 fn topics_of_name(word: &str) -> Vec<&'static str> {
     let whole = topics_of_word(word);
     if !whole.is_empty() || !word.is_ascii() {

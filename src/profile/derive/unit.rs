@@ -1,4 +1,4 @@
-//! Units: tools that do different things to the same thing, and so stay together.
+//! Units: tools that perform different actions on the same object and stay together.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::LazyLock;
@@ -8,26 +8,26 @@ use super::topic::{is_filler, topics_of};
 use crate::profile::sentence::Sentence;
 use crate::profile::words::{can_be_verb, is_only_verb, stem, words};
 
-/// Verbs that stand last in a name without being a part of what it is about.
+/// Verbs that can come last in a name and are not part of its subject.
 const LAST_VERBS: [&str; 24] = [
     "list", "set", "read", "write", "query", "run", "show", "send", "import", "export", "upload", "load", "save",
     "lock", "append", "start", "stop", "cancel", "check", "search", "view", "count", "sync", "submit",
 ];
 
-/// Verbs that say what a tool is about, whatever it is done to.
+/// Verbs that describe a tool's subject whatever the object is.
 const TELLING_VERBS: &str = "verify validate assert test convert calculate compute estimate analyze analyse translate transcribe render simulate \
     compare toggle encrypt decrypt encode decode parse scrape crawl classify predict trade book buy subscribe vote rate rank follow mute archive pin \
     star trace debug profile deploy schedule monitor evaluate annotate highlight click hover drag drop press type scroll tap swipe zoom fill upload \
     download resize navigate play pause record";
 
-/// Companies whose name stands before those of many products.
+/// Companies whose names precede those of many products.
 const VENDORS: [&str; 9] = ["google", "microsoft", "ms", "aws", "amazon", "azure", "apple", "atlassian", "adobe"];
 
-/// Words that only join others in a name.
+/// Words that only connect others in a name.
 const JOINTS: &str =
     "a an and as at by for from in into is it its my of on onto or per the to up via with within without";
 
-/// Words that say which of a thing is meant, and not what.
+/// Words that select among objects rather than name them.
 const WHICH: &str = "all any current existing multiple more new next other previous recent several single specific every each available \
     full simple advanced basic default custom local remote long short unsafe safe batch bulk async my own available latest last first raw";
 
@@ -35,25 +35,25 @@ static TELLING_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| TELLING_V
 static JOINT_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| JOINTS.split_whitespace().collect());
 static WHICH_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| WHICH.split_whitespace().collect());
 
-/// Tools about the same thing.
+/// Tools with the same subject.
 #[derive(Debug)]
 pub(super) struct Unit {
-    /// The stems of what the names are about, in their order; the first is the most general.
+    /// The stems of the names' subject, in order, most general first.
     pub(super) nouns: Vec<String>,
-    /// The same as the names write it.
+    /// The same words as the names write them.
     pub(super) surface: BTreeMap<String, BTreeMap<String, usize>>,
-    /// The tools, as places in the catalogue, by name.
+    /// The tools' indices in the catalog, by name.
     pub(super) tools: Vec<usize>,
-    /// The stems of what the sentences are about.
+    /// The stems of the sentences' subjects.
     pub(super) said: BTreeSet<String>,
-    /// Those verbs of the names that say what they are about.
+    /// The verbs of the names that describe their subject.
     pub(super) verbs: BTreeSet<String>,
-    /// General topics, each with how much speaks for it.
+    /// General topics, each with its weight.
     pub(super) topics: BTreeMap<&'static str, usize>,
 }
 
-/// The units of a server, in the order of their words, and whether its names go from the general to the particular, with
-/// the verb last (`storage_blob_get`).
+/// The units of a server, in the order of their words, and whether its names go from the general to
+/// the specific, with the verb last (`storage_blob_get`).
 pub(super) fn units(source: &Source, sentences: &[Sentence]) -> (Vec<Unit>, bool) {
     let verbs_first =
         source.tools.iter().filter(|(_, words)| words.first().is_some_and(|word| is_only_verb(word))).count();
@@ -85,7 +85,8 @@ pub(super) fn units(source: &Source, sentences: &[Sentence]) -> (Vec<Unit>, bool
     (units, hierarchical)
 }
 
-/// The words that stand before a verb that ends a name: `leave` in `leave_approve` is no verb, in `leave_request` neither.
+/// The words that precede a verb at the end of a name: `leave` in `leave_approve` is not a verb,
+/// nor is it in `leave_request`.
 fn fields(source: &Source) -> BTreeSet<&str> {
     let before_verb = |words: &Vec<String>| words.len() > 1 && words.last().is_some_and(|word| is_last_verb(word));
     let names = source.tools.iter().map(|(_, words)| words).filter(|words| before_verb(words));
@@ -96,15 +97,16 @@ fn is_last_verb(word: &str) -> bool {
     is_only_verb(word) || LAST_VERBS.contains(&word)
 }
 
-/// The words of a name that say what it is about; never none where the name has a word.
+/// The words of a name that describe its subject; never empty if the name has a word.
 fn nouns(words: &[String], hierarchical: bool, fields: &BTreeSet<&str>, aside: &BTreeSet<String>) -> Vec<String> {
     let mut left: &[String] = words;
     let last_is_verb = left.len() > 1 && left.last().is_some_and(|word| is_last_verb(word));
-    // Where verbs stand last a name that ends in none may begin with one: `listLabels` beside `labelAdd`.
+    // If verbs come last, a name that ends in none may begin with one: `listLabels` beside
+    // `labelAdd`.
     let is_verb = |word: &String| is_only_verb(word) || can_be_verb(word) && !(hierarchical && last_is_verb);
     let first_is_verb =
         left.len() > 1 && left.first().is_some_and(|word| is_verb(word) && !fields.contains(word.as_str()));
-    // `route_list`: of two verbs the one that is hardly a noun.
+    // `route_list`: of two verbs, the one that is rarely a noun.
     let first_is_noun = left.len() == 2 && left.first().is_some_and(|word| !is_last_verb(word));
     if last_is_verb
         && (hierarchical || !first_is_verb || first_is_noun)
@@ -123,11 +125,11 @@ fn nouns(words: &[String], hierarchical: bool, fields: &BTreeSet<&str>, aside: &
             left = rest;
         }
     }
-    // What follows `by` says how, not what.
+    // The word after `by` describes the method, not the object.
     let by = left.iter().position(|word| word == "by").filter(|at| *at > 0);
     let left = by.and_then(|at| left.get(..at)).unwrap_or(left);
     let telling: Vec<&String> = left.iter().filter(|word| tells(word)).collect();
-    // `research_search_papers`: behind the field stands the verb.
+    // `research_search_papers`: the verb follows the field.
     let verb = telling
         .get(1)
         .copied()
@@ -141,7 +143,7 @@ fn nouns(words: &[String], hierarchical: bool, fields: &BTreeSet<&str>, aside: &
     let kept = [own, loose, telling, words.iter().filter(|word| tells(word)).collect(), words.iter().take(1).collect()];
     let mut found: Vec<String> = Vec::new();
     for word in kept.into_iter().find(|words| !words.is_empty()).unwrap_or_default() {
-        // `unroute` is about what `route` is about.
+        // `unroute` has the same subject as `route`.
         let undone = word.strip_prefix("un").filter(|rest| can_be_verb(word) && can_be_verb(rest)).unwrap_or(word);
         if !found.iter().any(|known| stem(known) == stem(undone)) {
             found.push(undone.to_owned());
@@ -150,7 +152,7 @@ fn nouns(words: &[String], hierarchical: bool, fields: &BTreeSet<&str>, aside: &
     found
 }
 
-/// Whether a word can say what a name is about: no number, no version, no joint.
+/// Whether a word can describe a subject: not a number, version or connecting word.
 pub(super) fn tells(word: &str) -> bool {
     let number = word.strip_prefix('v').unwrap_or(word).chars().all(|c| c.is_ascii_digit());
     !number && (word.len() > 1 || !word.is_ascii()) && !is_joint(word) && !is_which(word)
@@ -164,13 +166,13 @@ fn is_which(word: &str) -> bool {
     WHICH_SET.contains(word)
 }
 
-/// The stems of what a sentence is about.
+/// The stems of a sentence's subject.
 fn said(sentence: &str) -> Vec<String> {
     let kept = |word: &String| {
         word.chars().count() > 2 && !is_filler(word) && !is_only_verb(word) && !is_only_verb(&stem(word))
     };
     let words = words(sentence);
-    // Scripts without blanks run words together: of them, what two characters stand next to each other.
+    // Scripts without spaces run words together, so pairs of adjacent characters are used.
     let pairs = words.iter().filter(|word| word.chars().any(is_ideograph)).flat_map(|word| {
         word.chars().zip(word.chars().skip(1)).map(|(one, two)| format!("{one}{two}")).collect::<Vec<_>>()
     });
@@ -178,7 +180,8 @@ fn said(sentence: &str) -> Vec<String> {
     words.into_iter().filter(kept).map(|word| stem(&word)).chain(pairs).collect()
 }
 
-/// Whether a character is of a script that writes words of one or two characters without blanks: Han, kana.
+/// Whether a character belongs to a script that writes words of one or two characters without
+/// spaces: Han, kana.
 fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30ff | 0x3400..=0x9fff | 0xf900..=0xfaff)
 }

@@ -1,5 +1,5 @@
-//! The meta-tools that call what is not in the array: one, or one for each kind of effect, so that a client which asks a
-//! person by a tool's annotations asks the right question.
+//! The meta-tools that call tools outside the array: one for all tools, or one per kind of effect,
+//! so that clients that prompt the user based on annotations show the right prompt.
 
 use std::fmt;
 
@@ -8,24 +8,24 @@ use serde_json::json;
 use crate::catalog::{Annotations, Catalog, Tool};
 use crate::profile::Naming;
 
-/// Which of them a call goes through.
+/// The meta-tool of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bridge {
-    /// The one for every tool.
+    /// The single meta-tool for all tools.
     Any,
-    /// That for tools which only read.
+    /// For read-only tools.
     Read,
-    /// That for tools which change things and destroy nothing.
+    /// For tools that change data but destroy nothing.
     Write,
-    /// That for all others: whatever says nothing of itself.
+    /// For all others, including tools without annotations.
     Destructive,
 }
 
 impl Bridge {
-    /// All, from the one that stands for any tool to the one for what destroys.
+    /// All bridges, from the general one to the destructive one.
     pub const ALL: [Self; 4] = [Self::Any, Self::Read, Self::Write, Self::Destructive];
 
-    /// The name under which it is declared where nobody has that name.
+    /// The name under which it is declared if no tool has that name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -36,8 +36,8 @@ impl Bridge {
         }
     }
 
-    /// The one that a tool needs where they are told apart, by its annotations with the defaults of MCP: not read-only, and
-    /// destructive.
+    /// The bridge for a tool if bridges are separated by effect. Uses the tool's annotations with
+    /// MCP's defaults: not read-only, and destructive.
     #[must_use]
     pub fn of(tool: &Tool) -> Self {
         let hints = tool.annotations();
@@ -50,18 +50,19 @@ impl Bridge {
         }
     }
 
-    /// Whether it may call a tool: one that needs no more than it says of itself.
+    /// Whether the bridge may call a tool, because the tool's effects are within those that the
+    /// bridge declares.
     #[must_use]
     pub fn may_call(self, tool: &Tool) -> bool {
         self == Self::Any || Self::of(tool) <= self
     }
 
-    /// Whether it is the one that a tool needs.
+    /// Whether this is the bridge for a tool.
     pub(crate) fn is_for(self, tool: &Tool) -> bool {
         self == Self::Any || Self::of(tool) == self
     }
 
-    /// Its place among all.
+    /// Its index in [`ALL`](Self::ALL).
     pub(crate) fn place(self) -> usize {
         match self {
             Self::Any => 0,
@@ -71,7 +72,7 @@ impl Bridge {
         }
     }
 
-    /// What its tools do, as a model reads it.
+    /// What its tools do, as the model reads it.
     fn purpose(self) -> Option<&'static str> {
         match self {
             Self::Any => None,
@@ -126,7 +127,7 @@ impl fmt::Display for Bridge {
     }
 }
 
-/// The bridges that some tools need, in their order.
+/// The bridges that some tools need, in order.
 pub(crate) fn bridges(catalog: &Catalog, tools: impl IntoIterator<Item = usize>, naming: &dyn Naming) -> Vec<Bridge> {
     if !naming.tells_effects_apart() {
         return vec![Bridge::Any];
@@ -135,7 +136,7 @@ pub(crate) fn bridges(catalog: &Catalog, tools: impl IntoIterator<Item = usize>,
     Bridge::ALL.into_iter().filter(|bridge| needed.contains(bridge)).collect()
 }
 
-/// Their names, as a sentence has them.
+/// Their names, joined for a sentence.
 pub(crate) fn named(bridges: &[Bridge], naming: &dyn Naming) -> String {
     match bridges.split_last() {
         None => naming.bridge(Bridge::Any).to_owned(),

@@ -1,4 +1,4 @@
-//! What a call of `expand_tools` opens, and the text that answers it.
+//! The effect of an `expand_tools` call, and the text of its answer.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use crate::catalog::{Catalog, Tool, write_string};
 use crate::name::{CategoryName, ToolName, nearest};
 use crate::profile::{Arm, Assignment, Deferred, Delivery, Expanded, Naming, Presentation, Tier};
 
-/// The most names one call may give; what is beyond is refused, so that a runaway call costs nothing.
+/// The maximum number of names in a call; more are rejected, so that a runaway call costs nothing.
 const MAX_NAMES: usize = 200;
 
-/// For how many unknown names the nearest are looked up; the rest are counted.
+/// The maximum number of unknown names with suggestions; the rest are counted.
 const MAX_UNKNOWN_EXPLAINED: usize = 5;
 
-/// What a call of `expand_tools` asks for.
+/// The arguments of an `expand_tools` call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExpandRequest {
     /// Categories to open.
@@ -24,30 +24,30 @@ pub struct ExpandRequest {
     pub tools: Vec<String>,
 }
 
-/// Why the arguments of `expand_tools` cannot be read. Said to the model.
+/// Why the arguments of `expand_tools` are invalid. Shown to the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExpandError {
     /// The arguments are not an object.
     #[error("the arguments must be an object with `categories` or `tools`")]
     NotAnObject,
-    /// A list holds something else than texts.
+    /// A list has an element that is not a string.
     #[error("`{0}` must be a list of names")]
     NotNames(&'static str),
-    /// Nothing was asked for.
+    /// Nothing was requested.
     #[error("give at least one of `categories` and `tools`")]
     Nothing,
-    /// Too many names at once.
+    /// Too many names in one call.
     #[error("at most {MAX_NAMES} names at once")]
     TooMany,
 }
 
 impl ExpandRequest {
-    /// Reads the arguments of a call. A single text is taken for a list of one, and the original design's `category`
-    /// for `categories`; unknown keys are ignored.
+    /// Reads the arguments of a call. A single string counts as a list of one, and the original
+    /// design's `category` as `categories`. Unknown keys are ignored.
     ///
     /// # Errors
-    /// [`ExpandError`] says what is wrong, in words for the model.
+    /// Returns an [`ExpandError`] with a message for the model.
     pub fn from_arguments(arguments: &Value) -> Result<Self, ExpandError> {
         let map = arguments.as_object().ok_or(ExpandError::NotAnObject)?;
         let list = |key: &'static str| match map.get(key) {
@@ -69,7 +69,7 @@ impl ExpandRequest {
     }
 }
 
-/// What a call of `expand_tools` does.
+/// The effect of an `expand_tools` call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Expansion {
@@ -77,15 +77,16 @@ pub struct Expansion {
     pub categories: Vec<CategoryName>,
     /// Tools that this call opens by name.
     pub tools: Vec<ToolName>,
-    /// Every tool whose schema the answer brings (or, in place, the next turn).
+    /// Every tool whose schema is in the answer or, in place, in the next turn.
     pub opened: Vec<ToolName>,
-    /// Every tool that the request names and the catalogue folds, open before or not, in catalogue order.
+    /// Every folded tool that the request names, whether it was open before or not, in catalog
+    /// order.
     pub mentioned: Vec<ToolName>,
-    /// Names that open nothing, as they were given.
+    /// Names that open nothing, as given.
     pub unknown: Vec<String>,
-    /// The answer for the model, in the names that it sees.
+    /// The answer for the model, with the names that it sees.
     pub reply: String,
-    /// The part of the answer that no definition says: what was unknown, and what may have been meant.
+    /// The part of the answer without definitions: unknown names and suggestions.
     pub notes: String,
 }
 
@@ -104,7 +105,7 @@ impl Expansion {
         }
     }
 
-    /// Marks what this call opens as open.
+    /// Marks everything that this call opens as open.
     pub fn apply(&self, expanded: &mut Expanded) {
         for name in &self.categories {
             expanded.open_category(name.clone());
@@ -115,7 +116,8 @@ impl Expansion {
     }
 }
 
-/// The one tool whose name ends so behind a joint: categories name tools as their server does.
+/// The only tool whose name ends with this text after a separator: categories omit the server
+/// prefix of tool names.
 fn by_end(catalog: &Catalog, wanted: &str) -> Option<usize> {
     let ends = |own: &ToolName| {
         let before = own.as_str().strip_suffix(wanted).filter(|_| !wanted.is_empty());
@@ -125,10 +127,11 @@ fn by_end(catalog: &Catalog, wanted: &str) -> Option<usize> {
     found.next().filter(|_| found.next().is_none()).map(|(at, _)| at)
 }
 
-/// Answers a call of `expand_tools`. Pure: `expanded` is what is open before the call; [`Expansion::apply`] opens.
+/// Answers an `expand_tools` call. A pure function: `expanded` is what is open before the call;
+/// [`Expansion::apply`] opens.
 ///
-/// The request and the answer use the names that the model sees. A tool's name given as a category, or the other way
-/// round, is taken for what it is. Tools already open are named, not repeated.
+/// The request and the answer use the names that the model sees. A tool's name given as a category,
+/// or the other way round, is accepted. Tools that are already open are named, not repeated.
 #[must_use]
 pub fn expand(
     catalog: &Catalog,
@@ -147,7 +150,7 @@ pub fn expand(
     let mut fresh = BTreeSet::new();
     let mut already = BTreeSet::new();
     let mut whole: Vec<usize> = Vec::new();
-    // Each with what it was asked for as.
+    // Each unknown name with the kind it was requested as.
     let mut unknown: Vec<(&str, bool)> = Vec::new();
 
     let categories = request.categories.iter().map(|name| (name, true));
@@ -156,7 +159,7 @@ pub fn expand(
         let entry = known.iter().find(|entry| entry.category == naming.find_category(wanted));
         let tool = naming.find_tool(catalog, wanted).or_else(|| by_end(catalog, wanted));
         let folded = tool.filter(|at| presentation.plan_of(*at).is_some_and(|planned| planned.deferred));
-        // A name of both kinds is what it was asked for as.
+        // A name of both kinds has the kind it was requested as.
         let members: &[usize] = match (entry, &folded) {
             (Some(entry), at) if as_category || at.is_none() => {
                 found.open_category(entry, expanded);
@@ -207,7 +210,7 @@ fn is_shown(assignment: &Assignment, at: usize) -> bool {
     assignment.at(at).is_some_and(|assigned| assigned.tier != Tier::Hidden)
 }
 
-/// The words of an answer.
+/// Builds the text of an answer.
 struct Reply<'r> {
     catalog: &'r Catalog,
     assignment: &'r Assignment,
@@ -245,7 +248,7 @@ impl<'r> Reply<'r> {
         text
     }
 
-    /// What is said of names that open nothing.
+    /// The text about names that open nothing.
     fn unknown(&self, unknown: &[(&str, bool)]) -> String {
         let categories: Vec<&'r str> =
             self.known.iter().map(|entry| self.naming.category(entry.category.as_str())).collect();
@@ -281,8 +284,9 @@ fn break_line(text: &mut String) {
     }
 }
 
-/// The definitions of opened tools as an arm delivers them: how to call them, then one a line. In place they are only
-/// named, since the next turn's array has them. `tools` are places in the catalogue.
+/// The definitions of opened tools as an arm delivers them: how to call them, then one per line. In
+/// place they are only named, because the next turn's array contains them. `tools` are indices in
+/// the catalog.
 #[must_use]
 pub fn definitions(catalog: &Catalog, arm: Arm, tools: impl IntoIterator<Item = usize>, naming: &dyn Naming) -> String {
     let mut text = match arm.delivery() {
@@ -304,7 +308,7 @@ pub fn definitions(catalog: &Catalog, arm: Arm, tools: impl IntoIterator<Item = 
     text
 }
 
-/// The definitions of opened tools under the meta-tool that each is run with.
+/// The definitions of opened tools, grouped by the meta-tool that runs them.
 fn bridged(catalog: &Catalog, tools: &[usize], naming: &dyn Naming) -> String {
     let mut text = String::new();
     for bridge in bridges(catalog, tools.iter().copied(), naming) {
@@ -322,7 +326,7 @@ fn bridged(catalog: &Catalog, tools: &[usize], naming: &dyn Naming) -> String {
     text
 }
 
-/// One tool as a line of compact JSON under the name that the model sees, its schema as it came.
+/// A tool as a line of compact JSON under the name that the model sees, with its original schema.
 #[must_use]
 pub fn definition(tool: &Tool, shown: &str) -> String {
     let mut text = String::from("{\"name\":");

@@ -1,12 +1,12 @@
-//! The bare type of a parameter: what kind of value it takes, and nothing of what is in it.
+//! The bare type of a parameter: the kind of its value without further structure.
 
 use serde_json::Value;
 
 use crate::schema::Types;
 
-/// A schema that says only the types of what `node` takes. Whatever `node` takes, it takes.
+/// A schema with only the types of `node`. It accepts everything that `node` accepts.
 pub(super) fn bare_text(root: &Value, node: &Value) -> String {
-    // A parameter that takes no value at all says so.
+    // A parameter that accepts no value keeps that.
     if node.as_bool() == Some(false) {
         return "false".to_owned();
     }

@@ -1,7 +1,9 @@
-//! Hints: how to write a value whose type does not say it, cut from the description that folding drops.
+//! Hints: how to write a value whose type does not define it, extracted from the description that
+//! folding drops.
 //!
-//! "Comma-separated ids" or "e.g. G2:G9" is all that tells a model how to write such a text; without it a call is valid and
-//! wrong. What is kept is the first example that shows a form, else the clause that names one.
+//! Only "Comma-separated ids" or "e.g. G2:G9" shows a model how to write such a string; without it
+//! a call is valid but wrong. A hint is the first example that shows a form, or else the clause
+//! that names one.
 
 use std::collections::HashMap;
 
@@ -9,21 +11,21 @@ use serde_json::{Map, Value};
 
 use crate::schema;
 
-/// The longest hint, in words.
+/// The maximum length of a hint, in words.
 const MAX_WORDS: usize = 8;
 
-/// The longest hint, in characters: some scripts put no spaces between words.
+/// The maximum length of a hint, in characters: some scripts put no spaces between words.
 const MAX_CHARS: usize = 60;
 
-/// Only so much of a description is looked at, in bytes.
+/// The maximum number of bytes of a description that are searched.
 const MAX_READ: usize = 4_096;
 
-/// What announces an example. Each is followed by the example itself, perhaps behind a comma or a colon.
+/// Phrases that announce an example. The example follows, optionally after a comma or a colon.
 const EXAMPLE_CUES: [&str; 11] =
     ["e.g.", "e.g", "for example", "for instance", "examples", "example", "such as", "like", "例如", "示例", "如"];
 
-/// What names a form: words that tell how a text is built rather than what it is about. That a path is relative is what a
-/// model takes it to be anyway.
+/// Words that name a form, which describe how a string is built rather than what it is about. A
+/// relative path is not included: models assume it anyway.
 const FORM_CUES: [&str; 37] = [
     "separated",
     "delimited",
@@ -82,7 +84,8 @@ fn hint(node: &Value) -> Option<String> {
     example(text).or_else(|| declared_example(map)).or_else(|| form(text))
 }
 
-/// Whether a schema's type leaves open how a value is written: a text, a list of texts, or an object of no known shape.
+/// Whether a schema's type leaves the form of a value open: a string, a list of strings, or an
+/// object without known properties.
 fn is_told_in_words(map: &Map<String, Value>) -> bool {
     const SAY_MORE: [&str; 10] =
         ["enum", "const", "format", "pattern", "$ref", "anyOf", "oneOf", "allOf", "properties", "contentEncoding"];
@@ -101,7 +104,7 @@ fn is_told_in_words(map: &Map<String, Value>) -> bool {
     }
 }
 
-/// The first text among the keyword `examples`, where it shows a form.
+/// The first string in `examples`, if it shows a form.
 fn declared_example(map: &Map<String, Value>) -> Option<String> {
     let examples = map.get("examples").and_then(Value::as_array)?;
     let first = examples.first().and_then(Value::as_str).filter(|text| shows_form(text))?;
@@ -122,12 +125,12 @@ fn example(text: &str) -> Option<String> {
     })
 }
 
-/// A text without the quotes around it, which are not part of what is to be written.
+/// Removes the quotes around a text, which are not part of the value.
 fn unquoted(text: &str) -> &str {
     text.trim_matches(['\'', '"', '`', '“', '”', '‘', '’', '「', '」'])
 }
 
-/// Whether a cue stands by itself: not inside a longer word of its script.
+/// Whether a cue is a separate word rather than part of a longer word of its script.
 fn is_word(text: &str, start: usize, end: usize) -> bool {
     let letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     let before = text.get(..start).and_then(|text| text.chars().next_back());
@@ -135,16 +138,17 @@ fn is_word(text: &str, start: usize, end: usize) -> bool {
     !letter(before) && !letter(after)
 }
 
-/// The example behind a cue: what is quoted, or up to the end of the clause.
+/// The example after a cue: the quoted part, or the text up to the end of the clause.
 fn shown(behind: &str) -> Option<&str> {
     const MARKS: [char; 8] = [' ', ',', ':', '：', '，', '.', '\n', '-'];
     let own = behind.trim_start_matches(MARKS);
-    // "like this: …"
+    // For "like this: …".
     let own = own
         .strip_prefix("this")
         .filter(|rest| rest.starts_with(MARKS))
         .map_or(own, |rest| rest.trim_start_matches(MARKS));
-    // Only as far behind the cue as these go; a cue at the end of a line shows what is on the next.
+    // Searches only a limited range after the cue. A cue at the end of a line refers to the next
+    // line.
     let quote = own.chars().next()?;
     let closing = match quote {
         '\'' | '"' | '`' => Some(quote),
@@ -162,8 +166,8 @@ fn shown(behind: &str) -> Option<&str> {
     own.get(..end).map(str::trim).filter(|own| !own.is_empty())
 }
 
-/// Where the clause that a text begins with ends: at a bracket that closes none of its own, a semicolon, a line's end, a full
-/// stop or comma before a space.
+/// The end of the clause that a text begins with: an unmatched closing bracket, a semicolon, a line
+/// end, or a full stop or comma before a space.
 fn clause_end(text: &str) -> usize {
     let mut open = 0_usize;
     let mut chars = text.char_indices().peekable();
@@ -182,7 +186,7 @@ fn clause_end(text: &str) -> usize {
     text.len()
 }
 
-/// Whether an example shows how a value is written: it is quoted, or has more than words in it.
+/// Whether an example shows how a value is written: it is quoted, or contains more than words.
 fn shows_form(example: &str) -> bool {
     let quoted = example.starts_with(['\'', '"', '`', '“', '‘', '「']);
     let inner = unquoted(example);
@@ -200,7 +204,7 @@ fn form(text: &str) -> Option<String> {
     });
     let (start, end) = cues.min()?;
     let before = text.get(..start)?;
-    // The clause begins behind the last mark before the cue.
+    // The clause begins after the last mark before the cue.
     let begins = before.char_indices().rev().find(|(at, c)| {
         let next = text.get(at + c.len_utf8()..).and_then(|text| text.chars().next());
         match c {
@@ -212,14 +216,14 @@ fn form(text: &str) -> Option<String> {
     let begins = begins.map_or(0, |(at, c)| at + c.len_utf8());
     let rest = text.get(end..)?;
     let clause = text.get(begins..end + clause_end(rest))?.trim();
-    // Words before the cue go first if there are too many.
+    // If there are too many words, those before the cue are dropped first.
     let words: Vec<&str> = clause.split_whitespace().collect();
     let to_cue = text.get(begins..end)?.split_whitespace().count();
     let skipped = to_cue.saturating_sub(MAX_WORDS);
     Some(cut(&words.get(skipped..)?.join(" ")))
 }
 
-/// A text of at most so many words and characters, in one line.
+/// Limits a text to a number of words and characters, on one line.
 fn cut(text: &str) -> String {
     let mut out = String::new();
     for (index, word) in text.split_whitespace().enumerate() {

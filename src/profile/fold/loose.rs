@@ -1,11 +1,12 @@
-//! What of a parameter that is shown needs no more than its bare type: in the objects it is made of, the optional
-//! properties on which no rule depends.
+//! Reduces parts of a shown parameter to their bare type: in the objects it consists of, the
+//! optional properties that no rule depends on.
 //!
-//! Names are kept at every level. What goes is what a value may be: `enum`, `pattern`, bounds. A call that gets it wrong
-//! fails, and is answered with the whole definition.
+//! Names stay at every level. Restrictions on values go: `enum`, `pattern`, bounds. A call that
+//! violates one fails and is answered with the full definition.
 //!
-//! A wider part makes a wider whole only where nothing turns it around: with `not`, `oneOf`, `if` or `contains` anywhere
-//! in the schema nothing is loosened, nor where a reference leads anywhere but to a definition.
+//! A wider part makes the whole wider only if no keyword inverts it. With `not`, `oneOf`, `if` or
+//! `contains` anywhere in the schema nothing is loosened, nor if a reference leads anywhere but to
+//! a definition.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,10 +18,11 @@ use super::schema::mentioned;
 use super::write::write;
 use crate::schema::{self, Role, Target, role};
 
-/// Keywords under which a wider schema takes less, or whose effect depends on what others take.
+/// Keywords under which a wider schema accepts less, or whose effect depends on what other schemas
+/// accept.
 const TURNING: [&str; 6] = ["not", "oneOf", "if", "contains", "unevaluatedItems", "unevaluatedProperties"];
 
-/// Keywords that say of an object's properties which there are, or what they take.
+/// Keywords that define which properties an object has, or what they accept.
 const NAMING: [&str; 8] = [
     "properties",
     "patternProperties",
@@ -32,10 +34,12 @@ const NAMING: [&str; 8] = [
     "dependencies",
 ];
 
-/// How many schemas of a property are looked at for names. What is larger is taken to have some.
+/// The maximum number of schemas of a property that are searched for names. A larger property is
+/// assumed to have some.
 const MOST_READ: usize = 64;
 
-/// The bare types of the optional properties in these parameters, by the address of the property in the document.
+/// The bare types of the optional properties in these parameters, by the address of the property in
+/// the document.
 pub(super) fn loosened<'s>(
     root: &'s Value,
     parameters: impl Iterator<Item = &'s Value>,
@@ -67,7 +71,8 @@ pub(super) fn loosened<'s>(
     found
 }
 
-/// The schemas that belong to a branch: what they say tells one branch from another. `None` where nothing may be loosened.
+/// The schemas that belong to a branch: their content distinguishes the branches. `None` if nothing
+/// may be loosened.
 fn barred(root: &Value) -> Option<HashSet<*const Value>> {
     let mut branches = Vec::new();
     let mut plain = true;
@@ -97,7 +102,7 @@ fn leads_to_definition(root: &Value, reference: &str) -> bool {
     })
 }
 
-/// What a schema refers to.
+/// The schema that a schema refers to.
 fn target<'s>(root: &'s Value, map: &'s Map<String, Value>) -> Option<&'s Value> {
     match schema::resolve(root, map.get("$ref")?.as_str()?) {
         Target::Found(target) => Some(target),
@@ -105,7 +110,7 @@ fn target<'s>(root: &'s Value, map: &'s Map<String, Value>) -> Option<&'s Value>
     }
 }
 
-/// The bare type of a property that names nothing, where that is shorter than its shape.
+/// The bare type of a property that names nothing, if it is shorter than the property's schema.
 fn looser(root: &Value, property: &Value) -> Option<String> {
     if names_something(root, property) {
         return None;
@@ -116,7 +121,7 @@ fn looser(root: &Value, property: &Value) -> Option<String> {
     (bare.len() < shape.len()).then_some(bare)
 }
 
-/// The bare type, and of a list that of its items.
+/// The bare type, with the bare type of the items for a list.
 fn typed_text(root: &Value, node: &Value) -> String {
     let bare = bare_text(root, node);
     match (bare.as_str(), node.get("items")) {
@@ -127,7 +132,7 @@ fn typed_text(root: &Value, node: &Value) -> String {
     }
 }
 
-/// Whether a schema, or one it refers to, has names of properties.
+/// Whether a schema, or one it refers to, has property names.
 fn names_something(root: &Value, node: &Value) -> bool {
     let mut waiting = vec![node];
     let mut seen: HashSet<*const Value> = HashSet::new();

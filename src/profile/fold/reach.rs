@@ -1,5 +1,5 @@
-//! Which definitions and properties folding must keep, so that every reference in what it writes leads where it led
-//! in the whole schema.
+//! Determines the definitions and properties that folding must keep so that every written reference
+//! has the same target as in the full schema.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::schema::{self, Role, role};
 
-/// The definitions that are written: those that something written refers to, or all of them.
+/// The definitions to write: those that a written schema refers to, or all of them.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     all: bool,
@@ -22,25 +22,26 @@ impl Definitions {
     }
 }
 
-/// A reference leads to something that folding drops: the schema has to be sent as it is.
+/// A reference leads to something that folding drops: the schema must be sent unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Untouchable;
 
-/// Follows references from what is written, each schema once.
+/// Follows references from the written schemas, visiting each schema once.
 #[derive(Debug)]
 pub(super) struct Reach<'s> {
     root: &'s Value,
     definitions: Definitions,
-    /// The root's properties that references go through.
+    /// The root's properties that references pass through.
     properties: BTreeSet<&'s str>,
-    /// Whether a reference leads to the root itself, or goes through what it says of unnamed properties.
+    /// Whether a reference leads to the root itself, or passes through its schemas for unnamed
+    /// properties.
     through_root: bool,
     waiting: Vec<&'s Value>,
     seen: HashSet<*const Value>,
 }
 
 impl<'s> Reach<'s> {
-    /// Passes by the schemas that something shorter stands for.
+    /// Skips the schemas that a shorter text replaces.
     pub(super) fn past(root: &'s Value, instead: &HashMap<*const Value, String>) -> Self {
         Self { seen: instead.keys().copied().collect(), ..Self::new(root) }
     }
@@ -56,7 +57,7 @@ impl<'s> Reach<'s> {
         }
     }
 
-    /// Takes in a schema that is written, and everything that its references lead to.
+    /// Adds a written schema and everything that its references lead to.
     pub(super) fn add(&mut self, node: &'s Value) -> Result<(), Untouchable> {
         self.waiting.push(node);
         while let Some(node) = self.waiting.pop() {
@@ -72,8 +73,8 @@ impl<'s> Reach<'s> {
         self.definitions
     }
 
-    /// The root's properties to write, and the definitions. `None` if a reference depends on more of the root than its
-    /// properties, or cannot be followed.
+    /// The root's properties to write, and the definitions. `None` if a reference depends on more
+    /// of the root than its properties, or cannot be followed.
     pub(super) fn properties_and_definitions(self) -> Option<(BTreeSet<&'s str>, Definitions)> {
         (!self.through_root && !self.definitions.all).then_some((self.properties, self.definitions))
     }
@@ -100,7 +101,7 @@ impl<'s> Reach<'s> {
 
     fn follow(&mut self, reference: &str) -> Result<(), Untouchable> {
         let Some(steps) = schema::route(self.root, reference) else {
-            // An anchor, another document (or this one by its own address), or nothing at all.
+            // An anchor, another document (or this one by its own address), or no target.
             self.keep_all();
             return Ok(());
         };
@@ -122,7 +123,7 @@ impl<'s> Reach<'s> {
                 _ => {}
             }
         }
-        // Where the way ends below a keyword that holds no schema, nothing else leads there.
+        // If the path ends below a keyword that holds no schema, nothing else leads there.
         self.waiting.extend(steps.last().map(|step| step.to));
         Ok(())
     }
@@ -134,7 +135,8 @@ impl<'s> Reach<'s> {
     }
 }
 
-/// The references of a schema object: its `$ref`, and those by which OpenAPI's `discriminator` names its variants.
+/// The references of a schema object: its `$ref`, and those by which OpenAPI's `discriminator`
+/// names its variants.
 fn references(map: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let mapping = map.get("discriminator").and_then(|own| own.get("mapping")).and_then(Value::as_object);
     let variants = mapping.into_iter().flat_map(Map::values).filter_map(Value::as_str);

@@ -1,8 +1,8 @@
-//! A schema without its words: whole, or of its parameters those that must be shown.
+//! A schema without annotations: complete, or with only the parameters that must be shown.
 //!
-//! What is valid is kept (types, names, `required`, `enum`, shape, bounds); what only explains is dropped, and so are
-//! definitions that nothing refers to. A property *named* `description` is a property and stays: the walk knows where
-//! schemas are.
+//! Everything that affects validity stays (types, names, `required`, `enum`, structure, bounds).
+//! Annotations and unreferenced definitions are dropped. A property *named* `description` is a
+//! property and stays, because the walk knows where schemas are.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,8 +16,8 @@ use super::write::{Members, write};
 use super::{Detail, Kept};
 use crate::schema::{self, Role, Target, role};
 
-/// A schema's whole shape. `own` is its text, which the result is never longer than. `None` if nothing can be dropped
-/// without breaking a reference.
+/// A schema's complete structure. `own` is its text; the result is never longer. `None` if nothing
+/// can be dropped without breaking a reference.
 pub(super) fn signature_text(root: &Value, own: &str) -> Option<String> {
     let mut reach = Reach::new(root);
     if may_refer(own) {
@@ -28,12 +28,14 @@ pub(super) fn signature_text(root: &Value, own: &str) -> Option<String> {
     Some(out)
 }
 
-/// The parameters that a call may need: those that the schema requires anywhere, those that one of its conditions names,
-/// and those that these refer to. Of the others nothing, so that the schema is open for them ([`Detail::Required`]), or
-/// their names with their bare types ([`Detail::Outline`]), as have optional properties in those that are shown.
+/// Writes the parameters that a call may need: those that the schema requires anywhere, those that
+/// one of its conditions names, and those that these refer to. The others are omitted, so the
+/// schema is open for them ([`Detail::Required`]), or written with their bare types
+/// ([`Detail::Outline`]), as are optional properties in the shown parameters.
 ///
-/// With the detail that came of it: an outline that is shorter than what is wanted stands for it. `None` where nothing can
-/// be left out, or it cannot be told what: then the whole shape has to be shown.
+/// Also returns the resulting detail: if an outline is shorter than the wanted detail, the outline
+/// is used. `None` if nothing can be left out, or if that cannot be determined: the complete
+/// structure must then be shown.
 pub(super) fn partial_text(root: &Value, own: &str, detail: Detail) -> Option<(Detail, String)> {
     let shape = Shape::of(root, own, true)?;
     let (is_looser, names_all) = (!shape.kept.loose.is_empty(), shape.unnamed().next().is_none());
@@ -49,7 +51,7 @@ pub(super) fn partial_text(root: &Value, own: &str, detail: Detail) -> Option<(D
     Some(outline.filter(|(_, text)| text.len() < wanted.1.len()).unwrap_or(wanted))
 }
 
-/// The parameters that the schema at a detail does not name, in the order of the schema.
+/// The parameters that the schema does not name at a detail, in the order of the schema.
 pub(super) fn hidden<'s>(root: &'s Value, own: &str, detail: Detail) -> Vec<&'s str> {
     let properties = schema::properties(root).into_iter().flat_map(Map::keys).map(String::as_str);
     match detail {
@@ -62,8 +64,8 @@ pub(super) fn hidden<'s>(root: &'s Value, own: &str, detail: Detail) -> Vec<&'s 
     }
 }
 
-/// Whether a schema may have references. Most have none of any kind, so one search stands for three; a name that
-/// is spelt with escapes could be any.
+/// Whether a schema may have references. Most have none, so one search replaces three; a name
+/// spelled with escapes could be any keyword.
 fn may_refer(own: &str) -> bool {
     own.contains("ef\"") || own.contains("\\u")
 }
@@ -77,12 +79,13 @@ struct Shape<'s> {
 }
 
 impl<'s> Shape<'s> {
-    /// `loosens`: optional properties in what is shown have their bare types.
+    /// `loosens`: optional properties in the shown parameters have their bare types.
     fn of(root: &'s Value, own: &str, loosens: bool) -> Option<Self> {
         let node = schema::top(root);
         let top = node.as_object()?;
         let properties = top.get("properties").and_then(Value::as_object);
-        // A reference at the top stands for the whole only if nothing that counts stands beside it.
+        // A reference at the top represents the whole schema only if nothing significant is beside
+        // it.
         let below_references = if std::ptr::eq(node, root) { None } else { Some(root) };
         if top.contains_key("$ref") || below_references.is_some_and(|root| !only_refers(root, node)) {
             return None;
@@ -134,7 +137,7 @@ impl<'s> Shape<'s> {
                     let shown = properties.iter().filter(|(name, _)| is_shown(name));
                     members.named(key, shown.map(|(name, node)| (name, node, None)));
                 }
-                // Every parameter is named, so that it can stay closed for others.
+                // Every parameter is named, so the schema can stay closed for others.
                 ("additionalProperties" | "unevaluatedProperties", _) if outline => members.member(key, value),
                 _ if is_written(key) => members.member(key, value),
                 _ => {}
@@ -153,12 +156,13 @@ impl<'s> Shape<'s> {
     }
 }
 
-/// Whether a member of the top is written as it is folded; its properties, definitions and openness are written apart.
+/// Whether a top-level member is written by the generic path. Properties, definitions and openness
+/// are written separately.
 fn is_written(key: &str) -> bool {
     !matches!(key, "properties" | "additionalProperties" | "unevaluatedProperties") && role(key) != Role::Definitions
 }
 
-/// Whether the chain of references from `root` to `end` has nothing beside its references that counts.
+/// Whether the schemas between `root` and `end` contain nothing significant but references.
 fn only_refers(root: &Value, end: &Value) -> bool {
     let counts = |key: &String| key != "$ref" && !matches!(role(key), Role::Definitions | Role::Annotation);
     let chain = schema::follow(root, root);
@@ -166,10 +170,11 @@ fn only_refers(root: &Value, end: &Value) -> bool {
     before.into_iter().all(|layer| !layer.keys().any(counts))
 }
 
-/// The names that the schema of an object requires or makes conditions of, in any branch: `required`, `dependentRequired`
-/// and `dependentSchemas` (before 2019-09: `dependencies`), the properties that a branch constrains, and the one by which
-/// OpenAPI's `discriminator` tells variants apart. `None` if that cannot be told: a branch is a document of its own, or lists
-/// whole values. What is behind a reference that cannot be followed is not among them: see [`Reach`].
+/// The names that an object's schema requires or uses in conditions, in any branch: `required`,
+/// `dependentRequired` and `dependentSchemas` (before 2019-09: `dependencies`), the properties that
+/// a branch constrains, and the one by which OpenAPI's `discriminator` distinguishes variants.
+/// `None` if they cannot be determined: a branch is its own document, or lists whole values. Names
+/// behind a reference that cannot be followed are not included: see [`Reach`].
 pub(super) fn mentioned<'s>(root: &'s Value, top: &'s Value) -> Option<BTreeSet<&'s str>> {
     let mut names = BTreeSet::new();
     let mut waiting = vec![top];

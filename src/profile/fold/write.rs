@@ -1,4 +1,4 @@
-//! Writing a schema without its words, straight to text.
+//! Writes a schema without annotations directly to text.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::Kept;
 use crate::catalog::write_string;
 use crate::schema::{Holds, Role, holds, role};
 
-/// Writes a schema without annotations, and of its words and definitions those that are kept.
+/// Writes a schema without annotations, with the kept hints and definitions.
 pub(super) fn write(out: &mut String, node: &Value, kept: &Kept) {
     let Some(map) = node.as_object() else { return write_value(out, node) };
     let mut members = Members::open(out, kept);
@@ -17,7 +17,7 @@ pub(super) fn write(out: &mut String, node: &Value, kept: &Kept) {
     members.close();
 }
 
-/// Writes a value whole.
+/// Writes a value unchanged.
 fn write_value(out: &mut String, value: &Value) {
     match value {
         Value::String(text) => write_string(out, text),
@@ -59,7 +59,7 @@ impl<'o> Members<'o> {
         self.out.push(':');
     }
 
-    /// A keyword of a schema, folded as what it holds.
+    /// Writes a keyword of a schema, folded according to what it holds.
     pub(super) fn member(&mut self, key: &str, value: &Value) {
         match (role(key), holds(key), value) {
             (Role::Annotation, ..) => {}
@@ -85,7 +85,7 @@ impl<'o> Members<'o> {
                 self.key(key);
                 write(self.out, value, self.kept);
             }
-            // A list of names is written as any value is.
+            // A list of names is written like any value.
             (_, Holds::Named | Holds::NamedOrNames, Value::Object(map)) => {
                 self.named(key, map.iter().map(|(name, node)| (name, node, None)));
             }
@@ -96,7 +96,8 @@ impl<'o> Members<'o> {
         }
     }
 
-    /// A keyword that holds named schemas, with some of them: each folded, or as the text that stands for it.
+    /// Writes a keyword that holds named schemas, with some of them: each folded, or replaced by
+    /// its text.
     pub(super) fn named<'v>(
         &mut self,
         key: &str,
@@ -114,7 +115,7 @@ impl<'o> Members<'o> {
         inner.close();
     }
 
-    /// The hint of a parameter, where a description was.
+    /// Writes the hint of a parameter in place of its description.
     fn hint(&mut self, node: &Value) {
         if let Some(hint) = self.kept.hints.get(&std::ptr::from_ref(node)) {
             self.key("description");

@@ -1,7 +1,8 @@
-//! The sentences of a description in order, each with what its place in the text says of it.
+//! The sentences of a description in order, each with what its position implies.
 //!
-//! Descriptions are Markdown by habit: headings, lists, labels (`Purpose:`), tags. A sentence never reaches over the end of
-//! a list item or a heading, and a section about parameters or caveats has no sentence that says what a tool does.
+//! Descriptions are often Markdown: headings, lists, labels (`Purpose:`), tags. A sentence never
+//! extends beyond a list item or a heading, and a section about parameters or caveats does not
+//! describe what a tool does.
 
 use std::borrow::Cow;
 
@@ -9,13 +10,13 @@ use super::markup::plain;
 use super::phrases::{has_phrase, is_aside_section, is_purpose_section};
 use super::until_end;
 
-/// How much of a description is looked at, in bytes. What stands further behind is detail, not a summary.
+/// The maximum number of bytes of a description that are read. Later text is detail, not a summary.
 const MAX_BYTES: usize = 4_000;
 
-/// The longest text that can be a heading or a label, in words.
+/// The maximum length of a heading or label, in words.
 const MAX_LABEL_WORDS: usize = 6;
 
-/// What leads over to a list, with the blank before it.
+/// Phrases that introduce a list, with the preceding space.
 const LEADS_OVER: [&str; 10] = [
     " the following",
     " as follows",
@@ -32,15 +33,17 @@ const LEADS_OVER: [&str; 10] = [
 /// A sentence of a description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
-    /// On one line, mark-up off.
+    /// The sentence on one line, without markup.
     pub(super) text: String,
-    /// Whether the text introduces it: it stands first, or behind a label such as `Purpose:`.
+    /// Whether the text introduces the sentence: it comes first, or after a label such as
+    /// `Purpose:`.
     pub(super) introduced: bool,
-    /// Whether an emoji opens it, or it says when to call the tool rather than what it does.
+    /// Whether an emoji precedes the sentence, or it describes when to call the tool rather than
+    /// what it does.
     pub(super) weak: bool,
 }
 
-/// The sentences of a description that are no headings and stand in no section about something else.
+/// The sentences of a description, except headings and sections about something else.
 pub(super) fn candidates(description: &str) -> Vec<Candidate> {
     let end = (0..=description.len().min(MAX_BYTES)).rev().find(|at| description.is_char_boundary(*at));
     let text = plain(description.get(..end.unwrap_or_default()).unwrap_or_default());
@@ -98,7 +101,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Takes the sentences of a paragraph or a list item, and empties it.
+    /// Adds the sentences of a paragraph or a list item, and clears it.
     fn block(&mut self, block: &mut String, emoji: bool) {
         let text = std::mem::take(block).replace("**", "");
         let text = text.trim();
@@ -117,7 +120,7 @@ impl Reader {
             }
             let end = end_of_sentence(left);
             let (sentence, rest) = left.split_at_checked(end).unwrap_or((left, ""));
-            // A sentence that a list follows says what the tool does, a label what the list is of.
+            // A sentence before a list describes what the tool does; a label describes the list.
             let sentence = match sentence.strip_suffix([':', '：']) {
                 Some(label) if label.split_whitespace().count() <= MAX_LABEL_WORDS || self.aside => {
                     self.heading(label);
@@ -132,12 +135,12 @@ impl Reader {
             }
             self.introduced = false;
             left = rest.trim_start();
-            // A label inside a paragraph says what its sentence is about, and no more.
+            // A label inside a paragraph applies only to its sentence.
             self.aside = section;
         }
     }
 
-    /// Begins or ends what a tag is around. A use case says what the tool is for.
+    /// Begins or ends the content of a tag. A use case describes the tool's purpose.
     fn tag(&mut self, tag: &str) {
         let name = tag.trim_matches(['<', '>']).replace(['_', '-'], " ");
         self.aside = !name.starts_with(['/', 'u']) && is_aside_section(&name);
@@ -150,7 +153,7 @@ impl Reader {
     }
 }
 
-/// A sentence that a list follows, without the words that lead over to it.
+/// A sentence before a list, without the words that introduce the list.
 fn opened(sentence: &str) -> String {
     let mut kept = sentence.trim_end();
     for end in LEADS_OVER {
@@ -159,7 +162,7 @@ fn opened(sentence: &str) -> String {
     format!("{kept}…")
 }
 
-/// How many bytes of a text its first sentence takes.
+/// The length of a text's first sentence, in bytes.
 fn end_of_sentence(text: &str) -> usize {
     let mut at = 0;
     let mut pieces = text.split_inclusive(char::is_whitespace).peekable();
@@ -173,8 +176,8 @@ fn end_of_sentence(text: &str) -> usize {
     text.len()
 }
 
-/// A label at the beginning of a text, with what follows it: `Purpose: …`, `Data Modification Warning: …`. A name of code,
-/// which a description may begin with, is none.
+/// A label at the beginning of a text, with the following text: `Purpose: …`,
+/// `Data Modification Warning: …`. A code identifier at the start of a description is not a label.
 fn labelled(text: &str) -> Option<(&str, &str)> {
     let (label, rest) = text.split_once([':', '：']).filter(|(label, _)| label.len() <= 60)?;
     let known = is_purpose_section(label) || is_aside_section(label);
@@ -183,8 +186,8 @@ fn labelled(text: &str) -> Option<(&str, &str)> {
     (follows && known && words <= MAX_LABEL_WORDS && !label.contains(['.', ','])).then(|| (label, rest.trim_start()))
 }
 
-/// A line without the marks of a list or a quotation and without emoji before it; whether it is a list item; whether there
-/// was an emoji.
+/// A line without list, quotation and emoji marks; whether it is a list item; whether there was an
+/// emoji.
 fn unmarked(line: &str) -> (&str, bool, bool) {
     let (mut text, mut item, mut emoji) = (line, false, false);
     loop {
@@ -199,7 +202,7 @@ fn unmarked(line: &str) -> (&str, bool, bool) {
         {
             (text, item) = (rest, true);
         }
-        // `1️⃣`: a digit and the marks that make it a key.
+        // `1️⃣`: a digit and the marks that make it a keycap.
         let keycap = text.strip_prefix(|c: char| c.is_ascii_digit()).filter(|rest| rest.starts_with(is_pictograph));
         text = keycap.unwrap_or(text);
         let rest = text.trim_start_matches(is_pictograph);
@@ -212,7 +215,7 @@ fn unmarked(line: &str) -> (&str, bool, bool) {
     }
 }
 
-/// Whether a character is a picture or one of the marks that make one: emoji and dingbats.
+/// Whether a character is a pictograph or part of one: emoji and dingbats.
 pub(super) fn is_pictograph(c: char) -> bool {
     matches!(
         u32::from(c),
@@ -220,19 +223,19 @@ pub(super) fn is_pictograph(c: char) -> bool {
     )
 }
 
-/// Whether a line is one tag: `<use_case>`, `</notes>`.
+/// Whether a line consists of one tag: `<use_case>`, `</notes>`.
 fn is_tag(line: &str) -> bool {
     let inner = line.strip_prefix('<').and_then(|line| line.strip_suffix('>'));
     inner.is_some_and(|inner| !inner.contains(['<', ' ']))
 }
 
-/// Whether a line is drawn rather than written, or a mark for a program: a rule, a row of a table, `@param x`.
+/// Whether a line is not prose: a rule, a table row, or an annotation such as `@param x`.
 fn is_drawn(line: &str) -> bool {
     let mark = line.strip_prefix('@').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
     mark || line.starts_with('|') || !line.chars().any(char::is_alphanumeric)
 }
 
-/// A text that is written in capitals throughout as other texts are written; any other as it is.
+/// Converts a text in capitals to sentence case; any other text is unchanged.
 fn in_sentence_case(text: Cow<'_, str>) -> Cow<'_, str> {
     let mut letters = text.chars().filter(|c| c.is_alphabetic()).peekable();
     if letters.peek().is_none() || !letters.all(char::is_uppercase) || text.split_whitespace().count() < 2 {

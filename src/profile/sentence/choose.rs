@@ -1,8 +1,8 @@
-//! The sentence that stands for each tool of a catalogue.
+//! Chooses the sentence that represents each tool of a catalog.
 //!
-//! It says what the tool does: the first sentence of its description that is no heading, no warning, no condition and not
-//! common to several tools; else its title; else its name in words. It depends on the catalogue alone, so that what a
-//! session opens changes no byte of it.
+//! It describes what the tool does: the first sentence of its description that is not a heading, a
+//! warning, a condition or shared by several tools; otherwise its title; otherwise its name in
+//! words. It depends on the catalog alone, so what a session opens does not change it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,31 +12,31 @@ use super::{first_sentence, shortened};
 use crate::catalog::{Catalog, Tool};
 use crate::profile::words::{own_name, words};
 
-/// So many tools that say the same do not do so by chance. Two may be twins (a chart as an image, a chart in a sheet)
-/// whose first sentence is the right one for both.
+/// The minimum number of tools whose equal sentences are not a coincidence. Two may be variants (a
+/// chart as an image, a chart in a sheet) whose first sentence fits both.
 const MIN_ALIKE: usize = 3;
 
-/// Of how many sentences of a description one is chosen.
+/// The maximum number of candidate sentences of a description.
 const MAX_CANDIDATES: usize = 16;
 
-/// The longest beginning of a sentence that can be the server's (`Notion | …`), in bytes.
+/// The maximum length of a sentence prefix that comes from the server (`Notion | …`), in bytes.
 const MAX_LEAD_BYTES: usize = 40;
 
-/// Words by which a sentence is known that says what a tool is a part of.
+/// Phrases of sentences that describe which product a tool belongs to.
 const MEMBERSHIP: [&str; 5] = ["belongs to", "part of", "is provided by", "is a tool of", "provides functions"];
 
-/// What stands for a tool.
+/// The sentence that represents a tool.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Sentence {
     /// At most [`MAX_SENTENCE_CHARS`](super::MAX_SENTENCE_CHARS) characters.
     pub(in super::super) text: String,
-    /// Whether it is also what the description begins with.
+    /// Whether the description begins with the same text.
     pub(in super::super) is_first: bool,
-    /// The sentence with which the description begins, if several tools begin with it.
+    /// The first sentence of the description, if several tools share it.
     pub(in super::super) shared: Option<String>,
 }
 
-/// What stands for each tool, in catalogue order.
+/// The sentence of each tool, in catalog order.
 pub(in super::super) fn sentences(catalog: &Catalog) -> Vec<Sentence> {
     let mut said: Vec<Vec<Candidate>> = catalog.iter().map(|tool| read(tool.description())).collect();
     drop_lead(&mut said);
@@ -56,7 +56,7 @@ fn read(description: &str) -> Vec<Candidate> {
 fn choose(tool: &Tool, said: &[Candidate], alike: &Alike, titles: &Alike) -> (String, Option<String>) {
     let mut shared = None;
     let mut weak = None;
-    // Behind what other tools say too, a tool begins to speak of itself.
+    // After a sentence that other tools share, the tool's own description begins.
     let mut introduced = true;
     for (at, candidate) in said.iter().enumerate() {
         let text = shortened(&candidate.text);
@@ -80,7 +80,7 @@ fn choose(tool: &Tool, said: &[Candidate], alike: &Alike, titles: &Alike) -> (St
     (weak.or_else(title).unwrap_or_else(|| name_in_words(tool.name().as_str())), shared)
 }
 
-/// A tool's name as words: `mcp__github__create_issue` is `Create issue`.
+/// A tool's name as words: `mcp__github__create_issue` becomes `Create issue`.
 fn name_in_words(name: &str) -> String {
     let own = own_name(name);
     let own = own.strip_prefix("mcp_").or_else(|| own.strip_prefix("mcp-")).unwrap_or(own);
@@ -88,7 +88,7 @@ fn name_in_words(name: &str) -> String {
     if text.is_empty() { shortened(name) } else { text }
 }
 
-/// How many tools say a sentence.
+/// The number of tools with each sentence.
 struct Alike {
     tools: usize,
     of: HashMap<String, usize>,
@@ -116,7 +116,7 @@ impl Alike {
     }
 }
 
-/// Takes off what nearly all sentences begin with: `Notion | Creates a page`, `Azure: lists …`.
+/// Removes a prefix that nearly all sentences share: `Notion | Creates a page`, `Azure: lists …`.
 fn drop_lead(said: &mut [Vec<Candidate>]) {
     let firsts = || said.iter().filter_map(|said| said.first());
     let mut leads: HashMap<&str, usize> = HashMap::new();
@@ -131,7 +131,7 @@ fn drop_lead(said: &mut [Vec<Candidate>]) {
     }
 }
 
-/// What stands before the first mark that parts a sentence, the mark included.
+/// The text up to and including the first separator of a sentence.
 fn lead(text: &str) -> Option<&str> {
     let ends = [": ", " | ", " - ", " – ", " — ", " » "].iter().filter_map(|mark| Some(text.find(mark)? + mark.len()));
     text.get(..ends.min().filter(|end| *end <= MAX_LEAD_BYTES)?)

@@ -1,4 +1,4 @@
-//! Whether a sentence says what a tool does.
+//! Judges whether a sentence describes what a tool does.
 
 use super::blocks::{Candidate, is_pictograph};
 use super::phrases::{has_start, is_aside};
@@ -20,7 +20,7 @@ const SHOUTS: [&str; 12] = [
     "DEPRECATED",
 ];
 
-/// What stands in brackets before a sentence and makes it a warning, in lower case.
+/// Bracketed words before a sentence that make it a warning, in lower case.
 const WARNING_TAGS: [&str; 12] = [
     "important",
     "warning",
@@ -36,7 +36,7 @@ const WARNING_TAGS: [&str; 12] = [
     "重要",
 ];
 
-/// What introduces a purpose without being a part of it.
+/// Phrases that introduce a purpose without being part of it.
 const PURPOSES: [&str; 18] = [
     "use this tool to ",
     "use this function to ",
@@ -58,7 +58,7 @@ const PURPOSES: [&str; 18] = [
     "allows you to ",
 ];
 
-/// What introduces a purpose by saying when: where nothing better is said, it tells what the tool does.
+/// Phrases that introduce a purpose as an occasion: used if no better sentence exists.
 const OCCASIONS: [&str; 12] = [
     "use this tool when you need to ",
     "use this tool when you want to ",
@@ -74,22 +74,23 @@ const OCCASIONS: [&str; 12] = [
     "call this when you need to ",
 ];
 
-/// Verbs that begin an instruction rather than what a tool does.
+/// Verbs that begin an instruction rather than a description of a tool.
 const INSTRUCTS: &str = "use call pass see ensure specify refer prefer avoid try provide supply omit leave do make be wait confirm ask \
     remember keep consider follow choose include note check set enter give";
 
-/// How well a sentence can stand for a tool.
+/// How well a sentence represents a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
-    /// It says something else.
+    /// It describes something else.
     No,
-    /// It can where there is nothing better: an emoji opens it.
+    /// Usable if there is nothing better: an emoji precedes it.
     Weak,
-    /// It says what the tool does.
+    /// It describes what the tool does.
     Good,
 }
 
-/// Judges a sentence. `introduced`: where it stands, what a tool does is told; elsewhere it has to begin as if it told it.
+/// Judges a sentence. `introduced`: its position introduces a description; elsewhere the sentence
+/// itself must begin like one.
 pub(super) fn judge(candidate: &Candidate, introduced: bool) -> Fit {
     let text = candidate.text.as_str();
     let unspaced = text.chars().filter(|c| is_unspaced(*c)).count();
@@ -106,7 +107,8 @@ pub(super) fn judge(candidate: &Candidate, introduced: bool) -> Fit {
     if candidate.weak || text.contains(is_pictograph) { Fit::Weak } else { Fit::Good }
 }
 
-/// A sentence without what stands before it in brackets and without `Use this tool to`; nothing if the brackets warn.
+/// Removes bracketed prefixes and `Use this tool to` from a sentence. `None` if the brackets hold a
+/// warning.
 pub(super) fn tidy(candidate: &Candidate) -> Option<Candidate> {
     let mut text = candidate.text.as_str();
     while let Some((open, close)) =
@@ -138,14 +140,14 @@ pub(super) fn tidy(candidate: &Candidate) -> Option<Candidate> {
     (!text.is_empty()).then_some(Candidate { text, introduced: candidate.introduced, weak })
 }
 
-/// A sentence without quotation marks around all of it.
+/// Removes quotation marks around a whole sentence.
 fn unquoted(text: &str) -> &str {
     let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     inner.filter(|inner| !inner.contains('"')).unwrap_or(text)
 }
 
-/// A sentence without what labels it, where a deed follows: a name of code (`get_thing(id) - Gets a thing`), a word in
-/// capitals (`RECOMMENDED - Searches code`) that does not warn.
+/// Removes a label that precedes an action: a code identifier (`get_thing(id) - Gets a thing`), or
+/// a word in capitals (`RECOMMENDED - Searches code`) that is not a warning.
 fn unlabelled(text: &str) -> &str {
     let parted = [" - ", " – ", " — ", ": "].iter().filter_map(|mark| text.split_once(mark));
     let Some((label, rest)) = parted.min_by_key(|(label, _)| label.len()) else { return text };
@@ -157,7 +159,7 @@ fn unlabelled(text: &str) -> &str {
 }
 
 fn is_in_capitals(text: &str) -> bool {
-    // A script without capitals is not in capitals.
+    // A script without capitals is never in capitals.
     let mut letters = text.chars().filter(|c| c.is_alphabetic()).peekable();
     letters.peek().is_some() && letters.all(char::is_uppercase)
 }
@@ -168,19 +170,19 @@ fn is_shouted(text: &str) -> bool {
     is_in_capitals(text) && words.count() > 1
 }
 
-/// Whether a sentence is little more than an address.
+/// Whether a sentence is little more than a URL.
 fn is_bare_link(text: &str) -> bool {
     text.contains("://") && text.split_whitespace().count() <= 3 && !begins_with_deed(text)
 }
 
-/// A text with a capital at its beginning.
+/// Capitalizes the first letter of a text.
 pub(super) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// Whether a sentence begins with what a tool does: a verb, or `This tool …`. Of languages whose verbs are not known it is
-/// assumed.
+/// Whether a sentence begins with an action: a verb, or `This tool …`. Assumed for languages
+/// without a verb list.
 fn begins_with_deed(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty());
     let first = words.next().unwrap_or_default().to_lowercase();
@@ -193,7 +195,7 @@ fn begins_with_deed(text: &str) -> bool {
     is_verb(&first) && !INSTRUCTS.split_whitespace().any(|verb| verb == first)
 }
 
-/// Whether a character is of a script that writes no blanks between words.
+/// Whether a character belongs to a script without spaces between words.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c), 0x0e00..=0x0eff | 0x3040..=0x30ff | 0x3400..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff)
 }

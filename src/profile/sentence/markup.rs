@@ -1,14 +1,15 @@
-//! Mark-up inside a description: HTML and XML tags, entities, Markdown links. What is left is text with a line a block.
+//! Markup inside a description: HTML and XML tags, entities, Markdown links. The result is text
+//! with one line per block.
 
 use std::borrow::Cow;
 
-/// Tags that only dress words. Source: the HTML standard's phrasing content.
+/// Tags that only format words. Source: the HTML standard's phrasing content.
 const INLINE: [&str; 18] = [
     "a", "abbr", "b", "cite", "code", "del", "em", "font", "i", "ins", "kbd", "mark", "small", "span", "strong", "sub",
     "sup", "u",
 ];
 
-/// Tags that part what stands before them from what stands behind. Source: the HTML standard's flow content.
+/// Tags that separate the text before and after them. Source: the HTML standard's flow content.
 const BLOCKS: [&str; 30] = [
     "article",
     "aside",
@@ -42,14 +43,15 @@ const BLOCKS: [&str; 30] = [
     "ul",
 ];
 
-/// Entities, with what they stand for. `&amp;` is last: what it makes is no entity.
+/// Entities with their characters. `&amp;` is last, so that its result is not read as an entity.
 const ENTITIES: [(&str, &str); 7] =
     [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&apos;", "'"), ("&amp;", "&")];
 
-/// The longest tag, attributes included, in bytes.
+/// The maximum length of a tag including attributes, in bytes.
 const MAX_TAG_BYTES: usize = 200;
 
-/// A description without HTML, its XML tags on lines of their own and its links by their words.
+/// A description without HTML, with its XML tags on separate lines and its links replaced by their
+/// text.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     if text.contains('&') {
@@ -82,7 +84,8 @@ fn without_tags(text: &str) -> String {
         if BLOCKS.contains(&lower.as_str()) {
             out.push('\n');
         } else if !INLINE.contains(&lower.as_str()) {
-            // A name in angle brackets is a tag where it is closed, else a place to fill in: `/users/<id>`.
+            // A name in angle brackets is a tag if it is closed, otherwise a placeholder:
+            // `/users/<id>`.
             let closed = text.contains(&format!("</{name}>"));
             let mark = if inner.starts_with('/') { "/" } else { "" };
             let kept = if closed { format!("\n<{mark}{name}>\n") } else { format!("<{inner}>") };
@@ -94,7 +97,7 @@ fn without_tags(text: &str) -> String {
     out
 }
 
-/// The name of a tag, all of it between the brackets, and what follows it.
+/// The name of a tag, the whole text between the brackets, and the text after it.
 fn tag(rest: &str) -> Option<(&str, &str, &str)> {
     let (inner, behind) = rest.split_once('>').filter(|(inner, _)| inner.len() <= MAX_TAG_BYTES)?;
     let named = inner.strip_prefix('/').unwrap_or(inner);
@@ -104,7 +107,8 @@ fn tag(rest: &str) -> Option<(&str, &str, &str)> {
     (valid && !inner.contains('<')).then_some((name, inner, behind))
 }
 
-/// `a [page](https://…)` as `a page`. A link that opens a line is left, as what stands in brackets there is a label.
+/// Replaces `a [page](https://…)` by `a page`. A link at the start of a line stays, because
+/// bracketed text there is a label.
 fn without_links(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut left = text;

@@ -1,12 +1,14 @@
-//! The words by which sentences that say something else than what a tool does are known.
+//! Phrases of sentences that do not describe what a tool does.
 //!
-//! Source: own reading of the descriptions of 20 MCP servers and three coding agents; the other languages say the same.
+//! Source: manual review of the descriptions of 20 MCP servers and three coding agents; the other
+//! languages are translations.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// How a warning, a condition or an instruction begins, in lower case, parted by `|`. Each ends at a word's end.
-/// English, German, French, Spanish, Portuguese, Italian, Dutch, Polish, Turkish, Russian, Ukrainian.
+/// Beginnings of warnings, conditions and instructions, in lower case, separated by `|`. Each ends
+/// at the end of a word. English, German, French, Spanish, Portuguese, Italian, Dutch, Polish,
+/// Turkish, Russian, Ukrainian.
 const ASIDES: &str = "only|when|whenever|if|unless|before you|before calling|before using|after calling|after using|after you|\
     once|always|never|do not|don't|don’t|must|should|please|important|warning|caution|nb|n.b.|attention|\
     mandatory|prerequisite|prerequisites|requires|danger|critical|remember|ensure|make sure|avoid|prefer|\
@@ -35,15 +37,16 @@ const ASIDES: &str = "only|when|whenever|if|unless|before you|before calling|bef
     ważne|ostrzeżenie|yalnızca|sadece|dikkat|uyarı|önemli|только|внимание|важно|если|используйте только|\
     использовать только|предупреждение|никогда|всегда|перед|примечание|не используйте|увага|важливо|якщо|тільки";
 
-/// The same in scripts that write no blanks between words.
+/// The same in scripts without spaces between words.
 const ASIDES_UNSPACED: &str = "注意|警告|重要|仅适用|仅用于|只适用|只用于|不适用|仅供|僅適用|仅当|仅在|仅限|只有|只在|如果|若|请勿|请先|不要|必须|务必|切勿|当用户|提示|說明：|请注意|谨慎|\
     僅當|僅在|請勿|請先|必須|注：|備註|备注|ご注意|ユーザーが明示|必ず|使用する前に|…の場合|場合にのみ|ただし|\
     もし|使用しない|주의|경고|중요|반드시|사용자가 명시|만약|참고";
 
-/// What marks a condition at the end of a sentence in such scripts.
+/// Phrases that end a conditional sentence in such scripts.
 const CONDITIONS_UNSPACED: &str = "时才使用|时使用|时才能使用|時才使用|場合のみ使用|場合にのみ使用|경우에만 사용";
 
-/// What a section is about that says nothing of what a tool does, as it begins or ends in lower case.
+/// Beginnings and ends of headings, in lower case, of sections that do not describe what a tool
+/// does.
 const ASIDE_SECTIONS: &str = "steps|title|tool name|function name|docs|documentation|references|learn more|more information|args|arg|options|fields|supported operations|arguments|parameters|parameter|params|param|input|inputs|input parameters|returns|return|output|\
     outputs|response|example|examples|usage|usage example|usage guidance|usage notes|note|notes|warning|\
     warnings|caution|important|prerequisite|prerequisites|requirements|requires|guardrail|guardrails|\
@@ -55,13 +58,13 @@ const ASIDE_SECTIONS: &str = "steps|title|tool name|function name|docs|documenta
     параметры|внимание|важно|пример|参数|参数说明|返回|返回值|示例|注意|注意事项|警告|重要|前提|使用说明|使用场景|规则|原则|限制|适用场景|\
     引数|戻り値|例|매개변수|주의";
 
-/// The label of a section that says what a tool does.
+/// Headings of sections that describe what a tool does.
 const PURPOSE_SECTIONS: &str = "purpose|description|tool description|function description|summary|overview|what it does|what this does|\
     about|what this tool does|goal|objective|function|functionality|beschreibung|zweck|description de l'outil|\
     objectif|descripción|propósito|descrição|descrizione|описание|назначение|功能|描述|说明|用途|目的|概要|説明|\
     설명";
 
-/// Whether a section says something else than what a tool does.
+/// Whether a section does not describe what a tool does.
 pub(super) fn is_aside_section(heading: &str) -> bool {
     let bare = bare(heading);
     ASIDE_SECTIONS.split('|').any(|known| {
@@ -71,7 +74,7 @@ pub(super) fn is_aside_section(heading: &str) -> bool {
     })
 }
 
-/// Whether a section says what a tool does.
+/// Whether a section describes what a tool does.
 pub(super) fn is_purpose_section(heading: &str) -> bool {
     let bare = bare(heading);
     PURPOSE_SECTIONS.split('|').any(|known| bare == known)
@@ -90,11 +93,11 @@ fn first_word(text: &str) -> &str {
     text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default()
 }
 
-/// What makes a sentence one about calling a tool, wherever it stands.
+/// Phrases that make a sentence one about calling a tool, in any position.
 const ABOUT_CALLS: &str = "before calling this|before using this|before you call this|before you use this|prior to calling this|\
     prior to using this|after calling this";
 
-/// Whether a sentence begins as a warning, a condition or an instruction does.
+/// Whether a sentence begins like a warning, a condition or an instruction.
 pub(super) fn is_aside(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     BY_FIRST_WORD.get(first_word(&lower)).is_some_and(|phrases| has_start(&lower, phrases))
@@ -107,7 +110,7 @@ fn is_aside_unspaced(lower: &str) -> bool {
         || CONDITIONS_UNSPACED.split('|').any(|end| lower.contains(end))
 }
 
-/// Whether a text in lower case begins with one of some phrases, at a word's end.
+/// Whether a lower-case text begins with one of some phrases, at the end of a word.
 pub(super) fn has_start(lower: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| {
         lower
@@ -116,7 +119,7 @@ pub(super) fn has_start(lower: &str, phrases: &[&str]) -> bool {
     })
 }
 
-/// Whether a text has a phrase, whatever its case.
+/// Whether a text contains a phrase, ignoring case.
 pub(super) fn has_phrase(text: &str, phrase: &str) -> bool {
     text.to_lowercase().contains(phrase)
 }

@@ -1,4 +1,5 @@
-//! What Claude reads: raw JSON Schemas, and a prompt for tool use that the provider adds once a request.
+//! What Claude bills: raw JSON Schemas, and a prompt for tool use that the provider adds once per
+//! request.
 
 use super::schema::{Texts, structure};
 use super::{Band, Estimate, rounded, times};
@@ -24,8 +25,9 @@ const fn prompt(tier: &'static str, major: u16, minor: u16, auto: usize, forced:
     ToolPrompt { tier, version: Version::new(major, minor), auto, forced }
 }
 
-/// Source: recorded requests with a single small tool, up to September 2026, which agree with the table on Anthropic's
-/// page on tool use where that lists a model. Requests of 2025 to the 4.5 models were billed 346 and 313.
+/// Source: recorded requests with a single small tool, up to September 2026. They agree with the
+/// table on Anthropic's page on tool use for the models that it lists. Requests of 2025 to the 4.5
+/// models were billed 346 and 313.
 const TOOL_PROMPTS: [ToolPrompt; 17] = [
     prompt("opus", 4, 8, 290, 410),
     prompt("opus", 4, 7, 675, 804),
@@ -46,41 +48,44 @@ const TOOL_PROMPTS: [ToolPrompt; 17] = [
     prompt("haiku", 3, 0, 264, 340),
 ];
 
-/// What is taken where the prompt is unknown: the middle of those that are known, which range from 264 to 804.
+/// The assumed size if the prompt is unknown: the middle of the known ones, which range from 264
+/// to 804.
 const UNKNOWN_TOOL_PROMPT: usize = 500;
 
-/// How far off that may be, below and above.
+/// The maximum error of the assumption, below and above.
 const UNKNOWN_PROMPT_OFF: (usize, usize) = (250, 320);
 
 /// Factors of one tokenizer: tokens for each token of `o200k_base`, and tokens for each part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weights {
-    /// Once a request.
+    /// Per request.
     pub(super) request: f64,
     /// Text of messages, system and results.
     pub(super) text: f64,
-    /// A message of the assistant.
+    /// Per assistant message.
     pub(super) assistant: f64,
-    /// A tool.
+    /// Per tool.
     pub(super) tool: f64,
     /// Descriptions of tools and in their schemas.
     pub(super) description: f64,
     /// The rest of a definition, as compact JSON.
     pub(super) structure: f64,
-    /// A call with its result.
+    /// Per call with its result.
     pub(super) pair: f64,
     /// The name of a called tool with its arguments.
     pub(super) call: f64,
-    /// Thinking with a budget, once a request.
+    /// Thinking with a budget, per request.
     pub(super) thinking: f64,
-    /// Nine in ten requests with tools are within so many per cent, on recordings that were not fitted on: `held_out`.
+    /// The error in percent that nine in ten requests with tools stay within, on recordings not
+    /// used for the fit: see `held_out`.
     pub(super) band: usize,
-    /// The same of requests without.
+    /// The same for requests without tools.
     pub(super) text_band: usize,
 }
 
-/// Models to 4.6. Fitted on 753 recorded requests up to September 2026, with a loss that outliers hardly move. Fitted on
-/// half of the recordings, the same factors are off by 1.2 % (first turns with tools) and 1.9 % (calls) on the other half.
+/// Models up to 4.6. Fitted on 753 recorded requests up to September 2026, with a loss that is
+/// robust to outliers. Fitted on half of the recordings, the factors are off by 1.2 % (first turns
+/// with tools) and 1.9 % (calls) on the other half.
 const TO_4_6: Weights = Weights {
     request: 6.7,
     text: 1.08,
@@ -95,7 +100,7 @@ const TO_4_6: Weights = Weights {
     text_band: 11,
 };
 
-/// From 4.7, another tokenizer. Set by hand on 41 recorded requests: wider.
+/// From 4.7, another tokenizer. Set manually from 41 recorded requests, with a wider band.
 const FROM_4_7: Weights = Weights {
     request: 8.0,
     text: 1.4,
@@ -110,7 +115,8 @@ const FROM_4_7: Weights = Weights {
     text_band: 22,
 };
 
-/// What a schema of an answer costs beside itself; seen between 155 and 190 without the schema.
+/// The cost of a response schema in addition to itself; observed between 155 and 190 without the
+/// schema.
 const FORMAT: f64 = 165.0;
 
 /// Estimates a request for a Claude model.
@@ -140,7 +146,7 @@ pub(in super::super) fn estimate<C: TokenCounter>(prompt: &Prompt<'_>, id: &Mode
     Estimate { tokens, band, reasons }
 }
 
-/// What a prompt costs by the weights alone: their sum, each times what there is of it.
+/// The weighted sum of a prompt's parts.
 pub(super) fn weighted<C: TokenCounter>(prompt: &Prompt<'_>, weights: &Weights, counter: &C) -> f64 {
     let mut tokens = weights.request;
     for turn in &prompt.turns {
@@ -177,7 +183,7 @@ fn assistant(role: Role, weights: &Weights) -> f64 {
     if role == Role::Assistant { weights.assistant } else { 0.0 }
 }
 
-/// What each of some tools costs a Claude model, without the prompt that all of them bring once.
+/// The cost of each tool for a Claude model, without the prompt that is added once for all of them.
 pub(in super::super) fn tools<C: TokenCounter>(functions: &[Function<'_>], id: &ModelId, counter: &C) -> Vec<f64> {
     let weights = weights(id);
     functions.iter().map(|function| tool_cost(function, &weights, counter)).collect()

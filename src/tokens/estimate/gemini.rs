@@ -1,4 +1,4 @@
-//! What Gemini reads. How tools are billed depends on the host and on the generation of the model.
+//! What Gemini bills. The billing of tools depends on the host and the model's generation.
 
 use super::schema::{Texts, whole};
 use super::{Band, Estimate, rounded, times};
@@ -11,7 +11,7 @@ use crate::tokens::render::Function;
 /// Factors: tokens for each token of `o200k_base`, and tokens for each part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weights {
-    /// Once a request.
+    /// Per request.
     pub(super) request: f64,
     pub(super) text: f64,
     /// Descriptions of tools and in their schemas.
@@ -20,26 +20,28 @@ pub(super) struct Weights {
     pub(super) name: f64,
     /// Enum values.
     pub(super) value: f64,
-    /// A tool.
+    /// Per tool.
     pub(super) tool: f64,
-    /// A property.
+    /// Per property.
     pub(super) property: f64,
-    /// A definition as compact JSON; then the five above are 0.
+    /// A definition as compact JSON; if set, the five factors above are 0.
     pub(super) json: f64,
-    /// A call with its result.
+    /// Per call with its result.
     pub(super) pair: f64,
     /// The name of a called tool with its arguments.
     pub(super) call: f64,
-    /// A result.
+    /// Per result.
     pub(super) result: f64,
-    /// Nine in ten requests with tools are within so many per cent, on recordings that were not fitted on: `held_out`.
+    /// The error in percent that nine in ten requests with tools stay within, on recordings not
+    /// used for the fit: see `held_out`.
     pub(super) band: usize,
-    /// The same of requests without.
+    /// The same for requests without tools.
     pub(super) text_band: usize,
 }
 
-/// Vertex AI, and 1.5 and 2.0 anywhere: declarations are billed as their texts. Fitted on 133 recorded requests without
-/// thought signatures, up to September 2026. Fitted on half of them, the same factors are off by 6.7 % on the other half.
+/// Vertex AI, and 1.5 and 2.0 on any host: declarations are billed as their texts. Fitted on 133
+/// recorded requests without thought signatures, up to September 2026. Fitted on half of them, the
+/// factors are off by 6.7 % on the other half.
 const TEXTS: Weights = Weights {
     request: 0.0,
     text: 1.03,
@@ -56,7 +58,7 @@ const TEXTS: Weights = Weights {
     text_band: 14,
 };
 
-/// 2.5 to 3.4 on AI Studio: the same of 250 requests, off by 8.2 % on the other half.
+/// 2.5 to 3.4 on AI Studio: fitted likewise on 250 requests, off by 8.2 % on the other half.
 const DECLARED: Weights = Weights {
     request: 1.0,
     text: 1.04,
@@ -73,7 +75,7 @@ const DECLARED: Weights = Weights {
     text_band: 14,
 };
 
-/// From 3.5: five requests with tools. The band is what 15 requests tell.
+/// From 3.5: five requests with tools. The band comes from 15 requests.
 const FROM_3_5: Weights = Weights {
     request: 1.5,
     text: 1.0,
@@ -90,11 +92,11 @@ const FROM_3_5: Weights = Weights {
     text_band: 32,
 };
 
-/// Most requests with calls in their history are within so many per cent: 20 of 23 that nothing was fitted on. So few tell no
-/// more.
+/// The error in percent for requests with calls in their history: 20 of 23 requests not used for
+/// the fit are within it. More cannot be derived from this number.
 pub(super) const CALLS_BAND: usize = 55;
 
-/// Estimates a request for a Gemini model. `vertex`: it goes to Vertex AI, not to AI Studio.
+/// Estimates a request for a Gemini model. `vertex`: it is sent to Vertex AI, not to AI Studio.
 pub(in super::super) fn estimate<C: TokenCounter>(
     prompt: &Prompt<'_>,
     id: &ModelId,
@@ -110,7 +112,7 @@ pub(in super::super) fn estimate<C: TokenCounter>(
     }
     let tokens = rounded(tokens);
     let per_cent = if prompt.tools.is_empty() { weights.text_band } else { weights.band };
-    // Models that think sign their calls, and only the provider knows what that costs.
+    // Thinking models sign their calls, and only the provider knows the cost of a signature.
     let signed = reasons.contains(&Reason::ThoughtSignature);
     let calls = prompt.turns.iter().any(|turn| matches!(turn, Turn::Round(round) if !round.calls.is_empty()));
     let mut band = Band::around(tokens, if calls { per_cent.max(CALLS_BAND) } else { per_cent });
@@ -123,7 +125,7 @@ pub(in super::super) fn estimate<C: TokenCounter>(
     Estimate { tokens, band, reasons }
 }
 
-/// What a prompt costs by the weights alone: their sum, each times what there is of it.
+/// The weighted sum of a prompt's parts.
 pub(super) fn weighted<C: TokenCounter>(prompt: &Prompt<'_>, weights: &Weights, counter: &C) -> f64 {
     let mut tokens = weights.request;
     for turn in &prompt.turns {
@@ -148,7 +150,7 @@ pub(in super::super) fn band_of_tools(id: &ModelId, vertex: bool, tokens: usize)
     Band::around(tokens, weights(id, vertex).band)
 }
 
-/// What each of some tools costs a Gemini model.
+/// The cost of each tool for a Gemini model.
 pub(in super::super) fn tools<C: TokenCounter>(
     functions: &[Function<'_>],
     id: &ModelId,
@@ -171,7 +173,7 @@ fn tool_cost<C: TokenCounter>(function: &Function<'_>, weights: &Weights, counte
         + times(weights.property, texts.properties)
 }
 
-/// A model without a version, such as `gemini-flash-latest`, is taken for one of 2.5 to 3.4.
+/// A model without a version, such as `gemini-flash-latest`, is treated as 2.5 to 3.4.
 pub(super) fn weights(id: &ModelId, vertex: bool) -> Weights {
     let from = |major, minor| id.version.is_some_and(|version| version >= Version::new(major, minor));
     if from(3, 5) {

@@ -1,8 +1,9 @@
-//! Whether the bands are true on requests that no factor was fitted on.
+//! Tests whether the bands hold for requests that no factor was fitted on.
 //!
-//! The shipped factors were fitted on all recordings, so that how far off they are there proves little. Here they are fitted
-//! again on one half of the recordings, and the printed band is held against the other; then the other way round. Halves
-//! are of whole recordings: what one test suite recorded in one file never stands in both.
+//! The shipped factors were fitted on all recordings, so their error there proves little. Here they
+//! are fitted again on one half of the recordings, and the printed band is compared with the other
+//! half; then the other way round. The halves consist of whole files: the recordings of one test
+//! suite are never in both.
 #![allow(clippy::disallowed_methods, reason = "a test that reads the recordings where they are at hand")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
 #![allow(clippy::needless_range_loop, reason = "elimination reads best by row and column")]
@@ -19,10 +20,10 @@ use crate::tokens::encoding::{Encoding, Tiktoken, TokenCounter};
 use crate::tokens::prompt::{Choice, Prompt, Turn};
 use crate::tokens::{Reason, read};
 
-/// From so many rows on, a band has to hold nine in ten of them.
+/// The minimum number of rows from which on a band must contain nine in ten of them.
 const MANY: usize = 40;
 
-/// How often the fit is made again, each time with less weight on what is far off.
+/// The number of iterations of the fit, each with less weight on outliers.
 const ROUNDS: usize = 30;
 
 /// Counts each text once.
@@ -46,19 +47,19 @@ impl TokenCounter for Memo {
     }
 }
 
-/// A recorded request as the fit sees it.
+/// A recorded request as input of the fit.
 struct Row {
     recording: String,
-    /// How much there is of what each factor is for.
+    /// The amount for each factor.
     parts: Vec<f64>,
-    /// What is known beside the factors.
+    /// The known part without factors.
     fixed: f64,
     reported: f64,
-    /// The printed band, in per cent.
+    /// The printed band, in percent.
     band: f64,
-    /// Whose factors it has.
+    /// The model family whose factors apply.
     family: &'static str,
-    /// What it is told under.
+    /// The group under which it is reported.
     group: &'static str,
 }
 
@@ -83,7 +84,7 @@ fn rows(files: [&str; 2], reported: &str, row: impl Fn(&Value, &Memo) -> Option<
 }
 
 fn prompt(value: &Value, id: &ModelId) -> Prompt<'static> {
-    // The test ends before it matters.
+    // The test ends before the leak matters.
     let value: &'static Value = Box::leak(Box::new(value.clone()));
     let form = read::form_of(value, id).unwrap();
     read::read(value, form).unwrap()
@@ -161,7 +162,7 @@ fn google(value: &Value, counter: &Memo) -> Option<Row> {
         return None;
     }
     let prompt = prompt(value, &id);
-    // What a signed thought costs nobody knows; some recorders left it out of the request.
+    // The cost of a signed thought is unknown; some recorders left it out of the request.
     let flags = value["flags"].as_array().into_iter().flatten().filter_map(Value::as_str);
     if flags.into_iter().any(|flag| flag == "sig") {
         return None;
@@ -212,8 +213,8 @@ fn google(value: &Value, counter: &Memo) -> Option<Row> {
     Some(Row { recording: String::new(), parts, fixed: 0.0, reported: 0.0, band, family, group })
 }
 
-/// Factors that fit some rows: least squares of how far off they are in per cent, again and again with less weight on what
-/// is far off. Where the rows tell nothing of a factor it stays at `from`.
+/// Fits factors to rows: least squares of the relative error, repeated with less weight on
+/// outliers. A factor that the rows do not determine stays at `from`.
 fn fit(rows: &[&Row], from: &[f64]) -> Vec<f64> {
     let mut factors = from.to_vec();
     for _ in 0..ROUNDS {
@@ -240,7 +241,7 @@ fn fit(rows: &[&Row], from: &[f64]) -> Vec<f64> {
     factors
 }
 
-/// The solution of linear equations, by elimination.
+/// Solves linear equations by elimination.
 fn solved(mut system: Vec<Vec<f64>>) -> Vec<f64> {
     let n = system.len();
     for i in 0..n {
@@ -258,7 +259,8 @@ fn solved(mut system: Vec<Vec<f64>>) -> Vec<f64> {
     (0..n).map(|i| system[i][n] / system[i][i]).collect()
 }
 
-/// How far off a fit is on rows that it was not made of, in per cent, and how many of them the printed band holds.
+/// The relative errors of a fit on rows it was not made from, and how many of them the printed band
+/// contains.
 #[derive(Default)]
 struct Held {
     off: Vec<f64>,
@@ -266,8 +268,9 @@ struct Held {
     left: usize,
 }
 
-/// The groups of a family by fits on one half of it, both ways. Rows that are off by more than twice are recordings whose
-/// usage is of another request; they are left out and counted.
+/// Computes the groups of a family by fits on one half, both ways. Rows that are off by more than a
+/// factor of two are recordings whose usage belongs to another request; they are excluded and
+/// counted.
 fn held(rows: &[Row], family: &str, from: &[f64], found: &mut BTreeMap<&'static str, Held>) {
     let own: Vec<&Row> = rows.iter().filter(|row| row.family == family).collect();
     let recordings: BTreeSet<&str> = own.iter().map(|row| row.recording.as_str()).collect();
@@ -275,7 +278,7 @@ fn held(rows: &[Row], family: &str, from: &[f64], found: &mut BTreeMap<&'static 
     let estimate = |row: &Row, factors: &[f64]| {
         row.fixed + row.parts.iter().zip(factors).map(|(part, own)| part * own).sum::<f64>()
     };
-    // What the starting factors already find to be no request's own usage.
+    // Excludes rows for which the starting factors already show another request's usage.
     let sound = |row: &Row| (0.5..2.0).contains(&(estimate(row, from) / row.reported));
     for one in [true, false] {
         let is_in = |row: &Row| first.contains(row.recording.as_str()) == one;
@@ -310,7 +313,7 @@ fn check(found: &mut BTreeMap<&'static str, Held>, what: &str, median: f64) {
         held.in_band as f64 * 100.0 / n as f64
     );
     assert!(at(50) <= median, "{what}: median {:.2} %, at most {median}", at(50));
-    // Of so few rows one or two more or less decide.
+    // With few rows, one or two of them decide.
     let tenths = if n >= MANY { 9 } else { 8 };
     assert!(
         held.in_band * 10 >= n * tenths,
@@ -319,7 +322,7 @@ fn check(found: &mut BTreeMap<&'static str, Held>, what: &str, median: f64) {
     );
 }
 
-/// Round factors to start from, which no recording tells.
+/// Round initial factors, independent of the recordings.
 const CLAUDE: [f64; 9] = [8.0, 1.1, 4.0, 5.0, 1.1, 1.5, 55.0, 1.3, 28.0];
 const NEWER_CLAUDE: [f64; 9] = [8.0, 1.4, 4.0, 5.0, 1.4, 2.0, 70.0, 1.8, 28.0];
 const GEMINI: [f64; 11] = [1.0, 1.0, 1.1, 1.4, 1.0, 10.0, 6.0, 1.2, 10.0, 1.0, 1.0];

@@ -1,4 +1,4 @@
-//! What of a function definition is text for the model, and what is structure.
+//! Separates the text of a function definition from its structure.
 
 use serde_json::{Map, Value};
 
@@ -6,10 +6,10 @@ use crate::tokens::encoding::TokenCounter;
 use crate::tokens::json::{Member, Style, write_text};
 use crate::tokens::render::Function;
 
-/// How deep a schema is looked into. serde_json reads no deeper.
+/// The maximum depth of a schema that is read. serde_json reads no deeper.
 const DEEPEST: usize = 128;
 
-/// The texts of a function definition, counted.
+/// The counted texts of a function definition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Texts {
     /// Tokens of its description and of all descriptions in its schema.
@@ -18,7 +18,7 @@ pub(super) struct Texts {
     pub(super) names: usize,
     /// Tokens of its enum values.
     pub(super) values: usize,
-    /// How many properties it has, at any depth.
+    /// The number of its properties at any depth.
     pub(super) properties: usize,
 }
 
@@ -73,7 +73,7 @@ impl Texts {
     }
 }
 
-/// A definition as Anthropic's API takes it, in compact JSON, every description emptied.
+/// A definition in Anthropic's format as compact JSON, with every description emptied.
 pub(super) fn structure(function: &Function<'_>) -> String {
     let emptied = Style::choosing(|key, value| match (key, value) {
         ("description", Value::String(_)) => Member::Emptied,
@@ -82,7 +82,7 @@ pub(super) fn structure(function: &Function<'_>) -> String {
     definition(function, emptied, "", "input_schema")
 }
 
-/// A definition as Gemini's API takes it, in compact JSON.
+/// A definition in Gemini's format as compact JSON.
 pub(super) fn whole(function: &Function<'_>) -> String {
     definition(function, Style::COMPACT, function.description.unwrap_or_default(), "parameters")
 }

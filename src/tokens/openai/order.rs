@@ -1,8 +1,9 @@
-//! Properties whose order may have been lost: schemas whose keys someone sorted.
+//! Properties whose original order may be lost: schemas whose keys were sorted.
 //!
-//! Properties are rendered in the order in which they are sent, and tokens may depend on it. Clients that keep objects in
-//! sorted maps send them so; recorders that do write down another order than was sent. Of 27 recorded requests with such
-//! keys, 22 cost the same in both orders, and four were billed in the order of `required`.
+//! Properties are rendered in the order in which they are sent, and the token count may depend on
+//! it. Clients that store objects in sorted maps send them sorted; recorders that do so record
+//! another order than was sent. Of 27 recorded requests with such keys, 22 cost the same in both
+//! orders, and four were billed in the order of `required`.
 
 use std::borrow::Cow;
 
@@ -10,11 +11,11 @@ use serde_json::{Map, Value};
 
 use crate::tokens::render::Function;
 
-/// Deeper schemas are left as they are. Recorded ones are at most a dozen deep.
+/// The maximum depth; deeper schemas are unchanged. Recorded ones are at most a dozen levels deep.
 const MOST_DEEP: usize = 64;
 
-/// Whether some of these functions have sorted keys and a `required` in another order, and `differs` says so of them in
-/// that order.
+/// Whether some of these functions have sorted keys and a `required` in another order, and
+/// `differs` returns true for them in that order.
 pub(super) fn depends_on_lost(functions: &[Function<'_>], differs: impl FnOnce(&[Function<'_>]) -> bool) -> bool {
     let as_required: Vec<Option<Value>> = functions.iter().map(|function| as_required(function.parameters?)).collect();
     if as_required.iter().all(Option::is_none) {
@@ -26,8 +27,8 @@ pub(super) fn depends_on_lost(functions: &[Function<'_>], differs: impl FnOnce(&
     differs(&restored.collect::<Vec<_>>())
 }
 
-/// A schema whose keys are all sorted, with properties in the order in which `required` names them. `None` if they are
-/// not, or are in that order.
+/// A schema whose keys are all sorted, with properties in the order of `required`. `None` if they
+/// are not sorted, or already in that order.
 fn as_required(schema: &Value) -> Option<Value> {
     if !is_sorted(schema, MOST_DEEP) {
         return None;
@@ -38,7 +39,7 @@ fn as_required(schema: &Value) -> Option<Value> {
     }
 }
 
-/// Whether the keys of every object are in alphabetical order, at most this deep.
+/// Whether the keys of every object are in alphabetical order, up to this depth.
 fn is_sorted(value: &Value, left: usize) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
     match value {
@@ -77,7 +78,8 @@ fn ordered(value: &Value) -> Cow<'_, Value> {
     }
 }
 
-/// Properties of which the required ones change places so that they are in their order there. `None` if they are already.
+/// Properties with the required ones rearranged in the order of `required`. `None` if they already
+/// are.
 fn reordered(properties: &Map<String, Value>, required: Option<&Value>) -> Option<Map<String, Value>> {
     let wanted: Vec<&str> = required?.as_array()?.iter().filter_map(Value::as_str).collect();
     let mut named = wanted.iter().filter_map(|name| properties.get_key_value(*name));

@@ -5,12 +5,12 @@ use serde_json::Value;
 use crate::tokens::json::{Member, Style};
 use crate::tokens::prompt::Format;
 
-/// JSON where a text is JSON, otherwise the text.
+/// Parses a text as JSON, or returns it as a string.
 pub(super) fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
-/// Arguments as compact JSON; what is no JSON, or only a text in quotes, as it was sent.
+/// Arguments as compact JSON. Text that is not JSON, or only a quoted string, is unchanged.
 pub(super) fn compact_arguments(text: &str) -> String {
     match parsed(text) {
         Value::String(_) => text.to_owned(),
@@ -18,7 +18,7 @@ pub(super) fn compact_arguments(text: &str) -> String {
     }
 }
 
-/// Schema keywords that are not shown to the model in a response format.
+/// Schema keywords that the model does not see in a response format.
 const UNSENT: [&str; 15] = [
     "$schema",
     "additionalProperties",
@@ -37,7 +37,8 @@ const UNSENT: [&str; 15] = [
     "required",
 ];
 
-/// A response format as the model reads it: a heading, its description, and its schema without what is not shown.
+/// A response format as the model reads it: a heading, its description, and its schema without the
+/// omitted keywords.
 pub(super) fn format_text(format: &Format<'_>) -> String {
     let shown = Style::choosing(|key, _| if UNSENT.contains(&key) { Member::Left } else { Member::Kept });
     let description = format.description.map(|text| format!("// {text}\n")).unwrap_or_default();

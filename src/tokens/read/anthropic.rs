@@ -1,4 +1,5 @@
-//! Anthropic Messages: `system`, `messages` with content blocks, `tools`, `tool_choice`, `thinking`.
+//! Anthropic Messages: `system`, `messages` with content blocks, `tools`, `tool_choice`,
+//! `thinking`.
 
 use std::borrow::Cow;
 
@@ -43,7 +44,7 @@ pub(super) fn read(body: &Value) -> Result<Prompt<'_>, CountError> {
     Ok(prompt)
 }
 
-/// Whether a message is the user's own, and not results of tools only.
+/// Whether a message is the user's, rather than only results of tools.
 fn speaks_for_the_user(message: &Value) -> bool {
     let own = |block: &Value| block.get("type").is_none_or(|kind| kind != "tool_result");
     message.get("role").is_some_and(|role| role == "user")
@@ -105,7 +106,7 @@ fn read_message<'a>(message: &'a Value, path: &str, in_loop: bool, prompt: &mut 
     Ok(())
 }
 
-/// The result of a tool: text, or references to deferred tools, which bring their definitions.
+/// The result of a tool: text, or references to deferred tools, which add their definitions.
 fn result<'a>(value: Option<&'a Value>, path: &str, prompt: &mut Prompt<'a>) -> Result<Cow<'a, str>, CountError> {
     let path = format!("{path}/content");
     let Some(value) = value else { return Ok(Cow::Borrowed("")) };

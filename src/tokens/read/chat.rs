@@ -1,4 +1,5 @@
-//! Chat Completions: `messages`, `tools` or `functions`, `tool_choice` or `function_call`, `response_format`.
+//! Chat Completions: `messages`, `tools` or `functions`, `tool_choice` or `function_call`,
+//! `response_format`.
 
 use std::borrow::Cow;
 
@@ -13,7 +14,7 @@ use crate::tokens::python::truthy;
 use crate::tokens::reason::Reason;
 use crate::tokens::request::CountError;
 
-/// `merged`: a Responses request written down as Chat messages, where calls that follow each other are one round.
+/// `merged`: a Responses request recorded as Chat messages, where consecutive calls are one round.
 pub(super) fn read(body: &Value, merged: bool) -> Result<Prompt<'_>, CountError> {
     let mut prompt = Prompt::default();
     match (list_at(body, "functions", "")?, list_at(body, "tools", "")?) {
@@ -107,7 +108,7 @@ fn read_call<'a>(call: &'a Value, path: &str) -> Result<Call<'a>, CountError> {
     Ok(Call { name, arguments: arguments(call.get("arguments")), completed: false })
 }
 
-/// `call_status`: what recorders write down of the items behind calls, a list of texts a round.
+/// `call_status`: the status of the items after calls as recorded, a list of strings per round.
 fn statuses(body: &Value, prompt: &mut Prompt<'_>) {
     let Some(Value::Array(recorded)) = body.get("call_status") else { return };
     let rounds =
@@ -130,7 +131,7 @@ pub(super) fn read_choice<'a>(choice: Option<&'a Value>, prompt: &mut Prompt<'a>
         (Value::String(mode), _) if mode == "auto" => Choice::Auto,
         (Value::Object(_), Some(name)) => Choice::Named(name),
         _ => {
-            // `allowed_tools` among them: no recorded request has one.
+            // Includes `allowed_tools`: no recorded request has one.
             prompt.reasons.insert(Reason::ToolChoice);
             Choice::Auto
         }

@@ -1,5 +1,5 @@
-//! Gemini's `generateContent`: `systemInstruction`, `contents` with parts, `tools` with declarations. Camel case and
-//! snake case are both read.
+//! Gemini's `generateContent`: `systemInstruction`, `contents` with parts, `tools` with
+//! declarations. Accepts camel case and snake case.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub(super) fn read(body: &Value) -> Result<Prompt<'_>, CountError> {
             prompt.say(Role::System, text);
         }
     }
-    // A single tool stands without its list, too.
+    // A single tool may also be given without a list.
     match given(body, "tools") {
         Some(tool @ Value::Object(_)) => read_tools(std::slice::from_ref(tool), "/tools", &mut prompt)?,
         _ => read_tools(list_at(body, "tools", "")?, "/tools", &mut prompt)?,

@@ -49,7 +49,7 @@ pub(super) fn read(body: &Value) -> Result<Prompt<'_>, CountError> {
     Ok(prompt)
 }
 
-/// `in_loop`: no user message follows, so that reasoning is still before the model.
+/// `in_loop`: no user message follows, so the model still reads the reasoning.
 fn read_item<'a>(item: &'a Value, path: &str, in_loop: bool, prompt: &mut Prompt<'a>) -> Result<(), CountError> {
     if !item.is_object() {
         return Err(expected(path, "an item"));
@@ -85,7 +85,8 @@ fn read_item<'a>(item: &'a Value, path: &str, in_loop: bool, prompt: &mut Prompt
             let text = content(output, &format!("{path}/output"))?;
             prompt.result(text);
         }
-        // What it cost stands in the usage of the reply that made it, not in the item; dropped ones are free.
+        // Its cost is in the usage of the reply that created it, not in the item; dropped ones are
+        // free.
         Some("reasoning") if in_loop => {
             prompt.reasons.insert(Reason::ReasoningItem);
         }

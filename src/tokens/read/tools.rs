@@ -1,4 +1,4 @@
-//! Function definitions in any API's form.
+//! Function definitions in the form of any API.
 
 use serde_json::Value;
 
@@ -9,13 +9,14 @@ use crate::tokens::reason::Reason;
 use crate::tokens::render::Function;
 use crate::tokens::request::CountError;
 
-/// The function definitions in a list of tools: Chat form, Responses form (flat), Anthropic's (`input_schema`), MCP's
-/// (`inputSchema`), or bare `functions`.
+/// Returns the function definitions in a list of tools: Chat form, Responses form (flat),
+/// Anthropic's (`input_schema`), MCP's (`inputSchema`), or bare `functions`.
 ///
 /// `path` is the JSON Pointer of the list, for messages.
 ///
 /// # Errors
-/// [`CountError`] if one is not a function or has no name, or a description that is not text.
+/// Returns a [`CountError`] if an entry is not a function, has no name, or has a description that
+/// is not a string.
 pub fn functions_of<'a>(tools: &'a [Value], path: &str) -> Result<Vec<Function<'a>>, CountError> {
     tools.iter().enumerate().map(|(i, tool)| function_of(tool, &format!("{path}/{i}"))).collect()
 }
@@ -43,12 +44,12 @@ fn function_of<'a>(tool: &'a Value, path: &str) -> Result<Function<'a>, CountErr
     Ok(Function { name, description, parameters })
 }
 
-/// Where APIs have the schema of a function's arguments.
+/// The paths of the argument schema in the APIs.
 const SCHEMAS: [&str; 5] =
     ["parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema"];
 
-/// Reads a list of tools of any API into a prompt: functions, those that are deferred, namespaces with functions inside,
-/// Gemini's declarations, and the tools that search them.
+/// Reads a list of tools of any API into a prompt: functions, deferred functions, namespaces with
+/// functions, Gemini's declarations, and search tools.
 pub(super) fn read_tools<'a>(tools: &'a [Value], path: &str, prompt: &mut Prompt<'a>) -> Result<(), CountError> {
     for (i, tool) in tools.iter().enumerate() {
         let path = format!("{path}/{i}");
@@ -82,7 +83,7 @@ fn add<'a>(tool: &'a Value, function: Function<'a>, prompt: &mut Prompt<'a>) {
     }
 }
 
-/// A namespace: its name and description are shown, and its functions where they are not deferred.
+/// A namespace: its name, its description and its functions that are not deferred are shown.
 fn read_namespace<'a>(tool: &'a Value, path: &str, prompt: &mut Prompt<'a>) -> Result<(), CountError> {
     prompt.reasons.insert(Reason::Deferred);
     let name = text_at(tool, "name", path, "a namespace's name")?;
@@ -95,7 +96,8 @@ fn read_namespace<'a>(tool: &'a Value, path: &str, prompt: &mut Prompt<'a>) -> R
     Ok(())
 }
 
-/// Gemini's tools that are no functions: `{"googleSearch":{}}`, alone or beside declarations.
+/// Rejects Gemini's tools that are not functions: `{"googleSearch":{}}`, alone or beside
+/// declarations.
 fn refuse_hosted(tool: &Value, but: &str, path: &str) -> Result<(), CountError> {
     let hosted = tool.as_object().into_iter().flatten().find(|(key, value)| *key != but && value.is_object());
     match hosted {

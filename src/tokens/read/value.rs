@@ -1,4 +1,4 @@
-//! Reading members of a request, with a JSON Pointer to what is wrong.
+//! Reads members of a request; errors have a JSON Pointer.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::tokens::meter::quoted;
 use crate::tokens::request::CountError;
 
-/// A required text.
+/// A required string.
 pub(super) fn text_at<'a>(holder: &'a Value, key: &str, path: &str, what: &'static str) -> Result<&'a str, CountError> {
     let text = holder.get(key).and_then(Value::as_str);
     text.ok_or_else(|| expected(&format!("{path}/{key}"), what))
 }
 
-/// A list, empty where the member is absent or `null`.
+/// A list; empty if the member is absent or `null`.
 pub(super) fn list_at<'a>(holder: &'a Value, key: &str, path: &str) -> Result<&'a [Value], CountError> {
     match holder.get(key) {
         None | Some(Value::Null) => Ok(&[]),
@@ -22,12 +22,13 @@ pub(super) fn list_at<'a>(holder: &'a Value, key: &str, path: &str) -> Result<&'
     }
 }
 
-/// A member that is there and not `null`.
+/// A member that is present and not `null`.
 pub(super) fn given<'a>(holder: &'a Value, key: &str) -> Option<&'a Value> {
     holder.get(key).filter(|value| !value.is_null())
 }
 
-/// The first of these members that is there and not `null`: APIs that take camel case take snake case too.
+/// The first of these members that is present and not `null`: APIs that accept camel case accept
+/// snake case too.
 pub(super) fn either<'a>(holder: &'a Value, keys: [&'static str; 2]) -> Option<(&'static str, &'a Value)> {
     keys.into_iter().find_map(|key| Some((key, given(holder, key)?)))
 }
@@ -41,7 +42,8 @@ pub(super) fn kind_of<'a>(holder: &'a Value, path: &str) -> Result<Option<&'a st
     }
 }
 
-/// A text, or a list of parts of which only text can be counted: the model reads them as one text, without a break.
+/// A string, or a list of parts of which only text can be counted: the model reads them as one text
+/// without separators.
 pub(super) fn content<'a>(content: &'a Value, path: &str) -> Result<Cow<'a, str>, CountError> {
     match content {
         Value::String(text) => Ok(Cow::Borrowed(text)),
@@ -65,7 +67,7 @@ fn part<'a>(part: &'a Value, path: &str) -> Result<&'a str, CountError> {
     }
 }
 
-/// A call's arguments as they were sent: a text, or JSON that becomes one.
+/// A call's arguments as sent: a string, or JSON that is printed as one.
 pub(super) fn arguments<'a>(value: Option<&'a Value>) -> Cow<'a, str> {
     match value {
         None | Some(Value::Null) => Cow::Borrowed(""),
@@ -74,12 +76,12 @@ pub(super) fn arguments<'a>(value: Option<&'a Value>) -> Cow<'a, str> {
     }
 }
 
-/// An error: something else than what a request has there.
+/// The error for a value of an unexpected kind.
 pub(super) fn expected(path: &str, expected: &'static str) -> CountError {
     CountError::Expected { path: path.to_owned(), expected }
 }
 
-/// An error: something that costs tokens nobody can know from the request.
+/// The error for content whose tokens cannot be derived from the request.
 pub(super) fn unmeasurable(path: &str, what: String) -> CountError {
     CountError::Unmeasurable { path: path.to_owned(), what }
 }

@@ -1,4 +1,4 @@
-//! Reading a capability table.
+//! Reads a capability table.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -25,7 +25,7 @@ struct File {
     limit: Vec<Spanned<Limit>>,
 }
 
-/// One wire or several.
+/// One or more wires.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Wires {
@@ -33,7 +33,7 @@ enum Wires {
     Several(Vec<Wire>),
 }
 
-/// A kind of row: what all of them have, and its own keys.
+/// Defines a kind of row: the common keys and its own.
 macro_rules! row {
     ($name:ident { $($field:ident: $type:ty),* $(,)? }) => {
         #[derive(Deserialize)]
@@ -77,7 +77,7 @@ macro_rules! row {
                     (Some(_), None, None) | (None, None, Some(_)) => {
                         return Err(Fault::models("since, until, tier and variant stand beside `family` only"));
                     }
-                    _ => return Err(Fault::models("the row says its models more than once")),
+                    _ => return Err(Fault::models("the row names its models more than once")),
                 };
                 if self.source.trim().is_empty() || self.date.trim().is_empty() {
                     return Err(Fault::Unsourced(models.to_string()));
@@ -113,9 +113,9 @@ row!(Limit {
 
 /// Why a row is left out.
 enum Fault {
-    /// It has no source or no date; the models it is about.
+    /// It has no source or no date; holds its models.
     Unsourced(String),
-    /// Its models are not said as they should be.
+    /// Its models are not valid.
     Models(String),
 }
 
@@ -136,7 +136,7 @@ impl Fault {
     }
 }
 
-/// What every row has.
+/// The common keys of all rows.
 struct Head {
     wires: Vec<Wire>,
     models: ModelPattern,

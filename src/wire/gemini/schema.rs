@@ -1,13 +1,15 @@
-//! A JSON Schema as Gemini's subset of OpenAPI 3.0 can say it.
+//! Converts a JSON Schema to Gemini's subset of OpenAPI 3.0.
 //!
-//! Source: `Schema` of the Gemini API reference (fields `type`, `format`, `description`, `nullable`, `enum`, `items`,
-//! `properties`, `required`, `anyOf`, bounds), and the errors the API gives: an object must have properties, only strings
-//! may have an enum, of string formats only `enum` and `date-time` pass, `anyOf` stands alone. What cannot be said in another
-//! way (an object without properties, a circle of references, listed objects) is asked for as JSON text. The writer records
-//! each such place while it writes, and [`Subset::restore`] reads by that record alone. Where a text could be meant either
-//! way, the object is left out, so that a text always stands for itself.
+//! Source: `Schema` of the Gemini API reference (fields `type`, `format`, `description`,
+//! `nullable`, `enum`, `items`, `properties`, `required`, `anyOf`, bounds), and the errors of the
+//! API: an object must have properties, only strings may have an enum, only the string formats
+//! `enum` and `date-time` are accepted, `anyOf` must be alone. Values that cannot be expressed
+//! otherwise (an object without properties, a cycle of references, listed objects) are requested as
+//! JSON text. The writer records each such place, and [`Subset::restore`] parses by that record
+//! alone. If a string could be both a plain value and JSON text, the object is left out, so that a
+//! string is always a plain value there.
 //!
-//! References are inlined and cut where they run in circles. What is lost is said.
+//! References are inlined, and cycles are cut. Losses are reported.
 
 mod choice;
 mod read_back;
@@ -19,20 +21,20 @@ use serde_json::{Map, Value, json};
 use self::read_back::{Kinds, ReadBack, Step};
 use crate::schema::{flattened, follow, is_annotation, merge, pointed, pointer_token, role, single_type};
 
-/// The most schema nodes one tool may have once its references are inlined.
+/// The maximum number of schema nodes of a tool after inlining references.
 const MAX_NODES: usize = 2_000;
 
-/// How deep a schema may be once its references are inlined.
+/// The maximum depth of a schema after inlining references.
 const MAX_NESTED: usize = 48;
 
-/// The most values that are copied for one tool, a text counted as one for every [`TEXT`] bytes. Keeps a large definition
-/// that is referred to often from being written often.
+/// The maximum number of values that are copied for one tool; a string counts as one per [`TEXT`]
+/// bytes. Prevents a large definition with many references from being written often.
 const MAX_WORK: usize = 1_000_000;
 
-/// Bytes of text that count as one value.
+/// The number of bytes of text that count as one value.
 const TEXT: usize = 64;
 
-/// Keywords that pass as they are.
+/// Keywords that are copied unchanged.
 const KEPT: [&str; 11] = [
     "description",
     "nullable",
@@ -47,7 +49,7 @@ const KEPT: [&str; 11] = [
     "maxProperties",
 ];
 
-/// A schema in the subset, what was changed for it, and how to read arguments that were written by it.
+/// A schema in the subset, the changes made for it, and how to read arguments written by it.
 pub(in crate::wire) struct Subset {
     /// The schema; `None` if there are no properties.
     pub(in crate::wire) schema: Option<Value>,
@@ -55,24 +57,24 @@ pub(in crate::wire) struct Subset {
     read_back: ReadBack,
 }
 
-/// A keyword that the subset cannot say, or says otherwise.
+/// A keyword that the subset lacks or expresses differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::wire) struct Change {
     pub(in crate::wire) keyword: String,
     pub(in crate::wire) what: &'static str,
-    /// Where it first stands, as a JSON Pointer into the schema.
+    /// Its first occurrence, as a JSON Pointer into the schema.
     pub(in crate::wire) path: String,
     pub(in crate::wire) count: usize,
 }
 
 impl Subset {
-    /// The parameters of a function.
+    /// Converts the parameters of a function.
     pub(in crate::wire) fn of(root: &Value) -> Self {
         let mut writer = Writer::new(root, BTreeSet::new());
         let (mut map, mut read_back) = writer.top();
         let ambiguous = read_back.ambiguous();
         if !ambiguous.is_empty() {
-            // Once more, without asking for JSON text where a text may stand for itself.
+            // Writes again, without requesting JSON text where a string may be a plain value.
             writer = Writer::new(root, ambiguous);
             (map, read_back) = writer.top();
         }
@@ -80,14 +82,14 @@ impl Subset {
         Self { schema, changes: writer.changes, read_back }
     }
 
-    /// Arguments that were written by the schema, as the tool takes them: JSON text is read wherever it was asked for. A
-    /// text that is not what was asked for stays.
+    /// Converts arguments written by the schema to those of the tool: JSON text is parsed where it
+    /// was requested. A string that does not match the request is unchanged.
     pub(in crate::wire) fn restore(&self, arguments: Value) -> Value {
         self.read_back.restored(arguments)
     }
 }
 
-/// A schema that was written, and how to read what stands by it.
+/// A written schema, and how to read values at its place.
 struct Written {
     schema: Value,
     back: ReadBack,
@@ -95,15 +97,15 @@ struct Written {
 
 struct Writer<'s> {
     root: &'s Value,
-    /// The places where JSON text is not asked for.
+    /// The places where JSON text must not be requested.
     ambiguous: BTreeSet<Vec<Step>>,
     changes: Vec<Change>,
     nodes: usize,
     depth: usize,
     work: usize,
-    /// The schemas that are being inlined, to be compared only.
+    /// The schemas that are being inlined, for comparison only.
     open: Vec<*const Map<String, Value>>,
-    /// The place of the arguments that is being written.
+    /// The current place in the arguments.
     at: Vec<Step>,
 }
 
@@ -121,7 +123,8 @@ impl<'s> Writer<'s> {
         self.changes.push(Change { keyword: keyword.to_owned(), what, path: path.to_owned(), count: 1 });
     }
 
-    /// The arguments' object. Where only its choices have properties it takes all of them and requires none.
+    /// Writes the arguments object. If only its alternatives have properties, it accepts all of
+    /// them and requires none.
     fn top(&mut self) -> (Map<String, Value>, ReadBack) {
         let mut map = self.whole(self.root, "");
         let known = map.get("properties").and_then(Value::as_object).is_some_and(|own| !own.is_empty());
@@ -131,7 +134,8 @@ impl<'s> Writer<'s> {
             for choice in map.shift_remove(key).as_ref().and_then(Value::as_array).into_iter().flatten() {
                 let Some(Value::Object(own)) = self.whole(choice, "").shift_remove("properties") else { continue };
                 for (name, node) in own {
-                    // What several choices say of a property is a choice of its own.
+                    // Different schemas of the alternatives for one property become alternatives of
+                    // that property.
                     match all.get_mut(&name) {
                         None => drop(all.insert(name, node)),
                         Some(known) if *known == node => {}
@@ -145,7 +149,7 @@ impl<'s> Writer<'s> {
         self.object(&map, "")
     }
 
-    /// A schema with its references in place and its `allOf` merged.
+    /// A schema with its references inlined and its `allOf` merged.
     fn whole(&mut self, node: &Value, path: &str) -> Map<String, Value> {
         let chain = follow(self.root, node);
         let mut clashes = Vec::new();
@@ -154,7 +158,7 @@ impl<'s> Writer<'s> {
             self.work += layer.values().map(weight).sum::<usize>();
             let mut layer: Map<String, Value> = (*layer).clone();
             layer.shift_remove("$ref");
-            // What stands beside a reference applies too.
+            // Siblings of a reference apply too.
             merge(&mut map, layer, &mut |keyword| clashes.push(keyword.to_owned()));
         }
         if chain.broken.is_some() {
@@ -169,13 +173,13 @@ impl<'s> Writer<'s> {
         }
         let map = flattened(self.root, map, &mut |keyword| clashes.push(keyword.to_owned()));
         for keyword in clashes {
-            self.changed(&keyword, "is said twice: the first stays", path);
+            self.changed(&keyword, "is given twice: the first one is used", path);
         }
         map
     }
 
-    /// Writes a schema below the top, with what stands `beside` it where it says nothing else. `None` if nothing can be
-    /// asked for by it.
+    /// Writes a schema below the top, with the members in `beside` where it has none. `None` if no
+    /// value can satisfy it.
     fn node(&mut self, node: &Value, beside: &Map<String, Value>, path: &str) -> Option<Written> {
         self.nodes += 1;
         let targets = self.targets(node);
@@ -196,7 +200,7 @@ impl<'s> Writer<'s> {
         written
     }
 
-    /// The schemas that a schema refers to, itself or in its `allOf`.
+    /// The schemas that a schema refers to, directly or in its `allOf`.
     fn targets(&self, node: &Value) -> Vec<*const Map<String, Value>> {
         let chain = follow(self.root, node);
         let all = chain.end().and_then(|map| map.get("allOf")).and_then(Value::as_array);
@@ -207,7 +211,8 @@ impl<'s> Writer<'s> {
         found
     }
 
-    /// A schema that is not followed any further: JSON text of the kinds that it takes, or plain text if it takes text.
+    /// Writes a schema that is not followed further: JSON text of the accepted kinds, or a plain
+    /// string if it accepts strings.
     fn cut(&mut self, node: &Value, beside: &Map<String, Value>, path: &str) -> Option<Written> {
         let kinds = possible(self.root, node, 4);
         let takes_text = !kinds.both(Kinds::STRING).is_empty();
@@ -255,10 +260,10 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// JSON asked for as text, unless a text that stands there could be meant as it is.
+    /// Requests JSON as text, unless a string there could be a plain value.
     fn as_text(&mut self, kinds: Kinds, words: &Map<String, Value>, path: &str) -> Option<Written> {
         if self.ambiguous.contains(&self.at) {
-            self.changed("object", "could not be told from the text that may stand there too, and is left out", path);
+            self.changed("object", "is indistinguishable from the string allowed there, and is left out", path);
             return None;
         }
         let ask = match kinds {
@@ -305,8 +310,9 @@ impl<'s> Writer<'s> {
         let tuple = map.get("prefixItems").or_else(|| map.get("items")).and_then(Value::as_array);
         self.at.push(Step::Item);
         let items = if let Some(places) = tuple {
-            self.changed("prefixItems", "is said as any of its items", path);
-            // Behind the places of a tuple anything may stand that `items` (or `additionalItems`) says.
+            self.changed("prefixItems", "is written as any of its items", path);
+            // After the items of a tuple, any value that `items` (or `additionalItems`) accepts may
+            // follow.
             let rest = if map.contains_key("prefixItems") { map.get("items") } else { map.get("additionalItems") };
             let choices: Vec<&Value> = places.iter().chain(rest.filter(|rest| rest.is_object())).collect();
             self.node(&json!({"anyOf": choices}), &Map::new(), &below)
@@ -320,7 +326,7 @@ impl<'s> Writer<'s> {
         Some(Written { schema: Value::Object(out), back })
     }
 
-    /// What passes as it is; what does not is noted, unless it is only words, or definitions already put in place.
+    /// Copies supported keywords. Others are noted, except annotations and inlined definitions.
     fn rest(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>, path: &str, handled: &[&str]) {
         use crate::schema::Role::{Definitions, Identity, Reference};
         for (key, value) in map {
@@ -340,10 +346,10 @@ impl<'s> Writer<'s> {
     }
 }
 
-/// What the description of an object asked for as text ends with.
+/// The suffix of the description of an object that is requested as text.
 const AS_TEXT: &str = "(a JSON object, written as text)";
 
-/// A text with the words and the nullability of what it stands for.
+/// A string with the annotations and nullability of the value that it represents.
 fn text(words: &Map<String, Value>, ask: &str) -> Map<String, Value> {
     let mut out = Map::from_iter([("type".to_owned(), json!("string"))]);
     for key in ["description", "nullable"] {
@@ -357,7 +363,7 @@ fn text(words: &Map<String, Value>, ask: &str) -> Map<String, Value> {
     out
 }
 
-/// Adds to a description.
+/// Appends to a description.
 fn say(out: &mut Map<String, Value>, words: &str) {
     let before = out.get("description").and_then(Value::as_str).unwrap_or_default();
     let gap = if before.is_empty() { "" } else { " " };
@@ -365,7 +371,8 @@ fn say(out: &mut Map<String, Value>, words: &str) {
     out.insert("description".to_owned(), Value::String(text));
 }
 
-/// The kinds of values that a schema can take, looked at as many choices deep as `depth`: all where that does not tell.
+/// The kinds of values that a schema can accept, following alternatives up to `depth` levels; all
+/// kinds if that does not determine them.
 fn possible(root: &Value, node: &Value, depth: usize) -> Kinds {
     let Some(map) = pointed(root, node).as_object() else { return Kinds::ALL };
     let below = |list: &Value| {
@@ -383,7 +390,7 @@ fn possible(root: &Value, node: &Value, depth: usize) -> Kinds {
     [types, listed, choices, members].into_iter().flatten().fold(Kinds::ALL, Kinds::both)
 }
 
-/// How much work it is to copy a value.
+/// The cost of copying a value.
 fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => 1 + text.len() / TEXT,

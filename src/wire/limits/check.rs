@@ -1,17 +1,17 @@
-//! Comparing an array with what the provider takes.
+//! Compares an array with the provider's limits.
 
 use super::{Limits, RenderedFacts, ToolFacts};
 use crate::diagnostic::{Diagnostic, Place, visible};
 use crate::wire::{Capabilities, Wire};
 
-/// How many tools are named for one limit; the others are counted.
+/// The maximum number of tools named per limit; the others are counted.
 const MAX_NAMED: usize = 20;
 
-/// How many parameters of one tool are named.
+/// The maximum number of parameters named per tool.
 const MAX_KEYS: usize = 3;
 
 impl Capabilities {
-    /// As [`Limits::check`] with what this table says of a wire and model.
+    /// Like [`Limits::check`], with the limits in this table for a wire and model.
     #[must_use]
     pub fn check(&self, wire: Wire, model: Option<&str>, facts: &RenderedFacts) -> Vec<Diagnostic> {
         self.limits(wire, model).check(wire, facts)
@@ -19,8 +19,8 @@ impl Capabilities {
 }
 
 impl Limits {
-    /// What the provider would refuse of an array, and what it advises against, each with the limit, the count, the tool and
-    /// the way out. No errors among it: the array is sent as it is.
+    /// Returns what the provider would reject or advises against in an array, each with the limit,
+    /// the count, the tool and a fix. None is an error: the array is sent unchanged.
     #[must_use]
     pub fn check(&self, wire: Wire, facts: &RenderedFacts) -> Vec<Diagnostic> {
         let mut found = Vec::new();
@@ -81,7 +81,7 @@ impl Limits {
     }
 }
 
-/// A warning for each tool that a limit finds fault with, the first ones by name.
+/// A warning for each tool that violates a limit; the first ones are named.
 fn each(
     found: &mut Vec<Diagnostic>,
     code: &'static str,

@@ -1,4 +1,4 @@
-//! What limits are about, read from an array as it is sent.
+//! The facts about a sent array that limits refer to.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -7,38 +7,38 @@ use serde_json::value::RawValue;
 
 use crate::wire::Wire;
 
-/// What limits are about in one array.
+/// The facts about an array.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RenderedFacts {
-    /// Entries that count: those of the array, or Gemini's function declarations.
+    /// The number of counted entries: those of the array, or Gemini's function declarations.
     pub entries: usize,
-    /// The tools, those inside namespaces among them. Entries of other kinds are only counted.
+    /// The tools, including those inside namespaces. Entries of other kinds are only counted.
     pub tools: Vec<ToolFacts>,
     /// The namespaces, each with its number of functions.
     pub namespaces: Vec<(String, usize)>,
 }
 
-/// What limits are about in one tool.
+/// The facts about a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolFacts {
-    /// The name as it is sent.
+    /// The name as sent.
     pub name: String,
     /// The length of the description, in characters.
     pub description: usize,
-    /// The parameters at the top of the schema.
+    /// The top-level parameters of the schema.
     pub keys: Vec<String>,
-    /// Whether it is `strict`.
+    /// Whether the tool is `strict`.
     pub strict: bool,
 }
 
 impl RenderedFacts {
-    /// Reads an array as a conversation writes it. Schemas are passed over but for the names of their parameters. An entry
-    /// of another shape is only counted.
+    /// Reads an array as a conversation writes it. Of the schemas only the names of their
+    /// parameters are read. An entry of another format is only counted.
     ///
     /// # Errors
-    /// The text is not a JSON array.
+    /// Fails if the text is not a JSON array.
     pub fn read(wire: Wire, array: &str) -> Result<Self, serde_json::Error> {
         let mut facts = Self::default();
         for raw in serde_json::from_str::<Vec<&RawValue>>(array)? {
@@ -59,7 +59,7 @@ impl RenderedFacts {
     }
 }
 
-/// The keys of an entry that matter, whatever they hold.
+/// The relevant keys of an entry, with any values.
 #[derive(Deserialize)]
 struct Entry<'t> {
     #[serde(borrow, rename = "type")]
@@ -80,19 +80,19 @@ struct Entry<'t> {
     declarations: Option<&'t RawValue>,
 }
 
-/// The keys of a schema that matter.
+/// The relevant keys of a schema.
 #[derive(Deserialize)]
 struct Schema<'t> {
     #[serde(borrow)]
     properties: Option<&'t RawValue>,
 }
 
-/// The entry that a value holds; `None` if it is no object.
+/// Reads an entry; `None` if the value is not an object.
 fn entry(raw: &RawValue) -> Option<Entry<'_>> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// What an entry says as a tool; `None` where it has no name or is of a kind that the provider runs.
+/// The facts of an entry as a tool; `None` if it has no name or is a tool that the provider runs.
 fn tool(entry: Entry<'_>) -> Option<ToolFacts> {
     if !matches!(text(entry.kind).as_deref(), None | Some("function" | "custom")) {
         return None;
@@ -112,12 +112,12 @@ fn tool(entry: Entry<'_>) -> Option<ToolFacts> {
     })
 }
 
-/// The text that a value holds; `None` if it is another value.
+/// Reads a string; `None` for any other value.
 fn text(raw: Option<&RawValue>) -> Option<String> {
     serde_json::from_str(raw?.get()).ok()
 }
 
-/// The elements that a value holds; none if it is no array.
+/// Reads the elements of an array; none for any other value.
 fn list(raw: Option<&RawValue>) -> impl Iterator<Item = &RawValue> {
     raw.and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok()).into_iter().flatten()
 }

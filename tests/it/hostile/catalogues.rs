@@ -86,7 +86,7 @@ fn what_is_no_tool_is_left_out_and_named() {
     refused("[[]]", "bad-tool", "must be an object, not an array");
     refused(r#"[{"inputSchema":{}}]"#, "no-name", "a tool must have a `name`");
     refused(r#"[{"name":3}]"#, "bad-tool", "`name`");
-    refused(r#"[{"name":"\ud800"}]"#, "bad-tool", "sound escapes");
+    refused(r#"[{"name":"\ud800"}]"#, "bad-tool", "valid JSON string");
     refused(r#"[{"name":"a","name":"b"}]"#, "bad-tool", "is there twice");
     refused(r#"[{"name":"a","description":["x"]}]"#, "bad-tool", "`description` must be");
     refused(&with_schema("3"), "bad-schema", "not a number");

@@ -156,7 +156,7 @@ fn places_are_lines_and_columns_of_the_file() {
     let note = &document.diagnostics[0];
     assert_eq!(
         note.to_string(),
-        "warning[unknown-key] SKILL.md:4:1: `user-invocabel` is not a key of a skill (did you mean `user-invocable`? As it stands it has no effect)"
+        "warning[unknown-key] SKILL.md:4:1: `user-invocabel` is not a key of a skill (did you mean `user-invocable`? This key has no effect)"
     );
 }
 

@@ -132,7 +132,7 @@ fn an_error_names_its_place() {
         "openai-responses: `/0/name` must be a string, not absent",
     );
     let broken = anything().talk_on(Wire::OpenAiChat).turn("{\"tool_calls\": [").unwrap_err().to_string();
-    assert!(broken.starts_with("openai-chat: the message is no JSON: EOF"), "{broken}");
+    assert!(broken.starts_with("openai-chat: the message is not valid JSON: EOF"), "{broken}");
 }
 
 /// Every wire's message on every other wire: an error that names both, never a message without calls.
@@ -183,7 +183,7 @@ fn a_host_that_was_told_of_calls_gets_an_error_where_there_are_none() {
     let mut conversation = anything().talk();
     let turn = conversation.turn(&json!({"role": "assistant", "content": "Hi."})).unwrap();
     assert!(turn.is_empty());
-    assert_eq!(turn.require_calls().unwrap_err().to_string(), "openai-chat: there is no call in the message");
+    assert_eq!(turn.require_calls().unwrap_err().to_string(), "openai-chat: the message has no call");
 }
 
 #[test]

@@ -109,17 +109,17 @@ fn types_and_choices() {
     check(
         json!({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
         json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
-        &["/properties/p `oneOf` is said as `anyOf`"],
+        &["/properties/p `oneOf` is written as `anyOf`"],
     );
     check(
         json!({"const": "a"}),
         json!({"type": "string", "enum": ["a"]}),
-        &["/properties/p `const` is said as an enum of one"],
+        &["/properties/p `const` is written as an enum with one value"],
     );
     check(
         json!({"enum": [1, 2], "description": "Which."}),
         json!({"type": "number", "description": "Which. One of: 1, 2."}),
-        &["/properties/p `enum` is said in the description: only texts may have one"],
+        &["/properties/p `enum` is written in the description: only strings may have one"],
     );
     check(
         json!({"enum": ["a", null, ""]}),
@@ -135,13 +135,13 @@ fn types_and_choices() {
             {"type": "boolean", "description": "D. One of: true."}]}),
         &[
             "/properties/p `enum` lists objects or arrays, which are asked for as text",
-            "/properties/p `enum` is said in the description: only texts may have one",
+            "/properties/p `enum` is written in the description: only strings may have one",
         ],
     );
     check(
         json!({"description": "Any."}),
         json!({"anyOf": [{"type": "string", "description": "Any."}, {"type": "number", "description": "Any."}, {"type": "boolean", "description": "Any."}]}),
-        &["/properties/p `type` is not said: narrowed to text, number or boolean"],
+        &["/properties/p `type` is missing: narrowed to string, number or boolean"],
     );
 }
 
@@ -182,7 +182,7 @@ fn without_properties_there_are_no_parameters() {
 #[test]
 fn an_object_that_a_text_could_be_taken_for_is_left_out() {
     let text = json!({"type": "string"});
-    let left_out = "`object` could not be told from the text that may stand there too, and is left out";
+    let left_out = "`object` is indistinguishable from the string allowed there, and is left out";
     let asked = "`object` without properties is asked for as text";
     check(
         json!({"anyOf": [text, {"type": "object"}]}),

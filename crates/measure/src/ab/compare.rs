@@ -1,4 +1,4 @@
-//! Rows side by side: what every arm does beside arm full, with error bars.
+//! Compares the rows of every arm with those of arm full, with error bars.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -8,20 +8,20 @@ use super::stats::{Estimate, difference, ratio, saved};
 
 /// The arm that the others are compared with.
 const CONTROL: &str = "full";
-/// How many percentage points of right calls may be lost for an arm to be called no worse.
+/// The maximum loss of right calls, in percentage points, for an arm to count as no worse.
 pub const MARGIN_POINTS: f64 = 5.0;
 
-/// What can be said of an arm beside the control.
+/// The result of comparing an arm with the control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is the control.
+    /// The arm is the control.
     Control,
     /// A loss of more than [`MARGIN_POINTS`] is excluded.
     NoWorse,
-    /// A loss is shown.
+    /// A loss is significant.
     Worse,
-    /// Neither: more tasks are needed.
+    /// Neither; more tasks are needed.
     Undecided,
 }
 
@@ -33,61 +33,62 @@ pub struct Cell {
     pub driver: String,
     /// The arm.
     pub arm: String,
-    /// The arms that it was played in, with how many rows: more than one only for `auto`.
+    /// The arms actually played, with their number of rows: more than one only for `auto`.
     pub taken: IndexMap<String, usize>,
-    /// Rows that were played to the end.
+    /// The number of completed rows.
     pub rows: usize,
-    /// Rows that were not.
+    /// The number of failed rows.
     pub failed: usize,
-    /// Tasks that have a row.
+    /// The number of tasks with a row.
     pub tasks: usize,
-    /// Calls, summed.
+    /// The sum of calls.
     #[serde(flatten)]
     pub calls: Calls,
-    /// The share of true calls that are right, over tasks.
+    /// The share of true calls that are right, per task.
     pub right_share: Estimate,
-    /// The share of true calls that are valid, ran, and are wrong, over tasks.
+    /// The share of true calls that are valid, ran, and are wrong, per task.
     pub silent_share: Estimate,
-    /// Requests, summed.
+    /// The sum of requests.
     pub requests: usize,
-    /// Requests that ran nothing.
+    /// The number of requests that ran nothing.
     pub extra_requests: usize,
-    /// Turns that were ended because they took too many requests.
+    /// The number of turns that were ended for too many requests.
     pub cut: usize,
-    /// Changes of the array.
+    /// The number of changes of the array.
     pub breaks: usize,
-    /// Tokens of the first array: mean a row.
+    /// The mean tokens of the first array per row.
     pub first: usize,
-    /// Tokens that were sent: mean a row.
+    /// The mean tokens of input per row.
     pub input: usize,
-    /// Tokens that the driver wrote: mean a row.
+    /// The mean tokens of output per row.
     pub output: usize,
-    /// The input that the provider reports: mean a row that has it.
+    /// The mean input that the provider reports, over the rows that have it.
     pub reported_input: Option<usize>,
-    /// Right calls less those of the control on the same tasks, as a share of the true calls; paired.
+    /// The paired difference of right calls to the control on the same tasks, as a share of the
+    /// true calls.
     pub right_difference: Option<Estimate>,
-    /// The share of input tokens that is saved beside the control on the same tasks; paired. By the provider's figures
-    /// where every row of both has them.
+    /// The paired share of input tokens saved against the control on the same tasks. Uses the
+    /// provider's figures if every row of both has them.
     pub input_saved: Option<Estimate>,
-    /// What can be said of it.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// Every driver and arm, and what it comes to.
+/// The results of every driver and arm.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
     /// Always `toolfold.ab-report/1`.
     pub schema: &'static str,
-    /// What counted the tool arrays; more than one if the rows differ.
+    /// The meters of the tool arrays; more than one if the rows differ.
     pub meters: Vec<String>,
-    /// By driver and arm, in the order of the rows' first appearance.
+    /// Per driver and arm, in the order of the rows' first appearance.
     pub cells: Vec<Cell>,
-    /// One sentence a driver.
+    /// One sentence per driver.
     pub sentences: Vec<String>,
 }
 
-/// Puts rows side by side. Of two rows with one key the later counts, unless it failed.
+/// Compares rows. Of two rows with the same key the later counts, unless it failed.
 #[must_use]
 pub fn compare(rows: &[Row], drivers: &[&str], arms: &[&str]) -> Comparison {
     let mut latest: IndexMap<(&str, &str, &str, usize), &Row> = IndexMap::new();
@@ -172,7 +173,7 @@ fn number(count: usize) -> f64 {
     count as f64
 }
 
-/// Sums over the rows of each task.
+/// The sums over the rows of each task.
 fn per_task<'r, const N: usize>(rows: &[&'r Row], of: impl Fn(&Row) -> [f64; N]) -> IndexMap<&'r str, [f64; N]> {
     let mut sums: IndexMap<&str, [f64; N]> = IndexMap::new();
     for row in rows {
@@ -182,7 +183,7 @@ fn per_task<'r, const N: usize>(rows: &[&'r Row], of: impl Fn(&Row) -> [f64; N])
     sums
 }
 
-/// One task in an arm and in the control.
+/// A task in an arm and in the control.
 #[derive(Default)]
 struct Beside {
     here: f64,
@@ -192,7 +193,7 @@ struct Beside {
     control_input: f64,
 }
 
-/// Every task that both have, by the repeats that both have.
+/// Every task in both arms, with the repeats that both have.
 fn beside(rows: &[&Row], control: &[&Row]) -> Vec<Beside> {
     let control: IndexMap<(&str, usize), &Row> =
         control.iter().filter(|row| row.error.is_none()).map(|row| ((row.task.as_str(), row.repeat), *row)).collect();
@@ -223,7 +224,7 @@ fn verdict(right: Option<Estimate>) -> Verdict {
     }
 }
 
-/// What a person should know of one driver's cells.
+/// A summary of one driver's cells.
 fn sentence(driver: &str, cells: &[Cell]) -> String {
     let own: Vec<&Cell> = cells.iter().filter(|cell| cell.driver == driver).collect();
     let Some(control) = own.iter().find(|cell| cell.verdict == Verdict::Control) else {
@@ -280,7 +281,7 @@ fn signed(own: Option<Estimate>) -> String {
 }
 
 impl Calls {
-    /// Adds another row's.
+    /// Adds another row's counts.
     fn add(&mut self, other: &Self) {
         self.truths += other.truths;
         self.right += other.right;

@@ -1,4 +1,4 @@
-//! Counting what a conversation costs: tool arrays by a meter, everything else as text.
+//! Counts the cost of a conversation: tool arrays by a meter, everything else as text.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use toolfold::conversation::Tools;
 use toolfold::tokens::{Meter, Tiktoken, TokenCounter};
 use toolfold::wire::Wire;
 
-/// What stands around a message, in tokens: OpenAI's constant, taken for every wire.
+/// The tokens around a message: OpenAI's constant, used for every wire.
 const MESSAGE: usize = 4;
 
 /// Counts each text once.
@@ -19,26 +19,27 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// A counter by a meter.
+    /// Creates a counter with a meter.
     #[must_use]
     pub fn new(meter: Meter) -> Self {
         let tokens = Tiktoken::new(meter.encoding());
         Self { meter, tokens, known: HashMap::new() }
     }
 
-    /// What it counts tool arrays with.
+    /// The meter for tool arrays.
     #[must_use]
     pub fn meter(&self) -> &Meter {
         &self.meter
     }
 
-    /// A tool array, as the meter says. One that the meter has no rule for is counted as compact JSON.
+    /// The tokens of a tool array by the meter, or of its compact JSON if the meter has no rule for
+    /// it.
     pub(super) fn array(&mut self, wire: Wire, tools: &Tools) -> usize {
         if let Some(known) = self.known.get(tools.digest()) {
             return *known;
         }
         let entries: Vec<Value> = match wire {
-            // Gemini and MCP arrays have forms of their own; what the model reads is the same.
+            // Gemini and MCP arrays have their own forms; the model reads the same content.
             Wire::Gemini | Wire::Mcp => tools
                 .entries()
                 .iter()
@@ -57,7 +58,8 @@ impl Counter {
         counted
     }
 
-    /// A message of any wire: its texts and the JSON of its calls, without names of keys, and what stands around it.
+    /// The tokens of a message on any wire: its texts and the JSON of its calls without key names,
+    /// plus the constant.
     pub(super) fn message(&mut self, message: &Value) -> usize {
         let mut text = String::new();
         texts(message, &mut text);
@@ -74,9 +76,9 @@ impl Counter {
     }
 }
 
-/// Keys whose values are bookkeeping of the wire.
+/// Keys whose values are not content.
 const SILENT: [&str; 7] = ["id", "type", "role", "call_id", "tool_call_id", "tool_use_id", "status"];
-/// Keys whose values are JSON that the model wrote or reads as JSON.
+/// Keys whose values are JSON that the model writes or reads as JSON.
 const JSON: [&str; 3] = ["input", "args", "response"];
 
 fn texts(value: &Value, text: &mut String) {

@@ -1,4 +1,4 @@
-//! Drivers that know the true calls, and go about them in different ways.
+//! Drivers that know the true calls and make them in different ways.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,33 +10,34 @@ use toolfold::profile::{Arm, CALL_TOOL, Delivery, EXPAND_TOOLS, Folded};
 
 use super::tasks::TrueCall;
 
-/// How somebody who knows what to call goes about it. None picks a wrong tool: they measure the machinery, not a model.
+/// A strategy for making known calls. None picks a wrong tool: they measure the machinery, not a
+/// model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Oracle {
-    /// Expands the category of a folded tool before it calls it.
+    /// Expands the category of a folded tool before calling it.
     Expands,
-    /// Expands a folded tool alone, by its name; its category where the arm opens only those.
+    /// Expands a single folded tool by name, or its category if the arm only opens categories.
     ByName,
-    /// Never expands, and knows what it was not shown.
+    /// Never expands, and knows what is hidden.
     Blind,
-    /// Expands a folded tool, by its name, exactly when the true call needs what the shown form does not contain: a
-    /// parameter, or a value that only an `enum` tells.
+    /// Expands a folded tool by name exactly if the true call needs something that the folded form
+    /// lacks: a parameter, or a value that only an `enum` defines.
     Needs,
-    /// Never expands, and leaves out every argument that is not required, even when it is shown what it left out. It is no
-    /// oracle: it is wrong in every arm, and a comparison that does not find it out is worth nothing.
+    /// Never expands, and omits every optional argument, even if shown after an answer. It is wrong
+    /// in every arm; a comparison that does not detect this is worthless.
     Omits,
 }
 
-/// Who makes the calls.
+/// What makes the calls: an oracle, or a model if `None`.
 pub type Driver = Option<Oracle>;
 
 impl Oracle {
-    /// The four oracles, which are right in every arm.
+    /// The four oracles that are right in every arm.
     pub const RIGHT: [Self; 4] = [Self::Expands, Self::ByName, Self::Blind, Self::Needs];
-    /// All of them.
+    /// All oracles.
     pub const ALL: [Self; 5] = [Self::Expands, Self::ByName, Self::Blind, Self::Needs, Self::Omits];
 
-    /// The name used in flags and files.
+    /// The name in flags and files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -55,7 +56,7 @@ impl fmt::Display for Oracle {
     }
 }
 
-/// A text that names no driver.
+/// The text does not name a driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownDriver(pub String);
 
@@ -79,19 +80,19 @@ impl FromStr for Oracle {
     }
 }
 
-/// How often one true call is made before it is given up: what is answered with hidden parameters is made again, and a
-/// directive against going in circles is no reason to stop.
+/// The maximum number of attempts at a true call. A call answered with hidden parameters is
+/// repeated, and a directive against loops does not end the attempts.
 const MAX_TRIES: usize = 3;
 
-/// An oracle on its way through the true calls of one turn.
+/// The state of an oracle within one turn.
 #[derive(Debug)]
 pub(super) struct Scripted {
     oracle: Oracle,
     /// The next true call.
     at: usize,
-    /// How often it was made.
+    /// The number of attempts at it.
     tries: usize,
-    /// Whether it was looked up.
+    /// Whether it was expanded.
     looked: bool,
 }
 
@@ -100,12 +101,13 @@ impl Scripted {
         Self { oracle, at: 0, tries: 0, looked: false }
     }
 
-    /// A turn of the user begins.
+    /// Begins a user's turn.
     pub(super) fn begin(&mut self) {
         *self = Self::new(self.oracle);
     }
 
-    /// The next call with the name and the arguments that the model writes; `None` at the end of the turn.
+    /// The next call with name and arguments as the model writes them; `None` at the end of the
+    /// turn.
     pub(super) fn next(&mut self, conversation: &Conversation, truths: &[TrueCall]) -> Option<(String, Value)> {
         let truth = truths.get(self.at)?;
         let catalog = conversation.engine().catalog();
@@ -132,7 +134,7 @@ impl Scripted {
         })
     }
 
-    /// Takes what became of the call.
+    /// Processes the outcome of the call.
     pub(super) fn heard(&mut self, outcome: &Outcome) {
         let again = match outcome {
             Outcome::Reply(reply) => match reply.kind {
@@ -157,7 +159,7 @@ impl Scripted {
 
     fn lookup(&self, arm: Arm, category: &str, tool: &str) -> Value {
         match (arm, self.oracle) {
-            // The original design opens categories only, one at a time.
+            // The original design opens only categories, one at a time.
             (Arm::Seed, _) => json!({"category": category}),
             (_, Oracle::Expands) => json!({"categories": [category]}),
             _ => json!({"tools": [tool]}),
@@ -165,7 +167,8 @@ impl Scripted {
     }
 }
 
-/// Whether the true call has what the shown form of its tool has not: the name of a parameter, or a value of an `enum`.
+/// Whether the true call uses something that the folded form of its tool lacks: a parameter name,
+/// or a value of an `enum`.
 fn lacks(conversation: &Conversation, at: usize, truth: &TrueCall) -> bool {
     let Some(tool) = conversation.engine().catalog().at(at) else { return false };
     let Some(planned) = conversation.presentation().plan_of(at) else { return true };

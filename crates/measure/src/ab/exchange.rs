@@ -1,13 +1,14 @@
-//! Requests and responses of the wires that models are reached by: what a host sends, and what it reads of the answer.
+//! Requests and responses of the wires with models: what a host sends, and what it reads from the
+//! answer.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use toolfold::wire::Wire;
 
-/// What Anthropic's API asks for in every request, in tokens of output.
+/// The maximum number of output tokens, which Anthropic's API requires in every request.
 const MAX_TOKENS: usize = 4_096;
 
-/// What a request is made of.
+/// The parts of a request.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Ask<'a> {
@@ -15,15 +16,15 @@ pub struct Ask<'a> {
     pub model: &'a str,
     /// The system text, if there is one.
     pub system: Option<&'a str>,
-    /// Every message so far, in the wire's shape.
+    /// All messages so far, in the wire's format.
     pub messages: &'a [Value],
-    /// The tool array as JSON text; left out where it is empty.
+    /// The tool array as JSON text; left out if empty.
     pub tools: &'a str,
-    /// More keys of the body, such as `temperature`; they win over what stands here.
+    /// Further keys of the body, such as `temperature`; they take precedence.
     pub more: &'a Map<String, Value>,
 }
 
-/// What a provider counted, in tokens.
+/// The provider's counts, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
@@ -31,12 +32,12 @@ pub struct Usage {
     pub input: usize,
     /// The output.
     pub output: usize,
-    /// How much of the input was read from a cache.
+    /// The input that was read from a cache.
     pub cached: usize,
 }
 
 impl Usage {
-    /// Adds another request's.
+    /// Adds the counts of another request.
     pub fn add(&mut self, other: Self) {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);
@@ -47,37 +48,37 @@ impl Usage {
 /// A model's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The assistant message in the wire's shape, as [`Conversation::turn`](toolfold::conversation::Conversation::turn)
-    /// takes it.
+    /// The assistant message in the wire's format, as
+    /// [`Conversation::turn`](toolfold::conversation::Conversation::turn) accepts it.
     pub message: Value,
-    /// What the provider counted, if it says.
+    /// The provider's counts, if it reports them.
     pub usage: Option<Usage>,
 }
 
-/// Why a response is no answer.
+/// Why a response is not an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExchangeError {
-    /// No model is reached by this wire.
+    /// The wire has no models.
     #[error("a model is not reached over {0}: use openai-chat, openai-responses, anthropic or gemini")]
     Wire(Wire),
-    /// The provider answered with an error.
+    /// The provider returned an error.
     #[error("the provider answered with an error: {0}")]
     Provider(String),
-    /// The response has not the wire's shape.
-    #[error("the response is none of {wire}: it has no {missing}")]
+    /// The response does not have the wire's format.
+    #[error("not a {wire} response: {missing} is missing")]
     Shape {
         /// The wire.
         wire: Wire,
-        /// What was looked for.
+        /// What is missing.
         missing: &'static str,
     },
 }
 
-/// The body of a request, in the wire's shape.
+/// Returns the body of a request, in the wire's format.
 ///
 /// # Errors
-/// [`ExchangeError::Wire`] for MCP, by which no model is reached.
+/// Returns [`ExchangeError::Wire`] for MCP, which has no models.
 pub fn body_of(wire: Wire, ask: &Ask<'_>) -> Result<Value, ExchangeError> {
     let Ask { model, system, messages, tools, more } = *ask;
     let tools: Value = serde_json::from_str(tools).unwrap_or(Value::Null);
@@ -88,7 +89,7 @@ pub fn body_of(wire: Wire, ask: &Ask<'_>) -> Result<Value, ExchangeError> {
             json!({"model": model, "messages": head.iter().chain(messages).collect::<Vec<_>>()})
         }
         Wire::OpenAiResponses => {
-            // Items of one answer stand side by side in the input.
+            // The items of one answer are separate in the input.
             let items: Vec<&Value> = messages.iter().flat_map(each_item).collect();
             json!({"model": model, "instructions": system, "input": items})
         }
@@ -111,7 +112,7 @@ fn each_item(message: &Value) -> Vec<&Value> {
     message.as_array().map_or_else(|| vec![message], |items| items.iter().collect())
 }
 
-/// A user's message in the wire's shape.
+/// A user's message in the wire's format.
 pub(crate) fn user_message(wire: Wire, text: &str) -> Value {
     match wire {
         Wire::Gemini => json!({"role": "user", "parts": [{"text": text}]}),
@@ -132,10 +133,11 @@ pub(super) fn closing_message(wire: Wire, text: &str) -> Value {
     }
 }
 
-/// Reads a response: the assistant's message, and the usage that it reports.
+/// Reads the assistant's message and the reported usage from a response.
 ///
 /// # Errors
-/// [`ExchangeError`] if it is an error of the provider's, or has not the wire's shape.
+/// Returns an [`ExchangeError`] if the response is a provider error or does not have the wire's
+/// format.
 pub fn answer_of(wire: Wire, response: &Value) -> Result<Answer, ExchangeError> {
     if let Some(error) = response.get("error").filter(|error| !error.is_null()) {
         let said = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
@@ -175,7 +177,7 @@ fn usage_of(wire: Wire, response: &Value) -> Option<Usage> {
             output: read("/output_tokens"),
             cached: read("/input_tokens_details/cached_tokens"),
         },
-        // Anthropic counts what is read from or written to a cache apart.
+        // Anthropic counts cache reads and writes separately.
         Wire::Anthropic => Usage {
             input: sum(&["/input_tokens", "/cache_read_input_tokens", "/cache_creation_input_tokens"]),
             output: read("/output_tokens"),
@@ -228,7 +230,7 @@ mod tests {
         assert_eq!(answer_of(Wire::Gemini, &gemini).unwrap().usage, None);
         assert_eq!(
             answer_of(Wire::Gemini, &chat).unwrap_err().to_string(),
-            "the response is none of gemini: it has no candidates[0].content"
+            "not a gemini response: candidates[0].content is missing"
         );
         let error = json!({"error": {"message": "no such model", "code": 404}});
         assert_eq!(

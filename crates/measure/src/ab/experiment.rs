@@ -1,4 +1,4 @@
-//! A live experiment: two variants side by side, conversations being the unit.
+//! A live experiment: compares two variants, per conversation.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -6,50 +6,52 @@ use serde::Serialize;
 use super::live::LiveConversation;
 use super::stats::{Estimate, mean, ratio, unpaired};
 
-/// A difference of this size, in percentage points, is what more conversations are reckoned for.
+/// The difference, in percentage points, for which the number of further conversations is computed.
 pub const POINTS: f64 = 2.0;
-/// With fewer conversations in a variant its error bars are rough.
+/// Below this number of conversations in a variant its error bars are rough.
 pub const FEW: usize = 10;
 
-/// A rate or a mean of one variant.
+/// Rates or means of one variant.
 type Figures = IndexMap<&'static str, Estimate>;
 
 /// The conversations of one variant.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct VariantResult {
-    /// Its name; empty for conversations outside an experiment, which stand under their arm.
+    /// Its name; empty for conversations outside an experiment, which are grouped by arm.
     pub variant: String,
     /// The arms of its conversations.
     pub arms: IndexSet<String>,
-    /// How many conversations.
+    /// The number of conversations.
     pub conversations: usize,
-    /// Calls, summed.
+    /// The sum of calls.
     pub calls: usize,
-    /// Shares of calls, over conversations: `repaired`, `shown`, `unknown`, `loops`, `refused` of the calls; `blind` and
-    /// `failed` of those that ran.
+    /// Shares of calls, per conversation: `repaired`, `shown`, `unknown`, `loops`, `refused` of the
+    /// calls; `blind` and `failed` of those that ran.
     pub shares: Figures,
-    /// Means a conversation: `calls`, `expanded`.
+    /// Means per conversation: `calls`, `expanded`.
     pub means: Figures,
-    /// Tokens of an array, by the meter that every conversation with a count has; `None` if the host counted none.
+    /// Tokens of an array, by the meter that every counted conversation has; `None` if the host
+    /// counted none.
     pub array: Option<Estimate>,
 }
 
-/// One share in both variants.
+/// A share in both variants.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ShareDifference {
-    /// Which.
+    /// The name of the share.
     pub what: &'static str,
-    /// Treatment less control, as a share.
+    /// Treatment minus control, as a share.
     pub difference: Estimate,
-    /// Whether it is larger than its error bar.
+    /// Whether it exceeds its error bar.
     pub visible: bool,
-    /// How many more conversations, of both together, would show [`POINTS`]; 0 if these do.
+    /// The number of further conversations, over both variants, that would show [`POINTS`]; 0 if
+    /// the present ones do.
     pub more: Option<usize>,
 }
 
-/// What an experiment has shown.
+/// The results of an experiment.
 #[derive(Debug, Clone, Serialize)]
 pub struct Experiment {
     /// Always `toolfold.ab-live/1`.
@@ -58,19 +60,19 @@ pub struct Experiment {
     pub meter: Option<String>,
     /// The variants, the control first.
     pub variants: Vec<VariantResult>,
-    /// What the treatment saves of an array's tokens, as a share.
+    /// The share of an array's tokens that the treatment saves.
     pub saved: Option<Estimate>,
-    /// What differs between treatment and control.
+    /// The differences between treatment and control.
     pub differences: Vec<ShareDifference>,
-    /// What a person should know.
+    /// The summary.
     pub sentences: Vec<String>,
 }
 
-/// Puts the variants of conversations side by side. The control is the variant of that name; else the one called
-/// `control`, else the one in arm full, else the first by name.
+/// Compares the variants of conversations. The control is the variant of the given name; otherwise
+/// the one named `control`, otherwise the one in arm full, otherwise the first by name.
 ///
 /// # Errors
-/// The names there are, if `control` is not among them.
+/// Returns the existing names if `control` is not among them.
 pub fn experiment(conversations: &[LiveConversation], control: Option<&str>) -> Result<Experiment, Vec<String>> {
     let meter = meter_of(conversations);
     let mut groups: IndexMap<String, Vec<&LiveConversation>> = IndexMap::new();
@@ -102,7 +104,7 @@ pub fn experiment(conversations: &[LiveConversation], control: Option<&str>) -> 
     Ok(result)
 }
 
-/// The meter that most conversations have; of equals, the first by name.
+/// The meter that most conversations have; ties use the first by name.
 fn meter_of(conversations: &[LiveConversation]) -> Option<String> {
     let mut known: IndexMap<&str, usize> = IndexMap::new();
     conversations.iter().flat_map(|own| own.arrays.keys()).for_each(|meter| *known.entry(meter).or_default() += 1);
@@ -195,7 +197,7 @@ impl Experiment {
             let difference = unpaired(*own, *other);
             let visible = difference.bar.is_some_and(|bar| difference.value.abs() > bar);
             let more = more(*own, *other);
-            // What never happens in either is no news, except where people look first.
+            // A share that is zero in both variants is not reported, except the most important one.
             if own.value == 0.0 && other.value == 0.0 && *what != "repaired" {
                 continue;
             }
@@ -239,7 +241,7 @@ fn adjective(what: &str) -> &str {
     }
 }
 
-/// One less the ratio of two independent means; relative errors add as squares.
+/// One minus the ratio of two independent means; relative errors add as squares.
 fn saved_of_means(kept: Estimate, all: Estimate) -> Option<Estimate> {
     if all.value == 0.0 || kept.value == 0.0 {
         return None;
@@ -251,14 +253,15 @@ fn saved_of_means(kept: Estimate, all: Estimate) -> Option<Estimate> {
     Some(Estimate { value: 1.0 - share, error: Some(error), bar: Some(bar), units: kept.units + all.units })
 }
 
-/// How many more conversations, half in each variant, would show a difference of [`POINTS`] four times in five, at 95 %.
+/// The number of further conversations, half in each variant, that would show a difference of
+/// [`POINTS`] with 80 % power at 95 %.
 fn more(one: Estimate, other: Estimate) -> Option<usize> {
     // The quantiles of 97.5 % and 80 %.
     const REACH: f64 = 1.959_964 + 0.841_621;
     let spread = |own: Estimate| Some(own.error?.powi(2) * number(own.units));
     let delta = POINTS / 100.0;
     let spread = spread(one)? + spread(other)?;
-    // Where nothing ever happened: the rule of three, 3 in n.
+    // Without any event: the rule of three, 3 in n.
     let each = if spread > 0.0 { REACH.powi(2) * spread / delta.powi(2) } else { 3.0 / delta };
     let needed = (2.0 * each).ceil();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and cut off at 2^53")]
@@ -297,14 +300,15 @@ mod tests {
         assert_eq!(found.sentences[0], "treatment saves 38 % ± 3 % of the tool array's tokens");
         assert!(found.sentences[1].starts_with("no difference in repaired calls is visible with 40 conversations"));
         let more = found.differences[0].more.unwrap();
-        // Variance of a conversation's share 0.0526², both variants, at 2 points: 2 × 7.85 × 2 × 0.00263 / 0.0004 – 40.
+        // Variance of a conversation's share 0.0526², both variants, at 2 points: 2 × 7.85 × 2 ×
+        // 0.00263 / 0.0004 – 40.
         assert!((160..=175).contains(&more), "{more}");
         let worse: Vec<_> = of("treatment", 600, [4, 5]).chain(of("control", 1_000, [1, 2])).collect();
         let found = experiment(&worse, Some("control")).unwrap();
         assert!(found.sentences[1].starts_with("treatment has 30.0 ± "), "{:?}", found.sentences);
     }
 
-    /// Ten calls of one conversation that all fail are one piece of evidence, not ten.
+    /// Ten failed calls of one conversation are one observation, not ten.
     #[test]
     fn calls_of_one_conversation_are_one_piece_of_evidence() {
         let mut all: Vec<_> = (0..12).map(|at| conversation("control", 10, 0, 100 + at)).collect();

@@ -1,19 +1,19 @@
-//! Whether two calls mean the same: JSON equality with the schema's defaults filled in.
+//! Whether two calls are equal: JSON equality with the schema's defaults filled in.
 
 use serde_json::{Map, Value};
 
-/// How deep a schema is followed; what lies deeper is compared as it is.
+/// The maximum depth to which a schema is followed; deeper values are compared unchanged.
 const MAX_DEPTH: usize = 32;
 
-/// Whether two argument objects mean the same under a tool's schema: numbers by value (5 and 5.0 are one), objects in any
-/// order of keys, and a property that is left out as its `default`, where the schema has one.
+/// Whether two argument objects are equal under a tool's schema: numbers by value (5 equals 5.0),
+/// objects in any order of keys, and an omitted property as its `default`, if the schema has one.
 #[must_use]
 pub fn same(schema: &Value, one: &Value, other: &Value) -> bool {
     equal(&filled(schema, one, MAX_DEPTH), &filled(schema, other, MAX_DEPTH))
 }
 
-/// The names of the top-level arguments in which two calls differ: those of the first in its order, then those that only
-/// the second has.
+/// The names of the top-level arguments in which two calls differ: those of the first in its order,
+/// then those that only the second has.
 #[must_use]
 pub fn differences(schema: &Value, truth: &Value, given: &Value) -> Vec<String> {
     let (truth, given) = (filled(schema, truth, MAX_DEPTH), filled(schema, given, MAX_DEPTH));
@@ -24,7 +24,7 @@ pub fn differences(schema: &Value, truth: &Value, given: &Value) -> Vec<String> 
     missing.chain(more).map(|(name, _)| name.clone()).collect()
 }
 
-/// The value with every default that its schema has for what it leaves out.
+/// The value with the schema's defaults for omitted properties.
 fn filled(schema: &Value, value: &Value, depth: usize) -> Value {
     let below = |schema: Option<&Value>, value: &Value| match schema {
         Some(schema) if depth > 0 => filled(schema, value, depth - 1),
@@ -65,7 +65,7 @@ fn equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Integers beyond 2^53 are equal only as they are written.
+/// Integers beyond 2^53 are equal only if written alike.
 fn is_equal_float(one: Option<f64>, other: Option<f64>) -> bool {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     matches!((one, other), (Some(one), Some(other)) if one == other && one.abs() < EXACT)
@@ -91,7 +91,7 @@ mod tests {
             (json!({"path": "a"}), json!({"path": "a", "limit": 10}), true),
             (json!({"path": "a", "limit": 10.0}), json!({"limit": 10, "path": "a"}), true),
             (json!({"path": "a"}), json!({"path": "a", "limit": 11}), false),
-            // Without a default, leaving out is not the same as giving anything.
+            // Without a default, omitting a property differs from giving any value.
             (json!({"path": "a"}), json!({"path": "a", "mode": "x"}), false),
             (json!({"path": "a", "mode": null}), json!({"path": "a"}), false),
             (json!({"path": "a"}), json!({"path": "A"}), false),

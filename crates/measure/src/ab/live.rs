@@ -1,4 +1,4 @@
-//! What the event logs of conversations tell, conversation by conversation.
+//! Reads event logs conversation by conversation.
 
 use std::collections::BTreeMap;
 
@@ -7,42 +7,42 @@ use serde::Serialize;
 use toolfold::conversation::{Event, LogRecord, ReplyKind};
 use toolfold::profile::EXPAND_TOOLS;
 
-/// One conversation of an event log: the unit of a live experiment.
+/// A conversation of an event log: the unit of a live experiment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct LiveConversation {
     /// Its id; empty if it has none.
     pub id: String,
     /// The variant of the experiment.
     pub variant: Option<String>,
-    /// The arm; `None` if the log does not hold the beginning.
+    /// The arm; `None` if the log lacks the beginning.
     pub arm: Option<String>,
     /// Calls that the model made.
     pub calls: usize,
     /// Calls of `expand_tools`.
     pub expanded: usize,
-    /// Calls that were answered with what is wrong with their arguments.
+    /// Calls answered with errors in their arguments.
     pub repaired: usize,
-    /// Calls that were answered with parameters that had been hidden.
+    /// Calls answered with hidden parameters.
     pub shown: usize,
     /// Calls of tools that do not exist.
     pub unknown: usize,
-    /// Calls that were answered with a directive.
+    /// Calls answered with a directive.
     pub loops: usize,
-    /// Calls that policy did not let run.
+    /// Calls that the policy did not allow.
     pub refused: usize,
     /// Calls that went to the host.
     pub forwarded: usize,
-    /// Those of them that were made before the model had been shown the tool's whole schema.
+    /// The forwarded calls made before the model had seen the tool's full schema.
     pub blind: usize,
-    /// Those of them that the host reported as failed.
+    /// The forwarded calls that the host reported as failed.
     pub failed: usize,
-    /// Arrays that the host counted, and their tokens, by meter: each array once.
+    /// The number of arrays that the host counted, and their tokens, by meter: each array once.
     pub arrays: BTreeMap<String, (usize, usize)>,
     #[serde(skip)]
     pub(super) counted: Vec<String>,
 }
 
-/// Puts records together by conversation: by its id, or where it has none from one beginning to the next.
+/// Groups records by conversation: by id, or without ids from one beginning to the next.
 #[derive(Debug, Default)]
 pub struct LiveLog {
     conversations: Vec<LiveConversation>,
@@ -50,7 +50,7 @@ pub struct LiveLog {
 }
 
 impl LiveLog {
-    /// Takes the next record of a log.
+    /// Adds the next record of a log.
     pub fn take(&mut self, record: &LogRecord) {
         let begins = record.conversation.is_empty() && matches!(record.event, Event::Started { .. });
         let known = self.places.get(&record.conversation).copied().filter(|_| !begins);
@@ -64,12 +64,12 @@ impl LiveLog {
         }
     }
 
-    /// A log has ended: what follows without an id is another conversation.
+    /// Ends a log: later records without an id belong to another conversation.
     pub fn end_of_log(&mut self) {
         self.places.shift_remove("");
     }
 
-    /// Every conversation, in the order of their beginnings.
+    /// Every conversation, in order of their beginnings.
     #[must_use]
     pub fn conversations(self) -> Vec<LiveConversation> {
         self.conversations
@@ -87,7 +87,7 @@ impl LiveConversation {
             Event::Counted { meter, tokens } if !self.counted.contains(meter) => {
                 self.counted.push(meter.clone());
                 let (arrays, sum) = self.arrays.entry(meter.clone()).or_default();
-                // What a host counted is its own word: no sum of such words is too large to be told.
+                // The host's counts are untrusted, so the sum saturates.
                 (*arrays, *sum) = (arrays.saturating_add(1), sum.saturating_add(*tokens));
             }
             Event::Called { target, meta, .. } => {

@@ -1,4 +1,4 @@
-//! One task in one arm, request by request.
+//! Plays one task in one arm, request by request.
 
 use serde_json::{Map, Value};
 use toolfold::catalog::Tool;
@@ -14,13 +14,14 @@ use super::judge::{differences, same};
 use super::row::{Calls, ROW_SCHEMA, Row, Tokens, Wrong};
 use super::tasks::{Task, TrueCall};
 
-/// What a forwarded call is answered with where the task recorded no result for it.
+/// The answer to a forwarded call without a recorded result.
 pub const STUB: &str = "ok (recorded task: nothing ran, and no result was kept)";
-/// How many requests a user's turn may take before it is ended.
+/// The maximum number of requests of a user's turn.
 pub const MAX_REQUESTS_A_TURN: usize = 25;
-/// What a request takes beside its tools and messages: OpenAI's constant for a request with tools.
+/// The tokens of a request without its tools and messages: OpenAI's constant for a request with
+/// tools.
 const REQUEST: usize = 12;
-/// What an oracle ends its turn with.
+/// The text with which an oracle ends its turn.
 const CLOSING: &str = "Done.";
 
 /// How a task is played.
@@ -34,23 +35,23 @@ pub struct Setting<'s> {
     pub model: &'s str,
     /// The system text of every request, if there is one.
     pub system: Option<&'s str>,
-    /// Who makes the calls: an oracle, or a model whose answers are brought.
+    /// What makes the calls: an oracle, or a model whose answers are supplied.
     pub driver: Driver,
-    /// What is known of models.
+    /// The capability table.
     pub capabilities: &'s Capabilities,
 }
 
-/// Why a play cannot go on.
+/// Why a play cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayError {
     /// The model's message cannot be read.
     #[error(transparent)]
     Turn(#[from] TurnError),
-    /// The wire reaches no model.
+    /// The wire has no models.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// A result was not taken: a fault of this crate.
+    /// A result was not accepted, which is a bug of this crate.
     #[error(transparent)]
     Call(#[from] toolfold::conversation::CallError),
 }
@@ -62,7 +63,7 @@ struct Ran {
     arguments: Value,
 }
 
-/// One task in one arm on the real conversation, as a host has it: its names, its gate, its repairs.
+/// A task in one arm on the real conversation, with a host's names, gate and repairs.
 #[derive(Debug)]
 pub struct Play<'t> {
     task: &'t Task,
@@ -76,9 +77,9 @@ pub struct Play<'t> {
     requests_in_turn: usize,
     calls_made: usize,
     ran: Vec<Ran>,
-    /// Tools whose calls were answered instead of run, in this turn.
+    /// Tools whose calls were answered instead of run in this turn.
     corrected: Vec<String>,
-    /// The array of the request before.
+    /// The array of the previous request.
     last: Option<String>,
     row: Row,
 }
@@ -87,7 +88,7 @@ impl<'t> Play<'t> {
     /// Starts the conversation with the task's first turn.
     ///
     /// # Errors
-    /// [`StartError`] if the arm cannot be had on that wire with these tools.
+    /// Returns a [`StartError`] if the wire does not support the arm with these tools.
     pub fn start(
         task: &'t Task,
         engine: &Engine,
@@ -130,10 +131,10 @@ impl<'t> Play<'t> {
         self.turn >= self.task.turns.len()
     }
 
-    /// The body of the next request.
+    /// Returns the body of the next request.
     ///
     /// # Errors
-    /// [`PlayError::Exchange`] if no model is reached by the wire.
+    /// Returns [`PlayError::Exchange`] if the wire has no models.
     pub fn body(&mut self, more: &Map<String, Value>) -> Result<Value, PlayError> {
         let tools = self.conversation.tools();
         let Setting { model, system, .. } = self.setting;
@@ -141,7 +142,7 @@ impl<'t> Play<'t> {
         Ok(body_of(self.setting.wire, &ask)?)
     }
 
-    /// What the play's oracle answers to the next request; where a model plays, that it has nothing to say.
+    /// The oracle's answer to the next request; a closing message if a model plays.
     #[must_use]
     pub fn scripted(&mut self) -> Value {
         let wire = self.setting.wire;
@@ -152,11 +153,11 @@ impl<'t> Play<'t> {
         wire.assistant_message(&[(&format!("c{}", self.calls_made), &name, arguments)])
     }
 
-    /// Takes a model's answer: its calls are judged, what is to run is answered as recorded, and the turn ends where there
-    /// is no call.
+    /// Processes a model's answer: its calls are judged, calls to run are answered as recorded, and
+    /// the turn ends if there is no call.
     ///
     /// # Errors
-    /// [`PlayError`] if the message cannot be read.
+    /// Returns a [`PlayError`] if the message cannot be read.
     pub fn take(&mut self, message: &Value, usage: Option<Usage>, counter: &mut Counter) -> Result<(), PlayError> {
         self.count(message, usage, counter);
         let engine = self.conversation.engine().clone();
@@ -198,7 +199,7 @@ impl<'t> Play<'t> {
         Ok(())
     }
 
-    /// The row, once the play is done or cannot go on.
+    /// The row, once the play is done or cannot continue.
     #[must_use]
     pub fn finish(mut self, error: Option<String>) -> Row {
         self.row.error = error;
@@ -207,7 +208,7 @@ impl<'t> Play<'t> {
         self.row
     }
 
-    /// The user's words of the turn that begins.
+    /// Adds the user's message of the new turn.
     fn hear_user(&mut self, counter: &mut Counter) {
         let Some(turn) = self.task.turns.get(self.turn) else { return };
         self.row.calls.truths += turn.calls.len();
@@ -222,7 +223,7 @@ impl<'t> Play<'t> {
         self.messages.push(message);
     }
 
-    /// A request and its answer, in tokens.
+    /// Counts a request and its answer.
     fn count(&mut self, message: &Value, usage: Option<Usage>, counter: &mut Counter) {
         let tools = self.conversation.tools();
         let array = counter.array(self.setting.wire, &tools);
@@ -245,7 +246,7 @@ impl<'t> Play<'t> {
         }
     }
 
-    /// What became of the turn's true calls: each is matched with a call that ran, an equal one first.
+    /// Judges the turn's true calls: each is matched with a call that ran, an equal one first.
     fn judge(&mut self, engine: &Engine, truths: &[TrueCall]) {
         let mut left: Vec<&Ran> = self.ran.iter().collect();
         let equal = |truth: &TrueCall, ran: &Ran| is_it(engine, truth, ran);
@@ -283,7 +284,7 @@ fn is_it(engine: &Engine, truth: &TrueCall, ran: &Ran) -> bool {
     truth.tool == ran.tool && same(schema_of(engine, &truth.tool), &truth.arguments, &ran.arguments)
 }
 
-/// What the tool gave when the task was recorded, if this very call was recorded: of several equal ones, the next.
+/// The recorded result of the tool if this call was recorded; of several equal calls, the next.
 fn recorded(engine: &Engine, truths: &[TrueCall], before: &[Ran], ran: &Ran) -> String {
     let mut meant = truths.iter().filter(|truth| is_it(engine, truth, ran)).peekable();
     let earlier = meant.peek().map_or(0, |truth| before.iter().filter(|own| is_it(engine, truth, own)).count());
@@ -291,13 +292,13 @@ fn recorded(engine: &Engine, truths: &[TrueCall], before: &[Ran], ran: &Ran) -> 
 }
 
 impl Calls {
-    /// Takes what became of a call.
+    /// Counts the outcome of a call.
     fn take(&mut self, outcome: &Outcome) {
         self.made += 1;
         self.coerced += usize::from(!outcome.context().coerced.is_empty());
         match outcome {
             Outcome::Forward(_) => self.forwarded += 1,
-            // Nobody is there to say yes.
+            // There is no user to approve.
             Outcome::Confirm(_) | Outcome::Refuse(_) => self.refused += 1,
             Outcome::Reply(reply) => match reply.kind {
                 ReplyKind::Expanded => self.expanded += 1,

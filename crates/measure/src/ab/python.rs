@@ -1,11 +1,12 @@
-//! True calls as BFCL writes them are Python expressions: `f('a', b=[1, 2.5, True, None], c={'k': "v"})`.
+//! Parses true calls in the format of BFCL, which are Python expressions:
+//! `f('a', b=[1, 2.5, True, None], c={'k': "v"})`.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
 use serde_json::{Map, Value, json};
 
-/// A call as it is written.
+/// A call as written.
 #[derive(Debug, PartialEq)]
 pub(super) struct Written {
     pub(super) name: String,
@@ -15,7 +16,8 @@ pub(super) struct Written {
 
 struct Reader<'t>(Peekable<Chars<'t>>);
 
-/// Reads one call with literal arguments; anything else is an error that says where reading stopped.
+/// Parses one call with literal arguments. Other input is an error with the position where parsing
+/// stopped.
 pub(super) fn read_call(text: &str) -> Result<Written, String> {
     let mut reader = Reader(text.chars().peekable());
     reader.call().map_err(|why| {
@@ -107,7 +109,7 @@ impl Reader<'_> {
             '\\' | '\'' | '"' => c.to_string(),
             '\n' => String::new(),
             'x' | 'u' => self.hex(if c == 'x' { 2 } else { 4 })?.to_string(),
-            // Python keeps an escape that it does not know as it is.
+            // Python leaves an unknown escape unchanged.
             other => format!("\\{other}"),
         };
         text.push_str(&plain);

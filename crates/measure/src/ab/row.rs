@@ -1,10 +1,10 @@
-//! What became of one task in one arm: a line of the JSONL that `ab` writes.
+//! The result of one task in one arm: a line of the JSONL that `ab` writes.
 
 use serde::{Deserialize, Serialize};
 
 use super::exchange::Usage;
 
-/// The name of the row's form.
+/// The name of the row format.
 pub const ROW_SCHEMA: &str = "toolfold.ab/1";
 
 /// One task in one arm, played once.
@@ -15,18 +15,18 @@ pub struct Row {
     pub schema: String,
     /// The task.
     pub task: String,
-    /// The arm that was asked for.
+    /// The requested arm.
     pub arm: String,
-    /// The arm that it was played in: what `auto` took.
+    /// The arm actually played: what `auto` chose.
     pub taken: String,
     /// The oracle, or `model`.
     pub driver: String,
-    /// Which repeat, from 0.
+    /// The repeat, from 0.
     pub repeat: usize,
-    /// Why it was not played to its end; such a row is not compared, and played again on `--resume`.
+    /// Why it was not completed; such a row is not compared, and is played again with `--resume`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What became of the calls.
+    /// The counts of calls.
     #[serde(flatten)]
     pub calls: Calls,
     /// Every true call that is not right.
@@ -34,33 +34,33 @@ pub struct Row {
     pub wrong: Vec<Wrong>,
     /// Requests to the model.
     pub requests: usize,
-    /// Requests whose calls were all answered here: nothing ran.
+    /// Requests whose calls were all answered without running anything.
     pub extra_requests: usize,
-    /// Turns that were ended because they took too many requests.
+    /// Turns that were ended for too many requests.
     pub cut: usize,
-    /// Requests whose tool array is not the one before.
+    /// Requests whose tool array differs from the previous one.
     pub breaks: usize,
     /// SHA-256 of the first tool array.
     pub digest: String,
-    /// What was counted here.
+    /// The tokens counted here.
     pub tokens: Tokens,
-    /// What the provider reports, summed over requests; absent if it reported none.
+    /// The provider's counts, summed over requests; absent if it reported none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// How long the driver took, in milliseconds; never compared.
+    /// The driver's time in milliseconds; never compared.
     #[serde(default)]
     pub ms: u64,
 }
 
 impl Row {
-    /// What tells it from other rows: task, arm, driver, repeat.
+    /// The key of the row: task, arm, driver, repeat.
     #[must_use]
     pub fn key(&self) -> (&str, &str, &str, usize) {
         (&self.task, &self.arm, &self.driver, self.repeat)
     }
 }
 
-/// Calls, counted.
+/// Counts of calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Calls {
@@ -68,31 +68,31 @@ pub struct Calls {
     pub truths: usize,
     /// True calls that ran with all of their arguments.
     pub right: usize,
-    /// Those of them that were right the first time the tool was called in that turn.
+    /// The right calls that were right at the tool's first call in that turn.
     pub at_once: usize,
-    /// True calls of which only a call with other arguments ran: valid, run, and wrong.
+    /// True calls of which only a valid call with other arguments ran.
     pub silent: usize,
     /// True calls whose tool never ran.
     pub missed: usize,
-    /// Calls that ran and that no true call asks for.
+    /// Calls that ran without a matching true call.
     pub stray: usize,
-    /// Calls that the driver made, meta-tools among them.
+    /// Calls that the driver made, including meta-tools.
     pub made: usize,
     /// Calls that ran.
     pub forwarded: usize,
-    /// Those of them that were made before the model had been shown the tool's whole schema.
+    /// The forwarded calls made before the model had seen the tool's full schema.
     pub blind: usize,
-    /// Calls whose arguments were put right before they ran.
+    /// Calls whose arguments were corrected before they ran.
     pub coerced: usize,
-    /// Calls that were answered with what is wrong with their arguments.
+    /// Calls answered with errors in their arguments.
     pub repaired: usize,
-    /// Calls that were answered with parameters that had been hidden.
+    /// Calls answered with hidden parameters.
     pub shown: usize,
     /// Calls of tools that do not exist.
     pub unknown: usize,
-    /// Calls that were answered with a directive, because the model went in circles.
+    /// Calls answered with a directive, because the model was looping.
     pub loops: usize,
-    /// Calls that policy did not let run.
+    /// Calls that the policy did not allow.
     pub refused: usize,
     /// Calls of `expand_tools`.
     pub expanded: usize,
@@ -106,20 +106,20 @@ pub struct Wrong {
     pub turn: usize,
     /// The tool.
     pub tool: String,
-    /// The arguments that differ; empty where the tool never ran.
+    /// The arguments that differ; empty if the tool never ran.
     pub arguments: Vec<String>,
 }
 
-/// What was counted, in tokens: tool arrays by the meter, messages as text.
+/// Counted tokens: tool arrays by the meter, messages as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Tokens {
-    /// What counted the tool arrays.
+    /// The meter of the tool arrays.
     pub meter: String,
     /// The tool array of the first request.
     pub first: usize,
-    /// Everything that was sent, summed over requests; nothing is taken as cached.
+    /// All input, summed over requests without caching.
     pub input: usize,
-    /// Everything that the driver wrote.
+    /// All output of the driver.
     pub output: usize,
 }

@@ -10,15 +10,16 @@ pub struct Estimate {
     pub value: f64,
     /// Its standard error; `None` with fewer than two units.
     pub error: Option<f64>,
-    /// Half of the 95 % interval: the standard error times Student's quantile. Where every unit says the same, the rule of
-    /// three instead: 3 in n could still be different. `None` with fewer than two units.
+    /// Half of the 95 % interval: the standard error times Student's quantile. If all units are
+    /// equal, the rule of three instead: 3 in n could still differ. `None` with fewer than two
+    /// units.
     pub bar: Option<f64>,
-    /// Over how many units: tasks, or conversations.
+    /// The number of units: tasks, or conversations.
     pub units: usize,
 }
 
-/// The 97.5 % quantile of Student's distribution, by the Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5); exact
-/// where that is poor.
+/// The 97.5 % quantile of Student's distribution, by the Cornish-Fisher expansion (Abramowitz and
+/// Stegun 26.7.5); exact where that is poor.
 #[must_use]
 pub fn t95(degrees: usize) -> f64 {
     const Z: f64 = 1.959_964;
@@ -39,8 +40,8 @@ pub fn t95(degrees: usize) -> f64 {
     }
 }
 
-/// The sum of residuals' squares as an estimate of a figure `value` whose error is that sum, scaled by `scale`: one
-/// residual a unit, all about zero.
+/// An estimate of a figure `value` whose error is the sum of squared residuals, scaled by `scale`:
+/// one residual per unit, with a mean of zero.
 fn of_residuals(value: f64, residuals: &[f64], scale: f64) -> Estimate {
     let units = residuals.len();
     if units < 2 || scale == 0.0 {
@@ -58,7 +59,7 @@ fn number(count: usize) -> f64 {
     count as f64
 }
 
-/// The mean of one value a unit.
+/// The mean of one value per unit.
 #[must_use]
 pub fn mean(values: &[f64]) -> Estimate {
     let n = number(values.len().max(1));
@@ -67,8 +68,8 @@ pub fn mean(values: &[f64]) -> Estimate {
     certain_if_constant(of_residuals(value, &residuals, n))
 }
 
-/// The ratio of two sums, such as right calls to true calls: units are clusters of calls, so its error is that of a ratio
-/// (linearised), not that of as many independent calls.
+/// The ratio of two sums, such as right calls to true calls. Units are clusters of calls, so the
+/// error is that of a (linearized) ratio, not of as many independent calls.
 #[must_use]
 pub fn ratio(pairs: &[(f64, f64)]) -> Estimate {
     let (above, below) = pairs.iter().fold((0.0, 0.0), |(a, b), (own, of)| (a + own, b + of));
@@ -77,21 +78,23 @@ pub fn ratio(pairs: &[(f64, f64)]) -> Estimate {
     of_residuals(value, &residuals, below)
 }
 
-/// The difference of two ratios of the same units, such as right calls in two arms to the same true calls: paired, so what
-/// makes a task hard in both arms cancels out. Each item is (here, there, of).
+/// The difference of two ratios over the same units, such as right calls in two arms to the same
+/// true calls. It is paired, so the difficulty of a task in both arms cancels out. Each item is
+/// (here, there, of).
 #[must_use]
 pub fn difference(triples: &[(f64, f64, f64)]) -> Estimate {
     ratio(&triples.iter().map(|(here, there, of)| (here - there, *of)).collect::<Vec<_>>())
 }
 
-/// How much less the first sum is than the second, as a share of the second, paired by unit.
+/// The share by which the first sum is less than the second, paired by unit.
 #[must_use]
 pub fn saved(pairs: &[(f64, f64)]) -> Estimate {
     let kept = certain_if_constant(ratio(pairs));
     Estimate { value: 1.0 - kept.value, ..kept }
 }
 
-/// That a number of tokens is the same in every unit is no rare event that was not seen: nothing varies.
+/// An equal number of tokens in every unit means no variation, unlike a rare event that was not
+/// observed.
 fn certain_if_constant(own: Estimate) -> Estimate {
     let constant = own.error.is_some_and(|error| error <= f64::EPSILON);
     Estimate { bar: if constant { Some(0.0) } else { own.bar }, ..own }
@@ -141,7 +144,8 @@ mod tests {
 
     #[test]
     fn clusters_count_as_one_however_many_calls_they_have() {
-        // Two conversations all right, two all wrong, ten calls each: 40 calls would say ± 8 %, 4 conversations say ± 29 %.
+        // Two conversations all right, two all wrong, ten calls each: 40 calls would say ± 8 %, 4
+        // conversations say ± 29 %.
         let found = ratio(&[(10.0, 10.0), (10.0, 10.0), (0.0, 10.0), (0.0, 10.0)]);
         close(found.value, 0.5);
         close(found.error.unwrap(), 0.2887);

@@ -1,4 +1,4 @@
-//! Recorded tasks: what the user says, and the true calls that answer it.
+//! Recorded tasks: the user's messages and the true calls that answer them.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -7,23 +7,23 @@ use sha2::{Digest, Sha256};
 
 use super::python::read_call;
 
-/// A call that a task needs, exactly.
+/// A call that a task requires.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TrueCall {
-    /// The tool, by its name in the catalogue.
+    /// The tool, by its catalog name.
     pub tool: String,
-    /// The arguments, positional ones under their names.
+    /// The arguments, with names for positional ones.
     pub arguments: Value,
-    /// What the tool gave, where the task recorded it.
+    /// The tool's result, if the task recorded it.
     pub result: Option<String>,
 }
 
-/// What the user says, and the calls that answer it.
+/// A user's message and the calls that answer it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Turn {
-    /// The user's words.
+    /// The user's message.
     pub user: String,
     /// The true calls, in order.
     pub calls: Vec<TrueCall>,
@@ -35,21 +35,23 @@ pub struct Turn {
 pub struct Task {
     /// Its id, unique in its file.
     pub id: String,
-    /// The domains whose tools it is played with; empty where all tools are.
+    /// The domains whose tools it uses; empty for all tools.
     pub domains: Vec<String>,
     /// Its turns, in order.
     pub turns: Vec<Turn>,
 }
 
-/// Tasks with the tools they are played with.
+/// Tasks with their tools.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Corpus {
-    /// Tools in MCP's form by domain, in the document's order; one domain named "" where a list has no domains.
+    /// Tools in MCP's format by domain, in the document's order; a single domain named "" if a list
+    /// has no domains.
     pub domains: IndexMap<String, Vec<Value>>,
     /// The tasks, in the file's order.
     pub tasks: Vec<Task>,
-    /// SHA-256 of both texts, in hexadecimal digits: rows of other tasks or tools are not put beside these.
+    /// SHA-256 of both texts in hexadecimal digits: rows of other tasks or tools are not compared
+    /// with these.
     pub digest: String,
 }
 
@@ -57,10 +59,10 @@ pub struct Corpus {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TaskError {
-    /// The tool document is not one.
+    /// The tool document is invalid.
     #[error("the tool document cannot be read: {0}")]
     Tools(String),
-    /// A line is no task.
+    /// A line is not a task.
     #[error("line {line}: {why}")]
     Line {
         /// Its number, from 1.
@@ -68,12 +70,12 @@ pub enum TaskError {
         /// Why.
         why: String,
     },
-    /// There is none.
-    #[error("there is no task in it")]
+    /// There are no tasks.
+    #[error("no tasks found")]
     Empty,
 }
 
-/// A line of a task file, in the form of BFCL's multi-turn tasks.
+/// A line of a task file, in the format of BFCL's multi-turn tasks.
 #[derive(Deserialize)]
 struct Written {
     id: String,
@@ -81,7 +83,7 @@ struct Written {
     #[serde(default)]
     involved_domains: Vec<String>,
     ground_truth: Vec<Vec<WrittenCall>>,
-    /// Parallel to the true calls; text, or JSON that is given as text.
+    /// Parallel to the true calls; text, or JSON that is returned as text.
     #[serde(default)]
     results: Vec<Vec<Value>>,
 }
@@ -97,12 +99,12 @@ enum WrittenCall {
 impl Corpus {
     /// Reads tasks (JSON lines) and their tools.
     ///
-    /// `tools` is a document of domains, `{"domains":{"files":{"tools":[…]}}}` with tools in MCP's form, or a list of such
-    /// tools, which every task is then played with.
+    /// `tools` is a document of domains, `{"domains":{"files":{"tools":[…]}}}` with tools in MCP's
+    /// format, or a list of such tools, which every task then uses.
     ///
     /// # Errors
-    /// [`TaskError`] names the line: a task that is not of the form, a true call that is no literal call, one of a tool that
-    /// its domains have not, or two tasks of one id.
+    /// Returns a [`TaskError`] that names the line: a task in another format, a true call that is
+    /// not a literal call, a call of a tool that its domains lack, or a duplicate id.
     pub fn read(tasks: &str, tools: &str) -> Result<Self, TaskError> {
         let domains = domains(tools)?;
         let mut read: IndexMap<String, Task> = IndexMap::new();
@@ -125,7 +127,7 @@ impl Corpus {
         Ok(Self { domains, tasks: read.into_values().collect(), digest })
     }
 
-    /// The tools of a task as an MCP tool list: those of its domains, or all where it names none.
+    /// The tools of a task as an MCP tool list: those of its domains, or all if it names none.
     #[must_use]
     pub fn tools_of(&self, task: &Task) -> String {
         let own = tools_of(&self.domains, &task.domains).unwrap_or_default();
@@ -133,7 +135,7 @@ impl Corpus {
     }
 }
 
-/// Whether a text is a document of domains.
+/// Reads a document of domains.
 fn domains(text: &str) -> Result<IndexMap<String, Vec<Value>>, TaskError> {
     #[derive(Deserialize)]
     struct Domain {
@@ -166,7 +168,7 @@ fn tools_of<'d>(domains: &'d IndexMap<String, Vec<Value>>, own: &[String]) -> Re
 }
 
 fn task(domains: &IndexMap<String, Vec<Value>>, line: &str) -> Result<Task, String> {
-    let written: Written = serde_json::from_str(line).map_err(|why| format!("is no task: {why}"))?;
+    let written: Written = serde_json::from_str(line).map_err(|why| format!("is not a task: {why}"))?;
     if written.turns.len() != written.ground_truth.len() {
         let (turns, truths) = (written.turns.len(), written.ground_truth.len());
         return Err(format!("`{}` has {turns} turns and true calls for {truths}", written.id));
@@ -202,7 +204,8 @@ fn schema_of<'t>(tools: &[&'t Value], name: &str) -> Result<&'t Value, String> {
     }
 }
 
-/// A true call as a model would make it: positional arguments get the names of the parameters in the schema's order.
+/// A true call as a model would make it: positional arguments get the parameter names in the
+/// schema's order.
 fn from_python(tools: &[&Value], text: &str) -> Result<(String, Map<String, Value>), String> {
     let written = read_call(text)?;
     let schema = schema_of(tools, &written.name)?;
@@ -258,7 +261,7 @@ mod tests {
         check(&line(r#"["mv('a', source='b')"]"#, ""), Err("twice"));
         check(&line(r#"["mv('a')"],[]"#, ""), Err("1 turns and true calls for 2"));
         check("", Err("no task"));
-        check("{", Err("line 1: is no task"));
+        check("{", Err("line 1: is not a task"));
         check(r#"{"id":"a","turns":[],"ground_truth":[],"involved_domains":["x"]}"#, Err("no domain `x`"));
         let twice = line(r#"["mv('a')"]"#, "");
         check(&format!("{twice}\n\n{twice}"), Err("line 3: a second task"));

@@ -1,32 +1,32 @@
-//! Budgets: what tools may cost, and by how much they may grow.
+//! Budgets: the maximum cost and growth of tools.
 
 use serde::Serialize;
 
 use super::form::grouped;
 use super::growth::Growth;
 
-/// What a finding is about.
+/// The rule of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// The first turn of the arm costs more than it may.
+    /// The first turn of the arm exceeds its maximum.
     MaxFirstTurn,
-    /// A tool costs more than one may.
+    /// A tool exceeds its maximum.
     MaxTool,
-    /// A category costs more than one may.
+    /// A category exceeds its maximum.
     MaxCategory,
-    /// The first turn of an arm grew more than it may.
+    /// The first turn of an arm grew more than its maximum.
     MaxGrowth,
-    /// A tool grew more than one may.
+    /// A tool grew more than its maximum.
     MaxToolGrowth,
-    /// There is a tool that the lock has not.
+    /// A tool is missing in the lock.
     NewTools,
     /// Something differs from the lock.
     Frozen,
 }
 
 impl Rule {
-    /// Every rule, in the order findings come.
+    /// Every rule, in the order of findings.
     pub const ALL: [Self; 7] = [
         Self::MaxFirstTurn,
         Self::MaxGrowth,
@@ -37,7 +37,8 @@ impl Rule {
         Self::Frozen,
     ];
 
-    /// Its name, as in findings; with two dashes before it, the flag that sets it, except of new tools.
+    /// The name in findings. Prefixed with two dashes, the flag that sets the rule, except for new
+    /// tools.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -51,7 +52,7 @@ impl Rule {
         }
     }
 
-    /// What it holds, in one sentence.
+    /// What the rule checks, in one sentence.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -60,33 +61,33 @@ impl Rule {
             Self::MaxCategory => "Expanding a category stays within its budget.",
             Self::MaxGrowth => "The first turn of no arm grows by more than its budget since the lock.",
             Self::MaxToolGrowth => "No tool grows by more than its budget since the lock.",
-            Self::NewTools => "There is no tool that the lock has not.",
+            Self::NewTools => "No tool is missing in the lock.",
             Self::Frozen => "Nothing differs from the lock.",
         }
     }
 }
 
-/// What holds. `None` is no budget.
+/// The budgets. `None` means no budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budgets {
     /// Tokens of the tool block on the first turn of the lock's arm.
     pub max_first_turn: Option<usize>,
-    /// Tokens of one tool whole.
+    /// Tokens of one full tool.
     pub max_tool: Option<usize>,
-    /// Tokens of all tools of one category whole: what expanding it brings.
+    /// Tokens of all full tools of one category: the size of its expansion.
     pub max_category: Option<usize>,
-    /// By how much the first turn of an arm may grow.
+    /// The growth of an arm's first turn.
     pub max_growth: Option<Growth>,
-    /// By how much one tool may grow, whole.
+    /// The growth of one full tool.
     pub max_tool_growth: Option<Growth>,
-    /// Whether there may be tools that the lock has not.
+    /// Whether tools that the lock lacks are allowed.
     pub new_tools: bool,
-    /// Whether nothing may differ.
+    /// Whether any difference is an error.
     pub frozen: bool,
 }
 
 impl Default for Budgets {
-    /// None at all.
+    /// No budgets.
     fn default() -> Self {
         Self {
             max_first_turn: None,
@@ -100,41 +101,41 @@ impl Default for Budgets {
     }
 }
 
-/// A budget that is not kept.
+/// A violated budget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Which.
+    /// The violated rule.
     pub rule: Rule,
-    /// The tool, if it is about one.
+    /// The tool, if the finding is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// The part of the tool that costs or grew most, if parts were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// The category, if it is about one.
+    /// The category, if the finding is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// The arm, if it is about one.
+    /// The arm, if the finding is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arm: Option<String>,
-    /// Tokens in the lock, if it is about growth.
+    /// Tokens in the lock, if the finding is about growth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<usize>,
     /// Tokens now.
     pub after: usize,
-    /// The most tokens that would be within the budget, if there is such a number.
+    /// The maximum number of tokens within the budget, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// What is wrong, in one lower-case sentence.
     pub message: String,
-    /// The way out.
+    /// How to fix it.
     pub help: String,
 }
 
 impl Budgets {
-    /// The budgets that hold where nobody set any and there is a lock: 5 % for the first turn of an arm, 100 tokens for a
-    /// tool. A sentence more is within them, a page is not.
+    /// The default budgets with a lock: 5 % for the first turn of an arm, 100 tokens for a tool. An
+    /// additional sentence is within them, a page is not.
     #[must_use]
     pub fn usual() -> Self {
         Self { max_growth: Some(Growth::Share(500)), max_tool_growth: Some(Growth::Tokens(100)), ..Self::default() }
@@ -146,13 +147,13 @@ impl Budgets {
         self.max_growth.is_some() || self.max_tool_growth.is_some() || !self.new_tools || self.frozen
     }
 
-    /// Whether nothing is held.
+    /// Whether there are no budgets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The rules that hold, each with its budget for people.
+    /// The active rules, each with its budget as text.
     #[must_use]
     pub fn rules(&self) -> Vec<(Rule, String)> {
         let rule = |rule| match rule {
@@ -168,7 +169,7 @@ impl Budgets {
     }
 }
 
-/// A growth for people.
+/// A growth as text.
 pub(super) fn by(growth: Growth) -> String {
     match growth {
         Growth::Tokens(tokens) => format!("by at most {} tokens", grouped(tokens)),

@@ -1,4 +1,4 @@
-//! What changed between two locks, and in which part.
+//! The differences between two locks.
 
 use std::collections::BTreeSet;
 
@@ -12,26 +12,26 @@ use super::form::grouped;
 use super::lock::{Lock, LockedTool};
 use super::parts::{definition, same};
 
-/// The most places of a definition that are told apart.
+/// The maximum number of changed pointers that are listed.
 const MAX_POINTERS: usize = 20;
 
-/// What changed between two locks of the same meter, wire, model and arm.
+/// The differences between two locks of the same meter, wire, model and arm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Diff {
-    /// The first turn of each arm that either has, in the newer one's order.
+    /// The first turn of each arm in either lock, in the newer one's order.
     pub arms: Vec<ArmChange>,
-    /// Tools that were added, removed, changed or cost something else now, the largest growth first.
+    /// Tools that were added, removed, changed or recounted, largest growth first.
     pub tools: Vec<ToolChange>,
-    /// How many tools are as they were.
+    /// The number of unchanged tools.
     pub unchanged: usize,
-    /// Whether the same tools stand in another order, which breaks prompt caches.
+    /// Whether the same tools are in another order, which invalidates prompt caches.
     pub reordered: bool,
-    /// Whether the profile makes something else of the tools.
+    /// Whether the profile assigns the tools differently.
     pub profile: bool,
 }
 
-/// The first turn of an arm; `None` where it was not measured.
+/// The first turn of an arm; `None` if it was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ArmChange {
@@ -41,27 +41,27 @@ pub struct ArmChange {
     pub before: Option<usize>,
     /// Tokens after.
     pub after: Option<usize>,
-    /// Of arm `auto`, what it took before and takes now, if that is not the same.
+    /// For arm `auto`, the arms it chose before and after, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes: Option<(String, String)>,
 }
 
-/// What became of a tool.
+/// The kind of change of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
-    /// It is new.
+    /// The tool is new.
     Added,
-    /// It is gone.
+    /// The tool was removed.
     Removed,
-    /// Its definition is another.
+    /// The definition changed.
     Changed,
-    /// Its definition is the same; its tier, its category, its neighbours or how it is counted changed.
+    /// The definition is unchanged; its tier, its category, its neighbors or the counting changed.
     Recounted,
 }
 
 impl ChangeKind {
-    /// The word for it.
+    /// The name of the kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,38 +73,38 @@ impl ChangeKind {
     }
 }
 
-/// A tool that is not as it was.
+/// A changed tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToolChange {
     /// Its name.
     pub name: String,
-    /// What became of it.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// Its own tokens whole, before; 0 if it is new.
+    /// The full tool's own tokens before; 0 if it is new.
     pub before: usize,
-    /// Its own tokens whole, now; 0 if it is gone.
+    /// The full tool's own tokens after; 0 if it was removed.
     pub after: usize,
-    /// As the arm shows it, before.
+    /// Tokens as the arm shows it, before.
     pub shown_before: usize,
-    /// As the arm shows it, now.
+    /// Tokens as the arm shows it, after.
     pub shown_after: usize,
-    /// Parts whose tokens changed, the largest change first.
+    /// Parts whose tokens changed, largest change first.
     pub parts: Vec<PartChange>,
-    /// JSON pointers into the definition where it differs, if both definitions were at hand.
+    /// JSON Pointers into the definition where it differs, if both definitions were available.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pointers: Vec<String>,
 }
 
 impl ToolChange {
-    /// By how much it grew: 0 if it did not.
+    /// The growth; 0 if it did not grow.
     #[must_use]
     pub fn growth(&self) -> usize {
         self.after.saturating_sub(self.before)
     }
 }
 
-/// A part whose cost changed; 0 where it was not there.
+/// A part whose cost changed; 0 if it was absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PartChange {
@@ -117,7 +117,7 @@ pub struct PartChange {
 }
 
 impl Diff {
-    /// Compares two locks. Whether they can be compared, [`Lock::comparable`] says.
+    /// Compares two locks. [`Lock::comparable`] checks whether they can be compared.
     #[must_use]
     pub fn between(before: &Lock, after: &Lock) -> Self {
         let mut tools = Vec::new();
@@ -147,14 +147,14 @@ impl Diff {
         }
     }
 
-    /// Whether nothing at all differs.
+    /// Whether there is no difference.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let same = |arm: &ArmChange| arm.before == arm.after && arm.takes.is_none();
         self.tools.is_empty() && !self.reordered && !self.profile && self.arms.iter().all(same)
     }
 
-    /// What changed, in one sentence.
+    /// The changes in one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         if self.is_empty() {
@@ -168,7 +168,7 @@ impl Diff {
         format!("Tools: {}.", parts.join(", "))
     }
 
-    /// What changed beside tools and totals, one sentence each.
+    /// The changes other than tools and totals, one sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<&'static str> {
         let reordered = "The tools stand in another order, which breaks prompt caches.";
@@ -176,13 +176,13 @@ impl Diff {
         [self.reordered.then_some(reordered), self.profile.then_some(profile)].into_iter().flatten().collect()
     }
 
-    /// How many tools have that fate.
+    /// The number of tools with a kind of change.
     #[must_use]
     pub fn count(&self, kind: ChangeKind) -> usize {
         self.tools.iter().filter(|tool| tool.kind == kind).count()
     }
 
-    /// Adds where definitions differ, for tools of which both are at hand.
+    /// Adds the pointers of differences for tools of which both definitions are available.
     pub fn with_pointers<'t>(
         &mut self,
         before: impl Fn(&str) -> Option<&'t Tool>,
@@ -196,8 +196,8 @@ impl Diff {
     }
 }
 
-/// Whether the profile makes something else of the same tools. A derived profile is another with every new tool: what it
-/// makes of the tools that are in both counts.
+/// Whether the profile assigns the same tools differently. A derived profile differs with every new
+/// tool, so only the tools in both locks count.
 fn refolded(before: &Lock, after: &Lock, redefined: bool) -> bool {
     let moved = |tool: &LockedTool| {
         let old = before.tool(&tool.name);
@@ -212,7 +212,7 @@ fn change(kind: ChangeKind, before: Option<&LockedTool>, after: Option<&LockedTo
     let tokens = |tool: Option<&LockedTool>| tool.map_or(0, |tool| tool.full);
     let shown = |tool: Option<&LockedTool>| tool.map_or(0, |tool| tool.shown);
     let parts = match (before, after) {
-        // A tool of which one side was not taken apart says nothing of its parts.
+        // A tool whose parts were not measured on one side has no part changes.
         (Some(before), Some(after)) if !before.parts.is_empty() && !after.parts.is_empty() => {
             changed_parts(&before.parts, &after.parts)
         }
@@ -256,7 +256,8 @@ fn arms(before: &Lock, after: &Lock) -> Vec<ArmChange> {
     names.map(of).collect()
 }
 
-/// The JSON pointers at which two definitions of a tool differ, in the newer one's order: at most 20, then `…`.
+/// The JSON Pointers at which two definitions of a tool differ, in the newer one's order: at most
+/// 20, then `…`.
 #[must_use]
 pub fn changed_pointers(before: &Tool, after: &Tool) -> Vec<String> {
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! A check with its result: what every form of it is written from.
+//! A check with its result, from which every output format is written.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -7,39 +7,39 @@ use super::budget::{Budgets, Finding};
 use super::diff::Diff;
 use super::lock::Lock;
 
-/// Where a tool is defined, or a figure of it stands.
+/// The place where a tool is defined or its figure is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The file, as the user named it.
     pub file: String,
-    /// The line, counted from 1, if it is known.
+    /// The line, counted from 1, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone)]
 pub struct CheckReport {
     /// What holds.
     pub budgets: Budgets,
-    /// What was measured.
+    /// The new measurement.
     pub now: Lock,
-    /// What changed since the lock, if there is one.
+    /// The differences to the lock, if there is one.
     pub diff: Option<Diff>,
-    /// What is not kept; empty if all is well.
+    /// The violations; empty if there are none.
     pub findings: Vec<Finding>,
-    /// The lock's file, as the user named it, if there is one.
+    /// The lock's file as the user named it, if there is one.
     pub lock_file: Option<String>,
-    /// Where the tools of the findings are, by name.
+    /// The places of the tools in findings, by name.
     pub places: IndexMap<String, Place>,
-    /// Where everything else is: the tool list or the lock, if either is a file.
+    /// The place of everything else: the tool list or the lock, if either is a file.
     pub place: Option<Place>,
     /// The version of toolfold.
     pub version: &'static str,
 }
 
 impl CheckReport {
-    /// Where a finding is.
+    /// The place of a finding.
     #[must_use]
     pub fn place_of(&self, finding: &Finding) -> Option<&Place> {
         finding.tool.as_ref().and_then(|tool| self.places.get(tool)).or(self.place.as_ref())
@@ -51,7 +51,7 @@ impl CheckReport {
         self.findings.is_empty()
     }
 
-    /// The result in one sentence, for people.
+    /// The result in one sentence.
     #[must_use]
     pub fn verdict(&self) -> String {
         let tools = self.now.tools.len();
@@ -71,7 +71,7 @@ impl CheckReport {
     }
 }
 
-/// A number with its thousands set apart.
+/// Formats a number with thousands separators.
 pub(crate) fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -84,7 +84,8 @@ pub(crate) fn grouped(n: usize) -> String {
     out
 }
 
-/// The line, counted from 1, on which a list of tools in JSON names a tool: where its name is the value of `"name"`.
+/// The line, counted from 1, on which a JSON tool list names a tool: where its name is the value of
+/// `"name"`.
 #[must_use]
 pub fn line_of_name(text: &str, name: &str) -> Option<usize> {
     let value = serde_json::Value::from(name).to_string();

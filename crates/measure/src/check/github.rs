@@ -1,13 +1,15 @@
-//! A check as workflow commands of GitHub Actions: one annotation a finding.
+//! A check as workflow commands of GitHub Actions: one annotation per finding.
 
 use super::form::CheckReport;
 
-/// GitHub shows at most ten annotations of a kind for a step.
+/// The maximum number of annotations of a kind that GitHub shows for a step.
 ///
-/// Source: GitHub's documentation, "Workflow commands" and "Checks API" (10 warning and 10 error annotations a step).
+/// Source: GitHub's documentation, "Workflow commands" and "Checks API" (10 warning and 10 error
+/// annotations a step).
 const MOST: usize = 10;
 
-/// The findings as `::error …::message` lines. Where there are more than GitHub shows, the last says how many.
+/// The findings as `::error …::message` lines. If GitHub does not show all, the last line states
+/// how many there are.
 #[must_use]
 pub fn github(report: &CheckReport) -> String {
     let mut out = String::new();
@@ -33,12 +35,12 @@ pub fn github(report: &CheckReport) -> String {
     out
 }
 
-/// A message, escaped as the runner's toolkit does: it would end the command at a line break.
+/// Escapes a message as the runner's toolkit does: a line break would end the command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A property, which ends at a colon or a comma, too.
+/// Escapes a property, which also ends at a colon or a comma.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

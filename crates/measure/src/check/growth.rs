@@ -1,21 +1,21 @@
-//! By how much something may grow: tokens, or a share.
+//! A maximum growth: tokens, or a share.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::form::grouped;
 
-/// By how much something may grow.
+/// A maximum growth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Growth {
-    /// By that many tokens.
+    /// A number of tokens.
     Tokens(usize),
-    /// By a share of what it cost, in hundredths of a percent.
+    /// A share of the previous cost, in hundredths of a percent.
     Share(u32),
 }
 
 impl Growth {
-    /// The most tokens that something may grow by which cost `before`.
+    /// The maximum growth in tokens for a previous cost of `before`.
     #[must_use]
     pub fn of(self, before: usize) -> usize {
         match self {
@@ -41,9 +41,9 @@ impl fmt::Display for Growth {
     }
 }
 
-/// A text that says no growth.
+/// The text is not a growth.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no growth: write a number of tokens such as 200, or a share such as 5%")]
+#[error("`{0}` is not a growth: write a number of tokens such as 200, or a share such as 5%")]
 pub struct UnknownGrowth(String);
 
 impl FromStr for Growth {

@@ -37,7 +37,7 @@ pub fn check_json(report: &CheckReport) -> Value {
     })
 }
 
-/// What changed between two locks. Figures are tokens of the newer one's meter.
+/// The differences between two locks. Figures are tokens of the newer one's meter.
 #[must_use]
 pub fn diff_json(now: &Lock, diff: &Diff) -> Value {
     json!({

@@ -1,4 +1,4 @@
-//! Holding a lock against budgets: every finding with where it is and the way out.
+//! Checks a lock against budgets: every finding with its place and fix.
 
 use super::budget::{Budgets, Finding, Rule, by};
 use super::diff::{ChangeKind, Diff, ToolChange};
@@ -8,7 +8,7 @@ use super::lock::{Lock, LockedTool};
 use super::parts::REST;
 
 impl Budgets {
-    /// What is not kept, rule by rule. Without a diff, nothing is said of growth.
+    /// The violations, rule by rule. Without a diff, growth is not checked.
     #[must_use]
     pub fn judge(&self, now: &Lock, diff: Option<&Diff>) -> Vec<Finding> {
         let mut found = Vec::new();
@@ -88,7 +88,7 @@ impl Budgets {
     }
 }
 
-/// A finding that says nothing yet.
+/// An empty finding.
 fn of(rule: Rule, after: usize) -> Finding {
     let (message, help) = (String::new(), String::new());
     Finding { rule, tool: None, part: None, category: None, arm: None, before: None, after, limit: None, message, help }
@@ -98,7 +98,7 @@ fn accept(or: &str) -> String {
     format!("accept it with toolfold lock and commit the lock, {or}")
 }
 
-/// Where a tool grew: ` : part 10 -> 210`, if parts were measured.
+/// The part in which a tool grew: ` : part 10 -> 210`, if parts were measured.
 fn where_grown(change: &ToolChange) -> Option<(String, String)> {
     let grown = change.parts.iter().filter(|part| part.after > part.before);
     let most = grown.max_by_key(|part| part.after - part.before)?;

@@ -9,10 +9,10 @@ use super::form::CheckReport;
 #[error("cannot write JUnit XML: {0}")]
 pub struct JunitError(String);
 
-/// One test suite: a case for each budget that is kept, and one for each finding.
+/// Returns one test suite: a case for each budget that is kept, and one for each finding.
 ///
 /// # Errors
-/// [`JunitError`] if it cannot be written.
+/// Returns a [`JunitError`] if it cannot be written.
 pub fn junit(report: &CheckReport) -> Result<String, JunitError> {
     let mut suite = TestSuite::new("toolfold check");
     for (rule, budget) in report.budgets.rules() {

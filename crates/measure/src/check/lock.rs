@@ -1,40 +1,41 @@
-//! The lock: what every tool cost when it was accepted, one line a tool.
+//! The lock: the accepted cost of every tool, one line per tool.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// The version of the lock's form that this version of toolfold writes, and the newest that it reads.
+/// The version of the lock format that is written, and the newest that can be read.
 pub const LOCK_VERSION: u64 = 1;
 
-/// How a lock begins: the line by which one is known before it is written over.
+/// The first line of a lock, by which it is recognized before it is overwritten.
 pub const MARK: &str = "# toolfold.lock: ";
 
-/// What a tool list cost under one meter, profile and set of arms.
+/// The cost of a tool list under one meter, profile and set of arms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
-    /// The version of the form: [`LOCK_VERSION`].
+    /// The version of the format: [`LOCK_VERSION`].
     pub version: u64,
     /// What the figures measure, such as `billed:openai-chat/gpt-4.1`.
     pub meter: String,
-    /// The wire whose rules hold, such as `openai-chat`.
+    /// The wire whose rules apply, such as `openai-chat`.
     pub wire: String,
     /// The model; empty if none was named.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// The arm that `shown` of each tool belongs to; one of `arms`.
+    /// The arm that `shown` of each tool refers to; one of `arms`.
     pub arm: String,
-    /// The profile that the tools were folded under.
+    /// The profile under which the tools were folded.
     pub profile: ProfileId,
-    /// The digest of all definitions in their order: it changes with any of them, and if they are reordered.
+    /// The digest of all definitions in order: it changes with any of them, and if they are
+    /// reordered.
     pub digest: String,
-    /// By arm, what the tool block of a first turn costs.
+    /// The cost of a first turn's tool block, by arm.
     pub arms: IndexMap<String, ArmTotal>,
     /// Every tool, sorted by name.
     pub tools: Vec<LockedTool>,
 }
 
-/// A profile's name and what it makes of the tools.
+/// A profile's name and digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileId {
@@ -44,24 +45,24 @@ pub struct ProfileId {
     pub digest: String,
 }
 
-/// What an arm costs on the first turn.
+/// The cost of an arm's first turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArmTotal {
-    /// Tokens of the tool block, meta-tools included; messages and constants are not in it.
+    /// Tokens of the tool block including meta-tools, without messages and constants.
     pub tokens: usize,
-    /// Of arm `auto`, the arm it took; empty for others.
+    /// For arm `auto`, the arm it chose; empty for others.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub takes: String,
 }
 
-/// What one tool cost.
+/// The cost of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockedTool {
     /// Its name.
     pub name: String,
-    /// Its own tokens whole: the block of all tools minus the block without it.
+    /// The full tool's own tokens: the block of all tools minus the block without it.
     pub full: usize,
     /// The same as the lock's arm shows it; 0 if it is not in the array.
     pub shown: usize,
@@ -71,21 +72,21 @@ pub struct LockedTool {
     pub category: String,
     /// SHA-256 of its definition as canonical JSON.
     pub digest: String,
-    /// Tokens of its parts, the rest included: `description`, and each top-level parameter by its JSON pointer in the schema.
-    /// Empty if they were not measured.
+    /// Tokens of its parts and the rest: `description`, and each top-level parameter by its JSON
+    /// Pointer in the schema. Empty if they were not measured.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub parts: IndexMap<String, usize>,
 }
 
-/// Why the figures of two locks cannot be compared: something else was counted.
+/// Why two locks cannot be compared: they count different things.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} is {} there and {} here", named(own), named(other))]
 pub struct Incomparable {
     /// What differs, with its article: `the meter`, `the wire`, `the model` or `the arm`.
     pub what: &'static str,
-    /// What it is in the lock that was asked; empty: none.
+    /// Its value in this lock; empty if none.
     pub own: String,
-    /// What it is in the other; empty: none.
+    /// Its value in the other lock; empty if none.
     pub other: String,
 }
 
@@ -94,14 +95,14 @@ fn named(text: &str) -> String {
 }
 
 impl Lock {
-    /// The tool of that name.
+    /// Returns the tool of that name.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&LockedTool> {
         let at = self.tools.binary_search_by(|tool| tool.name.as_str().cmp(name)).ok()?;
         self.tools.get(at)
     }
 
-    /// What the tools of each category cost whole, in order of the names.
+    /// The cost of each category's full tools, in order of the names.
     #[must_use]
     pub fn categories(&self) -> std::collections::BTreeMap<&str, usize> {
         let mut all = std::collections::BTreeMap::new();
@@ -112,10 +113,11 @@ impl Lock {
         all
     }
 
-    /// Whether the same was counted in both, so that their figures can be compared.
+    /// Whether both locks count the same, so that their figures can be compared.
     ///
     /// # Errors
-    /// [`Incomparable`] if they differ in meter, wire or model, or by the arm that the other has not measured.
+    /// Returns [`Incomparable`] if they differ in meter, wire or model, or if the other lock lacks
+    /// the arm.
     pub fn comparable(&self, other: &Self) -> Result<(), Incomparable> {
         for (what, own, others) in [
             ("the meter", &self.meter, &other.meter),
@@ -130,7 +132,7 @@ impl Lock {
         Ok(())
     }
 
-    /// The lock as text: TOML with one line a tool. The same lock is the same bytes.
+    /// The lock as text: TOML with one line per tool. Equal locks give equal bytes.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut out = format!("{MARK}what each tool costs. Written by `toolfold lock`; commit it.\n");
@@ -167,7 +169,7 @@ fn line(tool: &LockedTool) -> String {
     )
 }
 
-/// A basic string of TOML, which escapes as JSON does; what cannot be seen is escaped, too.
+/// A basic TOML string, which has the same escapes as JSON; invisible characters are escaped too.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

@@ -1,10 +1,10 @@
-//! A check and a diff as Markdown, for a comment of a pull request.
+//! A check and a diff as Markdown, for a pull request comment.
 
 use super::diff::{ArmChange, Diff, ToolChange};
 use super::form::{CheckReport, grouped};
 use super::lock::Lock;
 
-/// The most rows of a table: a comment holds 65,536 characters.
+/// The maximum number of table rows: a comment holds 65,536 characters.
 const MOST_ROWS: usize = 100;
 
 /// The result of a check.
@@ -34,7 +34,7 @@ pub fn check_markdown(report: &CheckReport) -> String {
     out
 }
 
-/// What changed between two locks.
+/// The differences between two locks.
 #[must_use]
 pub fn diff_markdown(now: &Lock, diff: &Diff) -> String {
     let mut out = format!("### toolfold diff\n\n{}\n\n", text(&diff.sentence()));
@@ -106,7 +106,7 @@ pub(super) fn signed(before: usize, after: usize) -> String {
     if after >= before { format!("+{}", grouped(after - before)) } else { format!("−{}", grouped(before - after)) }
 }
 
-/// A name as code. Plain names stand in backticks; what else a stranger wrote is escaped.
+/// A name as code. Plain names are in backticks; other untrusted text is escaped.
 fn code(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '~');
     if !text.is_empty() && text.chars().all(plain) {
@@ -116,13 +116,13 @@ fn code(text: &str) -> String {
     }
 }
 
-/// A sentence of ours with names in backticks, whoever wrote them.
+/// A generated sentence with untrusted names in backticks.
 fn text(sentence: &str) -> String {
     sentence.split('`').enumerate().map(|(at, part)| if at % 2 == 1 { code(part) } else { escaped(part) }).collect()
 }
 
-/// Text in which nothing is markup, a mention or the end of a cell: punctuation that could be is written by number, which
-/// Markdown never reads as markup.
+/// Escapes text so that nothing in it is markup, a mention or the end of a cell: such punctuation
+/// is written as numeric references, which Markdown never reads as markup.
 fn escaped(text: &str) -> String {
     let text = toolfold::diagnostic::visible(text);
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Which part of a tool costs what, and what identifies a tool.
+//! The cost of a tool's parts, and the identity of a tool.
 
 use std::collections::BTreeSet;
 
@@ -8,21 +8,24 @@ use toolfold::catalog::{Catalog, Tool};
 use toolfold::policy::canonical::{canonical, digest};
 use toolfold::schema::pointer_token;
 
-/// What the parts of a tool are measured against: it stays in the schema so that its braces are nobody's.
+/// The baseline for measuring parts: a property that stays in the schema, so that its braces belong
+/// to no part.
 const STANDS: &str = "_";
 
-/// The name of what is left of a tool: its name, and what belongs to no parameter.
+/// The name of the remainder of a tool: its name, and everything outside parameters.
 pub const REST: &str = "rest";
 
-/// The most text that is counted for the parts of one tool, in bytes. Definitions that every parameter may refer to are
-/// counted once a parameter, so that a hostile schema could ask for much more than its own size.
+/// The maximum amount of text counted for the parts of one tool, in bytes. Definitions that every
+/// parameter may refer to are counted once per parameter, so a hostile schema could require much
+/// more than its own size.
 const MAX_WORK_BYTES: usize = 8 * 1024 * 1024;
 
-/// Tokens of a tool's parts, by JSON pointer into its schema for parameters; `full` is what the whole tool costs. `count`
-/// gives the tokens of an array of tools in OpenAI's form.
+/// The tokens of a tool's parts, by JSON Pointer into its schema for parameters; `full` is the cost
+/// of the whole tool. `count` returns the tokens of an array of tools in OpenAI's format.
 ///
-/// A part costs what a tool with it takes beyond one without it, so that the work grows with the size of the tool and not
-/// with its square. What no part owns is [`REST`]. Empty if the tool is too large to be taken apart.
+/// The cost of a part is the difference between a tool with it and one without it, so the work
+/// grows with the size of the tool and not with its square. The remainder is [`REST`]. Empty if the
+/// tool is too large.
 pub fn parts(tool: &Tool, full: usize, mut count: impl FnMut(&[Value]) -> usize) -> IndexMap<String, usize> {
     let mut all = IndexMap::new();
     let properties = tool.parameters().get("properties").and_then(Value::as_object);
@@ -59,7 +62,7 @@ pub fn parts(tool: &Tool, full: usize, mut count: impl FnMut(&[Value]) -> usize)
     all
 }
 
-/// A schema with one of its properties, and the one that always stands there. The other properties are not even copied.
+/// A schema with one of its properties and the baseline. The other properties are not copied.
 fn with_only(schema: &Value, required: &BTreeSet<&str>, property: Option<(&String, &Value)>) -> Value {
     let mut own = Map::new();
     for (key, value) in schema.as_object().into_iter().flatten() {
@@ -81,21 +84,21 @@ fn with_only(schema: &Value, required: &BTreeSet<&str>, property: Option<(&Strin
     Value::Object(own)
 }
 
-/// What identifies a tool's definition: SHA-256 of its canonical JSON. Everything that it came with counts, what no model
-/// is shown, too: policies read hints.
+/// The digest of a tool's definition: SHA-256 of its canonical JSON. It includes keys that no model
+/// sees, because policies read hints.
 #[must_use]
 pub fn tool_digest(tool: &Tool) -> String {
     digest(&definition(tool))
 }
 
-/// What identifies a list of tools: their digests in order.
+/// The digest of a list of tools: over their digests in order.
 #[must_use]
 pub fn catalog_digest(catalog: &Catalog) -> String {
     let all: Vec<Value> = catalog.iter().map(|tool| Value::from(tool_digest(tool))).collect();
     digest(&Value::Array(all))
 }
 
-/// The whole definition of a tool in one shape, whatever format it came in.
+/// The full definition of a tool in one format, whatever format it came in.
 pub(super) fn definition(tool: &Tool) -> Value {
     let mut own = Map::new();
     own.insert("name".to_owned(), tool.name().as_str().into());

@@ -1,30 +1,30 @@
-//! Reading a lock, which anybody may have edited.
+//! Reads a lock, which may have been edited.
 
 use serde::Deserialize;
 use toolfold::diagnostic::visible;
 
 use super::lock::{LOCK_VERSION, Lock};
 
-/// A lock larger than this is not read, in bytes: ten times what 10,000 tools take.
+/// The maximum size of a lock, in bytes: ten times that of 10,000 tools.
 pub const MAX_LOCK_BYTES: usize = 64 * 1024 * 1024;
 
-/// A figure above this is no count of tokens.
+/// The maximum value of a token count.
 const MAX_TOKENS: usize = 1_000_000_000;
 
-/// Why a lock cannot be used. Lower case, fit for a message after the file's name.
+/// Why a lock cannot be used. In lower case, suitable after the file's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// A merge was not finished.
+    /// It contains merge conflict markers.
     #[error("line {0} is the mark of a merge conflict")]
     Conflict(usize),
     /// A later version of toolfold wrote it.
     #[error("its version is {0}, and this toolfold reads up to {LOCK_VERSION}")]
     Newer(u64),
-    /// It is no lock.
-    #[error("{}it is no lock: {why}", at(*.line))]
+    /// It is not a lock.
+    #[error("{}not a lock: {why}", at(*.line))]
     Unreadable {
-        /// Where, counted from 1; 0 if that is not known.
+        /// The line, counted from 1; 0 if unknown.
         line: usize,
         /// Why.
         why: String,
@@ -32,7 +32,7 @@ pub enum LockError {
 }
 
 impl LockError {
-    /// What to do about it.
+    /// How to fix it.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl LockError {
         }
     }
 
-    /// Where it is, counted from 1, if that is known.
+    /// The line, counted from 1, if known.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         match self {
@@ -56,7 +56,7 @@ fn at(line: usize) -> String {
     if line == 0 { String::new() } else { format!("line {line}: ") }
 }
 
-/// What every version of the form has.
+/// The common part of all versions.
 #[derive(Deserialize)]
 struct Head {
     version: Option<u64>,
@@ -66,7 +66,8 @@ impl Lock {
     /// Reads a lock.
     ///
     /// # Errors
-    /// [`LockError`] for anything that is not a lock of a version that is known: nothing of it is used then.
+    /// Returns a [`LockError`] for anything that is not a lock of a known version; nothing of it is
+    /// used then.
     pub fn parse(text: &str) -> Result<Self, LockError> {
         let marks = |line: &str| ["<<<<<<<", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark));
         if let Some(at) = text.lines().position(marks) {
@@ -81,7 +82,7 @@ impl Lock {
         let head: Head = toml::from_str(text).map_err(unreadable)?;
         match head.version {
             None => return Err(wrong("it has no `version`".to_owned())),
-            Some(0) => return Err(wrong("there is no version 0".to_owned())),
+            Some(0) => return Err(wrong("version 0 does not exist".to_owned())),
             Some(version) if version > LOCK_VERSION => return Err(LockError::Newer(version)),
             Some(_) => {}
         }
@@ -97,16 +98,16 @@ impl Lock {
         let figures =
             lock.tools.iter().flat_map(|tool| [tool.full, tool.shown].into_iter().chain(tool.parts.values().copied()));
         if let Some(large) = figures.chain(lock.arms.values().map(|arm| arm.tokens)).find(|n| *n > MAX_TOKENS) {
-            return Err(wrong(format!("{large} is no number of tokens")));
+            return Err(wrong(format!("{large} is not a number of tokens")));
         }
         if !lock.arms.contains_key(&lock.arm) {
-            return Err(wrong(format!("it has no total of its own arm `{}`", short(&lock.arm))));
+            return Err(wrong(format!("it lacks a total for its arm `{}`", short(&lock.arm))));
         }
         Ok(lock)
     }
 }
 
-/// A text of the file, fit for a message.
+/// A text of the file, shortened for a message.
 fn short(text: &str) -> String {
     let text: String = text.chars().take(200).collect();
     visible(&text.replace('\n', "; ")).into_owned()

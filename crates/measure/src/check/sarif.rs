@@ -6,11 +6,11 @@ use toolfold::policy::canonical::digest;
 use super::budget::{Finding, Rule};
 use super::form::CheckReport;
 
-/// Where the published schema is.
+/// The location of the published schema.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 const HOME: &str = "https://github.com/toolfold/toolfold";
 
-/// The findings as one SARIF log with one run.
+/// The findings as a SARIF log with one run.
 #[must_use]
 pub fn sarif(report: &CheckReport) -> Value {
     let rules: Vec<Value> = Rule::ALL.iter().map(|rule| descriptor(*rule)).collect();
@@ -62,13 +62,13 @@ fn result(report: &CheckReport, finding: &Finding) -> Value {
         );
     }
     own.insert("locations".to_owned(), json!([location]));
-    // What stays the same while figures change, so that a finding is followed from run to run.
+    // The parts that stay the same while figures change, so that a finding is tracked across runs.
     let identity = json!([finding.rule, finding.tool, finding.category, finding.arm]);
     own.insert("partialFingerprints".to_owned(), json!({"toolfoldFinding/v1": digest(&identity)}));
     Value::Object(own)
 }
 
-/// A path as a URI reference (RFC 3986): what is no path character is percent-encoded.
+/// A path as a URI reference (RFC 3986): characters not allowed in paths are percent-encoded.
 fn uri(path: &str) -> String {
     let mut out = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
     for byte in path.replace('\\', "/").bytes() {

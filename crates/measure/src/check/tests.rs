@@ -101,19 +101,19 @@ fn a_hostile_lock_is_refused_with_its_reason() {
     let whole = two().to_toml();
     let with = |from: &str, to: &str| whole.replacen(from, to, 1);
     for (text, expected) in [
-        (String::new(), "it is no lock: it has no `version`"),
-        ("\u{0}\u{1}garbage".to_owned(), "line 1: it is no lock: "),
+        (String::new(), "not a lock: it has no `version`"),
+        ("\u{0}\u{1}garbage".to_owned(), "line 1: not a lock: "),
         (with("version = 1", "version = 2"), "its version is 2, and this toolfold reads up to 1"),
-        (with("version = 1", "version = 0"), "it is no lock: there is no version 0"),
-        (with("version = 1", "version = 99999999999999999999"), "line 2: it is no lock: "),
+        (with("version = 1", "version = 0"), "not a lock: version 0 does not exist"),
+        (with("version = 1", "version = 99999999999999999999"), "line 2: not a lock: "),
         (with("version = 1", "<<<<<<< HEAD\nversion = 1"), "line 2 is the mark of a merge conflict"),
-        (with("full = 100", "full = -1"), "line 9: it is no lock: "),
-        (with("full = 100", "full = 1000000001"), "it is no lock: 1000000001 is no number of tokens"),
-        (with("full = 100", "full = 9223372036854775807"), "it is no lock: 9223372036854775807 is no number of tokens"),
-        (with("name = \"write\"", "name = \"read\""), "it is no lock: tool `read` is in it twice"),
-        (with("arm = \"stable\"", "arm = \"lean\""), "it is no lock: it has no total of its own arm `lean`"),
-        (with("shown = 50", "shown = 50, surprise = 1"), "line 9: it is no lock: "),
-        ("tools = ".to_owned() + &"[".repeat(100_000), "line 1: it is no lock: "),
+        (with("full = 100", "full = -1"), "line 9: not a lock: "),
+        (with("full = 100", "full = 1000000001"), "not a lock: 1000000001 is not a number of tokens"),
+        (with("full = 100", "full = 9223372036854775807"), "not a lock: 9223372036854775807 is not a number of tokens"),
+        (with("name = \"write\"", "name = \"read\""), "not a lock: tool `read` is in it twice"),
+        (with("arm = \"stable\"", "arm = \"lean\""), "not a lock: it lacks a total for its arm `lean`"),
+        (with("shown = 50", "shown = 50, surprise = 1"), "line 9: not a lock: "),
+        ("tools = ".to_owned() + &"[".repeat(100_000), "line 1: not a lock: "),
     ] {
         let why = Lock::parse(&text).unwrap_err();
         assert!(why.to_string().starts_with(expected), "{why} for {}", &text[..text.len().min(120)]);

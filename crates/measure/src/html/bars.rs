@@ -1,17 +1,17 @@
-//! The session of each arm: a bar a request, cached, written and uncached input on top of each other.
+//! The session of each arm: one bar per request, with stacked cached, written and uncached input.
 
 use super::markup::{dollars, escaped, grouped, percent};
 use super::model::{Page, PageArm, PageRequest};
 use super::treemap::share;
 
-/// How high the highest bar is, in pixels.
+/// The height of the highest bar, in pixels.
 const HEIGHT: f64 = 84.0;
-/// The most requests that are drawn.
+/// The maximum number of requests that are drawn.
 const MOST: usize = 120;
 
 /// Every arm's session on one scale.
 pub(super) fn session(page: &Page) -> String {
-    // What arm auto takes is drawn once.
+    // The arm that auto chose is drawn once.
     let drawn = |arm: &PageArm| page.arms.iter().any(|own| arm.takes.as_ref() == Some(&own.name));
     let played: Vec<&PageArm> = page.arms.iter().filter(|arm| !arm.requests.is_empty() && !drawn(arm)).collect();
     if played.is_empty() {
@@ -86,7 +86,7 @@ fn figure(arm: &PageArm, most: usize, count: usize) -> String {
     out + "</svg></figure>\n"
 }
 
-/// How much more or less something costs, in words.
+/// The relative cost difference, in words.
 pub(super) fn relative(share: f64) -> String {
     if share.abs() < 0.0005 {
         "as much as full".to_owned()

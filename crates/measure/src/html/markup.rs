@@ -1,11 +1,11 @@
-//! Text in markup.
+//! Escapes text for markup.
 
 use toolfold::diagnostic::visible;
 
-/// The longest text of a stranger that is shown, in characters.
+/// The maximum length of an untrusted text, in characters.
 const MOST_CHARS: usize = 600;
 
-/// A text as HTML, in an element or in a quoted attribute: nothing in it is markup, and what cannot be seen is shown.
+/// Escapes a text for an element or a quoted attribute; invisible characters are made visible.
 pub(super) fn escaped(text: &str) -> String {
     let short: String = text.chars().take(MOST_CHARS).collect();
     let mut out = String::with_capacity(short.len());
@@ -25,7 +25,8 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// A template with each `{{name}}` in the place of which `value` gives a text. What is put in is not looked at again.
+/// Replaces each `{{name}}` in a template for which `value` returns a text. Inserted text is not
+/// expanded again.
 pub(super) fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(template.len() * 4);
     let mut rest = template;
@@ -38,18 +39,18 @@ pub(super) fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> 
     out + rest
 }
 
-/// A number with its thousands set apart.
+/// Formats a number with thousands separators.
 pub(super) fn grouped(n: usize) -> String {
     crate::check::grouped(n)
 }
 
-/// A share as a percentage: without places, or with one where it is small.
+/// A share as a percentage, without decimals or, if small, with one.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent.abs() < 9.95 && percent.abs() > 0.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
-/// US dollars, with as many places as tell something.
+/// US dollars, with as many decimals as are significant.
 pub(super) fn dollars(usd: f64) -> String {
     if usd.abs() >= 1.0 { format!("${usd:.2}") } else { format!("${usd:.4}") }
 }

@@ -1,17 +1,17 @@
-//! What a page shows.
+//! The content of a page.
 
-/// The details of a tool that a page compares, richest first.
+/// The details that a page compares, richest first.
 pub const DETAILS: [&str; 5] = ["full", "signature", "outline", "required", "summary"];
 
-/// Everything on a page. Tokens are of one meter.
+/// Everything on a page. All tokens are of one meter.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Page {
-    /// Whose tools these are.
+    /// The owner of the tools.
     pub title: String,
-    /// What to do, in one sentence; names stand in backticks.
+    /// The recommendation, in one sentence with names in backticks.
     pub verdict: String,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub reason: String,
     /// The tools to fix first.
     pub fix: Vec<PageFix>,
@@ -19,11 +19,11 @@ pub struct Page {
     pub arms: Vec<PageArm>,
     /// The tools, in any order.
     pub tools: Vec<PageTool>,
-    /// What lint found, the worst first.
+    /// The lint findings, worst first.
     pub findings: Vec<PageFinding>,
-    /// What the page was made from: a name and a value each.
+    /// How the page was created: names and values.
     pub made: Vec<(String, String)>,
-    /// What a reader must know to use the figures.
+    /// Notes for interpreting the figures.
     pub notes: Vec<String>,
 }
 
@@ -33,9 +33,9 @@ pub struct Page {
 pub struct PageFix {
     /// The tool.
     pub tool: String,
-    /// What it costs whole.
+    /// Its full cost.
     pub tokens: usize,
-    /// What to look at in it, in one sentence.
+    /// What to change, in one sentence.
     pub why: String,
 }
 
@@ -45,25 +45,25 @@ pub struct PageFix {
 pub struct PageArm {
     /// Its name.
     pub name: String,
-    /// What arm auto takes; `None` of others.
+    /// The arm that auto chose; `None` for other arms.
     pub takes: Option<String>,
-    /// Whether it is the verdict.
+    /// Whether it is the recommended arm.
     pub chosen: bool,
     /// The tool block of the first turn.
     pub first_turn: usize,
-    /// The share of the context window that this is, 0 to 1, where the window is known.
+    /// The share of the context window, 0 to 1, if the window is known.
     pub context: Option<f64>,
-    /// What the session costs in US dollars, where prices are known.
+    /// The cost of the session in US dollars, if prices are known.
     pub usd: Option<f64>,
-    /// How much more (above 0) or less the session costs than with arm full.
+    /// The cost of the session relative to arm full; above 0 if higher.
     pub relative: f64,
-    /// Requests that only look something up.
+    /// Requests that only expand.
     pub extra: usize,
-    /// How often what was cached is lost.
+    /// The number of times cached input was lost.
     pub breaks: usize,
-    /// The session's requests in order; empty if no session was played.
+    /// The session's requests in order; empty if no session was simulated.
     pub requests: Vec<PageRequest>,
-    /// What to know about its figures.
+    /// Remarks about its figures.
     pub warnings: Vec<String>,
 }
 
@@ -75,11 +75,11 @@ pub struct PageRequest {
     pub cached: usize,
     /// Written to the cache.
     pub written: usize,
-    /// Neither.
+    /// Other input.
     pub uncached: usize,
-    /// Whether it only looks something up.
+    /// Whether it only expands.
     pub expands: bool,
-    /// Whether it lost what was cached.
+    /// Whether it lost cached input.
     pub lost: bool,
 }
 
@@ -91,7 +91,7 @@ impl PageRequest {
     }
 }
 
-/// A tool and what it costs at each of [`DETAILS`].
+/// A tool and its cost at each of [`DETAILS`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageTool {
@@ -103,11 +103,11 @@ pub struct PageTool {
     pub tier: String,
     /// Its own tokens at each detail.
     pub tokens: [usize; 5],
-    /// How many findings lint has of it.
+    /// The number of lint findings.
     pub findings: usize,
 }
 
-/// What lint found.
+/// A lint finding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageFinding {
@@ -119,14 +119,14 @@ pub struct PageFinding {
     pub place: String,
     /// What is wrong.
     pub message: String,
-    /// What to do.
+    /// How to fix it.
     pub help: String,
-    /// What that saves, in tokens.
+    /// The tokens that the fix saves.
     pub saves: Option<usize>,
 }
 
 impl Page {
-    /// The tools, the most expensive first; equals by name.
+    /// The tools, most expensive first; ties by name.
     pub(super) fn sorted_tools(&self) -> Vec<&PageTool> {
         let mut all: Vec<&PageTool> = self.tools.iter().collect();
         let full = |tool: &PageTool| tool.tokens.first().copied().unwrap_or_default();

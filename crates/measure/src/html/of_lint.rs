@@ -1,4 +1,4 @@
-//! What lint found, on a page.
+//! Lint findings on a page.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use super::model::{Page, PageFinding};
 use crate::lint::{Finding, Lint};
 
 impl Page {
-    /// The same with what lint found: errors first, then what saves most.
+    /// Adds lint findings: errors first, then those that save most.
     #[must_use]
     pub fn with_findings(mut self, lint: &Lint) -> Self {
         let mut found: Vec<&Finding> = lint.findings.iter().collect();

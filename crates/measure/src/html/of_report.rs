@@ -1,12 +1,12 @@
-//! A page from a report.
+//! Creates a page from a report.
 
 use super::model::{Page, PageArm, PageFix, PageRequest, PageTool};
 use crate::report::{ArmCost, Report};
 use crate::sim::{RequestKind, TimelineRequest};
 
 impl Page {
-    /// The page of a report: verdict, arms with their sessions, tools. What was found and what the page was made from beyond
-    /// the report, the caller adds.
+    /// The page of a report: recommendation, arms with their sessions, tools. The caller adds
+    /// findings and how the page was created.
     #[must_use]
     pub fn of(report: &Report, title: &str) -> Self {
         let verdict = &report.verdict;

@@ -1,4 +1,4 @@
-//! The content security policy of a page: its own style sheet and script, and nothing else.
+//! The content security policy of a page: only its own style sheet and script.
 
 use sha2::{Digest, Sha256};
 
@@ -13,7 +13,7 @@ pub(super) fn policy(style: &str, script: &str) -> String {
     format!("default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'")
 }
 
-/// Base64 (RFC 4648, section 4) of 32 bytes or any others.
+/// Base64 (RFC 4648, section 4).
 fn base64(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in bytes.chunks(3) {

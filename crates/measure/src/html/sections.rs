@@ -1,16 +1,17 @@
-//! The parts of a page that are words and tables.
+//! The text and table sections of a page.
 
 use super::bars::relative;
 use super::markup::{dollars, escaped, grouped, percent};
 use super::model::{DETAILS, Page, PageArm, PageTool};
 use super::treemap::share;
 
-/// The most rows of tools in the page itself; the script shows the others, and a line says how many there are.
+/// The maximum number of tool rows in the page itself; the script shows the others, and a line
+/// states how many there are.
 pub(super) const MOST_TOOLS: usize = 200;
-/// The most findings.
+/// The maximum number of findings.
 const MOST_FINDINGS: usize = 200;
 
-/// A sentence of ours in which names stand in backticks, whoever wrote them.
+/// A generated sentence with untrusted names in backticks.
 pub(super) fn sentence(text: &str) -> String {
     let part = |(at, part): (usize, &str)| {
         if at % 2 == 1 { format!("<code>{}</code>", escaped(part)) } else { escaped(part) }
@@ -18,7 +19,7 @@ pub(super) fn sentence(text: &str) -> String {
     text.split('`').enumerate().map(part).collect()
 }
 
-/// The four figures that one wants first.
+/// The four most important figures.
 pub(super) fn figures(page: &Page) -> String {
     let figure = |label: &str, value: String, note: String| {
         format!("<div><dt>{label}</dt><dd><b>{value}</b> <span>{note}</span></dd></div>")
@@ -103,7 +104,7 @@ fn arm_row(arm: &PageArm, most: usize, window: bool) -> String {
     )
 }
 
-/// The table of tools: the most expensive ones, of which the script shows others.
+/// The table of tools: the most expensive ones; the script shows the others.
 pub(super) fn tools(page: &Page) -> String {
     let mut out = String::from(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Tools\"><table id=\"tool-table\"><caption>Own tokens of each tool at each detail</caption><thead><tr>\
@@ -134,7 +135,7 @@ fn tool_row(tool: &PageTool) -> String {
     )
 }
 
-/// What lint found.
+/// The lint findings.
 pub(super) fn findings(page: &Page) -> String {
     if page.findings.is_empty() {
         return "<p>Nothing was found.</p>".to_owned();
@@ -166,7 +167,7 @@ pub(super) fn findings(page: &Page) -> String {
     out
 }
 
-/// What the page was made from.
+/// How the page was created.
 pub(super) fn made(page: &Page) -> String {
     let row =
         |(name, value): &(String, String)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value));

@@ -1,19 +1,20 @@
-//! The treemap: every tool as an area, in its category, at each detail.
+//! The treemap: every tool as an area in its category, at each detail.
 //!
-//! Places are shares of the picture, so that it fits any width without a script, and its texts keep their size. The picture is
-//! as high as what the detail costs, so that folding is seen.
+//! Positions are shares of the picture, so it fits any width without a script, and its texts keep
+//! their size. The height of the picture is proportional to the cost of the detail, so that folding
+//! is visible.
 
 use std::collections::BTreeMap;
 
 use super::markup::{escaped, grouped};
 use super::model::{DETAILS, Page, PageTool};
 
-/// How high the picture of the whole tools is, in pixels, and the least height of one.
+/// The height of the picture of the full tools, in pixels, and the minimum height.
 const HEIGHT: f64 = 440.0;
 const LEAST_HEIGHT: f64 = 56.0;
-/// The width that places are reckoned for: it only decides how square they come out.
+/// The width for which positions are computed; it only affects how square areas are.
 const WIDTH: f64 = 1_050.0;
-/// The most tools of one picture; the others are one area a category.
+/// The maximum number of tools in a picture; the others are one area per category.
 const MOST: usize = 120;
 /// The height of a category's heading, in pixels.
 const HEADING: f64 = 18.0;
@@ -26,7 +27,7 @@ pub(super) struct Area {
     pub(super) height: f64,
 }
 
-/// A tool of a picture, or the rest of a category.
+/// A tool in a picture, or the rest of a category.
 struct Leaf<'p> {
     label: String,
     /// Its row in the data of the page.
@@ -35,7 +36,7 @@ struct Leaf<'p> {
     tokens: usize,
 }
 
-/// The pictures of all details and the switches between them.
+/// The pictures of all details and the controls that select them.
 pub(super) fn treemaps(page: &Page) -> String {
     let mut out = String::from("<fieldset class=\"switch\"><legend>Show every tool</legend>");
     for (at, detail) in DETAILS.iter().enumerate() {
@@ -160,7 +161,7 @@ pub(super) fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Areas in proportion to sizes, as square as they come, in the order of the sizes.
+/// Areas in proportion to sizes, as square as possible, in the order of the sizes.
 ///
 /// Source: Bruls, Huizing, van Wijk, "Squarified Treemaps" (2000).
 pub(super) fn squarified(sizes: &[usize], canvas: Area) -> Vec<Area> {
@@ -202,7 +203,7 @@ pub(super) fn squarified(sizes: &[usize], canvas: Area) -> Vec<Area> {
     out
 }
 
-/// The worst ratio of sides in a row along a side.
+/// The worst aspect ratio in a row along a side.
 fn worst(row: &[f64], side: f64) -> f64 {
     let sum: f64 = row.iter().sum();
     let depth = sum / side;

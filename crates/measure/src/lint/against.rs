@@ -1,4 +1,4 @@
-//! Differences from an earlier list that break those who use it.
+//! Compares with a previous list and reports changes that break its users.
 
 use serde_json::{Map, Value};
 
@@ -42,7 +42,7 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     if was.read_only_hint == Some(true) && is.read_only_hint != Some(true)
         || was.destructive_hint == Some(false) && is.destructive_hint != Some(false)
     {
-        let reason = "it was said to read only or to destroy nothing".to_owned();
+        let reason = "it was marked read-only or non-destructive".to_owned();
         say(&HINT_WEAKENED, HINT_WEAKENED.severity, "/annotations", reason);
     }
     let (was, is) = (old.parameters(), new.parameters());
@@ -71,7 +71,7 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     }
 }
 
-/// What a parameter does not take any more.
+/// Reports what a parameter no longer accepts.
 fn parameter(
     say: &mut impl FnMut(&'static super::Rule, Severity, &str, String),
     name: &str,
@@ -85,7 +85,7 @@ fn parameter(
     };
     let lost: Vec<&str> = match types(old_root, old) {
         Some(was) => was.iter().filter(|kind| !takes(types(new_root, new), kind)).collect(),
-        // It took anything.
+        // It accepted any type.
         None if types(new_root, new).is_some() => vec!["any type"],
         None => Vec::new(),
     };

@@ -1,11 +1,11 @@
-//! Hints of a server that contradict each other or the tool's name.
+//! Annotations that contradict each other or the tool's name.
 
 use super::found::Found;
 use super::rules::{HINTS_DISAGREE, READ_ONLY};
 use super::view::{View, split};
 
-/// Verbs that change something wherever they begin a name. Words that may as well be nouns (`update`, `set`, `post`) are
-/// left out unless they stand first.
+/// Verbs at the beginning of a name that change something. Words that can be nouns (`update`,
+/// `set`, `post`) count only in first position.
 const CHANGES: [&str; 29] = [
     "delete",
     "remove",
@@ -49,7 +49,7 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
     let name = view.tool.name().as_str();
     let own = name.rsplit("__").next().unwrap_or(name);
     let words = split(own);
-    // A prefix of the server may stand before the verb.
+    // The server's prefix may precede the verb.
     let verb = words.iter().take(2).find(|word| CHANGES.contains(&word.as_str()));
     let looks = words
         .iter()

@@ -1,11 +1,11 @@
-//! What was noticed when the list was read.
+//! Diagnostics from reading the list.
 
 use toolfold::diagnostic::{Diagnostic, Severity};
 
 use super::found::Found;
 use super::rules::{DUPLICATE_NAME, UNREADABLE};
 
-/// Entries that could not be read as tools. What is worth a warning in a sound tool has rules of its own.
+/// Entries that could not be read as tools. Warnings about valid tools have their own rules.
 pub(super) fn unread(found: &mut Found<'_>, noticed: &[Diagnostic]) {
     for one in noticed.iter().filter(|one| one.is_error()) {
         let rule = if one.code == "duplicate-tool" { &DUPLICATE_NAME } else { &UNREADABLE };

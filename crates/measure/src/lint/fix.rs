@@ -1,6 +1,6 @@
-//! `--fix`: the mechanical changes, made in the text of the list.
+//! `--fix`: mechanical changes in the text of the list.
 //!
-//! Everything that is not changed keeps every byte: order, indentation, number spellings, members that nobody knows.
+//! Everything else keeps every byte: order, indentation, number spellings, unknown members.
 
 mod spans;
 mod splice;
@@ -14,21 +14,22 @@ use self::splice::spliced;
 use super::found::{Edit, Finding};
 use super::{Options, findings};
 
-/// Fixing one thing may bring up another, such as an object that is empty now.
+/// The maximum number of rounds: a fix may cause another finding, such as an object that is now
+/// empty.
 const MOST_ROUNDS: usize = 4;
 
-/// A list that was fixed.
+/// A fixed list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fixed {
     /// Its text.
     #[serde(skip)]
     pub text: String,
-    /// What was done: tool, rule and what was wrong.
+    /// The changes made: tool, rule and problem.
     pub done: Vec<(String, &'static str, String)>,
 }
 
-/// Makes every mechanical change of a list, in the text that it was read from. Lists of other texts than JSON are as they
-/// were.
+/// Makes every mechanical change of a list in its original text. A list that is not JSON is
+/// unchanged.
 #[must_use]
 pub fn fix(text: &str, file: &str, format: Option<Format>, options: &Options<'_>) -> Fixed {
     let mut fixed = Fixed { text: text.to_owned(), done: Vec::new() };
@@ -52,7 +53,7 @@ pub fn fix(text: &str, file: &str, format: Option<Format>, options: &Options<'_>
             }
         }
         let next = spliced(&fixed.text, &changes);
-        // What would not be read again is not written.
+        // A result that cannot be read again is not written.
         let sound = next != fixed.text && Catalog::import(&next, file, format).value.len() == catalog.len();
         if !sound {
             return fixed;
@@ -66,7 +67,7 @@ pub fn fix(text: &str, file: &str, format: Option<Format>, options: &Options<'_>
 /// A tool in the text.
 struct Place<'s> {
     tool: &'s Span,
-    /// Where it has what an edit calls `/description` and `/parameters`.
+    /// The paths that an edit calls `/description` and `/parameters`.
     description: &'static [&'static str],
     schema: Vec<String>,
 }
@@ -84,12 +85,12 @@ impl Place<'_> {
     }
 }
 
-/// The keys of schemas in all formats.
+/// The schema keys of all formats.
 const SCHEMAS: [&str; 5] =
     ["parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema", "parameters"];
 
-/// The tools of a list, each by its name in the catalogue: those of arrays, of `tools`, of a response's `result`, of
-/// function declarations and of namespaces.
+/// The tools of a list by catalog name: those in arrays, `tools`, a response's `result`, function
+/// declarations and namespaces.
 fn gather<'s>(text: &str, span: &'s Span, space: &str, tools: &mut Vec<(String, Place<'s>)>) {
     if let Some(items) = span.items() {
         items.iter().for_each(|item| gather(text, item, space, tools));

@@ -1,4 +1,4 @@
-//! Findings: gathered, sorted, and what they cost.
+//! Collects and sorts findings, and computes their costs.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -14,100 +14,102 @@ use super::rules::Rule;
 use super::view::View;
 use crate::parts::{Measurer, chat_value, remove};
 
-/// How many findings of one rule a list can have; the rest are counted in the last of them.
+/// The maximum number of findings of a rule; the rest are counted in the last one.
 const MOST_OF_A_RULE: usize = 2_000;
 
 /// A mechanical change of a tool. Pointers start at the tool: `/description`, `/parameters/…`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Edit {
-    /// Takes a member out.
+    /// Removes a member.
     Remove(String),
-    /// Writes another value in the place of one.
+    /// Replaces a value.
     Replace(String, Value),
-    /// Adds a member to an object, at its end.
+    /// Appends a member to an object.
     Add(String, &'static str, Value),
 }
 
-/// One thing that is wrong.
+/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// The rule's id.
     pub rule: &'static str,
-    /// How bad it is here.
+    /// The severity in this case.
     pub severity: Severity,
-    /// The tool; absent where it is about the list.
+    /// The tool; absent if the finding is about the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Where in the tool, as a JSON Pointer (RFC 6901) in the format that it came in; absent where it is about all of it.
+    /// The place in the tool, as a JSON Pointer (RFC 6901) in its original format; absent if the
+    /// finding is about the whole tool.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub pointer: String,
     /// What is wrong: lower case, no full stop.
     pub reason: String,
-    /// What to do about it.
+    /// How to fix it.
     pub fix: &'static str,
-    /// What the part that it is about costs now, in tokens of the meter.
+    /// The cost of the affected part, in tokens of the meter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<usize>,
-    /// What the fix saves; 0 where it adds words or the provider does not bill the part.
+    /// The tokens that the fix saves; 0 if it adds words or the provider does not bill the part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saves: Option<usize>,
-    /// Whether `--fix` does it.
+    /// Whether `--fix` fixes it.
     pub fixable: bool,
-    /// What `--fix` does.
+    /// The edits of `--fix`.
     #[serde(skip)]
     pub edits: Vec<Edit>,
-    /// Texts whose cost the finding is about, each with how often it stands in the list.
+    /// Texts whose cost is reported, each with its number of occurrences in the list.
     #[serde(skip)]
     pub(super) texts: Vec<(String, usize)>,
-    /// A part of the tool whose cost it is about, from the tool.
+    /// A part of the tool whose cost is reported, relative to the tool.
     #[serde(skip)]
     pub(super) part: Option<String>,
 }
 
-/// How many findings of a severity.
+/// The number of findings by severity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Total {
-    /// Meaning is lost, or a call cannot work.
+    /// The tool loses meaning, or a call cannot work.
     pub errors: usize,
     /// Probably a mistake.
     pub warnings: usize,
-    /// Worth knowing.
+    /// Remarks.
     pub notes: usize,
 }
 
-/// Everything that was found.
+/// The result of a lint run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Lint {
     /// Always `toolfold.lint/1`.
     pub schema: &'static str,
-    /// What costs are counted with.
+    /// The meter of the costs.
     pub meter: String,
-    /// How many tools the list has.
+    /// The number of tools in the list.
     pub tools: usize,
-    /// What the list costs.
+    /// The cost of the list.
     pub tokens: usize,
-    /// How many findings there are.
+    /// The number of findings.
     pub total: Total,
-    /// What doing all of it would save, as far as it can be reckoned.
+    /// The total saving of all fixes, as far as it can be computed.
     pub saves: usize,
-    /// What of it `--fix` saves.
+    /// The saving of `--fix`.
     pub fix_saves: usize,
-    /// The findings: by tool in the order of the list, the worst first; those about the list itself are last.
+    /// The findings: by tool in the order of the list, worst first; those about the list itself are
+    /// last.
     pub findings: Vec<Finding>,
 }
 
-/// Gathers findings.
+/// Collects findings.
 pub(super) struct Found<'o> {
     options: &'o Options<'o>,
     tool: Option<String>,
     schema_at: &'static str,
     description_at: &'static str,
-    /// Rules that the tool itself says are not to be looked at.
+    /// Rules that the tool disables.
     allowed: Vec<String>,
     list: Vec<Finding>,
-    /// By rule, how many there are.
+    /// The number of findings by rule.
     counts: indexmap::IndexMap<&'static str, usize>,
 }
 
@@ -124,20 +126,20 @@ impl<'o> Found<'o> {
         }
     }
 
-    /// What follows is about this tool.
+    /// Begins the findings about a tool.
     pub(super) fn begin(&mut self, view: &View<'_>) {
         self.tool = Some(view.tool.name().to_string());
         (self.schema_at, self.description_at) = places(view.tool);
         self.allowed = allowed(view.tool);
     }
 
-    /// What follows is about the list.
+    /// Begins the findings about the list.
     pub(super) fn begin_list(&mut self) {
         self.tool = None;
         self.allowed.clear();
     }
 
-    /// Whether a rule is looked at.
+    /// Whether a rule is enabled.
     pub(super) fn wants(&self, rule: &Rule) -> bool {
         let is = |own: &String| own == rule.id;
         !self.options.allow.iter().any(is) && !self.allowed.iter().any(is)
@@ -148,7 +150,7 @@ impl<'o> Found<'o> {
         self.add_as(rule, rule.severity, at, reason)
     }
 
-    /// The same with a severity of its own.
+    /// Like `add`, with a different severity.
     pub(super) fn add_as(
         &mut self,
         rule: &'static Rule,
@@ -187,7 +189,7 @@ impl<'o> Found<'o> {
         self.list.last_mut()
     }
 
-    /// Adds a finding about a tool that is named.
+    /// Adds a finding about a named tool.
     pub(super) fn about(
         &mut self,
         tool: Option<&Tool>,
@@ -205,7 +207,8 @@ impl<'o> Found<'o> {
         self.add_as(rule, severity, at, reason)
     }
 
-    /// The findings by tool, then by severity; equals as they were found. Rules with too many say how many more there are.
+    /// The findings by tool, then by severity, in stable order. Rules with too many findings state
+    /// how many more there are.
     pub(super) fn sorted(mut self, catalog: &Catalog) -> Vec<Finding> {
         for (rule, count) in &self.counts {
             let more = count.saturating_sub(MOST_OF_A_RULE);
@@ -220,24 +223,24 @@ impl<'o> Found<'o> {
 }
 
 impl Finding {
-    /// The finding with what `--fix` does.
+    /// Adds the edits of `--fix`.
     pub(super) fn fixed_by(&mut self, edits: Vec<Edit>) {
         self.fixable = !edits.is_empty();
         self.edits = edits;
     }
 
-    /// The finding with a text that it is about, and how often it stands in the list.
+    /// Adds an affected text with its number of occurrences in the list.
     pub(super) fn about_text(&mut self, text: &str, times: usize) {
         self.texts.push((text.to_owned(), times));
     }
 
-    /// The finding with the part of the tool whose cost it is about.
+    /// Adds the part of the tool whose cost is reported.
     pub(super) fn about_part(&mut self, at: &str) {
         self.part = Some(at.to_owned());
     }
 }
 
-/// Where a tool's format has the schema and the description.
+/// The places of the schema and the description in a tool's format.
 fn places(tool: &Tool) -> (&'static str, &'static str) {
     match tool.origin() {
         Some(Format::OpenAiChat) => ("/function/parameters", "/function/description"),
@@ -247,7 +250,8 @@ fn places(tool: &Tool) -> (&'static str, &'static str) {
     }
 }
 
-/// The rules that a tool says are not to be looked at: `"_meta": {"toolfold/allow": ["rule", …]}`, which no provider bills.
+/// The rules that a tool disables: `"_meta": {"toolfold/allow": ["rule", …]}`, which no provider
+/// bills.
 fn allowed(tool: &Tool) -> Vec<String> {
     let meta = tool.extra().find(|(name, _)| *name == "_meta").and_then(|(_, text)| serde_json::from_str(text).ok());
     let meta: Value = meta.unwrap_or_default();
@@ -260,7 +264,7 @@ pub(super) fn below(at: &str, token: &str) -> String {
     format!("{at}/{}", pointer_token(token))
 }
 
-/// Makes an edit in a tool of Chat Completions' shape. Only what is there is changed.
+/// Makes an edit in a Chat Completions tool. Missing members are skipped.
 fn edited(value: &mut Value, edit: &Edit) {
     match edit {
         Edit::Remove(at) => remove(value, &format!("/function{at}")),
@@ -278,7 +282,7 @@ fn edited(value: &mut Value, edit: &Edit) {
     }
 }
 
-/// The findings with their costs.
+/// Adds their costs to findings.
 pub(super) fn measured(
     measurer: &Measurer<'_>,
     catalog: &Catalog,
@@ -329,7 +333,7 @@ pub(super) fn measured(
     })
 }
 
-/// What a finding's part costs, and what its fix saves.
+/// The cost of a finding's part, and the saving of its fix.
 fn price(measurer: &Measurer<'_>, own: &Value, before: usize, one: &mut Finding) -> Result<(), CountError> {
     if one.fixable {
         let mut after = own.clone();
@@ -344,7 +348,7 @@ fn price(measurer: &Measurer<'_>, own: &Value, before: usize, one: &mut Finding)
     Ok(())
 }
 
-/// What the texts of a finding cost: all of them, and saved all but one of each.
+/// The cost of a finding's texts, and the saving if one of each remains.
 fn texts(measurer: &Measurer<'_>, one: &mut Finding) {
     if one.texts.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Names that a model mixes up.
+//! Names that a model confuses.
 
 use indexmap::IndexMap;
 
@@ -9,7 +9,7 @@ use super::rules::{COLLIDING, SPELLINGS};
 use super::shapes::folded;
 use super::view::listed;
 
-/// Spellings of more parameters are not told one by one.
+/// The maximum number of parameters whose spellings are reported individually.
 const MOST: usize = 20;
 
 pub(super) fn check(found: &mut Found<'_>, catalog: &Catalog) {

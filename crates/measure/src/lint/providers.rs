@@ -1,4 +1,4 @@
-//! What providers refuse, as the library's wires say it of the array that they would send.
+//! Provider restrictions, as the library's wires report them for the array that they would send.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ use super::rules::{
 };
 use super::view::View;
 
-/// The rule of what a wire says.
+/// The rule of a wire's diagnostic.
 fn rule(code: &str) -> Option<&'static Rule> {
     Some(match code {
         "repaired-schema" => &REPAIRED,
@@ -40,7 +40,7 @@ pub(super) fn check(found: &mut Found<'_>, catalog: &Catalog, options: &Options<
     };
     let builder = Engine::builder(catalog.clone()).without_profile().without_validation().arm(Arm::Full);
     let Ok(engine) = builder.build() else { return };
-    // One finding for each rule and tool, with the wires that say it.
+    // One finding for each rule and tool, with the wires that report it.
     let mut said: IndexMap<(&str, Option<String>), Said> = IndexMap::new();
     for wire in wires {
         for own in noticed(&engine, *wire, options) {
@@ -54,7 +54,8 @@ pub(super) fn check(found: &mut Found<'_>, catalog: &Catalog, options: &Options<
     }
     for ((_, name), (rule, message, wires)) in said {
         let tool = name.as_deref().and_then(|name| catalog.get(name));
-        // Only what a request is asked for is refused; what some other API refuses may never matter.
+        // An error only if the requested API rejects it; restrictions of other APIs may never
+        // matter.
         let severity = match options.wire {
             Some(_) if rule.severity == Severity::Warning => Severity::Error,
             _ => rule.severity,
@@ -69,7 +70,7 @@ pub(super) fn check(found: &mut Found<'_>, catalog: &Catalog, options: &Options<
     }
 }
 
-/// What a wire says of the list. `--wire gemini` is asked for both forms of parameters.
+/// A wire's diagnostics about the list. For `--wire gemini`, both forms of parameters are checked.
 fn noticed(engine: &Engine, wire: Wire, options: &Options<'_>) -> Vec<Diagnostic> {
     let say = |render: RenderOptions| {
         let start = engine.conversation(wire).model(options.model.unwrap_or_default());
@@ -85,23 +86,23 @@ fn noticed(engine: &Engine, wire: Wire, options: &Options<'_>) -> Vec<Diagnostic
     all
 }
 
-/// The tool that a message is about: what stands in the first backticks behind `tool` or `name`.
+/// The tool that a message is about: the text in the first backticks after `tool` or `name`.
 fn named(message: &str) -> Option<&str> {
     let start = ["tool `", "name `"].iter().filter_map(|cue| Some(message.find(cue)? + cue.len())).min()?;
     message.get(start..)?.split('`').next()
 }
 
-/// A message without the name of the tool that it is shown under.
+/// A message without the name under which the tool is shown.
 fn without_name(message: &str) -> String {
     let rest = message.strip_prefix("tool `").and_then(|rest| rest.split_once("`: ")).map(|(_, rest)| rest);
     rest.unwrap_or(message).to_owned()
 }
 
-/// A rule, what the first wire said, and all the wires that say it.
+/// A rule, the first wire's message, and all wires that report it.
 type Said = (&'static Rule, String, Vec<Wire>);
 
-/// What makes the schema one that these wires take and says nothing new: `items` of a list of anything, `properties` of an
-/// object without any, the type that arguments have.
+/// Makes a schema acceptable to these wires without changing its meaning: adds `items` to an
+/// untyped list, `properties` to an empty object, and the type of the arguments.
 fn repairs(tool: &Tool, wires: &[Wire]) -> Vec<Edit> {
     let openai = wires.iter().any(|wire| matches!(wire, Wire::OpenAiChat | Wire::OpenAiResponses));
     let root = tool.parameters();
@@ -127,7 +128,7 @@ fn repairs(tool: &Tool, wires: &[Wire]) -> Vec<Edit> {
     edits
 }
 
-/// Whether a schema allows an array and does not say of what.
+/// Whether a schema allows an array without defining its items.
 fn lacks_items(node: &Value) -> bool {
     let is_array = match node.get("type") {
         Some(Value::String(one)) => one == "array",

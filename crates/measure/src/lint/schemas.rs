@@ -1,4 +1,4 @@
-//! Whether a schema is one: its dialect's rules, its references, its definitions.
+//! Checks whether a schema is valid: its dialect's rules, its references, its definitions.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
     unused(found, view);
 }
 
-/// A reason in full, but for what no line has room for.
+/// A reason in full, unless it is too long for a line.
 fn shown_whole(text: &str) -> String {
     const MOST: usize = 200;
     match text.char_indices().nth(MOST) {
@@ -31,7 +31,7 @@ fn shown_whole(text: &str) -> String {
     }
 }
 
-/// Whether any reference leads nowhere.
+/// Whether any reference has no target.
 fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
     let (mut seen, mut circles) = (BTreeSet::new(), BTreeSet::new());
     let mut broken = false;
@@ -49,7 +49,7 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
         }
         match resolve(view.schema, target) {
             Target::Found(_) => {}
-            // Where schemas are documents of their own, a reference starts at them.
+            // If schemas have their own base URI, references are relative to it.
             _ if based => {}
             Target::Remote => {
                 broken = true;
@@ -64,7 +64,8 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
     broken
 }
 
-/// Definitions that nothing outside of them leads to. A schema whose references cannot all be followed is left alone.
+/// Definitions without a reference from outside. A schema whose references cannot all be followed
+/// is skipped.
 fn unused(found: &mut Found<'_>, view: &View<'_>) {
     for holder in ["$defs", "definitions"] {
         let Some(all) = view.schema.get(holder).and_then(Value::as_object).filter(|all| !all.is_empty()) else {
@@ -87,7 +88,8 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
             let token = at.strip_prefix(&format!("/parameters/{holder}/"))?.split('/').next()?;
             Some(token.replace("~1", "/").replace("~0", "~"))
         };
-        // A definition is used if something used refers to it; what stands outside of definitions is.
+        // A definition is used if something used refers to it; everything outside definitions is
+        // used.
         let edges: Vec<(Option<String>, String)> =
             view.nodes.iter().filter_map(|node| Some((inside(&node.at), named(node.text("$ref")?)?))).collect();
         let mut used: BTreeSet<&str> = BTreeSet::new();

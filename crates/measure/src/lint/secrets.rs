@@ -1,11 +1,12 @@
-//! Keys, passwords and paths that should be in no description. What is found is shown masked.
+//! Keys, passwords and paths that no description should contain. Findings show them masked.
 
 use super::found::Found;
 use super::rules::{HOME_PATH, PRIVATE_KEY, SECRET, URL_PASSWORD};
 use super::view::View;
 
-/// How an issued secret begins, and the fewest characters that follow. Sources: the issuers' documentation of their forms
-/// (GitHub, GitLab, Slack, AWS, Google, OpenAI, Anthropic, Stripe, Hugging Face, npm, PyPI).
+/// The prefixes of issued secrets, and the minimum number of following characters. Sources: the
+/// issuers' documentation of their formats (GitHub, GitLab, Slack, AWS, Google, OpenAI, Anthropic,
+/// Stripe, Hugging Face, npm, PyPI).
 const SHAPES: [(&str, usize); 20] = [
     ("github_pat_", 40),
     ("ghp_", 30),
@@ -29,15 +30,15 @@ const SHAPES: [(&str, usize); 20] = [
     ("eyJ", 60),
 ];
 
-/// Words by which a placeholder is known.
+/// Words that identify a placeholder.
 const PLACEHOLDERS: [&str; 7] = ["example", "xxxx", "your", "placeholder", "...", "1234567890", "abcdef"];
 
-/// Names of users in examples of paths.
+/// User names in example paths.
 const ANYBODY: &str = "user username you yourname your_name your-name your-username your_username me name myuser myname \
     someone john jane johndoe alice bob example home \
     project projects workspace data app ubuntu";
 
-/// Users and passwords in examples of addresses.
+/// Users and passwords in example URLs.
 const ANY_PASSWORD: &str = "pass password passwd pwd secret token key mypassword my-password user username p@ss";
 
 pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
@@ -64,7 +65,7 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// The first word that is built like an issued secret and is no placeholder.
+/// The first word with the format of an issued secret that is not a placeholder.
 fn token(text: &str) -> Option<&str> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')));
     words.filter(|word| word.len() >= 20).find(|word| {
@@ -73,7 +74,8 @@ fn token(text: &str) -> Option<&str> {
     })
 }
 
-/// Whether a text is long enough, and varied as what is drawn by chance is: digits and letters, no character often.
+/// Whether a text is long enough and looks random: it has digits and letters, and no frequent
+/// character.
 fn is_random(text: &str, least: usize) -> bool {
     let mut seen: Vec<char> = text.chars().collect();
     let length = seen.len();
@@ -85,7 +87,7 @@ fn is_random(text: &str, least: usize) -> bool {
         && text.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
-/// Whether a key itself follows its first line (RFC 7468).
+/// Whether a key follows its header line (RFC 7468).
 fn has_private_key(text: &str) -> bool {
     let Some((before, after)) = text.split_once("PRIVATE KEY-----") else { return false };
     let body = after.split("-----").next().unwrap_or_default();
@@ -93,7 +95,7 @@ fn has_private_key(text: &str) -> bool {
     before.contains("-----BEGIN") && solid >= 40 && !body.contains("...")
 }
 
-/// The user of an address with a password that is no placeholder (RFC 3986, section 3.2.1).
+/// The user of a URL with a password that is not a placeholder (RFC 3986, section 3.2.1).
 fn url_user(text: &str) -> Option<&str> {
     text.match_indices("://").find_map(|(at, mark)| {
         let rest = text.get(at + mark.len()..)?;
@@ -107,7 +109,7 @@ fn url_user(text: &str) -> Option<&str> {
     })
 }
 
-/// The beginning of a path in a home folder, and whose it is.
+/// The beginning of a path in a home folder, and its owner.
 fn home(text: &str) -> Option<(&'static str, &str)> {
     ["/home/", "/Users/", "C:\\Users\\"].into_iter().find_map(|before| {
         text.match_indices(before).find_map(|(at, _)| {

@@ -1,4 +1,4 @@
-//! Whether what a schema says can be meant.
+//! Checks whether a schema can be intended as written.
 
 use serde_json::{Map, Value};
 
@@ -11,11 +11,11 @@ use super::rules::{
 };
 use super::view::{Node, View, listed, shown};
 
-/// An enum of so many values is large.
+/// The minimum number of values of a large enum.
 const LARGE: usize = 100;
-/// A tool of more parameters has many.
+/// The maximum number of parameters of a tool.
 const MANY: usize = 20;
-/// Properties below more properties than this are deep.
+/// The maximum depth of properties.
 const TOO_DEEP: usize = 5;
 
 pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
@@ -37,7 +37,7 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// The keyword's list, unless it is none.
+/// The keyword's list, or an empty one.
 fn list<'n>(node: &Node<'n>, key: &str) -> &'n [Value] {
     node.map.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
@@ -72,7 +72,7 @@ fn values(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
             format!("`{}` is not of type {}", shown(&wrong.to_string()), types.iter().collect::<Vec<_>>().join(" or "));
         found.add(&ENUM_TYPE, &node.place("enum"), reason);
     }
-    // A default of null is how generators say that there is none.
+    // Generators write a default of null for no default.
     if let Some(default) = node.map.get("default").filter(|value| !value.is_null() && !is_of(value)) {
         let reason = format!(
             "`{}` is not of type {}",
@@ -85,13 +85,13 @@ fn values(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
     }
     for (at, example) in list(node, "examples").iter().enumerate() {
         if !is_of(example) || !all.is_empty() && !all.contains(example) {
-            let reason = format!("`{}` is no value of this schema", shown(&example.to_string()));
+            let reason = format!("`{}` is not valid for this schema", shown(&example.to_string()));
             found.add(&EXAMPLE_MISMATCH, &below(&node.place("examples"), &at.to_string()), reason);
         }
     }
 }
 
-/// The schema's type alone: what its values are listed as says nothing of it.
+/// The schema's type without its listed values.
 fn bare(node: &Node<'_>) -> Map<String, Value> {
     node.map.get("type").map(|kind| ("type".to_owned(), kind.clone())).into_iter().collect()
 }
@@ -107,7 +107,8 @@ fn fits_enum(found: &mut Found<'_>, node: &Node<'_>, all: &[Value]) {
     }
 }
 
-/// Whether a value is of one of these types. A number without a fraction is an integer (JSON Schema 2020-12, 4.2.3).
+/// Whether a value has one of these types. A number without a fraction is an integer (JSON Schema
+/// 2020-12, 4.2.3).
 fn fits(types: Types, value: &Value) -> bool {
     let has = |name: &str| types.has(name);
     match value {
@@ -154,8 +155,8 @@ fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
             one.fixed_by(vec![Edit::Replace(at, once.iter().map(|name| Value::from(*name)).collect())]);
         }
     }
-    // What is declared beside, in alternatives or by reference, is not looked for; a part of an alternative may require
-    // what its object declares.
+    // Declarations in siblings, alternatives or references are not searched; a part of an
+    // alternative may require what its object declares.
     let whole = node.at == "/parameters" || node.property.is_some() || node.definition.is_some();
     let beside = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "if", "then", "$dynamicRef"];
     let Some(properties) = node.map.get("properties").and_then(Value::as_object) else { return };
@@ -172,7 +173,7 @@ fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
     }
 }
 
-/// Keywords that nobody knows and that are one or two letters from one that matters.
+/// Unknown keywords that differ by one or two letters from a known one.
 fn misspelt(found: &mut Found<'_>, node: &Node<'_>) {
     for key in node.map.keys().filter(|key| key.len() >= 5 && !key.starts_with("x-") && keyword(key).is_none()) {
         let near = KEYWORDS.iter().find(|known| {
@@ -181,7 +182,11 @@ fn misspelt(found: &mut Found<'_>, node: &Node<'_>) {
                 && strsim::osa_distance(&known.name.to_lowercase(), &key.to_lowercase()) <= 1
         });
         if let Some(near) = near {
-            found.add(&MISSPELT, &node.place(key), format!("`{}` is no keyword; `{}` is", shown(key), near.name));
+            found.add(
+                &MISSPELT,
+                &node.place(key),
+                format!("`{}` is not a keyword; did you mean `{}`?", shown(key), near.name),
+            );
         }
     }
 }
@@ -248,7 +253,7 @@ fn empty(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// Parameters of one tool whose names differ in case or joints only.
+/// Parameters of one tool whose names differ only in case or separators.
 fn near(found: &mut Found<'_>, view: &View<'_>) {
     let mut seen: std::collections::BTreeMap<String, &str> = std::collections::BTreeMap::new();
     for node in view.parameters() {
@@ -259,7 +264,7 @@ fn near(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// A name without case and joints.
+/// A name without case and separators.
 pub(super) fn folded(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | '.')).flat_map(char::to_lowercase).collect()
 }

@@ -1,4 +1,4 @@
-//! Tools that ask for `strict`, and what that asks of their schemas.
+//! Tools that request `strict`, and its requirements for their schemas.
 
 use serde_json::Value;
 
@@ -9,7 +9,8 @@ use super::found::Found;
 use super::rules::{STRICT_KEYWORD, STRICT_OPEN, STRICT_OPTIONAL};
 use super::view::{Node, View, listed};
 
-/// What OpenAI's strict mode refuses. Source: OpenAI, "Structured outputs", supported schemas, 2026.
+/// Keywords that OpenAI's strict mode rejects. Source: OpenAI, "Structured outputs", supported
+/// schemas, 2026.
 const REFUSED: [&str; 12] = [
     "allOf",
     "oneOf",
@@ -25,7 +26,8 @@ const REFUSED: [&str; 12] = [
     "contains",
 ];
 
-/// Only OpenAI asks for every parameter and closed objects at any depth; Anthropic's strict takes optional ones.
+/// Only OpenAI requires every parameter and closed objects at any depth; Anthropic's strict mode
+/// accepts optional ones.
 pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, wire: Option<Wire>) {
     let openai = match wire {
         Some(wire) => matches!(wire, Wire::OpenAiChat | Wire::OpenAiResponses),

@@ -1,4 +1,4 @@
-//! What a person would not see, or would not want a model to read.
+//! Content that a person would not see, or would not want a model to read.
 
 use toolfold::diagnostic::{Invisible, hidden_in, invisible};
 
@@ -6,8 +6,9 @@ use super::found::Found;
 use super::rules::{BIDI, HIDDEN, INJECTION};
 use super::view::{View, shown};
 
-/// Phrases that speak against the user or about the model's other instructions. A description has no use for them.
-/// Sources: published attacks by tool descriptions ("tool poisoning", Invariant Labs, April 2025) and prompt injections.
+/// Phrases that act against the user or refer to the model's other instructions. A description does
+/// not need them. Sources: published attacks by tool descriptions ("tool poisoning", Invariant
+/// Labs, April 2025) and prompt injections.
 const PHRASES: [&str; 29] = [
     "ignore previous instructions",
     "ignore all previous",

@@ -134,7 +134,8 @@ fn what_fixing_saves_is_what_the_fixed_list_costs_less() {
     }
 }
 
-/// What one API refuses is an error for those who use it, and a warning where nobody said which is used.
+/// What one API refuses is an error for those who use it, and a warning where nobody said which is
+/// used.
 #[test]
 fn what_is_refused_is_an_error_on_the_wire_that_was_asked_for() {
     let text = r#"[{"name":"a","description":"Reads.","inputSchema":{"type":"object"}}]"#;
@@ -145,8 +146,8 @@ fn what_is_refused_is_an_error_on_the_wire_that_was_asked_for() {
     assert_eq!(severity(Some(Wire::Mcp)), None);
 }
 
-/// Comparisons are not quadratic: twice the tools take about twice as long, and this many well under a second when built
-/// for release.
+/// Comparisons are not quadratic: twice the tools take about twice as long, and this many well
+/// under a second when built for release.
 #[test]
 fn many_tools_are_no_trouble() {
     let tool = |at: usize| {

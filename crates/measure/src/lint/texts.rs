@@ -1,4 +1,4 @@
-//! What is said of a tool.
+//! The texts of a tool.
 
 use toolfold::diagnostic::Severity;
 use toolfold::profile::first_sentence;
@@ -11,21 +11,22 @@ use super::rules::{
 };
 use super::view::{View, listed, shown, split};
 
-/// A description of more characters is long: three in four of real tools have less than a third of it.
+/// The maximum length of a description, in characters: three in four real tools have less than a
+/// third of it.
 const LONG: usize = 2_000;
-/// And one of more is a warning.
+/// The length from which on it is a warning.
 const VERY_LONG: usize = 6_000;
-/// The same for a parameter's.
+/// The same for a parameter.
 const LONG_FOR_PARAMETER: usize = 600;
-/// Examples of fewer characters are short.
+/// The minimum length of long examples, in characters.
 const LONG_EXAMPLES: usize = 200;
-/// White space of fewer bytes is not worth a line.
+/// The minimum number of white space bytes worth a finding.
 const MUCH_SPACE: usize = 8;
 
 pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     let text = view.tool.description();
     if text.trim().is_empty() {
-        found.add(&NO_DESCRIPTION, "", "it has no description: a model goes by its name alone");
+        found.add(&NO_DESCRIPTION, "", "it has no description: a model has only its name");
     } else {
         sentence(found, view, facts);
         restates(found, view);
@@ -49,11 +50,11 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     }
 }
 
-/// Whether the first sentence stands for the tool.
+/// Checks whether the first sentence represents the tool.
 fn sentence(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     let first = first_sentence(view.tool.description());
     let Some(other) = facts.stands_for(view.at) else { return };
-    // A sentence without its introduction is the same sentence; one that several share has a rule of its own.
+    // A sentence without its introduction is the same sentence; a shared one has its own rule.
     if facts.is_shared(&first) || same(&first, other) {
         return;
     }
@@ -61,7 +62,7 @@ fn sentence(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     found.add(&NOT_ALONE, "/description", reason);
 }
 
-/// Whether one of two sentences ends with the other, its first letter and its cut end apart.
+/// Whether one of two sentences ends with the other, ignoring its first letter and its cut end.
 fn same(first: &str, other: &str) -> bool {
     let plain = |text: &str| split(text.trim_end_matches('…')).join(" ");
     let (first, other) = (plain(first), plain(other));
@@ -77,7 +78,7 @@ fn restates(found: &mut Found<'_>, view: &View<'_>) {
     let named: Vec<String> = name.iter().map(|word| stem(word)).collect();
     let is_said = |word: &String| named.contains(&stem(word)) || named.contains(&stem(word.trim_end_matches("es")));
     if !said.is_empty() && said.len() <= 5 && said.iter().all(is_said) && view.parameters().next().is_some() {
-        let reason = format!("`{}` says no more than the name", shown(view.tool.description()));
+        let reason = format!("`{}` only repeats the name", shown(view.tool.description()));
         found.add(&RESTATES_TOOL, "/description", reason);
     }
 }
@@ -93,7 +94,7 @@ fn long(found: &mut Found<'_>, text: &str) {
     }
 }
 
-/// Blocks of code, and what follows a line `Examples:`.
+/// Blocks of code, and the text after a line `Examples:`.
 fn examples(found: &mut Found<'_>, text: &str) {
     let mut blocks = String::new();
     let (mut fenced, mut announced) = (false, false);
@@ -123,7 +124,7 @@ fn examples(found: &mut Found<'_>, text: &str) {
     }
 }
 
-/// Names of tools that are not in the list: written like those that are, and called tools.
+/// Names of tools that are not in the list: written like those that are, and described as tools.
 fn unknown_tools(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     let text = view.tool.description();
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -131,7 +132,7 @@ fn unknown_tools(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     for (at, word) in words.iter().enumerate() {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let next = words.get(at + 1).map(|next| next.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
-        // `the read_rows tool`, whether in backticks or not.
+        // `the read_rows tool`, with or without backticks.
         if bare.contains('_')
             && next.is_some_and(|next| next == "tool")
             && bare.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -176,8 +177,9 @@ fn spaces(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// A text without white space around it and at the ends of its lines, without the indentation that all its lines but the
-/// first share, and without runs of empty lines. What is indented further, such as code, stays so.
+/// A text without white space around it and at line ends, without the indentation that all its
+/// lines but the first share, and without runs of empty lines. Further indentation, as in code,
+/// stays.
 pub(super) fn tidy(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
     let indent = |line: &&str| line.len() - line.trim_start_matches([' ', '\t']).len();

@@ -1,50 +1,50 @@
-//! One tool as the rules see it: every schema in it with its place.
+//! A tool as the rules see it: every schema in it with its place.
 
 use serde_json::{Map, Value};
 
 use toolfold::catalog::Tool;
 use toolfold::schema::{Holds, holds, pointer_token};
 
-/// More schemas of one tool are not looked at.
+/// The maximum number of schemas of a tool that are checked.
 const MAX_NODES: usize = 5_000;
 
-/// A tool with its schemas laid out.
+/// A tool with an index of its schemas.
 pub(super) struct View<'t> {
     pub(super) tool: &'t Tool,
-    /// Its place in the catalogue.
+    /// Its index in the catalog.
     pub(super) at: usize,
     pub(super) schema: &'t Value,
     /// Every schema object, outermost first, in order.
     pub(super) nodes: Vec<Node<'t>>,
 }
 
-/// One schema of a tool.
+/// A schema of a tool.
 pub(super) struct Node<'t> {
-    /// Where it is, from the tool: `/parameters/properties/a`.
+    /// Its place relative to the tool: `/parameters/properties/a`.
     pub(super) at: String,
     pub(super) map: &'t Map<String, Value>,
-    /// Its name, where it is a property.
+    /// Its name, if it is a property.
     pub(super) property: Option<&'t str>,
-    /// Its name, where it is a definition.
+    /// Its name, if it is a definition.
     pub(super) definition: Option<&'t str>,
-    /// Whether the object it is a property of requires it.
+    /// Whether its object requires it.
     pub(super) required: bool,
-    /// How many properties it is below.
+    /// The number of properties above it.
     pub(super) depth: usize,
 }
 
 impl Node<'_> {
-    /// The text of a keyword.
+    /// The string value of a keyword.
     pub(super) fn text(&self, keyword: &str) -> Option<&str> {
         self.map.get(keyword).and_then(Value::as_str)
     }
 
-    /// Whether it is a parameter of the tool itself.
+    /// Whether it is a top-level parameter of the tool.
     pub(super) fn is_parameter(&self) -> bool {
         self.property.is_some() && self.at.matches('/').count() == 3 && self.at.starts_with("/parameters/properties/")
     }
 
-    /// Whether `type` is this one, null apart.
+    /// Whether `type` is this one, ignoring null.
     pub(super) fn is(&self, name: &str) -> bool {
         match self.map.get("type") {
             Some(Value::String(own)) => own == name,
@@ -53,7 +53,7 @@ impl Node<'_> {
         }
     }
 
-    /// Whether any of these keywords is there.
+    /// Whether it has any of these keywords.
     pub(super) fn has(&self, keywords: &[&str]) -> bool {
         keywords.iter().any(|keyword| self.map.contains_key(*keyword))
     }
@@ -65,7 +65,7 @@ impl Node<'_> {
 }
 
 impl<'t> View<'t> {
-    /// Lays a tool out. Its schema is not nested more than [`toolfold::schema::MAX_DEPTH`] deep.
+    /// Indexes a tool. Its schema is not nested more than [`toolfold::schema::MAX_DEPTH`] deep.
     pub(super) fn of(at: usize, tool: &'t Tool) -> Self {
         let schema = tool.parameters();
         let mut view = Self { tool, at, schema, nodes: Vec::new() };
@@ -112,12 +112,13 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The parameters of the tool itself.
+    /// The top-level parameters of the tool.
     pub(super) fn parameters(&self) -> impl Iterator<Item = &Node<'t>> {
         self.nodes.iter().filter(|node| node.is_parameter())
     }
 
-    /// Every text of the tool that a model reads, with its place: its description, and the texts in its schema.
+    /// Every text of the tool that a model reads, with its place: its description, and the texts in
+    /// its schema.
     pub(super) fn texts(&self) -> Vec<(String, &'t str)> {
         let own = ("/description".to_owned(), self.tool.description());
         let mut all = vec![own];
@@ -149,7 +150,7 @@ fn strings<'t>(at: &str, value: &'t Value, all: &mut Vec<(String, &'t str)>) {
     }
 }
 
-/// The words of a text, in lower case; those of a name in camel case apart.
+/// The words of a text in lower case, with camel case names split.
 pub(super) fn split(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = ' ';
@@ -170,7 +171,7 @@ pub(super) fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// Something of a text, short enough for a line.
+/// A text shortened for one line.
 pub(super) fn shown(text: &str) -> String {
     const MOST: usize = 60;
     let line = text.split_whitespace().take(24).collect::<Vec<_>>().join(" ");

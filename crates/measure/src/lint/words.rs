@@ -1,4 +1,4 @@
-//! What is said of parameters, and what is said in words that a keyword could say.
+//! The texts of parameters, and constraints in words that a keyword could express.
 
 use toolfold::diagnostic::Severity;
 
@@ -9,14 +9,14 @@ use super::rules::{
 };
 use super::view::{Node, View, listed, shown, split};
 
-/// Keywords that already say what a value is.
+/// Keywords that already constrain a value.
 const SAYS: [&str; 10] =
     ["enum", "const", "format", "pattern", "$ref", "anyOf", "oneOf", "allOf", "contentMediaType", "contentEncoding"];
 
-/// What a value is stands at the beginning of its description, in bytes.
+/// The number of bytes at the beginning of a description that define the value.
 const NEAR: usize = 80;
 
-/// Words of a description that say nothing of what a value is for.
+/// Words of a description that carry no information about a value's purpose.
 const EMPTY: &str = "a an the of to for in on this that is be it its given value values parameter argument field name";
 
 pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
@@ -28,7 +28,7 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
         let Some(text) = node.text("description").filter(|text| !text.trim().is_empty()) else { continue };
         if restates_type(node, text) {
             let at = node.place("description");
-            let reason = format!("`{}` of `{name}` says no more than its type", shown(text));
+            let reason = format!("`{}` of `{name}` only repeats its type", shown(text));
             if let Some(one) = found.add(&RESTATES_TYPE, &at, reason) {
                 one.fixed_by(vec![Edit::Remove(at)]);
             }
@@ -45,8 +45,8 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// Parameters of the tool without a description. One whose values are listed or that is a switch says enough by its name
-/// to be no more than a note.
+/// Top-level parameters without a description. For a parameter with listed values or a boolean, the
+/// name is mostly sufficient, so it is only a note.
 fn undescribed(found: &mut Found<'_>, view: &View<'_>) {
     let all: Vec<&Node<'_>> = view.parameters().collect();
     let bare: Vec<&str> = all
@@ -57,7 +57,7 @@ fn undescribed(found: &mut Found<'_>, view: &View<'_>) {
     if bare.is_empty() {
         return;
     }
-    // Where no parameter says anything of itself, names must do for all of them.
+    // If no parameter has a description, names are the only information.
     let severity = if bare.len() == all.len() && bare.len() > 2 { Severity::Warning } else { Severity::Note };
     let first = all.iter().find(|node| node.property == bare.first().copied());
     let at = first.map_or("/parameters", |node| node.at.as_str()).to_owned();
@@ -95,7 +95,7 @@ fn restates_type(node: &Node<'_>, text: &str) -> bool {
     all && kinds > 0
 }
 
-/// Whether a description has no word that the name has not.
+/// Whether a description has no word that is not in the name.
 fn restates_name(name: &str, text: &str) -> bool {
     let stem = |word: &str| word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word).to_owned();
     let named: Vec<String> = split(name).iter().map(|word| stem(word)).collect();
@@ -104,7 +104,7 @@ fn restates_name(name: &str, text: &str) -> bool {
     text.is_ascii() && !said.is_empty() && said.iter().all(|word| named.contains(&stem(word)))
 }
 
-/// Titles that say the name of what they stand in, as generators of schemas write them.
+/// Titles that repeat the name of their property, as schema generators write them.
 fn titles(found: &mut Found<'_>, view: &View<'_>) {
     const MADE: [&str; 9] =
         ["arguments", "args", "input", "inputs", "params", "parameters", "request", "schema", "model"];
@@ -134,7 +134,7 @@ fn titles(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// What a keyword could say instead of words.
+/// Constraints in words that a keyword could express.
 fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
     let at = node.place("description");
     let lower = text.to_lowercase();
@@ -178,7 +178,8 @@ fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
     }
 }
 
-/// The values that a description lists as all there are; `None` if it does not, or gives them as examples.
+/// The values that a description lists as complete; `None` if it does not, or lists them as
+/// examples.
 fn listed_values(text: &str) -> Option<Vec<&str>> {
     const CUES: [&str; 12] = [
         "one of:",
@@ -210,7 +211,7 @@ fn listed_values(text: &str) -> Option<Vec<&str>> {
         if value.is_empty() {
             continue;
         }
-        // A phrase is no value.
+        // A phrase is not a value.
         if value.contains(' ') && !quoted || value.len() > 40 || value.starts_with(['<', '{', '[']) {
             return None;
         }
@@ -219,7 +220,7 @@ fn listed_values(text: &str) -> Option<Vec<&str>> {
     (values.len() >= 2).then_some(values)
 }
 
-/// The `format` that a description tells, in lower case. A text with alternatives has none.
+/// The `format` that a lower-case description names. A text with alternatives has none.
 fn format_in(lower: &str) -> Option<&'static str> {
     if [" or ", "list of", "separated", "either", "relative", "now", "json", "{"].iter().any(|cue| lower.contains(cue))
     {
@@ -241,7 +242,7 @@ fn format_in(lower: &str) -> Option<&'static str> {
     has(&["uuid of", "(uuid)", "uuid format", "a uuid", "uuid v4"]).then_some("uuid")
 }
 
-/// The range that a description tells, in lower case: `between 1 and 100`, `(1-100)`.
+/// The range that a lower-case description names: `between 1 and 100`, `(1-100)`.
 fn range_in(lower: &str) -> Option<(&str, &str)> {
     let number = |text: &str| !text.is_empty() && text.parse::<f64>().is_ok();
     let trimmed = |text: &'_ str| -> Option<(usize, usize)> {
@@ -264,14 +265,14 @@ fn range_in(lower: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// The default that a description tells: a number, a switch, or something in quotes.
+/// The default that a description names: a number, a boolean, or quoted text.
 fn default_in(text: &str) -> Option<&str> {
     const CUES: [&str; 6] = ["defaults to ", "default: ", "default is ", "(default ", "default = ", "default to "];
     let lower = text.to_ascii_lowercase();
     let end = CUES.iter().filter_map(|cue| Some(lower.find(cue)? + cue.len())).min()?;
     let rest = text.get(end..)?;
     let end = rest.find([' ', ')', ',', ';', '\n']).unwrap_or(rest.len());
-    // `1 hour ago` is more than 1.
+    // `1 hour ago` is not 1.
     let more = rest.get(end..).is_some_and(|rest| rest.trim_start_matches(' ').starts_with(char::is_alphanumeric));
     let word = rest.get(..end)?;
     let more = more && !word.ends_with('.');

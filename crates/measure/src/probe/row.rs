@@ -1,11 +1,11 @@
-//! What trials come to: a row of the capability table.
+//! The results of trials as a row of the capability table.
 
 use serde::Serialize;
 use toolfold::wire::{Capabilities, Support, Wire};
 
 use super::{Case, ProbeError};
 
-/// With fewer repeats nothing is concluded.
+/// The minimum number of repeats for a conclusion.
 const ENOUGH: usize = 3;
 
 /// The trials of one case.
@@ -13,21 +13,21 @@ const ENOUGH: usize = 3;
 pub struct CaseResult {
     /// The case, by its name.
     pub case: &'static str,
-    /// How often the model was right.
+    /// The number of right answers.
     pub right: usize,
-    /// How often it was asked and answered.
+    /// The number of answers.
     pub asked: usize,
-    /// How often it was right where the schema was never shown.
+    /// The number of right answers in the control.
     pub control_right: usize,
-    /// How often that was asked and answered.
+    /// The number of answers in the control.
     pub control_asked: usize,
-    /// Why requests had no answer, the last one.
+    /// Why requests had no answer, the last reason.
     pub error: Option<String>,
 }
 
 impl CaseResult {
-    /// What the trials show. `yes` from four right of five, `no` up to one of five; in between, with fewer than three
-    /// repeats, or where the control was ever right, nothing is shown.
+    /// The conclusion. `yes` from four right of five, `no` up to one of five; unknown in between,
+    /// with fewer than three repeats, or if the control was ever right.
     #[must_use]
     pub fn support(&self) -> Support {
         let enough = self.asked >= ENOUGH && self.control_asked >= ENOUGH;
@@ -41,7 +41,7 @@ impl CaseResult {
         }
     }
 
-    /// The same in words.
+    /// The conclusion in words.
     #[must_use]
     pub fn verdict(&self) -> String {
         if self.control_right > 0 {
@@ -72,17 +72,18 @@ fn word(support: Support) -> &'static str {
     }
 }
 
-/// A row of the capability table in TOML, with a comment line a case, as `presentation.capabilities` reads it.
+/// A row of the capability table in TOML with a comment line per case, as
+/// `presentation.capabilities` reads it.
 ///
 /// # Errors
-/// [`ProbeError`] if there is no such row: the model's name cannot be one.
+/// Returns a [`ProbeError`] if the model's name is invalid in a row.
 pub fn capability_row(wire: Wire, model: &str, date: &str, results: &[CaseResult]) -> Result<String, ProbeError> {
     if model.is_empty() || model.contains(['*', '?']) || model.chars().any(char::is_control) {
         let model = toolfold::diagnostic::visible(model);
-        return Err(ProbeError::new(format_args!("`{model}` is no model's name that a row could have")));
+        return Err(ProbeError::new(format_args!("`{model}` is not a valid model name for a row")));
     }
     let of = |case: Case| results.iter().find(|own| own.case == case.name());
-    // JSON's strings are basic strings of TOML, control characters apart, of which there are none.
+    // JSON strings are basic TOML strings, except for control characters, which do not occur here.
     let text = |text: &str| serde_json::Value::from(text).to_string();
     let mut out = String::new();
     for own in results {
@@ -92,7 +93,7 @@ pub fn capability_row(wire: Wire, model: &str, date: &str, results: &[CaseResult
     }
     out.push_str(&format!("[[capability]]\nwire = {}\nmodel = {}\n", text(wire.name()), text(model)));
     for (key, case) in [("native", Case::Native), ("in_result", Case::Stub), ("bridge", Case::CallTool)] {
-        // What was not asked is for another row to say.
+        // Cases that were not tested are left to other rows.
         if let Some(own) = of(case) {
             out.push_str(&format!("{key} = \"{}\"\n", word(own.support())));
         }

@@ -9,68 +9,70 @@ use crate::sim::TimelineRequest;
 /// The name of the contract, in every report.
 pub const CONTRACT: &str = "toolfold.report/2";
 
-/// What a tool set costs, arm by arm: on the first turn, and over a session with prompt caching. Every figure that is named
-/// `tokens` is in tokens of the meter.
+/// The cost of a tool set, arm by arm: on the first turn, and over a session with prompt caching.
+/// Every figure named `tokens` is in tokens of the meter.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "toolfold.report/2")]
 #[non_exhaustive]
 pub struct Report {
     /// Always `toolfold.report/2`.
     pub schema: &'static str,
-    /// What to do, and why.
+    /// The recommendation and its reason.
     pub verdict: Verdict,
-    /// The tools that are worth fixing first, the most expensive first; at most three.
+    /// The tools to fix first, most expensive first; at most three.
     pub fix_first: Vec<Fix>,
-    /// What the figures measure, such as `billed:openai-chat/gpt-4.1`.
+    /// The meter of the figures, such as `billed:openai-chat/gpt-4.1`.
     pub meter: String,
-    /// The vocabulary they were counted with.
+    /// The vocabulary used for counting.
     pub encoding: &'static str,
     /// Whether the vocabulary is assumed because none is published for the model.
     pub assumed: bool,
-    /// Whether recorded requests cover everything that was counted. Never of an estimate.
+    /// Whether recorded requests cover everything that was counted. Always false for an estimate.
     pub verified: bool,
-    /// What they do not cover, one phrase each; empty if `verified`, and for estimates.
+    /// The constructs that recorded requests do not cover, one phrase each; empty if `verified`,
+    /// and for estimates.
     pub unverified: Vec<String>,
-    /// Where the session would run, and what it costs there.
+    /// The model and prices of the session.
     pub pricing: PricingInfo,
-    /// What a session is taken to be.
+    /// The assumed session.
     pub session: SessionInfo,
-    /// How many tools the catalogue has.
+    /// The number of tools in the catalog.
     pub tools: usize,
-    /// The profile the tools were folded under.
+    /// The profile under which the tools were folded.
     pub profile: ProfileInfo,
-    /// By arm, in the order asked for.
+    /// The cost of each arm, in the requested order.
     pub arms: IndexMap<String, ArmCost>,
-    /// Arms that cannot be had there, each with the reason.
+    /// Arms that are not supported, each with the reason.
     pub unavailable: IndexMap<String, String>,
-    /// By tier: how many tools, and what they cost whole and as summaries.
+    /// By tier: the number of tools, and their cost full and as summaries.
     pub tiers: IndexMap<&'static str, GroupCost>,
-    /// What the block costs beyond the sum of its tools' own costs, with every schema full.
+    /// The cost of the block beyond the sum of its tools' own costs, with every schema full.
     pub shared_overhead: usize,
-    /// What skills add to the first turn of every arm; not part of `first_turn_tokens`.
+    /// The tokens that skills add to the first turn of every arm; not part of `first_turn_tokens`.
     pub skills: SkillCost,
-    /// Every tool in catalogue order. A tool's cost is marginal: the block with it minus the block without it.
+    /// Every tool in catalog order. A tool's cost is marginal: the block with it minus the block
+    /// without it.
     pub per_tool: Vec<ToolCost>,
     /// Every category that has tools, in profile order.
     pub categories: Vec<CategoryCost>,
 }
 
-/// What to do about this tool set.
+/// The recommendation for a tool set.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The arm to take: `full` where folding does not pay. An arm whose session costs more than that of arm full is never
-    /// named.
+    /// The recommended arm: `full` if folding does not pay. Never an arm whose session costs more
+    /// than that of arm full.
     pub arm: String,
     /// Its first turn.
     pub first_turn_tokens: usize,
     /// The first turn of arm full.
     pub full_tokens: usize,
-    /// How much less the session costs than with arm full, 0 to 1; `None` where arm full is the verdict.
+    /// The saving over the session relative to arm full, 0 to 1; `None` if arm full is recommended.
     pub session_saved: Option<f64>,
-    /// The same as one sentence.
+    /// The recommendation as one sentence.
     pub text: String,
-    /// Why, as one sentence: what arm auto says, or what speaks against folding.
+    /// The reason as one sentence: that of arm auto, or why folding does not pay.
     pub reason: String,
 }
 
@@ -80,15 +82,15 @@ pub struct Verdict {
 pub struct Fix {
     /// The tool.
     pub tool: String,
-    /// What it costs whole.
+    /// Its full cost.
     pub tokens: usize,
     /// Its most expensive part: `description`, or `parameter NAME`.
     pub part: String,
-    /// What that part costs.
+    /// The cost of that part.
     pub part_tokens: usize,
 }
 
-/// By what a session is priced.
+/// The model and prices of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PricingInfo {
@@ -96,22 +98,23 @@ pub struct PricingInfo {
     pub wire: String,
     /// The model whose tokens are counted.
     pub model: String,
-    /// The model whose prices count: another one than `model` where that has no known price and nobody named it.
+    /// The model whose prices apply. Differs from `model` if that has no known price and no other
+    /// was named.
     pub priced_as: String,
-    /// US dollars for a million tokens of input, of cache writes and reads, and of output; `None`: unmeasured, and costs are
-    /// compared in tokens at the price of input.
+    /// US dollars per million tokens of input, of cache writes and reads, and of output; `None` if
+    /// unknown: costs are then compared in tokens at the price of input.
     pub usd_per_million: Option<Prices>,
-    /// Who says so, and when.
+    /// The source and date of the prices.
     pub source: Option<String>,
-    /// What is assumed of the prompt cache where prices are not known, or `None`.
+    /// The assumed prompt cache if prices are unknown, or `None`.
     pub assumed_cache: Option<String>,
-    /// A shorter prefix is not cached, in tokens.
+    /// The minimum length of a cached prefix, in tokens.
     pub cache_minimum: usize,
-    /// The context window in tokens, where it is known.
+    /// The context window in tokens, if known.
     pub context_window: Option<usize>,
 }
 
-/// US dollars for a million tokens.
+/// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Prices {
@@ -121,21 +124,22 @@ pub struct Prices {
     pub cache_write: f64,
     /// Input read from the cache.
     pub cache_read: f64,
-    /// What the model writes.
+    /// The model's output.
     pub output: f64,
 }
 
-/// A typical session: `presentation.requests`, `expansions`, `system` and `step` of the configuration.
+/// A typical session: `presentation.requests`, `expansions`, `system` and `step` of the
+/// configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SessionInfo {
-    /// Requests to the model, those that only expand not among them.
+    /// Requests to the model, excluding those that only expand.
     pub requests: usize,
-    /// How often a category is looked up where tools are folded.
+    /// The number of expanded categories if tools are folded.
     pub expansions: usize,
     /// Tokens of system text.
     pub system_tokens: usize,
-    /// Tokens by which the conversation grows from one request to the next.
+    /// Tokens by which the conversation grows with each request.
     pub step_tokens: usize,
 }
 
@@ -144,131 +148,133 @@ pub struct SessionInfo {
 pub struct ProfileInfo {
     /// Its name.
     pub name: String,
-    /// Whether it was derived from the catalogue rather than written.
+    /// Whether it was derived from the catalog rather than written.
     pub derived: bool,
 }
 
-/// What an arm costs.
+/// The cost of an arm.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ArmCost {
-    /// The rendered tool block, meta-tools included; messages and constants are not in it.
+    /// The rendered tool block including meta-tools, without messages and constants.
     pub first_turn_tokens: usize,
-    /// Of an estimate: between which figures nine in ten recorded requests of the kind fell; no upper end is `null`.
+    /// For an estimate: the range that contains nine in ten recorded requests of the kind; `null`
+    /// for no upper end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<(usize, Option<usize>)>,
     /// The share of arm full's first turn that is saved, 0 to 1; below 0 if the arm costs more.
     pub saved: f64,
-    /// The share of the context window that the first turn takes, 0 to 1; `None` where the window is not known.
+    /// The share of the context window that the first turn takes, 0 to 1; `None` if the window is
+    /// unknown.
     pub context_share: Option<f64>,
     /// How an expansion reaches the model: `none`, `in_place`, `in_result`, `bridge` or `native`.
     pub delivery: &'static str,
-    /// How many of the catalogue's tools are in the array.
+    /// The number of the catalog's tools in the array.
     pub tools_listed: usize,
-    /// What `expand_tools` and `call_tool` cost of it.
+    /// The part that `expand_tools` and `call_tool` cost.
     pub meta_tokens: usize,
     /// The session.
     pub session: SessionCost,
-    /// By category: what looking it up brings, as this arm delivers it.
+    /// The result of expanding each category, as this arm delivers it.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub expansions: IndexMap<String, ExpansionCost>,
-    /// Of arm auto, what it took, and why.
+    /// For arm auto, the arm it chose and the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen: Option<Chosen>,
 }
 
-/// What a session costs under an arm, prompt caching counted.
+/// The cost of a session under an arm, including prompt caching.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SessionCost {
-    /// US dollars; `None`: unmeasured.
+    /// US dollars; `None` if unknown.
     pub usd: Option<f64>,
     /// All input in tokens at the price of input.
     pub input_cost_tokens: u64,
-    /// How much more (above 0) or less (below) it costs than with arm full, as a share of that.
+    /// The cost relative to arm full, as a share; above 0 if higher.
     pub relative_to_full: f64,
-    /// Requests to the model, those that only expand among them.
+    /// Requests to the model, including those that only expand.
     pub requests: usize,
     /// Requests that only expand.
     pub extra_requests: usize,
-    /// How often a change of the array loses what was cached.
+    /// The number of changes of the array that invalidate cached input.
     pub cache_breaks: usize,
     /// Input read from the cache.
     pub cached_tokens: usize,
-    /// Input written to it.
+    /// Input written to the cache.
     pub written_tokens: usize,
-    /// Input that is neither.
+    /// Other input.
     pub uncached_tokens: usize,
-    /// From which request on the session so far costs less than with arm full; `None`: never.
+    /// The request from which on the session costs less than with arm full; `None` if never.
     pub cheaper_from_request: Option<usize>,
-    /// What to know about these figures.
+    /// Remarks about these figures.
     pub warnings: Vec<String>,
     /// Every request in order, for the page; not in the contract.
     #[serde(skip)]
     pub timeline: Vec<TimelineRequest>,
 }
 
-/// What looking up a category brings.
+/// The tokens that expanding a category adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ExpansionCost {
-    /// What is added to the messages: the call, and the definitions where they are its answer.
+    /// Added to the messages: the call, and the definitions if they are its answer.
     pub messages: usize,
-    /// What is added to the tool array, all of which is written to the cache again.
+    /// Added to the tool array, all of which is written to the cache again.
     pub array: usize,
 }
 
 impl ExpansionCost {
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn tokens(self) -> usize {
         self.messages + self.array
     }
 }
 
-/// The arm that arm auto took for these tools, with the wire and model of the configuration.
+/// The arm that arm auto chose for these tools, with the wire and model of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Chosen {
     /// Its name.
     pub arm: String,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub reason: String,
 }
 
-/// What several tools cost together.
+/// The total cost of several tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct GroupCost {
-    /// How many tools.
+    /// The number of tools.
     pub tools: usize,
-    /// Their schemas whole, in the array.
+    /// Their full schemas in the array.
     pub full: usize,
     /// The same tools as one-sentence summaries.
     pub summary: usize,
 }
 
-/// What skills cost.
+/// The cost of skills.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SkillCost {
-    /// How many skills the model can activate.
+    /// The number of skills that the model can activate.
     pub skills: usize,
-    /// What the whole declaration of `activate_skill` costs, list and enum; 0 without skills, since then it is not
-    /// declared.
+    /// The cost of the declaration of `activate_skill`, including list and enum; 0 without skills,
+    /// because then it is not declared.
     pub activate_skill_tokens: usize,
-    /// What it may cost: the setting `skills.budget`.
+    /// The maximum cost: the setting `skills.budget`.
     pub budget: usize,
-    /// Skills that it lists with their whole description.
+    /// Skills listed with their complete description.
     pub full: usize,
-    /// Skills that it lists with the beginning of their description.
+    /// Skills listed with a shortened description.
     pub trimmed: usize,
-    /// Skills that it lists by name alone.
+    /// Skills listed by name only.
     pub names_only: usize,
-    /// Skills that it only counts; the model finds them with `search`.
+    /// Skills that are only counted; the model finds them with `search`.
     pub omitted: usize,
 }
 
-/// What one tool costs at each detail.
+/// The cost of one tool at each detail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ToolCost {
@@ -280,28 +286,28 @@ pub struct ToolCost {
     pub category: String,
     /// Whole.
     pub full: usize,
-    /// Without its words.
+    /// Without annotations.
     pub signature: usize,
-    /// With the names of all parameters, for the page; not in the contract.
+    /// As an outline, for the page; not in the contract.
     #[serde(skip)]
     pub outline: usize,
-    /// With its required parameters only.
+    /// With only the required parameters.
     pub required: usize,
     /// As one sentence.
     pub summary: usize,
-    /// Whole, as a line of JSON in the answer of an expansion.
+    /// Full, as a line of JSON in the answer of an expansion.
     pub answer: usize,
 }
 
-/// What a category costs.
+/// The cost of a category.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CategoryCost {
     /// The category.
     pub name: String,
-    /// How many tools it has.
+    /// The number of its tools.
     pub tools: usize,
-    /// Its schemas whole, in the array. What looking it up brings is in each arm's `expansions`.
+    /// Its full schemas in the array. The result of expanding it is in each arm's `expansions`.
     pub full: usize,
     /// The same tools as summaries.
     pub summary: usize,

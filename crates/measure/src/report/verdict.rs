@@ -1,4 +1,4 @@
-//! What to do about a tool set: one arm, and the tools to fix first.
+//! The recommendation for a tool set: one arm, and the tools to fix first.
 
 use toolfold::catalog::Catalog;
 use toolfold::tokens::{CountError, Meter};
@@ -7,17 +7,18 @@ use super::grouped;
 use super::model::{ArmCost, Fix, PricingInfo, SessionInfo, ToolCost, Verdict};
 use crate::parts::{Measurer, PartKind};
 
-/// The least share of the session's cost for which folding is worth its extra requests and hidden words.
+/// The minimum share of the session's cost for which folding is worth its extra requests and hidden
+/// words.
 const WORTH: f64 = 0.01;
 
-/// How many tools are named.
+/// The maximum number of tools that are named.
 const FIXES: usize = 3;
 
-/// Parts that cost less are not told, in tokens.
+/// The minimum cost of a reported part, in tokens.
 const LEAST_PART: usize = 5;
 
-/// Chooses: what arm auto takes, if its session costs less than that of arm full; else the arm with the cheapest session, if
-/// any does; else arm full.
+/// Chooses the arm that auto chose, if its session costs less than that of arm full; otherwise the
+/// arm with the cheapest session, if any costs less; otherwise arm full.
 pub(super) fn verdict<'a>(
     arms: &(impl Iterator<Item = (&'a String, &'a ArmCost)> + Clone),
     full_tokens: usize,
@@ -56,7 +57,7 @@ pub(super) fn verdict<'a>(
         (Some((chosen, own)), _) if chosen.arm != "full" && pays(own) => {
             take(&chosen.arm, own, format!("arm auto takes it: {}", chosen.reason))
         }
-        // Arm auto folds nothing where little is gained, and says so.
+        // Arm auto folds nothing if the saving is small, and states so.
         (Some((chosen, _)), best) if chosen.arm == "full" => {
             let of_best =
                 best.map_or_else(String::new, |(name, own)| format!("; over {over}, {}", compared(name, own)));
@@ -99,10 +100,10 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// The most expensive tools, each with the part that costs most.
+/// The most expensive tools, each with its most expensive part.
 ///
 /// # Errors
-/// [`CountError`] if the meter cannot count one.
+/// Returns a [`CountError`] if the meter cannot count a tool.
 pub(super) fn fixes(catalog: &Catalog, per_tool: &[ToolCost], meter: &Meter) -> Result<Vec<Fix>, CountError> {
     let mut tools: Vec<&ToolCost> = per_tool.iter().collect();
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.full));
@@ -111,7 +112,7 @@ pub(super) fn fixes(catalog: &Catalog, per_tool: &[ToolCost], meter: &Meter) -> 
     for own in tools.into_iter().take(FIXES) {
         let Some(tool) = catalog.get(&own.name) else { continue };
         let parts = measurer.parts(tool, LEAST_PART)?;
-        // Nobody can leave out a name.
+        // A name cannot be left out.
         let Some(part) = parts.into_iter().filter(|part| part.kind != PartKind::Name).max_by_key(|part| part.tokens)
         else {
             continue;

@@ -1,4 +1,4 @@
-//! The arms of an engine as one wire and model gets them.
+//! The arms of an engine for one wire and model.
 
 use toolfold::conversation::StartError;
 use toolfold::engine::Engine;
@@ -9,32 +9,33 @@ use toolfold::wire::{Capabilities, Wire};
 use super::counting::{CatalogTokens, Counting};
 use super::sizes::ArmSizes;
 
-/// Where sessions would run.
+/// The environment of sessions.
 #[derive(Debug, Clone, Copy)]
 pub struct Backend<'b> {
-    /// The wire. Tools for [`Wire::Mcp`] are counted as OpenAI Chat would be sent them: MCP bills nothing itself.
+    /// The wire. Tools for [`Wire::Mcp`] are counted as sent to OpenAI Chat: MCP itself bills
+    /// nothing.
     pub wire: Wire,
-    /// The model, as the host spells it.
+    /// The model, in the host's spelling.
     pub model: Option<&'b str>,
-    /// What is known of models there.
+    /// The capability table.
     pub capabilities: &'b Capabilities,
 }
 
-/// An arm that cannot be had on a wire with a model.
+/// An arm that a wire with a model does not support.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unavailable {
     /// The arm.
     pub arm: String,
-    /// Why not.
+    /// The reason.
     pub why: String,
 }
 
-/// Takes the sizes of arms as conversations of an engine get them, each counted from the array that would be sent.
-/// [`Arm::Auto`] is resolved by the engine itself, and says what it chose.
+/// Returns the sizes of arms for conversations of an engine, each counted from the array that would
+/// be sent. [`Arm::Auto`] is resolved by the engine, with its choice.
 ///
 /// # Errors
-/// [`CountError`] if a tool cannot be counted offline.
+/// Returns a [`CountError`] if a tool cannot be counted offline.
 pub fn arm_sizes(
     engine: &Engine,
     backend: &Backend<'_>,

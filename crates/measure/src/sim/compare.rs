@@ -1,4 +1,4 @@
-//! Arms side by side: what each costs over a session, compared with arm `full`.
+//! Compares arms: the cost of each over a session relative to arm `full`.
 
 use serde::Serialize;
 use toolfold::profile::{
@@ -9,18 +9,18 @@ use super::play::{Played, RequestKind, Session, play};
 use super::sizes::ArmSizes;
 use crate::prices::PriceRow;
 
-/// The name of the shape that [`Simulation`] has as JSON.
+/// The name of the JSON format of [`Simulation`].
 pub const SIM_SCHEMA: &str = "toolfold.sim/1";
 
-/// By what a session is priced.
+/// The prices of a session.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pricing {
-    /// How the provider caches.
+    /// The provider's cache rules.
     pub rules: CacheRules,
-    /// What tokens cost; `None` where nobody said. Then costs are compared in tokens at the price of input, and what the
-    /// model writes is left out.
+    /// Token prices; `None` if unknown. Costs are then compared in tokens at the price of input,
+    /// without the model's output.
     pub prices: Option<TokenPrices>,
-    /// The context window in tokens, where it is known.
+    /// The context window in tokens, if known.
     pub context: Option<usize>,
 }
 
@@ -31,7 +31,7 @@ impl From<&PriceRow> for Pricing {
 }
 
 impl Pricing {
-    /// The cost of a bill: US dollars, or tokens at the price of input where there are no prices.
+    /// The cost of a bill: US dollars, or tokens at the price of input without prices.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "costs are far below 2^53 thousandths of a token")]
     pub fn cost(&self, bill: &RequestBill) -> f64 {
@@ -42,7 +42,7 @@ impl Pricing {
     }
 }
 
-/// What a session costs under several arms.
+/// The cost of a session under several arms.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Simulation {
@@ -50,59 +50,59 @@ pub struct Simulation {
     pub arms: Vec<ArmCost>,
 }
 
-/// What a session costs under one arm.
+/// The cost of a session under one arm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ArmCost {
     /// The arm.
     pub arm: String,
-    /// The arm that arm `auto` chose.
+    /// The arm that `auto` chose.
     pub chosen: Option<String>,
-    /// Why it chose that.
+    /// The reason for the choice.
     pub reason: Option<String>,
     /// How an expansion reaches the model.
     pub delivery: Delivery,
     /// The tool array of the first turn, in tokens.
     pub first_turn_tokens: usize,
-    /// Requests to the model, those that only expand among them.
+    /// Requests to the model, including those that only expand.
     pub requests: usize,
     /// Requests that only expand.
     pub expansions: usize,
-    /// How often a change lost what was cached.
+    /// The number of changes that invalidated cached input.
     pub cache_breaks: usize,
-    /// How often a pause did.
+    /// The number of pauses that invalidated cached input.
     pub cache_expiries: usize,
     /// Input read from the cache, in tokens.
     pub cached_tokens: usize,
     /// Input written to the cache, in tokens.
     pub written_tokens: usize,
-    /// Input that is neither, in tokens.
+    /// Other input, in tokens.
     pub uncached_tokens: usize,
-    /// What the model writes, in tokens.
+    /// The model's output, in tokens.
     pub output_tokens: usize,
     /// All input, in tokens at the price of input.
     pub input_cost_tokens: u64,
-    /// What the session costs in US dollars; `None` where the price is not known.
+    /// The cost of the session in US dollars; `None` if the price is unknown.
     pub usd: Option<f64>,
-    /// How much it costs more (above 0) or less (below) than arm `full`, as a share of that; without prices the input
-    /// alone. `None` where arm `full` was not simulated.
+    /// The cost relative to arm `full`, as a share; above 0 if higher. Without prices the input
+    /// alone. `None` if arm `full` was not simulated.
     pub relative_to_full: Option<f64>,
-    /// The request, counted from 1 without those that only expand, from which on the session so far costs less than with
-    /// arm `full`. `None`: never, or it is arm `full`.
+    /// The request, counted from 1 without those that only expand, from which on the session costs
+    /// less than with arm `full`. `None` if never, or for arm `full`.
     pub cheaper_from_request: Option<usize>,
-    /// What to know about these figures.
+    /// Remarks about these figures.
     pub warnings: Vec<String>,
     /// Every request in order.
     pub timeline: Vec<TimelineRequest>,
 }
 
-/// One request of a session under an arm, in tokens.
+/// A request of a session under an arm, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TimelineRequest {
-    /// The request of the session that it belongs to, counted from 1.
+    /// The step of the session that it belongs to, counted from 1.
     pub step: usize,
-    /// What it is for.
+    /// Its purpose.
     pub kind: RequestKind,
     /// The tool array.
     pub tools: usize,
@@ -114,17 +114,17 @@ pub struct TimelineRequest {
     pub cached: usize,
     /// Input written to the cache.
     pub written: usize,
-    /// Input that is neither.
+    /// Other input.
     pub uncached: usize,
-    /// What the model writes.
+    /// The model's output.
     pub output: usize,
     /// Why less was read than was cached, if so.
     pub loss: Option<CacheLoss>,
-    /// US dollars, or tokens at the price of input where there are no prices.
+    /// US dollars, or tokens at the price of input without prices.
     pub cost: f64,
 }
 
-/// Plays a session under each arm and bills it. The arm called `full` is the one that others are compared with.
+/// Plays a session under each arm and bills it. The others are compared with the arm named `full`.
 #[must_use]
 pub fn simulate(arms: &[ArmSizes], session: &Session, pricing: &Pricing) -> Simulation {
     let played: Vec<(Vec<Played>, SessionBill)> = arms
@@ -146,7 +146,7 @@ pub fn simulate(arms: &[ArmSizes], session: &Session, pricing: &Pricing) -> Simu
     Simulation { arms: arms.iter().zip(&played).map(cost).collect() }
 }
 
-/// The cost of the session up to and with each step.
+/// The cost of the session up to and including each step.
 fn running(played: &[Played], bill: &SessionBill, pricing: &Pricing) -> Vec<f64> {
     let mut sums = Vec::new();
     let mut sum = 0.0;

@@ -1,4 +1,4 @@
-//! Counting what a session is made of: tool arrays, definitions in answers, texts.
+//! Counts the parts of a session: tool arrays, definitions in answers, texts.
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
@@ -10,20 +10,21 @@ use toolfold::wire::chat_tool;
 
 use super::memo::ToolMemo;
 
-/// A text by which the price of text is measured under a meter that estimates: JSON, as answers of `expand_tools` are.
+/// A text for measuring the price of text under an estimating meter: JSON, like the answers of
+/// `expand_tools`.
 const SAMPLE: &str = r#"{"name":"format_cells","description":"Sets fonts, fills and borders of a range of cells.","parameters":{"type":"object","required":["file_path","range"],"properties":{"file_path":{"type":"string","description":"Where the workbook is."},"range":{"type":"string","description":"Such as A1:C9."},"bold":{"type":"boolean"}}}}"#;
 
-/// So many tools are held as values at once.
+/// The maximum number of tools held as values at once.
 const AT_ONCE: usize = 200;
 
-/// How tokens are counted: a meter and the counter of its encoding.
+/// A meter and the counter of its encoding.
 #[derive(Clone, Copy)]
 pub struct Counting<'c> {
     meter: &'c Meter,
     counter: &'c dyn TokenCounter,
-    /// What a token of the encoding costs as text of a message.
+    /// The cost of a token of the encoding as text of a message.
     text: f64,
-    /// What a call and its answer cost beside their texts.
+    /// The cost of a call and its answer in addition to their texts.
     pair: usize,
     memo: Option<&'c ToolMemo>,
 }
@@ -39,23 +40,23 @@ impl std::fmt::Debug for Counting<'_> {
 }
 
 impl<'c> Counting<'c> {
-    /// Counts under a meter with the counter of [`Meter::encoding`].
+    /// Creates a counting under a meter with the counter of [`Meter::encoding`].
     #[must_use]
     pub fn new(meter: &'c Meter, counter: &'c dyn TokenCounter) -> Self {
         let (text, pair) = price_of_texts(meter, counter).unwrap_or((1.0, 0));
         Self { meter, counter, text, pair, memo: None }
     }
 
-    /// The same for large arrays of which many hold the same tools.
+    /// Adds a memo, for large arrays that share tools.
     #[must_use]
     pub fn with_memo(self, memo: &'c ToolMemo) -> Self {
         Self { memo: Some(memo), ..self }
     }
 
-    /// What a tool array in a wire's own shape, as JSON, adds to a request.
+    /// The tokens that a tool array in a wire's format, as JSON, adds to a request.
     ///
     /// # Errors
-    /// [`CountError`] if it is no array, or something in it cannot be counted offline.
+    /// Returns a [`CountError`] if it is not an array, or an entry cannot be counted offline.
     pub fn array_json(&self, json: &str) -> Result<usize, CountError> {
         if let Some(memo) = self.memo
             && let Some(tokens) = memo.array(json, self.meter, self.counter)?
@@ -82,15 +83,16 @@ impl<'c> Counting<'c> {
         self.counter
     }
 
-    /// What a tool array in a wire's own shape adds to a request, deferred tools left out.
+    /// The tokens that a tool array in a wire's format adds to a request, without deferred tools.
     ///
     /// # Errors
-    /// [`CountError`] if something in it cannot be counted offline.
+    /// Returns a [`CountError`] if an entry cannot be counted offline.
     pub fn array(&self, tools: &[Value]) -> Result<usize, CountError> {
         count_tools_with(tools, self.meter, |_| self.counter).map(|counted| counted.tokens)
     }
 
-    /// The marginal cost of every tool of a list in Chat Completions' shape, and of all of them if that is `wanted`.
+    /// The marginal cost of every tool in a list of Chat Completions tools, and of all of them if
+    /// `wanted`.
     fn each_and_all(
         &self,
         tools: impl Iterator<Item = String>,
@@ -102,7 +104,7 @@ impl<'c> Counting<'c> {
             let texts = self.meter.tool_texts(&array)?;
             return Ok((texts.marginal(self.counter), wanted.then(|| texts.total(self.counter))));
         }
-        // Values take many times the room of their texts.
+        // Values take many times the memory of their texts.
         let mut texts: Vec<String> = Vec::new();
         loop {
             let some: Vec<Value> = tools.by_ref().take(AT_ONCE).collect::<Result<_, _>>()?;
@@ -116,7 +118,7 @@ impl<'c> Counting<'c> {
         Ok((marginal(self.counter, &texts, frame), wanted.then(total)))
     }
 
-    /// What a text costs as part of a message.
+    /// The cost of a text as part of a message.
     #[must_use]
     #[allow(
         clippy::cast_precision_loss,
@@ -128,14 +130,15 @@ impl<'c> Counting<'c> {
         (self.counter.count(text) as f64 * self.text).round() as usize
     }
 
-    /// What stands around a call and its answer.
+    /// The cost around a call and its answer.
     #[must_use]
     pub fn around_call(&self) -> usize {
         self.pair
     }
 }
 
-/// What a token of text costs, and what stands around a call and its answer: taken from whole requests that differ in these.
+/// The cost of a text token, and the cost around a call and its answer: derived from whole requests
+/// that differ in these.
 #[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
 fn price_of_texts(meter: &Meter, counter: &dyn TokenCounter) -> Option<(f64, usize)> {
     let (model, host, responses) = match meter {
@@ -174,17 +177,17 @@ fn price_of_texts(meter: &Meter, counter: &dyn TokenCounter) -> Option<(f64, usi
     Some((sample.saturating_sub(empty) as f64 / counted as f64, empty.saturating_sub(without)))
 }
 
-/// What one tool costs.
+/// The cost of one tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolTokens {
-    /// Its whole definition as a line of JSON in an answer.
+    /// The full definition as a line of JSON in an answer.
     pub answer: usize,
-    /// Its place in the array, in each detail that was asked for; 0 for the others and for [`Detail::Index`].
+    /// The cost in the array at each requested detail; 0 for the others and for [`Detail::Index`].
     array: [usize; 5],
 }
 
 impl ToolTokens {
-    /// What it costs in the array in a detail.
+    /// The cost in the array at a detail.
     #[must_use]
     pub fn array(&self, detail: Detail) -> usize {
         place(detail).and_then(|at| self.array.get(at)).copied().unwrap_or_default()
@@ -197,27 +200,27 @@ fn place(detail: Detail) -> Option<usize> {
         .position(|own| own == detail)
 }
 
-/// What the tools of a catalogue cost, counted once.
+/// The cost of a catalog's tools, counted once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CatalogTokens {
-    /// Tool by tool, in catalogue order.
+    /// Per tool, in catalog order.
     pub tools: Vec<ToolTokens>,
-    /// What an array costs beside its tools.
+    /// The cost of an array in addition to its tools.
     pub shared: usize,
 }
 
 impl CatalogTokens {
-    /// Every tool whole in one array, without what a request with tools costs beside them.
+    /// All full tools in one array, without the constant of a request with tools.
     #[must_use]
     pub fn total(&self) -> usize {
         self.tools.iter().map(|tool| tool.array(Detail::Full)).sum::<usize>() + self.shared
     }
 
-    /// Counts every tool whole, as an answer, and in these details.
+    /// Counts every tool in full, as an answer, and in these details.
     ///
     /// # Errors
-    /// [`CountError`] if a tool cannot be counted offline.
+    /// Returns a [`CountError`] if a tool cannot be counted offline.
     pub fn of(
         catalog: &Catalog,
         assignment: &Assignment,

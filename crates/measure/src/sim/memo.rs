@@ -1,4 +1,5 @@
-//! Counting large arrays tool by tool: what is billed for a tool is rendered once, however many arms show it.
+//! Counts large arrays tool by tool: the billed text of a tool is rendered once, however many arms
+//! show it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,16 +11,16 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolfold::tokens::{CountError, Meter, TokenCounter, count_tools_with};
 
-/// Arrays with fewer tools are counted whole.
+/// The minimum number of tools of an array that is counted tool by tool.
 const LARGE: usize = 256;
 
-/// The texts that are billed, by the tools as JSON.
+/// Billed texts by the JSON of the tools.
 #[derive(Debug, Default)]
 pub struct ToolMemo(RefCell<HashMap<(u64, u64), Rc<str>>>);
 
 impl ToolMemo {
-    /// What an array adds to a request; `None` where it has to be counted whole: a small one, one of a meter that estimates,
-    /// one with entries that are not one function each.
+    /// The tokens that an array adds to a request; `None` if it must be counted as a whole: a small
+    /// one, one of an estimating meter, or one with entries that are not a single function.
     pub(super) fn array(
         &self,
         json: &str,
@@ -42,7 +43,7 @@ impl ToolMemo {
         Ok(Some(counter.count(&whole) + constant))
     }
 
-    /// The text that is billed for one entry; `None` where it is not one function.
+    /// The billed text of one entry; `None` if it is not a single function.
     fn text(&self, entry: &str, meter: &Meter) -> Result<Option<Rc<str>>, CountError> {
         let key = key(entry);
         if let Some(known) = self.0.borrow().get(&key) {
@@ -56,7 +57,7 @@ impl ToolMemo {
     }
 }
 
-/// What a request with tools costs beside their texts, if that is the same for few and for more of them.
+/// The constant cost of a request with tools, if it is the same for few and for more tools.
 fn constant(entries: &[&RawValue], meter: &Meter, counter: &dyn TokenCounter) -> Result<Option<usize>, CountError> {
     let mut found = None;
     for count in [2, 40] {
@@ -73,7 +74,7 @@ fn constant(entries: &[&RawValue], meter: &Meter, counter: &dyn TokenCounter) ->
     Ok(found)
 }
 
-/// Two digests of 64 bits, so that no two tools of a list share one.
+/// Two 64-bit digests, so that no two tools of a list share a key.
 fn key(entry: &str) -> (u64, u64) {
     let digest = |salt: u8| {
         let mut hasher = DefaultHasher::new();
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
     use toolfold::tokens::{Cached, Tiktoken};
 
-    /// A large array costs what it costs when it is counted whole, for every form of request.
+    /// A large array has the same count as when counted as a whole, for every form of request.
     #[test]
     fn a_large_array_counts_as_the_whole_does() {
         let schema = |at: usize| {

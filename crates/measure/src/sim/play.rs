@@ -1,57 +1,58 @@
-//! Playing a session: which requests an arm makes of it.
+//! Plays a session: computes an arm's requests.
 
 use serde::Serialize;
 use toolfold::profile::{PromptPart, SessionRequest};
 
 use super::sizes::{ArmSizes, FoldedTool};
 
-/// A session apart from any arm, in tokens.
+/// A session independent of any arm, in tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Session {
     /// The system text.
     pub system: usize,
-    /// What happens, in order: a request to the model each, and those that only expand.
+    /// The steps, in order: each is a request to the model with optional expansions.
     pub steps: Vec<SessionStep>,
 }
 
 /// A request that every arm makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionStep {
-    /// The pause before it, in seconds.
+    /// The preceding pause, in seconds.
     pub idle_seconds: u64,
-    /// What was added to the messages since the request before, without what the model wrote.
+    /// The tokens added to the messages since the previous request, without the model's output.
     pub input: usize,
-    /// What the model writes.
+    /// The model's output.
     pub output: usize,
-    /// Of that, what is billed and not sent back in later messages.
+    /// The part of the output that is billed but not sent back in later messages.
     pub thinking: usize,
-    /// What the model looks up first, where an arm folds it and it is not open yet.
+    /// What the model expands first, if the arm folds it and it is not open yet.
     pub opens: Vec<Opening>,
-    /// Whether the messages before were rewritten, so that they are lost from the cache, and the tokens that are left of
-    /// them.
+    /// The remaining tokens if the earlier messages were rewritten, which removes them from the
+    /// cache.
     pub rewritten: Option<usize>,
 }
 
-/// What the model wants to see whole.
+/// What the model expands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opening {
-    /// A category of the size in which a folded tool finds itself on average, as long as there are categories.
+    /// A category of average size weighted by folded tools, as long as there are categories.
     Average,
-    /// So many tools of average size, by name, as long as there are so many.
+    /// A number of tools of average size, by name, as long as there are enough.
     Count(usize),
-    /// The whole category of each of these tools, as places in the catalogue.
+    /// The whole category of each of these tools, given by index in the catalog.
     Categories(Vec<usize>),
-    /// These tools by name, as places in the catalogue; their categories where the arm opens only those.
+    /// These tools by name, given by index in the catalog; their categories if the arm only opens
+    /// those.
     Tools(Vec<usize>),
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestKind {
-    /// The work of the session.
+    /// A step of the session.
     Work,
-    /// It only expands.
+    /// An expansion only.
     Expand,
 }
 
@@ -59,15 +60,15 @@ pub enum RequestKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Played {
-    /// The step it belongs to, counted from 0.
+    /// The step that it belongs to, counted from 0.
     pub step: usize,
-    /// What it is for.
+    /// Its purpose.
     pub kind: RequestKind,
     /// Its tokens.
     pub request: SessionRequest,
 }
 
-/// The requests that an arm makes of a session.
+/// The requests of an arm for a session.
 #[must_use]
 pub fn play(arm: &ArmSizes, session: &Session) -> Vec<Played> {
     let mut state = State::new(arm, session.system);
@@ -97,7 +98,7 @@ pub fn play(arm: &ArmSizes, session: &Session) -> Vec<Played> {
 struct State<'a> {
     arm: &'a ArmSizes,
     open: Vec<bool>,
-    /// What was opened without saying which: categories, tools.
+    /// What was opened without naming it: categories, tools.
     anonymous: (usize, usize),
     tools: usize,
     system: usize,
@@ -106,7 +107,7 @@ struct State<'a> {
     idle_seconds: u64,
 }
 
-/// What an expansion brings.
+/// The result of an expansion.
 #[derive(Debug, Clone, Copy, Default)]
 struct Opened {
     answer: usize,
@@ -146,7 +147,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Opens what is not open; `None` if there is nothing to ask for.
+    /// Opens what is not open; `None` if there is nothing to request.
     fn open(&mut self, opening: &Opening) -> Option<Opened> {
         match opening {
             Opening::Average => {
@@ -189,7 +190,7 @@ impl<'a> State<'a> {
         any.then_some(opened)
     }
 
-    /// Each category weighted by its tools.
+    /// The average category, weighted by tools.
     fn average_category(&self) -> Opened {
         let (mut sum, mut count) = (Opened::default(), 0);
         for tools in &self.arm.categories {

@@ -1,4 +1,5 @@
-//! Scenarios: how a session goes, as a person writes it down (TOML). The format is in `docs/cost.md`, "Scenarios".
+//! Scenarios: the course of a session as written by a user (TOML). The format is in `docs/cost.md`,
+//! "Scenarios".
 
 use serde::Deserialize;
 use toolfold::engine::Engine;
@@ -8,63 +9,64 @@ use toolfold::profile::{Arm, Delivery, Workload};
 use super::play::{Opening, Session, SessionStep};
 use super::sizes::{ArmSizes, FoldedTool};
 
-/// A longer scenario file is not read, in bytes.
+/// The maximum size of a scenario file, in bytes.
 pub const MAX_SCENARIO_BYTES: usize = 1024 * 1024;
-/// What the model is taken to write in a request; it is part of what the conversation grows by.
+/// The assumed output of the model per request; it is part of the growth of the conversation.
 const OUTPUT: usize = 100;
-/// The most requests of a scenario.
+/// The maximum number of requests in a scenario.
 const MAX_REQUESTS: usize = 10_000;
-/// The most tokens of anything in a scenario, and the most tools.
+/// The maximum number of tokens of any value in a scenario, and of tools.
 const MAX_TOKENS: usize = 100_000_000;
 const MAX_TOOLS: usize = 100_000;
 
-/// How a session goes. Sizes are tokens, requests are counted from 1.
+/// The course of a session. Sizes are in tokens, requests are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Scenario {
-    /// What it stands for, in a few words.
+    /// A short description.
     pub name: String,
-    /// Requests to the model, those that only expand not among them.
+    /// Requests to the model, excluding those that only expand.
     pub requests: usize,
     /// The system text.
     pub system: usize,
     /// The user's first message.
     pub first: usize,
-    /// What is added to the messages from one request to the next: results and the user's words.
+    /// The tokens added to the messages with each request: results and user messages.
     pub step: usize,
-    /// What the model writes in a request.
+    /// The model's output per request.
     pub output: usize,
-    /// Of that, what is billed and not sent back in later messages: thinking.
+    /// The part of the output that is billed but not sent back in later messages: thinking.
     pub thinking: usize,
-    /// What it writes to ask for an expansion, where that is not counted from its text.
+    /// The output for requesting an expansion, if it is not counted from its text.
     pub ask: Option<usize>,
-    /// How often a category of average size is looked up, evenly spaced. Default: 2, or 0 where `expand` says what is.
+    /// The number of expanded categories of average size, evenly spaced. Default: 2, or 0 with
+    /// `expand`.
     pub expansions: Option<usize>,
-    /// Whether prefixes are written to the longer-lived cache, where the provider has one.
+    /// Whether prefixes are written to the longer-lived cache, if the provider has one.
     pub long_cache: bool,
-    /// Single lookups.
+    /// Single expansions.
     pub expand: Vec<Expand>,
     /// Pauses.
     pub idle: Vec<Idle>,
-    /// Results that are not of the usual size.
+    /// Results of an unusual size.
     pub result: Vec<ResultSize>,
-    /// Tools of which only the sizes are told, instead of a tool list.
+    /// Tools given only by their sizes, instead of a tool list.
     pub sizes: Option<Sizes>,
 }
 
-/// What is looked up before a request: one of the four, or a category of average size.
+/// An expansion before a request: one of the four, or a category of average size.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Expand {
-    /// The request before which it happens.
+    /// The request that it precedes.
     pub before: usize,
     /// A category of the profile.
     pub category: Option<String>,
     /// Tools by name.
     pub tools: Option<Vec<String>>,
-    /// So many tools of average size.
+    /// A number of tools of average size.
     pub count: Option<usize>,
 }
 
@@ -75,11 +77,11 @@ pub struct Expand {
 pub struct Idle {
     /// The request.
     pub before: usize,
-    /// How long, in seconds.
+    /// Its length in seconds.
     pub seconds: u64,
 }
 
-/// What is added to the messages before a request instead of the usual.
+/// The tokens added to the messages before a request instead of the usual number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -90,34 +92,35 @@ pub struct ResultSize {
     pub tokens: usize,
 }
 
-/// Tools of which only the sizes are known, in tokens.
+/// Tools given only by their sizes, in tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Sizes {
     /// All core tools together, in the array.
     pub core: usize,
-    /// How many tools each category has; they are called 1, 2, … in `expand.category`.
+    /// The number of tools in each category; they are named 1, 2, … in `expand.category`.
     pub categories: Vec<usize>,
-    /// A category's tool, whole, in the array.
+    /// A category's full tool in the array.
     pub tool: usize,
     /// The same as a line of JSON in an answer. Default: the same.
     pub answer: Option<usize>,
-    /// What stands for a folded tool.
+    /// A folded tool.
     pub stub: usize,
     /// `expand_tools`.
     pub expand_tools: usize,
-    /// What the provider declares instead where it defers tools itself. Default: the same.
+    /// The provider's declaration instead, if it supports deferral. Default: the same.
     pub native_tools: Option<usize>,
-    /// How many tools of a category the provider's own search loads. Default: all.
+    /// The number of tools of a category that the provider's own search loads. Default: all.
     pub native_opens: Option<usize>,
-    /// What stands around a call of `expand_tools` and its answer. Default: 0.
+    /// The cost around a call of `expand_tools` and its answer. Default: 0.
     #[serde(default)]
     pub around: usize,
 }
 
 impl Default for Scenario {
-    /// As arm `auto` expects it: [`Workload::default`], where 100 of the tokens by which it grows are the model's.
+    /// The expectation of arm `auto`: [`Workload::default`], with 100 of the tokens per step from
+    /// the model.
     fn default() -> Self {
         let Workload { requests, expansions: _, system_tokens, step_tokens } = Workload::default();
         Self {
@@ -152,7 +155,7 @@ impl From<Workload> for Scenario {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScenarioError {
-    /// It is no scenario file.
+    /// It is not a scenario file.
     #[error("line {line}: {why}")]
     Toml {
         /// The line, from 1.
@@ -167,20 +170,20 @@ pub enum ScenarioError {
         key: &'static str,
         /// Its value.
         value: usize,
-        /// What it may be.
+        /// The allowed values.
         allowed: String,
     },
-    /// A lookup says more than one thing to look up.
-    #[error("`expand` before request {0} says more than one of `category`, `tools` and `count`")]
+    /// An expansion names more than one thing.
+    #[error("`expand` before request {0} has more than one of `category`, `tools` and `count`")]
     Several(usize),
-    /// A name is nobody's.
+    /// A name is unknown.
     #[error("there is no {kind} `{name}`{}", .nearest.as_ref().map(|near| format!(": did you mean `{near}`?")).unwrap_or_default())]
     Unknown {
         /// `tool` or `category`.
         kind: &'static str,
-        /// The name, its invisible characters made visible.
+        /// The name, with invisible characters escaped.
         name: String,
-        /// A name that was probably meant.
+        /// The name that was probably intended.
         nearest: Option<String>,
     },
 }
@@ -189,7 +192,7 @@ impl Scenario {
     /// Reads a scenario file.
     ///
     /// # Errors
-    /// [`ScenarioError`] names the line or the key.
+    /// Returns a [`ScenarioError`] that names the line or the key.
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
         let scenario: Self = toml::from_str(text).map_err(|why| {
             let at = why.span().map_or(0, |span| span.start).min(text.len());
@@ -246,10 +249,10 @@ impl Scenario {
         within("sizes.categories", tools, 0, MAX_TOOLS)
     }
 
-    /// The session, where names are those of an engine's tools and categories.
+    /// The session, with names of an engine's tools and categories.
     ///
     /// # Errors
-    /// [`ScenarioError::Unknown`] for a name that is nobody's.
+    /// Returns [`ScenarioError::Unknown`] for an unknown name.
     pub fn session(&self, engine: &Engine) -> Result<Session, ScenarioError> {
         let catalog = engine.catalog();
         let tool = |name: &String| {
@@ -313,11 +316,11 @@ impl Scenario {
         Ok(Session { system: self.system, steps })
     }
 
-    /// The session and the arms of a scenario that tells sizes: `full`, `seed`, `stable` and `native`; `None` if it tells
-    /// none.
+    /// The session and the arms of a scenario with sizes: `full`, `seed`, `stable` and `native`;
+    /// `None` if it has none.
     ///
     /// # Errors
-    /// [`ScenarioError::Unknown`] for a category that is none of its numbers.
+    /// Returns [`ScenarioError::Unknown`] for a category number that does not exist.
     pub fn sized(&self) -> Result<Option<(Session, Vec<ArmSizes>)>, ScenarioError> {
         let Some(sizes) = &self.sizes else { return Ok(None) };
         let mut members: Vec<Vec<usize>> = Vec::new();

@@ -1,4 +1,4 @@
-//! What an arm sends and what an expansion brings, in tokens.
+//! The sizes of what an arm sends and what an expansion returns, in tokens.
 
 use serde_json::json;
 use toolfold::conversation::Conversation;
@@ -7,57 +7,59 @@ use toolfold::tokens::CountError;
 
 use super::counting::{CatalogTokens, Counting};
 
-/// A tool that the model is not shown whole.
+/// A tool that is not sent full.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FoldedTool {
-    /// Its category, a place in [`ArmSizes::categories`].
+    /// Its category, an index of [`ArmSizes::categories`].
     pub category: usize,
-    /// What opening it adds to the messages.
+    /// The tokens that opening it adds to the messages.
     pub answer: usize,
-    /// What opening it adds to the tool array; 0 unless the arm delivers in place.
+    /// The tokens that opening it adds to the tool array; 0 unless the arm delivers in place.
     pub growth: usize,
 }
 
-/// An arm as the simulation knows it: every size in tokens.
+/// An arm in the simulation: every size in tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArmSizes {
     /// The arm's name.
     pub name: String,
-    /// What arm `auto` chose, and why.
+    /// The choice of arm `auto`.
     pub choice: Option<Choice>,
     /// How an expansion reaches the model.
     pub delivery: Delivery,
-    /// Whether tools can be opened by category only, as in arm `seed`.
+    /// Whether tools can only be opened by category, as in arm `seed`.
     pub only_categories: bool,
-    /// The tool array of the first turn, without what the provider keeps out of the prompt.
+    /// The tool array of the first turn, without tools that the provider keeps out of the prompt.
     pub first_turn: usize,
-    /// What the model writes to ask for an expansion.
+    /// The model's output for requesting an expansion.
     pub ask: usize,
-    /// What an expansion adds to the messages beside the definitions: the call, and what stands around its answer.
+    /// The tokens that an expansion adds to the messages in addition to the definitions: the call,
+    /// and the cost around its answer.
     pub reply: usize,
-    /// By place in the catalogue: the tools that are folded.
+    /// The folded tools, by index in the catalog.
     pub folded: Vec<Option<FoldedTool>>,
-    /// The places of each category's folded tools.
+    /// The indices of each category's folded tools.
     pub categories: Vec<Vec<usize>>,
 }
 
-/// Where a profile puts a tool.
+/// The place of a tool in a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
     /// Among the core tools.
     Core,
-    /// In a category, counted from 0.
+    /// A category, counted from 0.
     Category(usize),
-    /// Nowhere: it is not shown.
+    /// The tool is not shown.
     Hidden,
 }
 
 impl ArmSizes {
-    /// Takes an arm from a conversation in which nothing is open yet, with its array as the wire sends it.
+    /// Takes an arm from a conversation in which nothing is open yet, with its array as the wire
+    /// sends it.
     ///
     /// # Errors
-    /// [`CountError`] if something in the array cannot be counted offline.
+    /// Returns a [`CountError`] if an entry of the array cannot be counted offline.
     pub fn of(
         conversation: &mut Conversation,
         tokens: &CatalogTokens,
@@ -97,9 +99,9 @@ impl ArmSizes {
         })
     }
 
-    /// Puts an arm together from counts alone, for profiles that are only thought of. `placed` says of each tool where the
-    /// profile puts it, `categories` how many there are, and `meta` what `expand_tools` and `call_tool` cost. The counts must
-    /// hold the details of the arm.
+    /// Creates an arm from counts alone, for hypothetical profiles. `placed` is the place of each
+    /// tool in the profile, `categories` their number, and `meta` the cost of `expand_tools` and
+    /// `call_tool`. The counts must include the details of the arm.
     #[must_use]
     pub fn assemble(
         arm: Arm,
@@ -145,14 +147,14 @@ impl ArmSizes {
         }
     }
 
-    /// Whether nothing is folded, so that the array never changes and nothing is ever opened.
+    /// Whether nothing is folded, so that the array never changes and nothing is opened.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.folded.iter().all(Option::is_none)
     }
 }
 
-/// A folded tool as an arm delivers it. `in_place`: what naming it in an answer costs.
+/// A folded tool as an arm delivers it. `in_place`: the cost of naming it in an answer.
 fn folded_tool(
     delivery: Delivery,
     category: usize,

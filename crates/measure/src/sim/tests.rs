@@ -187,7 +187,8 @@ fn a_scenario_that_makes_no_sense_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
 
-    /// Whatever happens: every token is billed once, and no arm whose array never changes breaks the cache.
+    /// Whatever happens: every token is billed once, and no arm whose array never changes breaks
+    /// the cache.
     #[test]
     fn every_token_is_billed_once(
         read in 0_u32..2_000, write in 500_u32..3_000, minimum in 0_usize..5_000, step in 0_usize..200,

@@ -8,10 +8,10 @@ use super::counting::Counting;
 use super::play::{Opening, Session, SessionStep};
 use crate::usage::UsageReader;
 
-/// The most messages of a transcript.
+/// The maximum number of messages in a transcript.
 const MAX_MESSAGES: usize = 100_000;
 
-/// Keys whose values cost nothing, or that are counted with what stands around a call.
+/// Keys whose values cost nothing, or are counted in the cost around a call.
 const UNBILLED: [&str; 14] = [
     "role",
     "type",
@@ -29,10 +29,11 @@ const UNBILLED: [&str; 14] = [
     "refusal",
 ];
 
-/// When the model of a trace looks a folded tool up. Recorded calls do not tell: who was shown everything never asked.
+/// When the model of a trace expands a folded tool. Recorded calls do not show this, because a
+/// model that sees everything never expands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Lookup {
-    /// By its name, before its first call.
+    /// By name, before its first call.
     #[default]
     Name,
     /// Its category, before its first call.
@@ -41,26 +42,27 @@ pub enum Lookup {
     Never,
 }
 
-/// A session that was recorded.
+/// A recorded session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Trace {
     /// The session.
     pub session: Session,
-    /// Calls of the catalogue's tools.
+    /// Calls of the catalog's tools.
     pub calls: usize,
-    /// Calls of meta-tools: the session was recorded folded, and its own lookups are counted beside those of each arm.
+    /// Calls of meta-tools: the session was recorded folded, and its own expansions are counted in
+    /// addition to those of each arm.
     pub meta_calls: usize,
 }
 
-/// Why a transcript gives no session.
+/// Why a transcript has no session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// It has not the form of one.
+    /// It has no messages.
     #[error("expected messages: a list, or a request with `messages`, `input` or `contents`")]
     NoMessages,
-    /// The model says nothing in it.
+    /// It has no message of the model.
     #[error("the model answers nowhere in it, so it holds no request")]
     NoRequest,
     /// It is too long.
@@ -69,11 +71,12 @@ pub enum TraceError {
 }
 
 impl Trace {
-    /// Reads a transcript. Every run of messages of the model is one request's answer; what stands between two of them was
-    /// added in between. Sizes are those of the texts under the meter, with what stands around each call.
+    /// Reads a transcript. Every run of messages of the model is the answer to one request;
+    /// messages between two runs were added in between. Sizes are those of the texts under the
+    /// meter, plus the cost around each call.
     ///
     /// # Errors
-    /// [`TraceError`] if it is no transcript.
+    /// Returns a [`TraceError`] if it is not a transcript.
     pub fn read(
         transcript: &Value,
         catalog: &Catalog,
@@ -140,14 +143,15 @@ impl Trace {
     }
 }
 
-/// Whether the model wrote a message, in any wire's shape.
+/// Whether the model wrote a message, in any wire's format.
 fn is_of_model(message: &Value) -> bool {
     let text = |key| message.get(key).and_then(Value::as_str);
     matches!(text("role"), Some("assistant" | "model"))
         || matches!(text("type"), Some("function_call" | "reasoning" | "tool_search_call" | "custom_tool_call"))
 }
 
-/// What of a message is billed as text: every string but those of [`UNBILLED`] keys, arguments as JSON.
+/// The text of a message that is billed: every string except those of [`UNBILLED`] keys, with
+/// arguments as JSON.
 fn text_of(value: &Value) -> String {
     let mut text = String::new();
     add(&mut text, value);

@@ -1,4 +1,5 @@
-//! Which categories: those of a derived profile or of today's, and those that are needed together as one.
+//! Chooses the categories: those of a derived profile or of the current one, with those that are
+//! needed together merged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,61 +14,61 @@ use super::needs::Needs;
 use super::write::{Draft, DraftCategory};
 use crate::usage::UsedSession;
 
-/// The most tools of a category that was put together. Source: what a derived profile takes for the most.
+/// The maximum number of tools of a merged category. Source: the maximum of a derived profile.
 const MOST_TOOLS: usize = 12;
 
-/// The most characters of the tools' names in a description, as in derived profiles.
+/// The maximum length of the tool names in a description, in characters, as in derived profiles.
 const MAX_LINE_CHARS: usize = 50;
 
-/// How many tools a description names.
+/// The maximum number of tools that a description names.
 const MAX_NAMED: usize = 3;
 
-/// The fewest tools that are set apart, and that stay.
+/// The minimum number of tools that are separated, and that remain.
 const MIN_APART: usize = 3;
 
-/// What stands behind the name of a category from which tools were set apart.
+/// The suffix of a category of separated tools.
 const RARELY: &str = "rarely_used";
 
-/// In so many requests is read again what an answer brought, and so many stand before it.
+/// The assumed number of requests that read an answer again, and of requests before it.
 const USUAL_STEPS: usize = 3;
 
-/// The fewest sessions that speak for putting two categories together.
+/// The minimum number of sessions that justify a merge.
 const MIN_TOGETHER: usize = 3;
 
-/// One way to group all tools.
+/// A grouping of all tools.
 #[derive(Debug, Clone)]
 pub(super) struct Partition {
     pub(super) categories: IndexMap<String, DraftCategory>,
-    /// Whether somebody wrote it.
+    /// Whether a person wrote it.
     pub(super) written: bool,
 }
 
-/// The ways to group tools before anything is core.
+/// The groupings to try before anything is core.
 pub(super) fn partitions(catalog: &Catalog, today: &ToolProfile, base: &Draft) -> Vec<Partition> {
     let all: Vec<usize> = (0..catalog.len()).filter(|tool| !base.hidden.contains(tool)).collect();
     let derived = Partition { categories: derived(catalog, &all), written: false };
     let mut found = vec![derived];
-    // A profile without categories says nothing of how to group.
+    // A profile without categories defines no grouping.
     if !today.is_derived() && today.categories().next().is_some() {
         found.insert(0, Partition { categories: of_profile(catalog, today), written: true });
     }
     found
 }
 
-/// The categories that a derived profile has for some tools alone.
+/// The categories of a derived profile for some tools alone.
 fn derived(catalog: &Catalog, tools: &[usize]) -> IndexMap<String, DraftCategory> {
     let wanted: BTreeSet<usize> = tools.iter().copied().collect();
     let kept: Vec<bool> = (0..catalog.len()).map(|tool| wanted.contains(&tool)).collect();
     let some = catalog.filtered(&kept);
     let mut found = of_profile(&some, &ToolProfile::derive(&some));
-    // Places among some are places among all.
+    // Converts indices of the subset to indices of all tools.
     for tool in found.values_mut().flat_map(|own| own.tools.iter_mut()) {
         *tool = tools.get(*tool).copied().unwrap_or(*tool);
     }
     found
 }
 
-/// The categories of a profile, without those that only say how it is used.
+/// The categories of a profile, except those that only describe its use.
 fn of_profile(catalog: &Catalog, profile: &ToolProfile) -> IndexMap<String, DraftCategory> {
     let assignment = profile.assign(catalog).value;
     let mut found: IndexMap<String, DraftCategory> = IndexMap::new();
@@ -77,7 +78,8 @@ fn of_profile(catalog: &Catalog, profile: &ToolProfile) -> IndexMap<String, Draf
         let tools = members.map(|(at, _)| at).collect();
         found.insert(name.to_string(), DraftCategory { description: description.to_owned(), tools });
     }
-    // What a profile's core falls into is no subject: once folded again, such a tool is in no category.
+    // The category of uncategorized core tools is not a subject: once folded, such a tool is in no
+    // category.
     found.shift_remove(toolfold::profile::CORE);
     let known: BTreeSet<usize> = found.values().flat_map(|own| own.tools.iter().copied()).collect();
     let hidden = |at: usize| assignment.at(at).is_none_or(|own| own.tier == Tier::Hidden);
@@ -103,21 +105,22 @@ pub(super) struct Opened<'o> {
 }
 
 impl Opened<'_> {
-    /// The folded tools that a session has to look up, each once.
+    /// The folded tools that a session must expand, without duplicates.
     fn needed(&self, session: &UsedSession) -> BTreeSet<usize> {
         let form = |call: &&crate::usage::UsedCall| self.shown.forms.get(call.tool);
         let lacking = session.calls.iter().filter(|call| form(call).is_some_and(|form| self.needs.lacks(form, call)));
         lacking.map(|call| call.tool).collect()
     }
 
-    /// What a lookup costs without the schemas, in thousandths of a token: a request that reads what is there.
+    /// The cost of an expansion without the schemas, in thousandths of a token: a request that
+    /// reads the context.
     fn request(&self) -> f64 {
         let options = self.options;
         let prefix = self.shown.sizes.first_turn + options.system_tokens + options.step_tokens * USUAL_STEPS;
         f64::from(options.rules.read) * prefix as f64 + LOOKUP_OUTPUT as f64 * f64::from(options.output)
     }
 
-    /// What a token of an answer costs, in thousandths: its write, and a read in some further requests.
+    /// The cost of an answer token, in thousandths: its write, and a read in some further requests.
     fn kept(&self) -> f64 {
         f64::from(self.options.rules.write) + f64::from(self.options.rules.read) * USUAL_STEPS as f64
     }
@@ -127,8 +130,8 @@ impl Opened<'_> {
     }
 }
 
-/// The same with categories put together that sessions need together, where a lookup less costs less than the schemas
-/// that come along unasked; `None` if there are none.
+/// Merges categories that sessions need together, if a saved expansion is worth more than the
+/// additional schemas; `None` if there are none.
 pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> Option<Draft> {
     let core: BTreeSet<usize> = draft.core.iter().copied().collect();
     let needed: Vec<BTreeSet<usize>> = opened.sessions.iter().map(|session| opened.needed(session)).collect();
@@ -170,9 +173,9 @@ pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> O
     changed.then(|| Draft { categories, ..draft.clone() })
 }
 
-/// The same with the tools of a category that nobody used in a category of their own, where the others are looked up often
-/// enough: they come along unasked each time. Tools that belong together stay together. `None` where that is nowhere worth
-/// it.
+/// Moves the unused tools of a category into a separate one, if the others are expanded often
+/// enough, because they are delivered each time. Tools that belong together stay together. `None`
+/// if it never pays.
 pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> Option<Draft> {
     let core: BTreeSet<usize> = draft.core.iter().copied().collect();
     let mut uses: BTreeMap<usize, usize> = BTreeMap::new();
@@ -196,8 +199,8 @@ pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -
         };
         let (rare, rest): (Vec<usize>, Vec<usize>) = own.tools.iter().partition(|tool| is_rare(tool));
         let openings = needed.iter().filter(|tools| rest.iter().any(|tool| tools.contains(tool))).count() as f64;
-        // How likely it is that a session needs what none has used is told by what one alone has used (Good and Turing);
-        // one standard error more of it has to be worth it, too.
+        // The probability that a session needs an unused tool is estimated from tools used once
+        // (Good and Turing); the split must pay even at one standard error more.
         let once = rest.iter().filter(|tool| uses.get(tool) == Some(&1)).count() as f64;
         let once = once + (once + 1.0).sqrt();
         let whole = opened.whole(rare.iter().copied());
@@ -220,7 +223,8 @@ pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -
     changed.then(|| Draft { categories, ..draft.clone() })
 }
 
-/// What a tool's name is about: what stands behind its first word. `set_note` and `delete_note` are about one thing.
+/// The subject of a tool's name: the text after its first word. `set_note` and `delete_note` have
+/// the same subject.
 fn subject(catalog: &Catalog, tool: usize) -> Option<&str> {
     let name = catalog.at(tool)?.name().as_str();
     let end = name.char_indices().skip(1).find(|(_, c)| matches!(c, '_' | '-' | '.') || c.is_uppercase());
@@ -228,7 +232,7 @@ fn subject(catalog: &Catalog, tool: usize) -> Option<&str> {
     (!rest.is_empty()).then_some(rest)
 }
 
-/// Two categories as one, with a name that a person could have given it; `None` if there is none.
+/// Merges two categories under a readable name; `None` if there is none.
 fn joined(
     catalog: &Catalog,
     categories: &IndexMap<String, DraftCategory>,
@@ -254,13 +258,13 @@ fn joined(
     Some((name, DraftCategory { description: describe(&mixed), tools }))
 }
 
-/// Whether a category can be named together with another or cut: three subjects in one name are none, and the rest of a
-/// server is no subject.
+/// Whether a category can be merged by name or split: a name with three subjects is unreadable, and
+/// the rest of a server is not a subject.
 fn plain(name: &str) -> bool {
     !name.contains("_and_") && !name.ends_with("_misc") && !name.ends_with(RARELY) && name != toolfold::profile::OTHER
 }
 
-/// Up to three of a category's tools, as derived profiles describe theirs.
+/// Up to three of a category's tools, as in the descriptions of derived profiles.
 fn describe(names: &[String]) -> String {
     let mut shown: Vec<&str> = names.iter().take(MAX_NAMED).map(String::as_str).collect();
     while shown.len() > 1 && shown.iter().map(|name| name.chars().count() + 2).sum::<usize>() > MAX_LINE_CHARS {

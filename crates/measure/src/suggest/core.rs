@@ -1,12 +1,13 @@
-//! Which tools are core: those that cost more to look up than to show.
+//! Chooses the core tools: those that cost more to expand than to show.
 //!
-//! A closed form of the bill stands in for playing every session through: a token of the array costs its write and a read
-//! in every further request; opening a category costs a request that reads all that is there, and the schemas of the
-//! tools in it. Paths from nothing core to all that is used, and back, are taken by the best step each, and the cheapest
-//! core on them is the one.
+//! A closed form of the bill replaces simulating every session: a token of the array costs its
+//! write and a read in every further request; opening a category costs a request that reads the
+//! context, and the schemas of its tools. Starting from an empty core, the best tool is added step
+//! by step until all used tools are core, and likewise removed again; the cheapest core on these
+//! paths is chosen.
 //!
-//! Of many tools some seem to be used more than they are. So a tool is made core only where it would pay with fewer
-//! uses, too: as many as lie two standard errors below those that were seen.
+//! Among many tools some appear to be used more than they are. A tool therefore becomes core only
+//! if that pays with fewer uses, too: two standard errors below the observed number.
 
 use std::collections::BTreeMap;
 
@@ -18,29 +19,29 @@ use super::needs::{Lookup, Needs};
 use super::write::Draft;
 use crate::usage::UsedSession;
 
-/// So many sessions of usual length, using tools evenly, are taken to have been seen besides: a tool that was not seen in
-/// five sessions is not one that is never used.
+/// The number of additional prior sessions of usual length that use tools evenly: a tool unseen in
+/// five sessions may still be used.
 pub(super) const PRIOR_SESSIONS: f64 = 1.0;
 
-/// How many standard errors fewer uses must pay for a tool's place: uses are counted, so that the error of a count is its
-/// root. Of a hundred tools, two or three look more used than they are by more than two.
+/// The number of standard errors by which uses are reduced: the error of a count is its root. Of a
+/// hundred tools, two or three exceed their true use by more than two.
 const CAUTION: f64 = 2.0;
 
-/// The most tools that are weighed for core: those that most sessions use.
+/// The maximum number of candidates for core: those that most sessions use.
 const MAX_WEIGHED: usize = 256;
 
-/// What sessions are expected to cost, in closed form.
+/// The expected cost of sessions, in closed form.
 struct Model<'m> {
-    /// What each tool's whole form costs more in the array.
+    /// The additional cost of each tool's full form in the array.
     dearer: Vec<f64>,
-    /// What each brings when it is opened.
+    /// The cost of each tool when opened.
     whole: Vec<f64>,
-    /// The group that each opens with.
+    /// The group that each tool opens with.
     group: Vec<Option<usize>>,
     sessions: Vec<Expected>,
     /// The sessions in which each tool is needed.
     needed_in: Vec<Vec<usize>>,
-    /// The weight of a session of the prior, in which a tool alone is needed, by tool.
+    /// The weight of a prior session in which only one tool is needed, per tool.
     prior: f64,
     rules: &'m CacheRules,
     output: f64,
@@ -51,13 +52,13 @@ struct Model<'m> {
 /// One session.
 struct Expected {
     requests: f64,
-    /// All that is in a request beside the array, on average.
+    /// The average tokens of a request outside the array.
     beside: f64,
-    /// Groups that have needed tools that are folded, with how many.
+    /// Groups with needed folded tools, with their number.
     open: BTreeMap<usize, usize>,
 }
 
-/// What is core, and what follows of it.
+/// The core and the derived values.
 struct State<'m> {
     model: &'m Model<'m>,
     core: Vec<bool>,
@@ -67,7 +68,7 @@ struct State<'m> {
     total: f64,
 }
 
-/// The core that is expected to cost least, by places in the catalogue.
+/// The core with the least expected cost, by indices in the catalog.
 pub(super) fn choose_core(
     none: &Shown,
     everything: &Shown,
@@ -79,7 +80,7 @@ pub(super) fn choose_core(
     let model = Model::new(none, everything, needs, options, sessions);
     let mut used: Vec<(usize, usize)> = model.needed_in.iter().map(Vec::len).enumerate().collect();
     used.retain(|(tool, count)| *count > 0 && !draft.core.contains(tool));
-    // Of equals the first in the catalogue.
+    // Ties use the first in the catalog.
     used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let used: Vec<usize> = used.into_iter().take(MAX_WEIGHED).map(|(tool, _)| tool).collect();
     let mut found: Vec<(f64, Vec<usize>)> = Vec::new();
@@ -157,12 +158,13 @@ impl<'m> Model<'m> {
         }
     }
 
-    /// What a token costs that stands in each of so many requests, in thousandths.
+    /// The cost of a token that is in this many requests, in thousandths.
     fn kept(&self, requests: f64) -> f64 {
         f64::from(self.rules.write) + f64::from(self.rules.read) * (requests - 1.0).max(0.0)
     }
 
-    /// What opening a group costs in a session, without the schemas: the request, and what the model writes.
+    /// The cost of opening a group in a session, without the schemas: the request, and the model's
+    /// output.
     fn request(&self, session: &Expected, block: f64) -> f64 {
         let prefix = block + session.beside;
         let broken = if self.in_place { f64::from(self.rules.write) - f64::from(self.rules.read) } else { 0.0 };
@@ -199,7 +201,7 @@ impl<'m> State<'m> {
         state
     }
 
-    /// The whole, from the start.
+    /// The total cost, computed from scratch.
     fn cost(&self) -> f64 {
         let mut total = 0.0;
         for (session, open) in self.model.sessions.iter().zip(&self.sessions) {
@@ -212,7 +214,7 @@ impl<'m> State<'m> {
         total
     }
 
-    /// What making a tool core, or folding it again, adds to the whole.
+    /// The change of the total cost if a tool becomes core or is folded again.
     fn change(&self, tool: usize) -> f64 {
         let model = self.model;
         let get = |list: &[f64]| list.get(tool).copied().unwrap_or_default();
@@ -229,7 +231,7 @@ impl<'m> State<'m> {
         let mut delta = sign * dearer * (in_array + PRIOR_SESSIONS * model.kept(usual.requests));
         let Some(group) = model.group.get(tool).copied().flatten() else { return delta };
         let reply = self.replies.get(group).copied().unwrap_or_default();
-        // Where the group is open anyway, its answer is shorter or longer by the tool.
+        // If the group is opened anyway, its answer changes by the tool.
         let open = model.sessions.iter().zip(&self.sessions).filter(|(_, open)| open.contains_key(&group));
         delta -= sign * whole * open.map(|(session, _)| model.kept(session.requests / 2.0)).sum::<f64>();
         let needed_in = model.needed_in.get(tool).map(Vec::as_slice).unwrap_or_default();
@@ -237,13 +239,13 @@ impl<'m> State<'m> {
         for at in needed_in {
             let Some((session, open)) = model.sessions.get(*at).zip(self.sessions.get(*at)) else { continue };
             match (is_core, open.get(&group)) {
-                // The last that needs it, and the first.
+                // The last tool that needs the group, or the first.
                 (false, Some(1)) => delta -= sure * model.opened(session, self.block, reply - whole),
                 (true, None) => delta += sure * model.opened(session, self.block, reply + whole),
                 _ => {}
             }
         }
-        // Sessions of the prior, in which the tool alone is needed.
+        // Prior sessions, in which only this tool is needed.
         let alone = if is_core { reply + whole } else { reply };
         delta - sign * model.prior * model.opened(&usual, self.block, alone)
     }

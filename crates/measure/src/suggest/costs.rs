@@ -1,4 +1,4 @@
-//! What tools cost in each form, counted once a form.
+//! The cost of tools in each form, counted once per form.
 
 use std::collections::HashMap;
 
@@ -17,11 +17,11 @@ pub(super) struct Costs<'s> {
     meter: &'s Meter,
     counter: &'s dyn TokenCounter,
     known: HashMap<String, usize>,
-    /// What tools cost together beside what each costs.
+    /// The shared cost of all tools.
     shared: usize,
-    /// What a lookup adds to the messages beside the definitions.
+    /// The tokens that an expansion adds to the messages in addition to the definitions.
     frame: usize,
-    /// Each tool whole in an answer.
+    /// Each full tool in an answer.
     whole: Vec<usize>,
 }
 
@@ -31,30 +31,30 @@ pub(super) struct Form {
     pub(super) detail: Detail,
     /// Whether it can be opened.
     pub(super) deferred: bool,
-    /// Its place among the categories that can be opened.
+    /// Its index among the categories that can be opened.
     pub(super) category: Option<usize>,
     /// Its tokens in the array.
     pub(super) tokens: usize,
-    /// Its tokens in an answer, whole.
+    /// Its tokens in an answer, full.
     pub(super) whole: usize,
 }
 
-/// A catalogue under a profile and an arm, in tokens.
+/// A catalog under a profile and an arm, in tokens.
 #[derive(Debug, Clone)]
 pub(super) struct Shown {
-    /// As the simulation knows it.
+    /// The arm for the simulation.
     pub(super) sizes: ArmSizes,
-    /// Every tool; a hidden one as if it were whole and free.
+    /// Every tool; a hidden one counts as full and free.
     pub(super) forms: Vec<Form>,
 }
 
-/// What the model writes to look something up, in tokens: a call of `expand_tools` with one name.
+/// The model's output for an expansion, in tokens: a call of `expand_tools` with one name.
 pub(super) const LOOKUP_OUTPUT: usize = 20;
 
-/// How to call what was opened, as an answer says it, in tokens.
+/// The text of an answer on how to call opened tools, in tokens.
 const OPENED: usize = 8;
 
-/// What an answer says of a tool that is opened in place: its name, in tokens.
+/// The text of an answer about a tool that is opened in place: its name, in tokens.
 const NAMED: usize = 4;
 
 impl Shown {
@@ -63,7 +63,7 @@ impl Shown {
         self.sizes.delivery == Delivery::InPlace
     }
 
-    /// The core tools in the array, in tokens.
+    /// The tokens of the core tools in the array.
     pub(super) fn core_tokens(&self, core: &[usize]) -> usize {
         core.iter().filter_map(|tool| self.forms.get(*tool)).map(|form| form.tokens).sum()
     }
@@ -104,12 +104,12 @@ impl<'s> Costs<'s> {
         Ok(tokens)
     }
 
-    /// The tokens of each tool in the array when it is whole.
+    /// The tokens of each full tool in the array.
     pub(super) fn full_forms(&mut self) -> Result<Vec<usize>, SuggestError> {
         self.catalog.iter().map(|tool| self.entry(chat_tool(&Folded::new(tool, Detail::Full, None)))).collect()
     }
 
-    /// A catalogue as an assignment and an arm show it.
+    /// A catalog under an assignment and an arm.
     pub(super) fn shown(&mut self, assignment: &Assignment, arm: Arm) -> Result<Shown, SuggestError> {
         let catalog = self.catalog;
         let presentation = Presentation::new(catalog, assignment, arm);

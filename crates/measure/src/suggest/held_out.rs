@@ -1,39 +1,39 @@
-//! What a suggestion is worth on sessions that it was not made from.
+//! Estimates a suggestion on sessions that it was not made from.
 
 use serde::Serialize;
 
 use super::{Fitter, SuggestError};
 use crate::usage::UsedSession;
 
-/// Into how many parts sessions are split.
+/// The number of parts that sessions are split into.
 const FOLDS: usize = 5;
 
-/// Fewer sessions than these tell nothing when they are split.
+/// The minimum number of sessions for a meaningful split.
 pub(super) const MIN_SESSIONS: usize = 10;
 
-/// The gain over today's profile on sessions that a suggestion was not made from: sessions are split into five parts, and
-/// each part is priced under a suggestion made from the other four.
+/// The gain over the current profile on sessions that a suggestion was not made from: sessions are
+/// split into five parts, and each part is priced under a suggestion made from the other four.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct HeldOut {
-    /// How many parts.
+    /// The number of parts.
     pub folds: usize,
-    /// What a session costs under today's profile, in tokens at the price of input.
+    /// The cost of a session under the current profile, in tokens at the price of input.
     pub today: f64,
-    /// The same under the suggestion of the other parts.
+    /// The same under the suggestion made from the other parts.
     pub suggested: f64,
     /// The same with everything full.
     pub full: f64,
     /// The same with nothing core.
     pub no_core: f64,
-    /// How much less a session costs than today, in per cent of today's cost.
+    /// The saving per session, in percent of the current cost.
     pub gain: f64,
-    /// The standard error of the gain, in points of per cent: sessions differ, and there are only so many.
+    /// The standard error of the gain, in percentage points, due to the limited number of sessions.
     pub standard_error: f64,
 }
 
 impl HeldOut {
-    /// Whether the gain is more than chance makes: over twice its standard error.
+    /// Whether the gain is significant: over twice its standard error.
     #[must_use]
     pub fn is_sure(&self) -> bool {
         self.gain.abs() > 2.0 * self.standard_error
@@ -48,7 +48,7 @@ pub(super) fn held_out(fitter: &mut Fitter<'_>, sessions: &[&UsedSession]) -> Re
     }
     let mut each: Vec<[f64; 4]> = Vec::with_capacity(sessions.len());
     for fold in 0..FOLDS {
-        // Neighbours in a log are alike, so that each part takes every fifth.
+        // Neighbors in a log are similar, so each part takes every fifth session.
         let part = |own: bool| sessions.iter().enumerate().filter(move |(at, _)| (at % FOLDS == fold) == own);
         let rest: Vec<&UsedSession> = part(false).map(|(_, session)| *session).collect();
         let fitted = fitter.fit(&rest)?;

@@ -1,4 +1,4 @@
-//! When a model has to look a folded tool up.
+//! Decides when a model must expand a folded tool.
 
 use serde_json::Value;
 use toolfold::catalog::Catalog;
@@ -7,28 +7,30 @@ use toolfold::profile::Detail;
 use super::costs::Form;
 use crate::usage::UsedCall;
 
-/// How a model looks up a folded tool that it needs.
+/// How a model expands a folded tool that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Lookup {
-    /// Its whole category, as arm `auto` takes it.
+    /// Its whole category, as arm `auto` assumes.
     #[default]
     Category,
-    /// The tool alone, by its name.
+    /// Only the tool, by its name.
     Tool,
 }
 
 /// What the calls of a tool may need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct ToolNeeds {
-    /// Whether it takes any parameter.
+    /// Whether the tool has parameters.
     takes_any: bool,
-    /// For each top-level parameter, whether it is optional, and whether it has values or an inner shape to know.
+    /// For each top-level parameter, whether it is optional, and whether it has listed values or
+    /// nested structure.
     parameters: Vec<(bool, bool)>,
 }
 
-/// What the calls of a catalogue's tools may need: a model looks a tool up exactly where a call uses what it was not shown.
+/// What the calls of a catalog's tools may need: a model expands a tool exactly if a call uses
+/// something hidden.
 ///
-/// Source: the oracle `needs` of the comparison of arms; a stub tells nothing that a call could be made from.
+/// Source: the oracle `needs` of the comparison of arms. No call can be made from a stub.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Needs(Vec<ToolNeeds>);
 
@@ -47,8 +49,8 @@ impl Needs {
         Self(tools.collect())
     }
 
-    /// Whether a call cannot be made from what is shown. Where a record does not tell the arguments, only a stub is too
-    /// little.
+    /// Whether a call cannot be made from the shown form. If a record lacks the arguments, only a
+    /// stub is insufficient.
     pub(super) fn lacks(&self, form: &Form, call: &UsedCall) -> bool {
         let Some(needs) = self.0.get(call.tool).filter(|_| form.deferred) else { return false };
         match form.detail {
@@ -59,13 +61,13 @@ impl Needs {
         }
     }
 
-    /// The optional parameters of a tool, by their places in its schema.
+    /// The optional parameters of a tool, by index in its schema.
     pub(super) fn optional(&self, tool: usize) -> impl Iterator<Item = usize> {
         let parameters = self.0.get(tool).map(|needs| needs.parameters.as_slice()).unwrap_or_default();
         parameters.iter().enumerate().filter(|(_, (optional, _))| *optional).map(|(place, _)| place)
     }
 
-    /// Whether a parameter is hidden at a detail: its name, or what it may be.
+    /// Whether a parameter is hidden at a detail: its name, or its values.
     pub(super) fn hides(&self, tool: usize, place: usize, detail: Detail) -> bool {
         let parameter = self.0.get(tool).and_then(|needs| needs.parameters.get(place));
         parameter.is_some_and(|(optional, shaped)| match detail {
@@ -84,7 +86,7 @@ impl ToolNeeds {
     }
 }
 
-/// Whether a parameter has values or an inner shape that its bare type does not tell.
+/// Whether a parameter has listed values or nested structure beyond its bare type.
 fn has_shape(schema: &Value) -> bool {
     let inner = schema.get("items").is_some_and(has_shape);
     inner

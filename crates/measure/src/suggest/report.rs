@@ -1,4 +1,4 @@
-//! What a suggestion says beside the profile.
+//! The report of a suggestion, in addition to the profile.
 
 use serde::Serialize;
 use toolfold::profile::Detail;
@@ -8,39 +8,41 @@ use super::write::Draft;
 use super::{Fitted, Fitter, HeldOut, SuggestError};
 use crate::usage::{Usage, UsedSession};
 
-/// How many tools the points of the curve of coverage have.
+/// The numbers of tools at the points of the coverage curve.
 const CURVE: [usize; 9] = [1, 2, 3, 5, 8, 12, 20, 35, 60];
 
-/// A suggested profile, and why.
+/// A suggested profile with its report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Suggestion {
     /// The profile as a file that [`toolfold::profile::ToolProfile::parse`] reads.
     #[serde(rename = "profile")]
     pub toml: String,
-    /// The arm it is made for.
+    /// The arm of the suggestion.
     pub arm: String,
-    /// What counted tokens.
+    /// The meter.
     pub meter: String,
-    /// Sessions that were read.
+    /// The number of sessions read.
     pub sessions: usize,
-    /// Calls of known tools that were read.
+    /// The number of calls of known tools read.
     pub calls: usize,
-    /// The core tools, in the order of the catalogue.
+    /// The core tools, in catalog order.
     pub core: Vec<SuggestedTool>,
     /// The categories with tools that are not core.
     pub categories: Vec<SuggestedCategory>,
-    /// How much of the usage the most used tools cover.
+    /// The share of usage that the most used tools cover.
     pub coverage: Vec<CoveragePoint>,
-    /// Tools that no session used, in the order of the catalogue. Empty without usage: then nothing is known of any.
+    /// Tools that no session used, in catalog order. Empty without usage, because then nothing is
+    /// known.
     pub unused: Vec<String>,
-    /// The tokens of the tool array that the unused tools take when everything is full.
+    /// The tokens of the unused tools in the tool array when everything is full.
     pub unused_tokens: usize,
-    /// Optional parameters that real calls use and that the suggested profile hides, the most used first.
+    /// Optional parameters that actual calls use and that the suggested profile hides, most used
+    /// first.
     pub hidden_parameters: Vec<HiddenParameter>,
-    /// What a session costs.
+    /// The cost of a session.
     pub costs: ExpectedCosts,
-    /// The gain on sessions that the suggestion was not made from; `None` where there are too few.
+    /// The gain on sessions that the suggestion was not made from; `None` if there are too few.
     pub held_out: Option<HeldOut>,
 }
 
@@ -64,7 +66,7 @@ pub struct SuggestedTool {
 pub struct SuggestedCategory {
     /// Its name.
     pub name: String,
-    /// What is said of it.
+    /// Its description.
     pub description: String,
     /// Its tools that are not core.
     pub tools: Vec<String>,
@@ -72,19 +74,19 @@ pub struct SuggestedCategory {
     pub sessions: usize,
 }
 
-/// What the most used tools cover.
+/// The coverage of the most used tools.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CoveragePoint {
-    /// The most used tools, by sessions.
+    /// The number of most used tools, by sessions.
     pub tools: usize,
-    /// The share of all calls that are calls of them, in per cent.
+    /// The share of all calls that they receive, in percent.
     pub calls: f64,
-    /// The share of sessions that use no other tool, in per cent.
+    /// The share of sessions that use no other tool, in percent.
     pub sessions: f64,
 }
 
-/// An optional parameter that is used and hidden.
+/// An optional parameter that is used but hidden.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct HiddenParameter {
@@ -92,19 +94,19 @@ pub struct HiddenParameter {
     pub tool: String,
     /// The parameter.
     pub parameter: String,
-    /// Calls that give it.
+    /// The number of calls that pass it.
     pub calls: usize,
-    /// Calls of the tool whose arguments are known.
+    /// The number of calls of the tool with known arguments.
     pub of: usize,
-    /// What the tool is shown as.
+    /// The detail of the tool.
     pub detail: Detail,
 }
 
-/// What sessions are expected to cost under several profiles: the sessions that were read, played through.
+/// The expected cost of sessions under several profiles, simulated for the sessions read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExpectedCosts {
-    /// Under today's profile.
+    /// Under the current profile.
     pub today: Simulated,
     /// With every tool full.
     pub full: Simulated,
@@ -168,7 +170,7 @@ pub(super) fn report(
     })
 }
 
-/// How often each tool was used.
+/// The number of uses of each tool.
 struct Counts {
     sessions: Vec<usize>,
     calls: Vec<usize>,
@@ -188,7 +190,7 @@ impl Counts {
         counts
     }
 
-    /// The curve of coverage; empty without usage.
+    /// The coverage curve; empty without usage.
     fn curve(&self, usage: &Usage) -> Vec<CoveragePoint> {
         let mut order: Vec<usize> = (0..self.sessions.len()).filter(|at| self.calls.get(*at) > Some(&0)).collect();
         let used = |at: &usize| (self.sessions.get(*at).copied(), self.calls.get(*at).copied());
@@ -246,7 +248,7 @@ fn hidden_parameters(
     found
 }
 
-/// What stands above the profile, as comments.
+/// The comments above the profile.
 fn head(
     fitter: &Fitter<'_>,
     usage: &Usage,
@@ -259,7 +261,7 @@ fn head(
     if usage.is_empty() {
         return vec![
             "Suggested by `toolfold suggest` without usage: categories by subject and size.".to_owned(),
-            "Core is empty because nothing says what is used.".to_owned(),
+            "Core is empty because there is no usage data.".to_owned(),
         ];
     }
     let (calls, sessions) = (usage.calls(), usage.sessions.len());

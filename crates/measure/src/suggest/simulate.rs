@@ -1,4 +1,4 @@
-//! Playing sessions through: what each costs under a profile.
+//! Simulates sessions: the cost of each under a profile.
 
 use serde::Serialize;
 use toolfold::profile::bill_session;
@@ -9,23 +9,23 @@ use super::needs::{Lookup, Needs};
 use crate::sim::{Opening, RequestKind, Session, SessionStep, play};
 use crate::usage::UsedSession;
 
-/// What sessions cost together.
+/// The total cost of sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Simulated {
-    /// Sessions that were played.
+    /// The number of simulated sessions.
     pub sessions: usize,
     /// The tool array of the first request, in tokens.
     pub first_turn: usize,
-    /// What they cost, in thousandths of a token at the price of input: input by how it was cached, and what the model
-    /// writes to look tools up.
+    /// Their cost, in thousandths of a token at the price of input: input by its caching, and the
+    /// model's output for expansions.
     pub milli_tokens: u64,
-    /// How often something was looked up.
+    /// The number of expansions.
     pub lookups: usize,
 }
 
 impl Simulated {
-    /// What one session costs, in tokens at the price of input.
+    /// The cost of one session, in tokens at the price of input.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.milli_tokens as f64 / 1_000.0 / self.sessions.max(1) as f64
@@ -39,17 +39,17 @@ impl Simulated {
     }
 }
 
-/// Plays sessions.
+/// Simulates sessions.
 pub(super) struct Simulator<'s> {
     pub(super) options: &'s SuggestOptions,
 }
 
-/// The longest session that is played in full: a longer one costs in proportion.
+/// The maximum length of a fully simulated session; the cost of a longer one is proportional.
 const MAX_REQUESTS: usize = 1_000;
 
 impl Simulator<'_> {
-    /// One session: a request for each call and one more, evenly filled up to the number that was asked for, and one
-    /// before each call whose tool has to be looked up and is not open yet.
+    /// Simulates one session: a request for each call and one more, evenly filled up to the
+    /// requested number, and one before each call whose tool must be expanded and is not open yet.
     pub(super) fn play(&self, shown: &Shown, needs: &Needs, session: &UsedSession) -> Simulated {
         let rules = &self.options.rules;
         let played = play(&shown.sizes, &self.session(shown, needs, session));
@@ -65,10 +65,10 @@ impl Simulator<'_> {
         let calls = session.calls.len().min(MAX_REQUESTS);
         let requests = options.requests.unwrap_or(calls + 1).clamp(calls + 1, MAX_REQUESTS + 1);
         let mut steps: Vec<SessionStep> = Vec::with_capacity(requests);
-        // What the model writes to call is the same in every arm.
+        // The model's output for calls is the same in every arm.
         let step = |opens| SessionStep { input: options.step_tokens, opens, ..SessionStep::default() };
         for (at, call) in session.calls.iter().take(calls).enumerate() {
-            // What is asked for beyond the calls comes between them.
+            // Additional requests are placed between the calls.
             while steps.len() < requests * at / (calls + 1) {
                 steps.push(step(Vec::new()));
             }

@@ -1,4 +1,4 @@
-//! A profile in the making, and as a file.
+//! A draft of a profile, and its file form.
 
 use std::collections::BTreeSet;
 
@@ -9,28 +9,29 @@ use toolfold::profile::{Tier, ToolProfile, own_tools};
 
 use super::SuggestError;
 
-/// A category in the making.
+/// A category of a draft.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DraftCategory {
     pub(super) description: String,
-    /// Places in the catalogue, core tools among them.
+    /// Indices in the catalog, including core tools.
     pub(super) tools: Vec<usize>,
 }
 
-/// A profile in the making.
+/// A draft of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Draft {
-    /// Places in the catalogue, ascending.
+    /// Indices in the catalog, ascending.
     pub(super) core: Vec<usize>,
     pub(super) categories: IndexMap<String, DraftCategory>,
-    /// What today's profile hides: it stays hidden.
+    /// Tools that the current profile hides; they stay hidden.
     pub(super) hidden: BTreeSet<usize>,
-    /// What somebody wrote of tools, by name.
+    /// Written summaries, by tool name.
     pub(super) summaries: IndexMap<String, String>,
 }
 
 impl Draft {
-    /// What every suggestion keeps of today's profile: an agent's own tools as core, what is hidden, and summaries.
+    /// The parts of the current profile that every suggestion keeps: an agent's own tools as core,
+    /// hidden tools, and summaries.
     pub(super) fn from_today(catalog: &Catalog, today: &ToolProfile) -> Self {
         let assignment = today.assign(catalog).value;
         let own = own_tools(catalog);
@@ -58,7 +59,7 @@ impl Draft {
         }
     }
 
-    /// The draft as a file, `head` before it as comments.
+    /// The draft as a file, with `head` as comments at the top.
     pub(super) fn to_toml(&self, catalog: &Catalog, head: &[String]) -> String {
         let name = |at: &usize| Some(quoted(catalog.at(*at)?.name().as_str()));
         let list = |tools: &mut dyn Iterator<Item = &usize>| -> String {
@@ -94,7 +95,7 @@ impl Draft {
     }
 }
 
-/// A basic string of TOML, which escapes as JSON does.
+/// A basic TOML string, which has the same escapes as JSON.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

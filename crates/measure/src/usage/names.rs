@@ -1,4 +1,4 @@
-//! From the names that logs have to the tools of a catalogue.
+//! Maps names in logs to the tools of a catalog.
 
 use std::collections::HashMap;
 
@@ -10,25 +10,25 @@ use toolfold::profile::{CALL_TOOL, EXPAND_TOOLS};
 
 use super::UnknownName;
 
-/// How many unknown names are kept apart; calls under further ones are only counted.
+/// The maximum number of unknown names that are stored; calls under further ones are only counted.
 pub const MAX_UNKNOWN_NAMES: usize = 1_000;
 
-/// The longest part of an unknown name that is kept, in characters.
+/// The maximum stored length of an unknown name, in characters.
 const MAX_KEPT_CHARS: usize = 128;
 
-/// What a name means.
+/// What a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meant {
-    /// The tool at that place in the catalogue.
+    /// The tool at this index in the catalog.
     Tool(usize),
-    /// A meta-tool of toolfold that says nothing of what is used.
+    /// A meta-tool of toolfold without information about used tools.
     Meta,
     /// `call_tool`: its arguments name the target.
     Wrapper,
     Unknown,
 }
 
-/// What was found under names that the catalogue does not have.
+/// The results for names that are not in the catalog.
 #[derive(Debug)]
 pub(super) struct FoundNames {
     pub(super) unknown: IndexMap<String, UnknownName>,
@@ -36,11 +36,11 @@ pub(super) struct FoundNames {
     pub(super) loose: IndexMap<(String, String), usize>,
 }
 
-/// The names of a catalogue, and what was found under others.
+/// The names of a catalog, and the results for other names.
 #[derive(Debug)]
 pub(super) struct Names<'c> {
     catalog: &'c Catalog,
-    /// Folded names, and what stands behind a server's mark; `None` where several tools share it.
+    /// Folded names, and the parts after a server's mark; `None` if several tools share one.
     folded: HashMap<String, Option<usize>>,
     unknown: IndexMap<String, UnknownName>,
     more_unknown: usize,
@@ -69,8 +69,8 @@ impl<'c> Names<'c> {
         Self { catalog, folded, unknown: IndexMap::new(), more_unknown: 0, loose: IndexMap::new() }
     }
 
-    /// What a name means: exactly, else after folding case and marks, with or without the server before it, where only one
-    /// tool can be meant.
+    /// Resolves a name: exactly, or else after folding case and separators, with or without the
+    /// server prefix, if only one tool matches.
     pub(super) fn find(&mut self, name: &str) -> Meant {
         if let Some(at) = self.catalog.position(name) {
             return Meant::Tool(at);
@@ -102,7 +102,7 @@ impl<'c> Names<'c> {
         Meant::Unknown
     }
 
-    /// What was found, unknown names by their calls.
+    /// The results, with unknown names by their calls.
     pub(super) fn done(mut self) -> FoundNames {
         self.unknown.sort_by(|a, own, b, other| other.calls.cmp(&own.calls).then_with(|| a.cmp(b)));
         self.loose.sort_keys();
@@ -118,7 +118,7 @@ fn fold(name: &str) -> String {
     name.chars().map(|c| if matches!(c, '-' | '.' | ':' | '/') { '_' } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// What stands behind a server's mark: `mcp__excel__read`, `excel.read`, `functions.read`.
+/// The part after a server's mark: `mcp__excel__read`, `excel.read`, `functions.read`.
 fn tail(name: &str) -> Option<&str> {
     let marks = ["__", ".", ":", "/"];
     let last = marks.into_iter().filter_map(|mark| name.rfind(mark).map(|at| at + mark.len())).max()?;

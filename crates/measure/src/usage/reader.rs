@@ -1,4 +1,4 @@
-//! Putting calls together by conversation, value by value.
+//! Groups calls by conversation, value by value.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,16 +13,17 @@ use super::record::{self, Said};
 use super::shape::{Shape, id, shape};
 use super::{Usage, UsedCall, UsedSession};
 
-/// The most conversations that are counted.
+/// The maximum number of conversations that are counted.
 pub const MAX_SESSIONS: usize = 100_000;
 
-/// The most calls that are counted, over all conversations.
+/// The maximum number of calls that are counted, over all conversations.
 pub const MAX_CALLS: usize = 1_000_000;
 
-/// How often `call_tool` may wrap itself.
+/// The maximum nesting of `call_tool` in itself.
 const MAX_WRAPPING: usize = 4;
 
-/// Reads usage, value by value. Memory is bounded by [`MAX_CALLS`], [`MAX_SESSIONS`] and the names of the catalogue.
+/// Reads usage, value by value. Memory is bounded by [`MAX_CALLS`], [`MAX_SESSIONS`] and the names
+/// of the catalog.
 ///
 /// ```
 /// use toolfold::catalog::Catalog;
@@ -42,11 +43,12 @@ pub struct UsageReader<'c> {
     catalog: &'c Catalog,
     names: Names<'c>,
     sessions: Vec<Reading>,
-    /// The session that goes on under an id.
+    /// The current session of an id.
     by_id: HashMap<String, usize>,
-    /// The session of a transcript without an id, by all that it says.
+    /// The session of a transcript without an id, by its whole content.
     by_content: HashMap<u64, usize>,
-    /// The session of what a file says without an id, and of an event log's conversation without one.
+    /// The session of values in a file without an id, and of an event log's conversation without
+    /// one.
     of_file: Option<usize>,
     of_log: Option<usize>,
     calls: usize,
@@ -58,12 +60,12 @@ pub struct UsageReader<'c> {
 #[derive(Debug, Default)]
 struct Reading {
     session: UsedSession,
-    /// The calls that are counted already: transcripts tell of them again and again.
+    /// The calls that are already counted: transcripts repeat them.
     seen: HashSet<u64>,
 }
 
 impl<'c> UsageReader<'c> {
-    /// A reader of what was done with a catalogue's tools.
+    /// Creates a reader for the use of a catalog's tools.
     #[must_use]
     pub fn new(catalog: &'c Catalog) -> Self {
         Self {
@@ -81,19 +83,20 @@ impl<'c> UsageReader<'c> {
         }
     }
 
-    /// Another file begins: what has no id there is a conversation of its own. Conversations with ids go on.
+    /// Begins a file: values without an id start a new conversation. Conversations with ids
+    /// continue.
     pub fn begin_file(&mut self) {
         (self.of_file, self.of_log) = (None, None);
     }
 
-    /// Takes one value. What is wrong with it; nothing of a value that merely tells of no call.
+    /// Reads one value. Returns diagnostics about errors, but not about values without calls.
     pub fn take(&mut self, value: &Value, place: &Place) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         self.value(value, place, 0, &mut diagnostics);
         diagnostics
     }
 
-    /// What was read.
+    /// Returns the result.
     #[must_use]
     pub fn finish(self) -> Usage {
         let FoundNames { unknown, more_unknown, loose } = self.names.done();
@@ -140,7 +143,7 @@ impl<'c> UsageReader<'c> {
             }
         };
         if said == Said::Began {
-            // An id may be used again: a conversation without one begins anew each time.
+            // An id may be used again: a conversation without one starts anew each time.
             if conversation.is_empty() {
                 self.of_log = self.begun();
             } else {
@@ -180,7 +183,8 @@ impl<'c> UsageReader<'c> {
         self.past_calls(session, wire, messages, place, diagnostics);
     }
 
-    /// The session that a transcript without an id goes on with: one that said all that it begins with.
+    /// The session that a transcript without an id continues: one whose whole content is its
+    /// beginning.
     fn continued(&mut self, messages: &Value) -> Option<usize> {
         let inner = ["messages", "contents", "input"].iter().find_map(|key| messages.get(key)).unwrap_or(messages);
         let list = inner.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -192,7 +196,7 @@ impl<'c> UsageReader<'c> {
         }
         let all = hasher.finish();
         let session = match known {
-            // The same again, word by word, is the same conversation.
+            // An exact repetition is the same conversation.
             Some((before, at)) => {
                 self.by_content.remove(&before);
                 Some(at)
@@ -220,7 +224,7 @@ impl<'c> UsageReader<'c> {
                 return;
             }
         };
-        // What has no id is told apart by how often the same was called before it.
+        // Calls without an id are distinguished by the number of equal calls before them.
         let mut before: HashMap<(String, String), usize> = HashMap::new();
         for PastCall { id, name, arguments } in calls {
             let Some(name) = name else {
@@ -271,7 +275,7 @@ impl<'c> UsageReader<'c> {
         }
     }
 
-    /// The places of the parameters that were given; `None` if the arguments are no object.
+    /// The indices of the passed parameters; `None` if the arguments are not an object.
     fn parameters(&self, tool: usize, arguments: &Arguments) -> Option<Box<[u16]>> {
         let given = arguments.value().ok()?.as_object()?;
         let known = self.catalog.at(tool)?.parameters().get("properties").and_then(Value::as_object);
@@ -280,7 +284,7 @@ impl<'c> UsageReader<'c> {
         Some(given.filter_map(|(place, _)| u16::try_from(place).ok()).collect())
     }
 
-    /// The session that a value belongs to which says no more than a part of one.
+    /// The session of a value that is only a part of one.
     fn session_of(&mut self, value: &Value) -> Option<usize> {
         match id(value) {
             Some(id) => self.under(&id),
@@ -309,7 +313,7 @@ impl<'c> UsageReader<'c> {
         Some(self.sessions.len() - 1)
     }
 
-    /// Whether a session has not had this call yet.
+    /// Whether a session does not contain this call yet.
     fn is_new(&mut self, session: Option<usize>, key: &impl Hash) -> bool {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
@@ -318,7 +322,7 @@ impl<'c> UsageReader<'c> {
     }
 }
 
-/// Hashes a message without what clients change in it from one request to the next: marks for the cache.
+/// Hashes a message without the parts that clients change between requests: cache marks.
 fn hash(value: &Value, hasher: &mut DefaultHasher) {
     match value {
         Value::Object(map) => {

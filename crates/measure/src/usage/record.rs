@@ -1,14 +1,14 @@
-//! What records of toolfold's own event log say of calls.
+//! Reads the calls in records of toolfold's own event log.
 
 use serde_json::Value;
 use toolfold::conversation::{Event, LOG_VERSION, LogRecord, OLDEST_LOG_VERSION};
 
-/// What one record says.
+/// The content of one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
     /// A conversation began.
     Began,
-    /// A tool was called, by its name in the catalogue or as the model wrote it.
+    /// A tool was called, by its catalog name or as the model wrote it.
     Called {
         id: String,
         name: String,
@@ -18,7 +18,7 @@ pub(super) enum Said {
     Nothing,
 }
 
-/// The conversation and what is said of it, or why the value is no record.
+/// The conversation and the content of a record, or why the value is not a record.
 pub(super) fn read(value: &Value) -> Result<(String, Said), String> {
     let version = value.get("v").and_then(Value::as_u64);
     let is_read = |version: u64| (u64::from(OLDEST_LOG_VERSION)..=u64::from(LOG_VERSION)).contains(&version);
@@ -30,7 +30,7 @@ pub(super) fn read(value: &Value) -> Result<(String, Said), String> {
     let said = match record.event {
         Event::Started { .. } | Event::Forked { .. } => Said::Began,
         Event::Called { meta: true, .. } => Said::Meta,
-        // A name that nothing was found under stands as the model wrote it.
+        // A name without a matching tool is stored as the model wrote it.
         Event::Called { id, target, .. } => Said::Called { id: id.as_str().to_owned(), name: target },
         _ => Said::Nothing,
     };

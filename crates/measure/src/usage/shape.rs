@@ -1,9 +1,10 @@
-//! Telling what a JSON value is: a call, a transcript of some wire, a message, or nothing of the kind.
+//! Detects the kind of a JSON value: a call, a transcript of some wire, a message, or none of
+//! these.
 
 use serde_json::Value;
 use toolfold::wire::Wire;
 
-/// The keys under which logs name a conversation, the surest first.
+/// The keys under which logs name a conversation, most reliable first.
 const IDS: [&str; 13] = [
     "conversation",
     "conversation_id",
@@ -20,22 +21,22 @@ const IDS: [&str; 13] = [
     "run_id",
 ];
 
-/// The keys under which a log of calls names the tool.
+/// The keys under which a call log names the tool.
 const TOOLS: [&str; 5] = ["tool", "tool_name", "toolName", "name", "function"];
 
-/// The keys under which a log of calls has the arguments.
+/// The keys under which a call log has the arguments.
 const ARGUMENTS: [&str; 6] = ["arguments", "args", "input", "parameters", "params", "tool_input"];
 
 /// The keys under which logs wrap a request, a message or an item.
 const WRAPPERS: [&str; 7] = ["body", "request", "message", "payload", "item", "data", "response"];
 
-/// How deep wrappers are looked into.
+/// The maximum depth of wrappers.
 const MAX_WRAPPING: usize = 3;
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape<'v> {
-    /// A record of our own event log.
+    /// A record of toolfold's own event log.
     Event,
     /// A call of that name.
     Call { name: &'v str, arguments: Option<&'v Value> },
@@ -45,11 +46,11 @@ pub(super) enum Shape<'v> {
     Message(Wire, &'v Value),
     /// Several values.
     Several(&'v [Value]),
-    /// Nothing that tells of calls.
+    /// A value without calls.
     Nothing,
 }
 
-/// The id of the conversation that a value is of: its own, or that of what it wraps.
+/// The conversation id of a value: its own, or that of the wrapped value.
 pub(super) fn id(value: &Value) -> Option<String> {
     let own = |value: &Value| {
         IDS.iter().find_map(|key| match value.get(key)? {
@@ -65,7 +66,7 @@ pub(super) fn id(value: &Value) -> Option<String> {
         .or_else(|| WRAPPERS.iter().filter_map(|key| value.get(key)).find_map(own))
 }
 
-/// What a value is.
+/// Detects the kind of a value.
 pub(super) fn shape(value: &Value) -> Shape<'_> {
     within(value, MAX_WRAPPING)
 }
@@ -102,7 +103,7 @@ fn of_list<'v>(whole: &'v Value, list: &'v [Value]) -> Shape<'v> {
         return Shape::Several(list);
     }
     let wires = || list.iter().filter_map(message);
-    // A text alone says nothing by which Chat and Anthropic differ.
+    // Text alone does not distinguish Chat from Anthropic.
     match wires().find(|wire| *wire != Wire::OpenAiChat).or_else(|| wires().next()) {
         Some(wire) => Shape::Transcript(wire, whole),
         None if list.iter().any(Value::is_object) => Shape::Several(list),
@@ -151,7 +152,7 @@ fn message(value: &Value) -> Option<Wire> {
     Some(if of_claude { Wire::Anthropic } else { Wire::OpenAiChat })
 }
 
-/// The message of a provider's whole answer.
+/// The message in a provider's whole answer.
 fn answer(value: &Value) -> Option<Shape<'_>> {
     let first = |key: &str, inner: &str| value.get(key)?.as_array()?.first()?.get(inner);
     if let Some(message) = first("choices", "message") {
@@ -164,13 +165,13 @@ fn answer(value: &Value) -> Option<Shape<'_>> {
     Some(Shape::Transcript(Wire::OpenAiResponses, output))
 }
 
-/// A call as logs of calls write it.
+/// A call as written in call logs.
 fn call(value: &Value) -> Option<Shape<'_>> {
     let (key, named) = TOOLS.iter().find_map(|key| Some((*key, value.get(key)?)))?;
     let arguments = |value: &'_ Value| ARGUMENTS.iter().find(|key| value.get(**key).is_some()).copied();
     if let Value::String(name) = named {
         let arguments = arguments(value).and_then(|key| value.get(key));
-        // A bare `name` names anything; a call has an id or arguments beside it.
+        // A `name` alone can be anything; a call also has an id or arguments.
         let sure = key != "name" || arguments.is_some() || id(value).is_some();
         return sure.then_some(Shape::Call { name, arguments });
     }

@@ -5,35 +5,35 @@ use serde_json::{Map, Value};
 
 use toolfold::schema::{dereferenced, required, top};
 
-/// How deep the shapes of nested objects are compared.
+/// The maximum depth of nested objects that are compared.
 const MAX_DEPTH: usize = 6;
 
-/// A parameter of which something is hidden.
+/// A parameter that is hidden at least partly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Guess {
     /// The parameter.
     pub parameter: String,
-    /// Whether a call must have it.
+    /// Whether a call requires it.
     pub required: bool,
-    /// What is hidden of it.
+    /// What is hidden.
     pub hides: Vec<Hidden>,
-    /// The words that are kept of its description, if any are.
+    /// The hint that remains of its description, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// What can be hidden of a parameter.
+/// A property of a parameter that can be hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hidden {
-    /// That it exists.
+    /// Its existence.
     Name,
-    /// Which values it takes.
+    /// Its listed values.
     Enum,
-    /// How a text is written: `format`, `pattern`, or bounds.
+    /// The form of a string: `format`, `pattern`, or bounds.
     Format,
-    /// What holds where it is not given.
+    /// Its default.
     Default,
     /// The properties of an object, or the items of a list.
     Shape,
@@ -42,7 +42,7 @@ pub enum Hidden {
 }
 
 impl Hidden {
-    /// The word for people.
+    /// The name in output.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl Hidden {
     }
 }
 
-/// Keywords that say how a value is written.
+/// Keywords that constrain the form of a value.
 const FORMATS: [&str; 10] = [
     "format",
     "pattern",
@@ -93,7 +93,7 @@ fn words(map: &Map<String, Value>) -> Option<&str> {
     map.get("description").and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-/// What the second of two forms of a schema hides of the first. Each comes with the document it is in.
+/// What the second of two forms of a schema hides of the first. Each is paired with its document.
 fn hidden((whole, own): (&Value, &Map<String, Value>), (shown, folded): (&Value, &Map<String, Value>)) -> Vec<Hidden> {
     let lost = |key: &str| own.contains_key(key) && !folded.contains_key(key);
     let (before, after) = (shape(whole, own, MAX_DEPTH), shape(shown, folded, MAX_DEPTH));
@@ -116,14 +116,15 @@ fn hidden((whole, own): (&Value, &Map<String, Value>), (shown, folded): (&Value,
     hides
 }
 
-/// How much a schema says of what is in it.
+/// The amount of nested structure in a schema.
 #[derive(Default)]
 struct Shape {
     names: usize,
     enums: usize,
 }
 
-/// Counts the names of nested properties and the lists of values, references followed to some depth.
+/// Counts the names of nested properties and the lists of values, following references to a limited
+/// depth.
 fn shape(root: &Value, map: &Map<String, Value>, depth: usize) -> Shape {
     let mut all = Shape { names: 0, enums: usize::from(map.contains_key("enum")) };
     if depth == 0 {

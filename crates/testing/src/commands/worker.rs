@@ -1,4 +1,4 @@
-//! Many commands of `toolfold` in one process.
+//! Runs many commands of `toolfold` in one process.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -7,27 +7,28 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// A process of the example `toolfold-commands`, with the files that stand for the streams of its commands. It ends when the test
-/// executable does, which closes its pipe, and removes the files.
+/// A process of the example `toolfold-commands`, with the files that replace the streams of its
+/// commands. It ends when the test executable ends and closes its pipe, and removes the files.
 struct Worker {
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
     folder: PathBuf,
 }
 
-/// What the example is made from.
+/// The sources of the example.
 const SOURCES: [&str; 4] = ["../src", "cli/src", "gateway/src", "measure/src"];
 
-/// Those that run nothing now.
+/// Idle workers.
 static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 
-/// Runs `toolfold` in `folder` with `input`, as a process would, in a process that has run other commands before. `toolfold` is
-/// the executable that the test was built with. The environment is always the same: `PATH`, a home folder without a
-/// configuration, `LC_ALL=C.UTF-8`, `NO_COLOR=1` and `TOOLFOLD_TEST_SECRET=hunter2-secret`. A test of the environment, of signals
-/// or of what a command does while it runs starts a process of its own.
+/// Runs `toolfold` in `folder` with `input`, as a process would, in a process that has run other
+/// commands before. `toolfold` is the executable that the test was built with. The environment is
+/// constant: `PATH`, a home folder without a configuration, `LC_ALL=C.UTF-8`, `NO_COLOR=1` and
+/// `TOOLFOLD_TEST_SECRET=hunter2-secret`. A test of the environment, of signals or of a running
+/// command starts its own process.
 ///
 /// # Panics
-/// If the process cannot be started, or ends: a command that panics ends it.
+/// Panics if the process cannot be started, or ends: a command that panics ends it.
 #[must_use]
 pub fn command(toolfold: &str, folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     crate::timed();

@@ -1,22 +1,22 @@
-//! Choices: between schemas, types or listed values.
+//! Alternatives: between schemas, types or listed values.
 
 use serde_json::{Map, Value, json};
 
 use super::read_back::{Kinds, ReadBack};
 use super::{Writer, Written, say};
 
-/// How many listed values are said in a description; the others are counted.
+/// The maximum number of listed values in a description; the others are counted.
 const MAX_SAID: usize = 40;
 
-/// What a schema is a choice between.
+/// The alternatives of a schema.
 pub(super) struct Choices {
     between: Vec<Value>,
-    /// What stands beside each of them.
+    /// The members beside each alternative.
     base: Map<String, Value>,
 }
 
 impl Writer<'_> {
-    /// What a schema is a choice between; `None` if it is none.
+    /// The alternatives of a schema; `None` if it has none.
     pub(super) fn choices(&mut self, map: &Map<String, Value>, path: &str) -> Option<Choices> {
         let key = ["anyOf", "oneOf"].into_iter().find(|key| map.get(*key).is_some_and(Value::is_array));
         let mut base = map.clone();
@@ -31,12 +31,12 @@ impl Writer<'_> {
             return Some(Choices { between: Vec::new(), base });
         }
         if key == "oneOf" {
-            self.changed("oneOf", "is said as `anyOf`", path);
+            self.changed("oneOf", "is written as `anyOf`", path);
         }
         Some(Choices { between: between.as_array().cloned().unwrap_or_default(), base })
     }
 
-    /// Writes a choice. `None` if there are choices and none of them can be asked for.
+    /// Writes alternatives. `None` if there are some but no value can satisfy any of them.
     pub(super) fn union(&mut self, choices: Choices, path: &str) -> Option<Written> {
         let Choices { between, mut base } = choices;
         if between.is_empty() {
@@ -51,7 +51,7 @@ impl Writer<'_> {
             return Some(Written { schema: Value::Object(words), back: ReadBack::any_string() });
         }
         let (mut written, mut back): (Vec<Value>, ReadBack) = (Vec::new(), ReadBack::default());
-        // Each choice with what stands beside it: `anyOf` must stand alone.
+        // Writes each alternative with the members beside it, because `anyOf` must be alone.
         for choice in between.iter().filter(|choice| **choice != Value::Bool(false)) {
             let Some(one) = self.node(choice, &base, path) else { continue };
             back.or(one.back);
@@ -69,13 +69,13 @@ impl Writer<'_> {
         Some(Written { schema, back })
     }
 
-    /// Listed values, each kind in its own way: texts as an enum, numbers and booleans in the description, objects and
-    /// arrays as an enum of their JSON text.
+    /// Writes listed values by kind: strings as an enum, numbers and booleans in the description,
+    /// objects and arrays as an enum of their JSON text.
     pub(super) fn listed(&mut self, map: &Map<String, Value>, path: &str) -> Option<Written> {
         let listed: Vec<Value> = match map.get("enum").and_then(Value::as_array) {
             Some(listed) => listed.clone(),
             None => {
-                self.changed("const", "is said as an enum of one", path);
+                self.changed("const", "is written as an enum with one value", path);
                 map.get("const").cloned().into_iter().collect()
             }
         };
@@ -137,10 +137,10 @@ impl Writer<'_> {
         if asked {
             self.changed("enum", "lists objects or arrays, which are asked for as text", path);
         } else if !shapes.is_empty() {
-            self.changed("enum", "loses objects or arrays: they could not be told from its texts", path);
+            self.changed("enum", "loses objects or arrays: they are indistinguishable from its strings", path);
         }
         if !numbers.is_empty() || !truths.is_empty() {
-            self.changed("enum", "is said in the description: only texts may have one", path);
+            self.changed("enum", "is written in the description: only strings may have one", path);
         }
         match written.len() {
             0 if !shapes.is_empty() => None,
@@ -171,9 +171,9 @@ impl Writer<'_> {
         Written { schema: Value::Object(out), back }
     }
 
-    /// A value of which nothing is said.
+    /// Writes an unrestricted value.
     pub(super) fn any(&mut self, map: &Map<String, Value>, path: &str) -> Written {
-        self.changed("type", "is not said: narrowed to text, number or boolean", path);
+        self.changed("type", "is missing: narrowed to string, number or boolean", path);
         let with = |kind: &str| {
             let mut own = super::text(map, "");
             own.insert("type".to_owned(), json!(kind));

@@ -1,4 +1,4 @@
-//! Which arguments were asked for as text, as the writer decided it, and reading them again.
+//! Records which arguments were requested as text, and parses them.
 
 use std::collections::BTreeSet;
 
@@ -49,42 +49,42 @@ impl Kinds {
     }
 }
 
-/// A step from a value to a part of it.
+/// A step from a value to one of its parts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Step {
     Property(String),
     Item,
 }
 
-/// What was written for one place of the arguments, and for the places below it.
+/// The record for one place of the arguments and the places below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ReadBack {
-    /// Kinds of values that are asked for as their JSON text.
+    /// The kinds of values that are requested as JSON text.
     pub(super) text: Kinds,
-    /// What a text that stands for itself could be read as.
+    /// The kinds that a plain string could be parsed as.
     pub(super) string: Kinds,
     pub(super) properties: IndexMap<String, ReadBack>,
     pub(super) items: Option<Box<ReadBack>>,
 }
 
 impl ReadBack {
-    /// A place where values are asked for as text.
+    /// A place where values are requested as text.
     pub(super) fn text(kinds: Kinds) -> Self {
         Self { text: kinds, ..Self::default() }
     }
 
-    /// A place where any text may stand.
+    /// A place where any string may occur.
     pub(super) fn any_string() -> Self {
         Self { string: Kinds::ALL, ..Self::default() }
     }
 
-    /// A place where these texts may stand.
+    /// A place where one of these strings may occur.
     pub(super) fn strings<'v>(texts: impl Iterator<Item = &'v str>) -> Self {
         let read = texts.map(|text| json(text).as_ref().map_or(Kinds::NONE, Kinds::of));
         Self { string: read.fold(Kinds::NONE, Kinds::and), ..Self::default() }
     }
 
-    /// The same where what another schema says may stand instead.
+    /// Adds the record of an alternative schema.
     pub(super) fn or(&mut self, other: Self) {
         self.text = self.text.and(other.text);
         self.string = self.string.and(other.string);
@@ -98,7 +98,7 @@ impl ReadBack {
         }
     }
 
-    /// The places where a text could be meant as it stands and as JSON.
+    /// The places where a string could be both a plain value and JSON text.
     pub(super) fn ambiguous(&self) -> BTreeSet<Vec<Step>> {
         let mut found = BTreeSet::new();
         self.gather_ambiguous(&mut Vec::new(), &mut found);
@@ -121,8 +121,8 @@ impl ReadBack {
         }
     }
 
-    /// The arguments with everything that was asked for as text read again. A text that is not what was asked for stays:
-    /// the gate says what is wrong with it.
+    /// The arguments with everything requested as text parsed. A string that does not match the
+    /// request is unchanged; validation reports what is wrong with it.
     pub(super) fn restored(&self, value: Value) -> Value {
         match value {
             Value::String(text) if !self.text.is_empty() => match json(&text) {

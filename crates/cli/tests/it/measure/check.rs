@@ -111,7 +111,7 @@ fn exit_codes_say_what_is_the_matter() {
         (vec!["--max-tool", "1"], 1, ""),
         (vec!["--max-category", "1"], 1, ""),
         (vec!["--max-first-turn", "1000000"], 0, ""),
-        (vec!["--max-growth", "much"], 2, "is no growth"),
+        (vec!["--max-growth", "much"], 2, "is not a growth"),
         (vec!["--max-tool", "-1"], 2, ""),
         (vec!["--max-growth", "off"], 2, "every budget is off"),
         (vec!["--report", "pdf=x"], 2, "there is no format `pdf`"),
@@ -146,7 +146,7 @@ fn a_lock_of_another_kind_is_never_compared() {
         ("empty", String::new(), "it has no `version`"),
         ("twice", lock.replace("\"tool_1\"", "\"tool_2\""), "tool `tool_2` is in it twice"),
         ("huge", lock.replacen("full = ", "full = 99999999999999999999", 1), "it is no lock"),
-        ("large", lock.replacen("full = ", "full = 9999999999", 1), "is no number of tokens"),
+        ("large", lock.replacen("full = ", "full = 9999999999", 1), "is not a number of tokens"),
         ("arm", lock.replace("auto", "autobahn"), "arm `autobahn` cannot be measured"),
         ("meter", lock.replace("gpt-4.1", "gpt 4.1"), "names no model"),
     ] {

@@ -101,9 +101,7 @@ fn without_usage_it_says_so() {
     let (told, profile) = (said(&output), String::from_utf8(output.stdout.clone()).unwrap());
     assert!(output.status.success(), "{told}");
     assert!(told.starts_with("no usage was given: core is empty because nothing says what is used; "), "{told}");
-    assert!(
-        profile.contains("\ncore = []\n") && profile.contains("# Core is empty because nothing says what is used.")
-    );
+    assert!(profile.contains("\ncore = []\n") && profile.contains("# Core is empty because there is no usage data."));
 }
 
 #[test]
@@ -204,7 +202,7 @@ fn usage_mistakes_say_what_to_do() {
     let folder = Folder::new("usage");
     folder.write("calls.jsonl", &log(3));
     for (args, code, expected) in [
-        (["calls.jsonl", "--arm", "full"].as_slice(), 2, "arm full has no use for a profile"),
+        (["calls.jsonl", "--arm", "full"].as_slice(), 2, "arm full does not use a profile"),
         (&["calls.jsonl", "--arm", "stabel"], 2, "stabel"),
         (&["calls.jsonl", "--profile", "off"], 2, "the profile is off"),
         (&["-", "-"], 2, "standard input can be read only once"),

@@ -1,13 +1,13 @@
-//! Where the values of a JSON text are in it.
+//! Finds the byte ranges of values in a JSON text.
 
-/// How deep a text may be nested: what `serde_json` reads.
+/// The maximum nesting depth, that of `serde_json`.
 const MAX_DEPTH: usize = 128;
 
-/// A value and its bytes.
+/// A value with its byte range.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: usize,
-    /// Behind its last byte.
+    /// The position after its last byte.
     pub(super) end: usize,
     kind: Kind,
 }
@@ -28,17 +28,17 @@ pub(super) struct Member {
 }
 
 impl Span {
-    /// Its members, if it is an object.
+    /// The members, if it is an object.
     pub(super) fn members(&self) -> Option<&[Member]> {
         if let Kind::Object(members) = &self.kind { Some(members) } else { None }
     }
 
-    /// Its elements, if it is an array.
+    /// The elements, if it is an array.
     pub(super) fn items(&self) -> Option<&[Span]> {
         if let Kind::Array(items) = &self.kind { Some(items) } else { None }
     }
 
-    /// The value of a key. Of a key that is there twice the last counts, as for every reader.
+    /// The value of a key. The last of duplicate keys counts, as for every reader.
     pub(super) fn member(&self, key: &str) -> Option<&Span> {
         self.members()?.iter().rev().find(|member| member.key == key).map(|member| &member.value)
     }
@@ -52,13 +52,13 @@ impl Span {
         })
     }
 
-    /// The text that it is, if it is one.
+    /// The string, if it is one.
     pub(super) fn string(&self, text: &str) -> Option<String> {
         serde_json::from_str(text.get(self.start..self.end)?).ok()
     }
 }
 
-/// The values of a text, one behind the other. `None` if it is no JSON.
+/// The values of a text, one after the other. `None` if it is not valid JSON.
 pub(super) fn parse(text: &str) -> Option<Vec<Span>> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
     let mut roots = Vec::new();

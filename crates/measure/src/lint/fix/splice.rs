@@ -1,4 +1,4 @@
-//! Changing members of objects in a text, with nothing else touched.
+//! Changes members of objects in a text and leaves the rest unchanged.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 use super::super::found::Edit;
 use super::spans::{Member, Span};
 
-/// What happens to one object.
+/// The changes to one object.
 struct Work<'s, 'e> {
     object: &'s Span,
     removed: Vec<usize>,
     added: Vec<(&'static str, &'e Value)>,
 }
 
-/// The text with edits made, each at a path from a tool. An edit whose place is not there, or lies in what another takes
-/// out, is not made.
+/// Makes edits in a text, each at a path from a tool. An edit is skipped if its place is missing or
+/// inside a removed part.
 pub(super) fn spliced(text: &str, changes: &[(&Span, Vec<String>, &Edit)]) -> String {
     let mut splices: BTreeMap<(usize, usize), String> = BTreeMap::new();
     let mut objects: BTreeMap<usize, Work<'_, '_>> = BTreeMap::new();
@@ -70,7 +70,7 @@ impl Work<'_, '_> {
             let range = if at < first_kept {
                 (member.key_start, members.get(at + 1).map_or(member.value.end, |next| next.key_start))
             } else {
-                // From the end of the one before, so that its comma goes too.
+                // Starts at the end of the previous member, so that its comma is removed too.
                 let before = at.checked_sub(1).and_then(|at| members.get(at));
                 (before.map_or(member.key_start, |before| before.value.end), member.value.end)
             };
@@ -85,24 +85,24 @@ impl Work<'_, '_> {
     }
 }
 
-/// What stands before a key and behind its colon in an object.
+/// The text before a key and after its colon in an object.
 fn style<'t>(text: &'t str, object: &Span, members: &[Member]) -> (&'t str, &'static str) {
     let Some(last) = members.last() else { return ("", "") };
     let from = members.iter().rev().nth(1).map_or(object.start, |before| before.value.end);
     let gap = text.get(from..last.key_start).unwrap_or_default().trim_start_matches(['{', ' ', '\n', '\r', '\t']);
     let gap = match gap.strip_prefix(',') {
         Some(rest) => rest,
-        // A single member: what stands between the brace and it.
+        // With a single member: the text between the brace and the member.
         None => text.get(object.start + 1..last.key_start).unwrap_or_default(),
     };
     let spaced = text.get(last.key_start..last.value.start).is_some_and(|head| head.ends_with(' '));
     (gap, if spaced { " " } else { "" })
 }
 
-/// The text with these ranges replaced. One that lies in another is left out.
+/// Replaces ranges of a text. A range inside another is skipped.
 fn joined(text: &str, splices: BTreeMap<(usize, usize), String>) -> String {
     let mut ordered: Vec<((usize, usize), String)> = splices.into_iter().collect();
-    // Of ranges that begin together the longest is first, and what is only added comes last.
+    // Of ranges with the same start the longest comes first, and insertions come last.
     ordered.sort_by_key(|((start, end), _)| (*start, std::cmp::Reverse(*end)));
     let mut out = String::with_capacity(text.len());
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! The real servers, where they are: no rule panics, findings are the same each time, and how many there are is printed.
+//! The real servers, where they are: no rule panics, findings are the same each time, and how many
+//! there are is printed.
 #![allow(clippy::disallowed_methods, reason = "tests read corpora")]
 
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::event::Event;
 use super::state::{Became, CallRecord};
-use super::{CallId, Conversation};
+use super::{Answer, CallId, Conversation, ForwardNotes};
 use crate::profile::Delivery;
 use crate::wire::{Step, StepResult, WireError};
 
@@ -95,8 +95,8 @@ impl Conversation {
     /// to definitions and has another text.
     fn begins_as(&self, id: &CallId, text: &str) -> bool {
         let begin = match self.state.calls.get(id).map(|record| &record.became) {
-            Some(Became::Answered { content, .. }) if self.arm().delivery() != Delivery::Native => content,
-            Some(Became::Forwarded { note: Some(note), .. }) => note.as_str(),
+            Some(Became::Answered(Answer { content, .. })) if self.arm().delivery() != Delivery::Native => content,
+            Some(Became::Forwarded { notes: ForwardNotes { note: Some(note), .. }, .. }) => note.as_str(),
             _ => "",
         };
         let end = begin.char_indices().nth(COMPARED_CHARS).map_or(begin.len(), |(end, _)| end);
@@ -107,7 +107,9 @@ impl Conversation {
     fn is_left(&self, id: &CallId, text: &str) -> bool {
         let whole = match self.state.calls.get(id).map(|record| &record.became) {
             // Under native deferral the answer refers to definitions instead of holding them.
-            Some(Became::Answered { content, .. }) if self.arm().delivery() != Delivery::Native => content.len(),
+            Some(Became::Answered(Answer { content, .. })) if self.arm().delivery() != Delivery::Native => {
+                content.len()
+            }
             _ => 0,
         };
         let names = &self.bound.names.tools;

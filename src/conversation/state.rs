@@ -189,31 +189,24 @@ impl State {
             Event::Expired { approval } => {
                 self.pending.shift_remove(approval);
             }
-            Event::Answered { id, kind, content, failed, notes, opened, mentioned } => {
+            Event::Answered { id, answer } => {
                 // What was only shown first has not failed.
-                if let Some(record) = self.calls.get(id).filter(|_| *failed && *kind != ReplyKind::Shown) {
+                if let Some(record) = self.calls.get(id)
+                    && answer.failed
+                    && answer.kind != ReplyKind::Shown
+                {
                     self.breaker.failed(&record.digest);
                 }
-                let became = Became::Answered {
-                    kind: *kind,
-                    content: content.clone(),
-                    failed: *failed,
-                    notes: notes.clone(),
-                    opened: opened.clone(),
-                    mentioned: mentioned.clone(),
-                };
-                self.became(id, became);
+                self.became(id, Became::Answered(answer.clone()));
             }
-            Event::Forwarded { id, unchecked, note, blind, policy, reason, undo } => {
+            Event::Forwarded { id, notes } => {
                 if let Some(record) = self.calls.get(id) {
                     self.breaker.forwarded(&record.digest);
-                    if note.is_some() && !self.shared {
+                    if notes.note.is_some() && !self.shared {
                         self.named.insert(record.target.clone(), id.clone());
                     }
                 }
-                let (unchecked, blind, policy, reason) = (unchecked.clone(), *blind, *policy, reason.clone());
-                let (note, undo) = (note.clone(), undo.clone());
-                self.became(id, Became::Forwarded { unchecked, note, blind, policy, reason, undo, ok: None });
+                self.became(id, Became::Forwarded { notes: notes.clone(), ok: None });
             }
             Event::Refused { id, content, reason } => {
                 let (content, reason) = (content.clone(), reason.clone());

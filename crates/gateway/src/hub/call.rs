@@ -45,16 +45,16 @@ impl Hub {
     fn decided(&mut self, client: &Client, id: Id, params: Object, outcome: Outcome, before: usize) {
         match outcome {
             Outcome::Forward(forward) => self.forward(client, id, params, forward),
-            Outcome::Reply(answer) => {
-                let kind = serde_json::to_value(answer.kind).ok();
+            Outcome::Reply(reply) => {
+                let kind = serde_json::to_value(reply.answer.kind).ok();
                 let kind = kind.as_ref().and_then(serde_json::Value::as_str).unwrap_or("answered");
-                self.tell(&Observed::Answered { name: &answer.name, kind });
-                let mut content = answer.content.to_string();
-                if answer.kind == ReplyKind::UnknownTool {
+                self.tell(&Observed::Answered { name: &reply.name, kind });
+                let mut content = reply.answer.content.to_string();
+                if reply.answer.kind == ReplyKind::UnknownTool {
                     content.push_str(&self.unlisted());
                 }
-                let result = Ok(self.text_result(&content, answer.is_error));
-                self.answer_in_order(client, &id, answer.id, result, before);
+                let result = Ok(self.text_result(&content, reply.answer.failed));
+                self.answer_in_order(client, &id, reply.id, result, before);
             }
             Outcome::Refuse(refuse) => {
                 self.tell(&Observed::Answered { name: &refuse.name, kind: "refused" });
@@ -87,7 +87,7 @@ impl Hub {
         let params = self.fitted(origin.server, Some(params.to_raw()));
         let what = For::Call(Box::new(Running {
             call: forward.id,
-            note: forward.note,
+            note: forward.notes.note,
             tool: origin.tool,
             verdict: forward.context.policy,
             since: Instant::now(),

@@ -339,15 +339,12 @@ impl Conversation {
     /// 1970. Write them before acting on the outcome that they led to: then a conversation that dies is the one its log tells.
     pub fn take_log(&mut self, at_ms: i64) -> Vec<LogRecord> {
         let first = std::mem::replace(&mut self.logged, self.state.events);
-        let record = |(seq, event)| LogRecord {
-            v: LOG_VERSION,
-            conversation: self.state.id.clone(),
-            seq,
-            at_ms,
-            variant: self.state.variant.clone(),
-            event,
-        };
-        (first..).zip(std::mem::take(&mut self.log)).map(record).collect()
+        let mut records = Vec::with_capacity(self.log.len());
+        for (seq, event) in (first..).zip(std::mem::take(&mut self.log)) {
+            let (conversation, variant) = (self.state.id.clone(), self.state.variant.clone());
+            records.push(LogRecord { v: LOG_VERSION, conversation, seq, at_ms, variant, event });
+        }
+        records
     }
 
     /// Drops the events that have not been taken yet, for hosts that keep snapshots and no log: they count as given away.

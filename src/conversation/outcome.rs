@@ -345,8 +345,10 @@ impl Refuse {
 
 /// The references of Anthropic's native deferral, and what has to be said beside them.
 pub(super) fn references(id: &CallId, names: &[&str], notes: &str) -> Vec<Value> {
-    let reference = |name: &&str| json!({"type": "tool_reference", "tool_name": name});
-    let mut content: Vec<Value> = names.iter().map(reference).collect();
+    let mut content: Vec<Value> = Vec::with_capacity(names.len());
+    for name in names {
+        content.push(json!({"type": "tool_reference", "tool_name": name}));
+    }
     if !notes.is_empty() {
         content.push(json!({"type": "text", "text": notes}));
     }

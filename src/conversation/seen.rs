@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::event::Event;
-use super::state::{Became, CallRecord};
+use super::state::Became;
 use super::{Answer, CallId, Conversation, ForwardNotes};
 use crate::profile::Delivery;
 use crate::wire::{Step, StepResult, WireError};
@@ -50,11 +50,15 @@ impl Conversation {
             };
             // The text decides which of them it is.
             let several = ids.len() > 1;
-            let left = |id: &CallId| {
-                let left = || self.is_left(id, &text) && (!several || self.begins_as(id, &text));
-                self.is_appended(id, &appended).unwrap_or_else(left)
-            };
-            visible.extend(ids.into_iter().filter(left));
+            for id in ids {
+                let is_left = match self.is_appended(&id, &appended) {
+                    Some(is_appended) => is_appended,
+                    None => self.is_left(&id, &text) && (!several || self.begins_as(&id, &text)),
+                };
+                if is_left {
+                    visible.insert(id);
+                }
+            }
         }
         self.drop_unseen(&visible);
         self.open_defined(&appended);
@@ -67,10 +71,10 @@ impl Conversation {
         let mut visible: IndexSet<CallId> = IndexSet::new();
         for id in calls.into_iter().map(Into::into) {
             // An id that is given more than once refers to that many calls, the newest first.
-            let named =
-                |(own, record): &(&CallId, &CallRecord)| record.identity.host_id(own) == &id && !visible.contains(*own);
-            let newest = self.state.calls.iter().rev().find(named).map(|(own, _)| own.clone());
-            visible.extend(newest);
+            let mut newest_first = self.state.calls.iter().rev();
+            let newest =
+                newest_first.find(|(own, record)| *record.identity.host_id(own) == id && !visible.contains(*own));
+            visible.extend(newest.map(|(own, _)| own.clone()));
         }
         self.drop_unseen(&visible);
     }

@@ -32,9 +32,13 @@ impl Conversation {
         let (engine, bound) = (self.engine.clone(), self.bound.clone());
         let short: String = visible(name).chars().take(MAX_NAME_SHOWN).collect();
         let near = near(&engine, &bound.names, name);
-        let shown = |at: &usize| Some(bound.names.tool(*at, engine.catalog().at(*at)?.name().as_str()));
         let mut content = format!("There is no tool named `{short}`.");
-        let names: Vec<String> = near.iter().filter_map(shown).map(|name| format!("`{name}`")).collect();
+        let mut names: Vec<String> = Vec::with_capacity(near.len());
+        for at in &near {
+            if let Some(tool) = engine.catalog().at(*at) {
+                names.push(format!("`{}`", bound.names.tool(*at, tool.name().as_str())));
+            }
+        }
         match names.split_last() {
             None => {}
             Some((only, [])) => content.push_str(&format!(" Did you mean {only}?")),

@@ -36,9 +36,10 @@ impl Conversation {
         if self.engine.blind() == Blind::Forward || self.was_read(resolved) || self.state.is_named(name) {
             return Shown::Already;
         }
-        let given = |name: &&str| current.arguments.value().is_ok_and(|value| value.get(name).is_some());
         let mut hidden = self.presentation().hidden_parameters(resolved.index, resolved.tool);
-        hidden.retain(|name| !given(name));
+        if let Ok(value) = current.arguments.value() {
+            hidden.retain(|name| value.get(name).is_none());
+        }
         if hidden.is_empty() {
             return Shown::Already;
         }

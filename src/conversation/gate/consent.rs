@@ -162,8 +162,8 @@ impl Conversation {
 
     /// A later call that is the same as one that waits: it takes up that approval instead of asking again.
     fn asked_already(&mut self, current: &CallInProgress<'_>) -> Option<Outcome> {
-        let same = |(_, waiting): &(&ApprovalId, &Waiting)| waiting.digest == current.digest;
-        let approval = self.state.pending.iter().find(same)?.0.clone();
+        let (approval, _) = self.state.pending.iter().find(|(_, waiting)| waiting.digest == current.digest)?;
+        let approval = approval.clone();
         if !self.recalling && self.has_lapsed(&approval) {
             return None;
         }
@@ -266,9 +266,9 @@ impl Conversation {
     /// As [`resume`](Self::resume), for the call that is to run: the one that asked, or a later one that is the same.
     pub(super) fn take_up(&mut self, approval: &ApprovalId, call: &Call) -> Result<Resumed, CallError> {
         let engine = self.engine.clone();
-        let missing = || CallError::NotWaiting(approval.clone());
-        let waiting = self.state.pending.get(approval).cloned().ok_or_else(missing)?;
-        let policy = engine.policy().ok_or_else(missing)?;
+        let (Some(waiting), Some(policy)) = (self.state.pending.get(approval).cloned(), engine.policy()) else {
+            return Err(CallError::NotWaiting(approval.clone()));
+        };
         let Some(tool) = engine.catalog().get(&waiting.target) else {
             return Err(CallError::ToolGone { approval: approval.clone(), target: waiting.target });
         };

@@ -51,6 +51,14 @@ impl Became {
         matches!(self, Self::Forwarded { ok: None, .. } | Self::Resumed { ok: None, .. })
     }
 
+    /// The approval that the call waits for.
+    pub(super) fn approval(&self) -> Option<&ApprovalId> {
+        match self {
+            Self::Waiting { approval, .. } => Some(approval),
+            _ => None,
+        }
+    }
+
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Answered(Answer { content, .. }) | Self::Refused { content, .. } => content.len(),

@@ -61,7 +61,9 @@ impl Exact<'_> {
     /// The text, if the value does not give it back: white space, the form of numbers, digits that no float holds.
     fn differing_text(&self) -> Option<String> {
         let text = self.text?;
-        (self.value.to_string() != text).then(|| text.to_owned())
+        // The texts are compared: as values, `1.0` and `1.00` are equal.
+        let written_anew = self.value.to_string();
+        (written_anew != text).then(|| text.to_owned())
     }
 }
 

@@ -48,6 +48,7 @@ mod breaker;
 mod direct;
 mod error;
 mod event;
+mod facts;
 mod gate;
 mod id;
 mod outcome;
@@ -64,6 +65,7 @@ mod unread;
 pub use answer::ToolResult;
 pub use error::{CallError, RestoreError, StartError};
 pub use event::{Event, LOG_VERSION, LogRecord, OLDEST_LOG_VERSION};
+pub use facts::{Answer, ForwardNotes};
 pub use id::{ApprovalId, CallId, CallIdentity};
 pub use outcome::{Confirm, Context, Forward, OpenedTool, Outcome, PolicyMark, Refuse, Reply, ReplyKind, Resumed};
 pub use start::Start;
@@ -337,15 +339,12 @@ impl Conversation {
     /// 1970. Write them before acting on the outcome that they led to: then a conversation that dies is the one its log tells.
     pub fn take_log(&mut self, at_ms: i64) -> Vec<LogRecord> {
         let first = std::mem::replace(&mut self.logged, self.state.events);
-        let record = |(seq, event)| LogRecord {
-            v: LOG_VERSION,
-            conversation: self.state.id.clone(),
-            seq,
-            at_ms,
-            variant: self.state.variant.clone(),
-            event,
-        };
-        (first..).zip(std::mem::take(&mut self.log)).map(record).collect()
+        let mut records = Vec::with_capacity(self.log.len());
+        for (seq, event) in (first..).zip(std::mem::take(&mut self.log)) {
+            let (conversation, variant) = (self.state.id.clone(), self.state.variant.clone());
+            records.push(LogRecord { v: LOG_VERSION, conversation, seq, at_ms, variant, event });
+        }
+        records
     }
 
     /// Drops the events that have not been taken yet, for hosts that keep snapshots and no log: they count as given away.

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use super::state::{Became, CallRecord};
-use super::{CallError, CallId, Conversation};
+use super::{CallError, CallId, Conversation, ForwardNotes};
 use crate::wire::Answered;
 
 /// What a tool gave back.
@@ -67,7 +67,9 @@ impl Conversation {
             return Err(CallError::NotAtHost(own.clone()));
         };
         let content = match became {
-            Became::Forwarded { note: Some(note), .. } => Cow::Owned(format!("{note}\n{}", result.content)),
+            Became::Forwarded { notes: ForwardNotes { note: Some(note), .. }, .. } => {
+                Cow::Owned(format!("{note}\n{}", result.content))
+            }
             _ => Cow::Borrowed(result.content.as_str()),
         };
         let answered = Answered { id: identity.label(own).as_str(), name };

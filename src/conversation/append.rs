@@ -87,13 +87,14 @@ impl Conversation {
     /// Opens what messages define and no call of this conversation opened: a host gave it again.
     pub(super) fn open_defined(&mut self, defined: &BTreeSet<usize>) {
         let (catalog, assignment) = (self.engine.catalog(), self.engine.assignment());
-        let tools: Vec<_> = defined
-            .iter()
-            .filter(|at| self.presentation().plan_of(**at).is_some_and(|planned| planned.deferred))
-            .filter_map(|at| Some((catalog.at(*at)?.name(), assignment.at(*at)?.category.as_str())))
-            .filter(|(name, category)| !self.state.expanded.has(name.as_str(), category))
-            .map(|(name, _)| name.clone())
-            .collect();
+        let mut tools: Vec<ToolName> = Vec::new();
+        for at in defined {
+            let (Some(tool), Some(place)) = (catalog.at(*at), assignment.at(*at)) else { continue };
+            let deferred = self.presentation().plan_of(*at).is_some_and(|planned| planned.deferred);
+            if deferred && !self.state.expanded.has(tool.name().as_str(), place.category.as_str()) {
+                tools.push(tool.name().clone());
+            }
+        }
         if !tools.is_empty() {
             // An id of its own, so that it is closed again with the message that brought it.
             let by = Some(CallId::from(format!("{NUMBERED}appended-{}", self.state.events)));

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalId, CallId, CallIdentity, PolicyMark, ReplyKind, State};
+use super::facts::is_default;
+use super::{Answer, ApprovalId, CallId, CallIdentity, ForwardNotes, State};
 use crate::name::{CategoryName, ToolName};
 use crate::policy::CallUndo;
 use crate::profile::Arm;
@@ -154,44 +155,17 @@ pub enum Event {
     Answered {
         /// The call.
         id: CallId,
-        /// Why it was answered here.
-        kind: ReplyKind,
-        /// What the model is told.
-        content: Arc<str>,
-        /// Whether it failed.
-        failed: bool,
-        /// What a provider with native deferral reads beside its references.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        notes: String,
-        /// The tools whose whole schemas the answer brings.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        opened: Vec<ToolName>,
-        /// The tools that the answer is about, opened now or before.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        mentioned: Vec<ToolName>,
+        /// The answer.
+        #[serde(flatten)]
+        answer: Answer,
     },
     /// The call went to the host.
     Forwarded {
         /// The call.
         id: CallId,
-        /// Why its arguments were not checked, if they were not.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        unchecked: Option<String>,
-        /// The line about hidden parameters that goes before its result.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        note: Option<String>,
-        /// Whether the model had not been shown the tool's whole schema.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        blind: bool,
-        /// What policy said of it; absent if none was loaded.
-        #[serde(default, skip_serializing_if = "is_default")]
-        policy: PolicyMark,
-        /// Why, in policy's words.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-        /// How it can be undone; absent if no policy said so.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        undo: Option<CallUndo>,
+        /// The check of its arguments, policy's decision and its undo.
+        #[serde(flatten)]
+        notes: ForwardNotes,
     },
     /// The call may not run.
     Refused {
@@ -239,8 +213,4 @@ pub struct LogRecord {
     /// The event.
     #[serde(flatten)]
     pub event: Event,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }

@@ -22,12 +22,12 @@ use super::breaker::Nudge;
 use super::event::Event;
 use super::outcome::{Context, Forward, Outcome, PolicyMark};
 use super::state::Became;
-use super::{CallError, CallId, CallIdentity, Conversation, ModelCall, ReplyKind};
+use super::{Answer, CallError, CallId, CallIdentity, Conversation, ForwardNotes, ModelCall, ReplyKind};
 use crate::catalog::Tool;
 use crate::diagnostic::visible;
 use crate::engine::{Checked, Engine, Exact};
 use crate::name::sha256_hex;
-use crate::policy::{CallUndo, Decision};
+use crate::policy::Decision;
 use crate::profile::{Detail, definition};
 use crate::wire::Arguments;
 
@@ -54,7 +54,7 @@ impl Call {
 }
 
 /// A call that is being judged: what the model wrote, and the arguments of the real target.
-struct Judging<'c> {
+struct CallInProgress<'c> {
     call: &'c Call,
     arguments: &'c Arguments,
     /// SHA-256 of the target and its arguments.
@@ -67,28 +67,19 @@ struct Judging<'c> {
 
 /// What kind of thing was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Meta,
+enum CallKind {
+    MetaTool,
     Real,
     Unknown,
 }
 
 /// A real tool that a call means.
 #[derive(Clone, Copy)]
-struct Meant<'t> {
+struct ResolvedTool<'t> {
     index: usize,
     tool: &'t Tool,
     /// The name that the model sees.
     shown: &'t str,
-}
-
-/// What goes with a call that is let through.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Passing {
-    /// Why its arguments were not checked, if they were not.
-    pub(super) unchecked: Option<String>,
-    /// A line that the model reads before the result.
-    pub(super) note: Option<String>,
 }
 
 impl Conversation {
@@ -144,18 +135,18 @@ impl Conversation {
             return (own, outcome.with_coerced(arrived.coerced));
         }
         let Arrived { target, arguments, checked, coerced, digest, .. } = arrived;
-        let judging = Judging { call: &call, arguments: &arguments, digest: &digest, retried, asks_anew };
+        let current = CallInProgress { call: &call, arguments: &arguments, digest: &digest, retried, asks_anew };
         let outcome = match target {
-            Target::Expand => self.judge_expand(&judging),
-            Target::Skill => self.judge_skill(&judging),
-            Target::BadWrapping(why) => self.bad_wrapping(&judging, &why),
-            Target::Unknown(name) => self.unknown(&judging, &name),
+            Target::Expand => self.judge_expand(&current),
+            Target::Skill => self.judge_skill(&current),
+            Target::BadWrapping(why) => self.bad_wrapping(&current, &why),
+            Target::Unknown(name) => self.unknown(&current, &name),
             Target::Tool(index) => match engine.catalog().at(index) {
                 Some(tool) => {
                     let shown = bound.names.tools.sent(tool.name().as_str());
-                    self.judge_tool(&judging, &engine, Meant { index, tool, shown }, checked)
+                    self.judge_tool(&current, &engine, ResolvedTool { index, tool, shown }, checked)
                 }
-                None => self.unknown(&judging, &call.name),
+                None => self.unknown(&current, &call.name),
             },
         };
         (own, outcome.with_coerced(coerced))
@@ -172,21 +163,21 @@ impl Conversation {
     /// The gate for a real tool: deny, validate, decide. `checked`: what checking the arguments found, if they are an object.
     fn judge_tool(
         &mut self,
-        judging: &Judging<'_>,
+        current: &CallInProgress<'_>,
         engine: &Engine,
-        meant: Meant<'_>,
+        resolved: ResolvedTool<'_>,
         checked: Option<Checked>,
     ) -> Outcome {
-        self.called(judging, meant.tool.name().as_str(), Kind::Real);
+        self.called(current, resolved.tool.name().as_str(), CallKind::Real);
         // Arguments that are no JSON are judged as none: they never run.
         let none = Value::Object(serde_json::Map::new());
-        let value = judging.arguments.value();
-        let exact = Exact { value: value.unwrap_or(&none), text: judging.arguments.written() };
-        let mut judged = engine.policy().map(|policy| self.verdict(policy, meant.tool, exact));
+        let value = current.arguments.value();
+        let exact = Exact { value: value.unwrap_or(&none), text: current.arguments.written() };
+        let mut judged = engine.policy().map(|policy| self.verdict(policy, resolved.tool, exact));
         // A person is shown every digit that will run.
         if let Some(judged) = &mut judged
             && judged.verdict.decision != Decision::Allow
-            && let Some(written) = judging.arguments.exact()
+            && let Some(written) = current.arguments.exact()
         {
             judged.displayed.arguments = visible(&written).into_owned();
         }
@@ -194,31 +185,31 @@ impl Conversation {
         if let (Some(policy), Some(judged)) = (engine.policy(), &judged)
             && judged.verdict.decision == Decision::Deny
         {
-            return self.forbid(judging, policy, meant, exact, judged);
+            return self.forbid(current, policy, resolved, exact, judged);
         }
         let unchecked = match (value, checked) {
-            (Err(why), _) => return self.invalid(judging, meant, &[format!("the arguments are not JSON: {why}")]),
-            (Ok(_), Some(Checked::Invalid(errors))) => return self.invalid(judging, meant, &errors),
+            (Err(why), _) => return self.invalid(current, resolved, &[format!("the arguments are not JSON: {why}")]),
+            (Ok(_), Some(Checked::Invalid(errors))) => return self.invalid(current, resolved, &errors),
             (Ok(_), Some(Checked::Valid)) => None,
             (Ok(_), Some(Checked::Unchecked(why))) => Some(why.to_owned()),
             (Ok(other), None) => {
                 let kind = crate::schema::kind(other);
-                return self.invalid(judging, meant, &[format!("the arguments must be a JSON object, not {kind}")]);
+                return self.invalid(current, resolved, &[format!("the arguments must be a JSON object, not {kind}")]);
             }
         };
-        if let Some(held) = self.hold_back(judging, meant) {
+        if let Some(held) = self.hold_back(current, resolved) {
             return held;
         }
         let waits = judged.as_ref().is_some_and(|judged| judged.verdict.decision != Decision::Allow);
-        let note = match self.show_hidden(judging, meant, waits) {
+        let note = match self.show_hidden(current, resolved, waits) {
             Shown::Already => None,
             Shown::With(note) => Some(note),
             Shown::First(outcome) => return *outcome,
         };
-        let passing = Passing { unchecked, note };
+        let notes = ForwardNotes { unchecked, note, ..ForwardNotes::default() };
         match (engine.policy(), judged) {
-            (Some(policy), Some(judged)) => self.decided(judging, policy, meant, exact, passing, judged),
-            _ => self.forward(judging, meant, passing, self.context(), None),
+            (Some(policy), Some(judged)) => self.decided(current, policy, resolved, exact, notes, judged),
+            _ => self.forward(current, resolved, notes),
         }
     }
 
@@ -229,67 +220,54 @@ impl Conversation {
         Context { arm: self.arm(), variant, policy, reason: None, coerced: Vec::new() }
     }
 
-    fn called(&mut self, judging: &Judging<'_>, target: &str, kind: Kind) {
-        let Judging { call, digest, .. } = judging;
+    fn called(&mut self, current: &CallInProgress<'_>, target: &str, kind: CallKind) {
+        let CallInProgress { call, digest, .. } = current;
         let (id, identity, name) = (call.own.clone(), call.identity.clone(), call.name.clone());
         let (target, digest) = (target.to_owned(), (*digest).to_owned());
-        let (meta, unknown) = (kind == Kind::Meta, kind == Kind::Unknown);
+        let (meta, unknown) = (kind == CallKind::MetaTool, kind == CallKind::Unknown);
         self.record(Event::Called { id, identity, name, target, digest, meta, unknown });
     }
 
     /// Whether the model has not been shown the tool's whole schema.
-    fn is_closed(&self, meant: Meant<'_>) -> bool {
-        let category = self.engine.assignment().at(meant.index).map(|own| own.category.as_str());
-        let open = category.is_some_and(|category| self.state.expanded.has(meant.tool.name().as_str(), category));
-        self.is_folded(meant) && !open
+    fn is_closed(&self, resolved: ResolvedTool<'_>) -> bool {
+        let category = self.engine.assignment().at(resolved.index).map(|own| own.category.as_str());
+        let open = category.is_some_and(|category| self.state.expanded.has(resolved.tool.name().as_str(), category));
+        self.is_folded(resolved) && !open
     }
 
     /// Whether the first array does not show the tool whole.
-    fn is_folded(&self, meant: Meant<'_>) -> bool {
-        let planned = self.presentation().plan_of(meant.index);
+    fn is_folded(&self, resolved: ResolvedTool<'_>) -> bool {
+        let planned = self.presentation().plan_of(resolved.index);
         planned.is_none_or(|planned| planned.detail != Detail::Full || planned.deferred)
     }
 
     /// Answers a call that failed at the host again and again, instead of running it once more.
-    fn hold_back(&mut self, judging: &Judging<'_>, meant: Meant<'_>) -> Option<Outcome> {
-        let nudge = self.state.breaker.before_forward(judging.digest);
+    fn hold_back(&mut self, current: &CallInProgress<'_>, resolved: ResolvedTool<'_>) -> Option<Outcome> {
+        let nudge = self.state.breaker.before_forward(current.digest);
         // The model did not repeat a call that its host retries.
-        if nudge == Nudge::None || judging.retried {
+        if nudge == Nudge::None || current.retried {
             return None;
         }
-        let mut content = format!("{} was not run again: the same call has failed each time. Change it.", meant.shown);
+        let mut content =
+            format!("{} was not run again: the same call has failed each time. Change it.", resolved.shown);
         if nudge == Nudge::Schemas {
             content.push_str("\nIts whole definition:\n");
-            content.push_str(&definition(meant.tool, meant.shown));
+            content.push_str(&definition(resolved.tool, resolved.shown));
         }
-        Some(self.answer_with(judging, Some(meant.tool.name().as_str()), ReplyKind::Loop, content, true))
+        let answer = Answer::error(ReplyKind::Loop, content);
+        Some(self.give(current, Some(resolved.tool.name().as_str()), answer))
     }
 
-    fn forward(
-        &mut self,
-        judging: &Judging<'_>,
-        meant: Meant<'_>,
-        passing: Passing,
-        context: Context,
-        undo: Option<CallUndo>,
-    ) -> Outcome {
-        let blind = self.is_closed(meant);
-        let (id, policy, reason) = (judging.call.own.clone(), context.policy, context.reason.clone());
-        let (Passing { unchecked, note }, undo_noted) = (passing.clone(), undo.clone());
-        self.record(Event::Forwarded { id, unchecked, note, blind, policy, reason, undo: undo_noted });
-        self.begins(&judging.call.own, meant.tool);
-        Outcome::Forward(self.forwarded(judging.call, meant.tool, judging.arguments, passing, context, undo))
+    /// Lets a call through. `notes` hold what is known of it so far: here is added whether the model saw the schema.
+    fn forward(&mut self, current: &CallInProgress<'_>, resolved: ResolvedTool<'_>, notes: ForwardNotes) -> Outcome {
+        let notes = ForwardNotes { blind: self.is_closed(resolved), ..notes };
+        let id = current.call.own.clone();
+        self.record(Event::Forwarded { id, notes: notes.clone() });
+        self.begins(&current.call.own, resolved.tool);
+        Outcome::Forward(self.forwarded(current.call, resolved.tool, current.arguments, notes))
     }
 
-    fn forwarded(
-        &self,
-        call: &Call,
-        tool: &Tool,
-        arguments: &Arguments,
-        passing: Passing,
-        context: Context,
-        undo: Option<CallUndo>,
-    ) -> Forward {
+    fn forwarded(&self, call: &Call, tool: &Tool, arguments: &Arguments, notes: ForwardNotes) -> Forward {
         Forward {
             id: call.id(),
             name: call.name.clone(),
@@ -297,10 +275,8 @@ impl Conversation {
             // What is forwarded was read as an object before.
             arguments: arguments.value().cloned().unwrap_or_else(|_| Value::Object(serde_json::Map::new())),
             arguments_json: arguments.text().into_owned(),
-            unchecked: passing.unchecked,
-            note: passing.note,
-            context,
-            undo,
+            context: Context { policy: notes.policy, reason: notes.reason.clone(), ..self.context() },
+            notes,
         }
     }
 }

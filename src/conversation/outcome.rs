@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{ApprovalId, CallId};
+use super::{Answer, ApprovalId, CallId, ForwardNotes};
 use crate::name::ToolName;
-use crate::policy::{CallUndo, Displayed};
+use crate::policy::Displayed;
 use crate::profile::Arm;
 use crate::skill::Activation;
 use crate::wire::{Answered, Wire};
@@ -119,14 +119,10 @@ pub struct Reply {
     pub name: String,
     /// The tool that was meant, by the name its host gave it: never `call_tool`. `None` if there is none.
     pub target: Option<String>,
-    /// Why it was answered here.
-    pub kind: ReplyKind,
-    /// The text for the model, in the names that it sees.
-    pub content: Arc<str>,
+    /// The answer: why it was given, its text, and whether the call failed.
+    pub answer: Answer,
     /// The tools whose whole schemas this answer opens, in catalogue order.
     pub opened: Vec<OpenedTool>,
-    /// Whether the model should be told that its call failed.
-    pub is_error: bool,
     /// What the host keeps of an activated skill: messages, wishes, hash.
     pub activation: Option<Box<Activation>>,
     /// Arm, variant, policy.
@@ -156,16 +152,10 @@ pub struct Forward {
     pub arguments: Value,
     /// The arguments as JSON text, as the model wrote them: integers of any size keep their digits.
     pub arguments_json: String,
-    /// Why the arguments were not checked against the schema, if they were not.
-    pub unchecked: Option<String>,
-    /// A line that the model has to read before the result: it names parameters that were not shown. It stands there
-    /// already where the conversation wraps the result.
-    pub note: Option<String>,
-    /// Arm, variant, policy.
+    /// The check of the arguments, the note before the result, policy's decision and the undo.
+    pub notes: ForwardNotes,
+    /// Arm, variant, policy. Policy's decision and its reason are those of `notes`.
     pub context: Context,
-    /// How it can be undone: what was copied before the call leaves. `None` where no policy is on, and for calls that
-    /// policy simply allows.
-    pub undo: Option<CallUndo>,
 }
 
 /// A call that a person must see first.
@@ -276,7 +266,7 @@ impl Outcome {
     #[must_use]
     pub fn content(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Reply(reply) => Some(Cow::Borrowed(&reply.content)),
+            Self::Reply(reply) => Some(Cow::Borrowed(&reply.answer.content)),
             Self::Refuse(refuse) => Some(Cow::Borrowed(&refuse.content)),
             Self::Confirm(confirm) => Some(Cow::Owned(confirm.content())),
             Self::Forward(_) => None,
@@ -322,8 +312,11 @@ impl Outcome {
 
 impl Reply {
     fn answers(&self) -> Vec<Value> {
+        if let Some(native) = &self.native {
+            return native.clone();
+        }
         let answered = Answered { id: self.label.as_str(), name: &self.name };
-        self.native.clone().unwrap_or_else(|| vec![self.wire.answer(answered, &self.content, self.is_error)])
+        vec![self.wire.answer(answered, &self.answer.content, self.answer.failed)]
     }
 }
 
@@ -352,8 +345,10 @@ impl Refuse {
 
 /// The references of Anthropic's native deferral, and what has to be said beside them.
 pub(super) fn references(id: &CallId, names: &[&str], notes: &str) -> Vec<Value> {
-    let reference = |name: &&str| json!({"type": "tool_reference", "tool_name": name});
-    let mut content: Vec<Value> = names.iter().map(reference).collect();
+    let mut content: Vec<Value> = Vec::with_capacity(names.len());
+    for name in names {
+        content.push(json!({"type": "tool_reference", "tool_name": name}));
+    }
     if !notes.is_empty() {
         content.push(json!({"type": "text", "text": notes}));
     }

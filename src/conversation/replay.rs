@@ -1,5 +1,6 @@
 //! Conversations out of logs, snapshots and other conversations.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::bound::Bound;
@@ -76,9 +77,10 @@ impl Engine {
 
     /// The same engine over the tools of these names only; it knows skills only if `activate_skill` is among them.
     fn allowed(&self, names: &[String]) -> Self {
-        let has = |wanted: &str| names.iter().any(|name| name == wanted);
-        let kept: Vec<bool> = self.catalog().iter().map(|tool| has(tool.name().as_str())).collect();
-        self.part(&kept, self.skills().filter(|_| has(ACTIVATE_SKILL)).cloned())
+        let names: HashSet<&str> = names.iter().map(String::as_str).collect();
+        let allowed: Vec<bool> = self.catalog().iter().map(|tool| names.contains(tool.name().as_str())).collect();
+        let skills = if names.contains(ACTIVATE_SKILL) { self.skills().cloned() } else { None };
+        self.part(&allowed, skills)
     }
 }
 
@@ -154,18 +156,23 @@ impl Conversation {
 
     fn named(&self, name: &str) -> Option<Allowed> {
         let catalog = self.engine.catalog();
-        let own = |at: usize| catalog.at(at).map(|tool| Allowed::Tool(tool.name().as_str().to_owned()));
         // A host's own name goes before a meta-tool's of the same.
         if let Some(at) = catalog.position(name) {
-            return own(at);
+            return self.allowed_tool(at);
         }
         match self.bound.names.find(catalog, name) {
-            Some(Named::Tool(at)) => own(at),
+            Some(Named::Tool(at)) => self.allowed_tool(at),
             Some(Named::Meta(MetaRole::Expand)) => Some(Allowed::Expand),
             Some(Named::Meta(MetaRole::Call(_))) => Some(Allowed::Call),
             Some(Named::Meta(MetaRole::Skill)) => Some(Allowed::Skill),
-            None => self.bound.names.find_tool(catalog, name).and_then(own),
+            None => self.allowed_tool(self.bound.names.find_tool(catalog, name)?),
         }
+    }
+
+    /// The tool at a place in the catalogue, as an entry of a sub-agent's list.
+    fn allowed_tool(&self, at: usize) -> Option<Allowed> {
+        let tool = self.engine.catalog().at(at)?;
+        Some(Allowed::Tool(tool.name().as_str().to_owned()))
     }
 
     /// The id of a conversation that branches off here.

@@ -6,8 +6,8 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::event::Event;
-use super::state::{Became, CallRecord};
-use super::{CallId, Conversation};
+use super::state::Became;
+use super::{Answer, CallId, Conversation, ForwardNotes};
 use crate::profile::Delivery;
 use crate::wire::{Step, StepResult, WireError};
 
@@ -50,11 +50,15 @@ impl Conversation {
             };
             // The text decides which of them it is.
             let several = ids.len() > 1;
-            let left = |id: &CallId| {
-                let left = || self.is_left(id, &text) && (!several || self.begins_as(id, &text));
-                self.is_appended(id, &appended).unwrap_or_else(left)
-            };
-            visible.extend(ids.into_iter().filter(left));
+            for id in ids {
+                let is_left = match self.is_appended(&id, &appended) {
+                    Some(is_appended) => is_appended,
+                    None => self.is_left(&id, &text) && (!several || self.begins_as(&id, &text)),
+                };
+                if is_left {
+                    visible.insert(id);
+                }
+            }
         }
         self.drop_unseen(&visible);
         self.open_defined(&appended);
@@ -67,10 +71,10 @@ impl Conversation {
         let mut visible: IndexSet<CallId> = IndexSet::new();
         for id in calls.into_iter().map(Into::into) {
             // An id that is given more than once refers to that many calls, the newest first.
-            let named =
-                |(own, record): &(&CallId, &CallRecord)| record.identity.host_id(own) == &id && !visible.contains(*own);
-            let newest = self.state.calls.iter().rev().find(named).map(|(own, _)| own.clone());
-            visible.extend(newest);
+            let mut newest_first = self.state.calls.iter().rev();
+            let newest =
+                newest_first.find(|(own, record)| *record.identity.host_id(own) == id && !visible.contains(*own));
+            visible.extend(newest.map(|(own, _)| own.clone()));
         }
         self.drop_unseen(&visible);
     }
@@ -95,8 +99,8 @@ impl Conversation {
     /// to definitions and has another text.
     fn begins_as(&self, id: &CallId, text: &str) -> bool {
         let begin = match self.state.calls.get(id).map(|record| &record.became) {
-            Some(Became::Answered { content, .. }) if self.arm().delivery() != Delivery::Native => content,
-            Some(Became::Forwarded { note: Some(note), .. }) => note.as_str(),
+            Some(Became::Answered(Answer { content, .. })) if self.arm().delivery() != Delivery::Native => content,
+            Some(Became::Forwarded { notes: ForwardNotes { note: Some(note), .. }, .. }) => note.as_str(),
             _ => "",
         };
         let end = begin.char_indices().nth(COMPARED_CHARS).map_or(begin.len(), |(end, _)| end);
@@ -107,7 +111,9 @@ impl Conversation {
     fn is_left(&self, id: &CallId, text: &str) -> bool {
         let whole = match self.state.calls.get(id).map(|record| &record.became) {
             // Under native deferral the answer refers to definitions instead of holding them.
-            Some(Became::Answered { content, .. }) if self.arm().delivery() != Delivery::Native => content.len(),
+            Some(Became::Answered(Answer { content, .. })) if self.arm().delivery() != Delivery::Native => {
+                content.len()
+            }
             _ => 0,
         };
         let names = &self.bound.names.tools;

@@ -41,6 +41,13 @@ struct Opening {
     tools: Vec<ToolName>,
 }
 
+impl Opening {
+    /// Whether it opened a tool, by its name or with its category.
+    fn contains(&self, tool: &str, category: &str) -> bool {
+        self.tools.iter().any(|own| *own == tool) || self.categories.iter().any(|own| *own == category)
+    }
+}
+
 /// Everything that a conversation knows, derived from its log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
@@ -189,31 +196,24 @@ impl State {
             Event::Expired { approval } => {
                 self.pending.shift_remove(approval);
             }
-            Event::Answered { id, kind, content, failed, notes, opened, mentioned } => {
+            Event::Answered { id, answer } => {
                 // What was only shown first has not failed.
-                if let Some(record) = self.calls.get(id).filter(|_| *failed && *kind != ReplyKind::Shown) {
+                if let Some(record) = self.calls.get(id)
+                    && answer.failed
+                    && answer.kind != ReplyKind::Shown
+                {
                     self.breaker.failed(&record.digest);
                 }
-                let became = Became::Answered {
-                    kind: *kind,
-                    content: content.clone(),
-                    failed: *failed,
-                    notes: notes.clone(),
-                    opened: opened.clone(),
-                    mentioned: mentioned.clone(),
-                };
-                self.became(id, became);
+                self.became(id, Became::Answered(answer.clone()));
             }
-            Event::Forwarded { id, unchecked, note, blind, policy, reason, undo } => {
+            Event::Forwarded { id, notes } => {
                 if let Some(record) = self.calls.get(id) {
                     self.breaker.forwarded(&record.digest);
-                    if note.is_some() && !self.shared {
+                    if notes.note.is_some() && !self.shared {
                         self.named.insert(record.target.clone(), id.clone());
                     }
                 }
-                let (unchecked, blind, policy, reason) = (unchecked.clone(), *blind, *policy, reason.clone());
-                let (note, undo) = (note.clone(), undo.clone());
-                self.became(id, Became::Forwarded { unchecked, note, blind, policy, reason, undo, ok: None });
+                self.became(id, Became::Forwarded { notes: notes.clone(), ok: None });
             }
             Event::Refused { id, content, reason } => {
                 let (content, reason) = (content.clone(), reason.clone());
@@ -242,9 +242,8 @@ impl State {
 
     /// The calls that wait for an approval.
     fn waiting_for(&self, wanted: &ApprovalId) -> Vec<CallId> {
-        let waits =
-            |record: &CallRecord| matches!(&record.became, Became::Waiting { approval, .. } if approval == wanted);
-        self.calls.iter().filter(|(_, record)| waits(record)).map(|(id, _)| id.clone()).collect()
+        let waiting = self.calls.iter().filter(|(_, record)| record.became.approval() == Some(wanted));
+        waiting.map(|(id, _)| id.clone()).collect()
     }
 
     fn said_no(&mut self, digest: &str) {
@@ -304,18 +303,23 @@ impl State {
 
     /// Whether a tool is open, leaving out what the model had not read.
     pub(super) fn was_open(&self, tool: &str, category: &str, unread: Option<Unread>) -> bool {
-        let opens = |opening: &Opening| {
-            opening.tools.iter().any(|own| *own == tool) || opening.categories.iter().any(|own| *own == category)
-        };
-        let message = |opening: &Opening| {
-            opening.by.as_ref().and_then(|by| self.calls.get(by)).map_or(0, |record| record.identity.message)
-        };
-        let was_read = |(at, opening): &(usize, &Opening)| match unread {
-            None => true,
-            Some(Unread::Message(first)) => message(opening) < first,
-            Some(Unread::Openings(read)) => *at < read,
-        };
-        self.openings.iter().enumerate().filter(was_read).any(|(_, opening)| opens(opening))
+        for (at, opening) in self.openings.iter().enumerate() {
+            let was_read = match unread {
+                None => true,
+                Some(Unread::Message(first)) => self.message_of_opening(opening) < first,
+                Some(Unread::Openings(read)) => at < read,
+            };
+            if was_read && opening.contains(tool, category) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The number of the message whose call opened something; 0 if the host opened it or the call is forgotten.
+    fn message_of_opening(&self, opening: &Opening) -> u64 {
+        let call = opening.by.as_ref().and_then(|by| self.calls.get(by));
+        call.map_or(0, |record| record.identity.message)
     }
 
     /// The calls whose answers opened something, named something or brought a skill that counts as read.
@@ -357,8 +361,7 @@ impl Snapshot {
     #[must_use]
     pub fn keep_waiting(mut self, own: impl Fn(&ApprovalId) -> bool) -> Self {
         self.state.pending.retain(|approval, _| own(approval));
-        let waits = |record: &CallRecord| matches!(&record.became, Became::Waiting { approval, .. } if !own(approval));
-        self.state.calls.retain(|_, record| !waits(record));
+        self.state.calls.retain(|_, record| record.became.approval().is_none_or(&own));
         self
     }
 }

@@ -124,12 +124,11 @@ impl Conversation {
                 Step::Changed(_) => {}
                 Step::Result(StepResult { id, name, ok, .. }) => {
                     self.unread = None;
-                    let same = |(_, label, called): &&(CallId, CallId, String)| match (&id, &name) {
+                    let place = open.iter().position(|(_, label, called)| match (&id, &name) {
                         (Some(id), _) => *label == id.as_str(),
                         (None, Some(name)) => called == name,
                         (None, None) => false,
-                    };
-                    let place = open.iter().position(|one| same(&one));
+                    });
                     if let Some((own, ..)) = place.map(|at| open.remove(at)) {
                         self.finished(&own, ok, None);
                     }

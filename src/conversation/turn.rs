@@ -43,6 +43,13 @@ struct Judged {
     answers: Vec<Value>,
 }
 
+impl Judged {
+    /// Whether the host is to run the call, which it knows by this id.
+    fn runs(&self, id: &CallId) -> bool {
+        matches!(&self.outcome, Outcome::Forward(forward) if forward.id == *id)
+    }
+}
+
 /// The calls of one assistant message. They were judged when it was made, one by one and in order.
 #[derive(Debug)]
 pub struct Turn<'c> {
@@ -158,8 +165,7 @@ impl Turn<'_> {
     /// # Errors
     /// [`CallError::NotAtHost`] if no call of that id in this turn is to be run, or it has its result already.
     pub fn finish(&mut self, id: &CallId, result: impl Into<ToolResult>) -> Result<(), CallError> {
-        let open = |call: &&mut Judged| matches!(&call.outcome, Outcome::Forward(forward) if forward.id == *id);
-        let Some(call) = self.calls.iter_mut().find(open) else {
+        let Some(call) = self.calls.iter_mut().find(|call| call.runs(id)) else {
             return Err(CallError::NotAtHost(id.clone()));
         };
         call.answers = vec![self.conversation.answer_part(&call.own, &result.into())?];
@@ -193,17 +199,15 @@ impl Turn<'_> {
 
     /// Judges the call anew that waits for an approval which a call that is the same has used.
     fn judge_anew(&mut self, approval: &ApprovalId) -> Option<(CallId, Resumed)> {
-        let waits =
-            |call: &&Judged| matches!(&call.outcome, Outcome::Confirm(confirm) if confirm.approval == *approval);
-        let waiting = self.calls.iter().find(waits)?;
-        let arrived = self.conversation.arrived(&waiting.call);
-        let resumed = match self.conversation.judge_known(&waiting.own, arrived)? {
+        let waiting = self.waiting_for(approval)?;
+        let (own, arrived) = (waiting.own.clone(), self.conversation.arrived(&waiting.call));
+        let resumed = match self.conversation.judge_known(&own, arrived)? {
             Outcome::Forward(forward) => Resumed::Run(forward),
             Outcome::Confirm(confirm) => Resumed::Waiting(confirm),
             Outcome::Refuse(refuse) => Resumed::Refused(refuse),
             Outcome::Reply(_) => return None,
         };
-        Some((waiting.own.clone(), resumed))
+        Some((own, resumed))
     }
 
     /// What to append to the conversation behind the assistant message: one answer a call, in the model's order and the

@@ -12,7 +12,7 @@ use super::coerce::coerced;
 #[cfg(feature = "validate")]
 use super::validate::{self, Validator};
 #[cfg(feature = "validate")]
-use crate::catalog::{Catalog, Tool};
+use crate::catalog::Catalog;
 #[cfg(feature = "validate")]
 use crate::diagnostic::{Diagnostic, Place};
 
@@ -46,21 +46,25 @@ pub(super) struct Validators(Vec<Option<Arc<Validator>>>);
 impl Validators {
     /// Compiles every tool's schema. One that does not compile is diagnosed and lets its calls through with a mark.
     pub(super) fn compile(catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> Self {
-        let compile = |tool: &Tool| match Validator::compile_shared(tool.parameters_shared()) {
-            Ok(validator) => Some(Arc::new(validator)),
-            Err(why) => {
-                let message = format!("tool `{}`: its schema does not compile: {why}", tool.name());
-                let help = "calls of it are forwarded unchecked until the schema is fixed";
-                diagnostics.push(Diagnostic::warning("bad-schema", Place::default(), message).help(help));
-                None
+        let mut validators = Vec::with_capacity(catalog.len());
+        for tool in catalog.iter() {
+            match Validator::compile_shared(tool.parameters_shared()) {
+                Ok(validator) => validators.push(Some(Arc::new(validator))),
+                Err(why) => {
+                    let message = format!("tool `{}`: its schema does not compile: {why}", tool.name());
+                    let help = "calls of it are forwarded unchecked until the schema is fixed";
+                    diagnostics.push(Diagnostic::warning("bad-schema", Place::default(), message).help(help));
+                    validators.push(None);
+                }
             }
-        };
-        Self(catalog.iter().map(compile).collect())
+        }
+        Self(validators)
     }
 
     /// The same for some of the tools only.
     pub(super) fn filtered(&self, kept: &[bool]) -> Self {
-        Self(self.0.iter().zip(kept).filter(|(_, kept)| **kept).map(|(one, _)| one.clone()).collect())
+        let kept = self.0.iter().zip(kept).filter(|(_, kept)| **kept);
+        Self(kept.map(|(validator, _)| validator.clone()).collect())
     }
 }
 

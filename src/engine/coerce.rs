@@ -79,10 +79,6 @@ impl<'s> Mender<'s> {
     fn mend_object(&mut self, node: &'s Value, raw: &str, path: &str, depth: usize) -> Option<String> {
         let members: IndexMap<String, &RawValue> = serde_json::from_str(raw).ok()?;
         let layers = self.layers(node, "object");
-        let required = |name: &str| {
-            let lists = layers.iter().filter_map(|layer| layer.get("required")?.as_array());
-            lists.flatten().any(|own| own.as_str() == Some(name))
-        };
         let mut changed = false;
         let mut kept: Vec<String> = Vec::with_capacity(members.len());
         for (name, value) in &members {
@@ -91,7 +87,7 @@ impl<'s> Mender<'s> {
             let mut own = None;
             if let Some(schema) = schema {
                 let takes_null = Types::of(self.root, schema).is_none_or(|types| types.has("null"));
-                if value.get().trim() == "null" && !takes_null && !required(name) {
+                if value.get().trim() == "null" && !takes_null && !is_required(&layers, name) {
                     self.note(&at, "null was taken as not given");
                     changed = true;
                     continue;
@@ -138,9 +134,9 @@ impl<'s> Mender<'s> {
             }
             waiting.extend(map.get("allOf").and_then(Value::as_array).into_iter().flatten());
             for key in ["anyOf", "oneOf"] {
-                let branches = map.get(key).and_then(Value::as_array).into_iter().flatten();
-                let takes = |branch: &&Value| Types::of(self.root, branch).is_none_or(|types| types.has(name));
-                let mut fitting = branches.filter(takes);
+                let Some(branches) = map.get(key).and_then(Value::as_array) else { continue };
+                let mut fitting =
+                    branches.iter().filter(|branch| Types::of(self.root, branch).is_none_or(|types| types.has(name)));
                 if let (Some(one), None) = (fitting.next(), fitting.next()) {
                     waiting.push(one);
                 }
@@ -148,6 +144,12 @@ impl<'s> Mender<'s> {
         }
         layers
     }
+}
+
+/// Whether one of the schemas that an object has to meet requires a property.
+fn is_required(layers: &[&Map<String, Value>], name: &str) -> bool {
+    let mut lists = layers.iter().filter_map(|layer| layer.get("required")?.as_array());
+    lists.any(|list| list.iter().any(|own| own.as_str() == Some(name)))
 }
 
 /// Whether a text is a JSON number (RFC 8259, section 6), and an integer unless `fractions` fit.

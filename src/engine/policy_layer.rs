@@ -60,11 +60,10 @@ pub(crate) struct Exact<'a> {
 impl Exact<'_> {
     /// The text, if the value does not give it back: white space, the form of numbers, digits that no float holds.
     fn differing_text(&self) -> Option<String> {
-        let differs = |text: &&str| {
-            let own = self.value.to_string();
-            own != **text
-        };
-        self.text.filter(differs).map(str::to_owned)
+        let text = self.text?;
+        // The texts are compared: as values, `1.0` and `1.00` are equal.
+        let written_anew = self.value.to_string();
+        (written_anew != text).then(|| text.to_owned())
     }
 }
 
@@ -328,8 +327,8 @@ impl PolicyLayer {
         let request = self.request(tool, arguments, call_ref, Displayed::default());
         let open = self.gate.open(call_ref.conversation, self.now_ms()).unwrap_or_default();
         // A transcript has no keys: a call that was asked about under one has none here.
-        let same = |asked: &Approval| asked.request.has_same_id(&request) && asked.request.has_same_arguments(&request);
-        open.into_iter().rev().find(same)
+        let mut newest_first = open.into_iter().rev();
+        newest_first.find(|asked| asked.request.has_same_id(&request) && asked.request.has_same_arguments(&request))
     }
 
     /// An approval as it stands.

@@ -19,6 +19,11 @@ pub(crate) struct UndoPlan {
 }
 
 impl UndoPlan {
+    /// The plan of a call that cannot be undone, and why.
+    fn irreversible(why: String) -> Self {
+        Self { class: Undo::Irreversible, paths: Vec::new(), why: Some(why) }
+    }
+
     /// As far as it is known without the disk.
     pub(crate) fn undo(&self) -> CallUndo {
         CallUndo { class: self.class, snapshot: None, why: self.why.clone() }
@@ -32,11 +37,10 @@ impl UndoPlan {
 
 impl PolicyLayer {
     pub(crate) fn undo_plan(&self, call: &PolicyCall<'_>, context: &Context) -> UndoPlan {
-        let irreversible = |why| UndoPlan { class: Undo::Irreversible, paths: Vec::new(), why: Some(why) };
         match self.policy().undo(call, context) {
-            (Undo::Snapshot, Err(none)) => irreversible(none.why),
+            (Undo::Snapshot, Err(none)) => UndoPlan::irreversible(none.why),
             (Undo::Snapshot, Ok(_)) if self.snapshots.is_none() => {
-                irreversible("nobody keeps snapshots here".to_owned())
+                UndoPlan::irreversible("nobody keeps snapshots here".to_owned())
             }
             (class, paths) => UndoPlan { class, paths: paths.unwrap_or_default(), why: None },
         }

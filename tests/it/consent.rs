@@ -308,7 +308,7 @@ fn a_sub_agent_knows_skills_only_if_it_is_given_them() {
         else {
             panic!("answered")
         };
-        assert_eq!(!reply.is_error, knows, "{}", reply.content);
+        assert_eq!(!reply.answer.failed, knows, "{}", reply.answer.content);
         let again = parent.engine().replay(&child.take_log(0)).unwrap();
         assert_eq!(again, child);
     }

@@ -46,7 +46,7 @@ fn hiding() -> impl Iterator<Item = Arm> {
 #[track_caller]
 fn shown(outcome: Outcome) -> Reply {
     match outcome {
-        Outcome::Reply(reply) if reply.kind == ReplyKind::Shown => reply,
+        Outcome::Reply(reply) if reply.answer.kind == ReplyKind::Shown => reply,
         other => panic!("shown first, not {other:?}"),
     }
 }
@@ -65,14 +65,15 @@ fn a_call_that_writes_is_shown_what_was_hidden_and_then_runs() {
         let mut conversation = engine(arm, Blind::Show).talk();
         let reply = shown(conversation.dispatch(&put("1")));
         assert!(
-            reply.content.starts_with("put was not run yet: these of its parameters were not shown to you: `"),
+            reply.answer.content.starts_with("put was not run yet: these of its parameters were not shown to you: `"),
             "{arm}"
         );
         assert!(
-            reply.content.contains("`mode`, `count`") && reply.content.contains("\"enum\":[\"slow\",\"fast\"]"),
+            reply.answer.content.contains("`mode`, `count`")
+                && reply.answer.content.contains("\"enum\":[\"slow\",\"fast\"]"),
             "{arm}"
         );
-        assert!(reply.is_error && reply.opened.len() == 1, "{arm}");
+        assert!(reply.answer.failed && reply.opened.len() == 1, "{arm}");
         assert!(is_forwarded(&conversation.dispatch(&put("2"))), "{arm}: unchanged");
         assert!(matches!(conversation.dispatch(&put("1")), Outcome::Reply(_)), "{arm}: the same id, the same answer");
         // It has not failed: the loop breaker has nothing to count.
@@ -109,19 +110,22 @@ fn a_result_of_a_tool_that_only_reads_says_what_there_is() {
             let look = |id: &str| Call::new(id, "look", json!({"path": "a", "count": 1}));
             let Outcome::Forward(first) = conversation.dispatch(&look("1")) else { panic!("{arm}: it runs") };
             let line = "[look has parameters that you were not shown, all optional and not given in this call: `mode`]";
-            assert_eq!(first.note.as_deref(), Some(line), "{arm} {wire}");
+            assert_eq!(first.notes.note.as_deref(), Some(line), "{arm} {wire}");
             let again = conversation.dispatch(&look("1"));
-            assert!(matches!(&again, Outcome::Forward(own) if own.note == first.note), "the same call, the same note");
+            assert!(
+                matches!(&again, Outcome::Forward(own) if own.notes.note == first.notes.note),
+                "the same call, the same note"
+            );
             let replayed = conversation.engine().replay(&conversation.clone().take_log(0)).unwrap();
             assert!(replayed == conversation, "{arm} {wire}");
             let messages = Value::Array(conversation.answer(&first.id, "42").unwrap());
             let text = messages.to_string();
             assert!(text.contains("`mode`]\\n42"), "{arm} {wire}: {text}");
             let Outcome::Forward(second) = conversation.dispatch(&look("2")) else { panic!("{arm}") };
-            assert_eq!(second.note, None, "{arm} {wire}: once");
+            assert_eq!(second.notes.note, None, "{arm} {wire}: once");
             conversation.seen_calls(["2"]);
             let Outcome::Forward(third) = conversation.dispatch(&look("3")) else { panic!("{arm}") };
-            assert!(third.note.is_some(), "{arm} {wire}: it is out of sight");
+            assert!(third.notes.note.is_some(), "{arm} {wire}: it is out of sight");
         }
     }
 }
@@ -140,16 +144,16 @@ fn models_that_share_a_conversation_are_each_answered_whole() {
         // More often than one model may look things up or fail before it is told to stop.
         for id in 1..8 {
             let again = looked_up(conversation.dispatch(&opens(id)));
-            assert_eq!((&again.content, &again.opened), (&first.content, &first.opened), "{arm}");
+            assert_eq!((&again.answer.content, &again.opened), (&first.answer.content, &first.opened), "{arm}");
         }
         // What one was shown before it wrote, runs for all: no model can be held to what another has read.
-        assert!(shown(conversation.dispatch(&put("a"))).content.contains("not run yet"), "{arm}");
+        assert!(shown(conversation.dispatch(&put("a"))).answer.content.contains("not run yet"), "{arm}");
         assert!(is_forwarded(&conversation.dispatch(&put("b"))), "{arm}");
         // A tool that reads says each time what was hidden.
         for id in ["c", "d"] {
             let look = Call::new(id, "look", json!({"path": "a", "count": 1}));
             let Outcome::Forward(forward) = conversation.dispatch(&look) else { panic!("{arm}") };
-            assert!(forward.note.is_some(), "{arm}");
+            assert!(forward.notes.note.is_some(), "{arm}");
         }
         let replayed = conversation.engine().replay(&conversation.clone().take_log(0)).unwrap();
         assert!(replayed == conversation, "{arm}");
@@ -174,8 +178,12 @@ fn what_one_answer_of_a_message_shows_no_other_call_of_it_has_seen() {
                 let kinds: Vec<bool> = turn.outcomes().map(is_forwarded).collect();
                 assert_eq!(kinds, [false, false], "{arm} {wire} {second}");
                 let Some(Outcome::Reply(reply)) = turn.outcomes().nth(1) else { panic!("{arm} {wire}") };
-                assert_eq!(reply.kind, ReplyKind::Shown, "{arm} {wire}");
-                assert!(reply.content.contains("in another answer to the same message"), "{}", reply.content);
+                assert_eq!(reply.answer.kind, ReplyKind::Shown, "{arm} {wire}");
+                assert!(
+                    reply.answer.content.contains("in another answer to the same message"),
+                    "{}",
+                    reply.answer.content
+                );
                 drop(turn.into_messages());
                 let next = conversation.dispatch(&Call::fresh(second, arguments.clone()));
                 assert!(is_forwarded(&next), "{arm} {wire} {second}: read by now");
@@ -191,7 +199,7 @@ fn a_tool_that_is_not_shown_at_all_is_shown_first() {
     let profile = ToolProfile::parse("core = ['take', 'look']\nunlisted = 'hidden'", "p.toml").into_result().unwrap();
     let mut conversation = Engine::builder(catalog).profile(profile).arm(Arm::Outline).build().unwrap().talk();
     let reply = shown(conversation.dispatch(&put("1")));
-    assert!(reply.content.contains("`mode`, `count`"), "{}", reply.content);
+    assert!(reply.answer.content.contains("`mode`, `count`"), "{}", reply.answer.content);
     assert!(is_forwarded(&conversation.dispatch(&put("2"))));
 }
 
@@ -208,7 +216,7 @@ fn names_are_told_whatever_they_are() {
     let engine = Engine::builder(Catalog::from_mcp(&tools.to_string()).unwrap()).arm(Arm::Stable).build().unwrap();
     let outcome = engine.talk().dispatch(&Call::fresh("look", json!({"path": "a"})));
     let Outcome::Forward(forward) = outcome else { panic!("it runs") };
-    let note = forward.note.unwrap();
+    let note = forward.notes.note.unwrap();
     assert!(note.lines().count() == 1 && !note.contains('\u{202e}'), "{note}");
     assert!((0..300).all(|n| note.contains(&format!("`p{n}`"))), "{note}");
 }
@@ -276,7 +284,7 @@ fn corpus_no_omission_is_silent() {
                 calls += 1;
                 let said = |text: &str| hidden.iter().all(|name| text.contains(name.as_str()));
                 match outcome {
-                    Outcome::Forward(forward) => match forward.note {
+                    Outcome::Forward(forward) => match forward.notes.note {
                         Some(note) => {
                             assert!(said(&note) && !hidden.is_empty(), "{} {arm} {name}: {note}", list.name);
                             noted += 1;
@@ -285,7 +293,12 @@ fn corpus_no_omission_is_silent() {
                     },
                     other => {
                         let reply = shown(other);
-                        assert!(said(&reply.content) && !hidden.is_empty(), "{} {arm} {}", list.name, tool.name());
+                        assert!(
+                            said(&reply.answer.content) && !hidden.is_empty(),
+                            "{} {arm} {}",
+                            list.name,
+                            tool.name()
+                        );
                         first += 1;
                         let again = conversation.dispatch(&Call::fresh(tool.name().as_str(), json!({})));
                         assert!(is_forwarded(&again), "{} {arm} {}: once", list.name, tool.name());

@@ -249,11 +249,11 @@ proptest! {
             for name in &world.skills {
                 let outcome = talk.fork().dispatch(&Call::fresh("activate_skill", json!({"name": name})));
                 match &outcome {
-                    Outcome::Reply(reply) if on.skills && reply.kind == ReplyKind::Activated => {
-                        let said = reply.content.to_string();
+                    Outcome::Reply(reply) if on.skills && reply.answer.kind == ReplyKind::Activated => {
+                        let said = reply.answer.content.to_string();
                         prop_assert_eq!(&*learnt.entry(name).or_insert_with(|| said.clone()), &said, "{:?}", on);
                     }
-                    Outcome::Reply(reply) => prop_assert!(!on.skills && reply.is_error, "{:?}: {:?}", on, outcome),
+                    Outcome::Reply(reply) => prop_assert!(!on.skills && reply.answer.failed, "{:?}: {:?}", on, outcome),
                     _ => return Err(TestCaseError::fail(format!("{on:?} {name}: {outcome:?}"))),
                 }
             }
@@ -261,9 +261,9 @@ proptest! {
                 let call = world.call(step);
                 let outcome = talk.dispatch(&call);
                 if let (Step::Activate(_), true, Outcome::Reply(reply)) = (step, on.skills, &outcome)
-                    && reply.kind == ReplyKind::Activated
+                    && reply.answer.kind == ReplyKind::Activated
                 {
-                    let said = reply.content.to_string();
+                    let said = reply.answer.content.to_string();
                     prop_assert_eq!(&*taught.entry(at).or_insert_with(|| said.clone()), &said, "{:?}", on);
                 }
                 let mut same = alone.talk_on(world.wire());

@@ -103,11 +103,15 @@ fn a_tool_that_only_reads_and_waits_for_a_person_is_shown_what_was_hidden_first(
     let mut session = engine.build().unwrap().talk();
     let look = |id| Call::new(id, "look", json!({"path": "a"}));
     let Outcome::Reply(reply) = session.dispatch(&look("1")) else { panic!("shown first") };
-    assert!(reply.kind == ReplyKind::Shown && reply.content.contains("`mode`"), "{}", reply.content);
+    assert!(
+        reply.answer.kind == ReplyKind::Shown && reply.answer.content.contains("`mode`"),
+        "{}",
+        reply.answer.content
+    );
     let Outcome::Confirm(confirm) = session.dispatch(&look("2")) else { panic!("waits") };
     approver.approve(confirm.approval.as_str(), 1_000).unwrap();
     let Some(Outcome::Forward(forward)) = session.take_up(confirm.approval.as_str()) else { panic!("it runs") };
-    assert_eq!(forward.note, None, "the model has read it");
+    assert_eq!(forward.notes.note, None, "the model has read it");
 }
 
 #[test]
@@ -155,7 +159,7 @@ fn what_is_denied_outright_appears_nowhere() {
             Call::fresh("run_shel", json!({})),
         ] {
             let Outcome::Reply(reply) = session.dispatch(&call) else { panic!("{arm} {}", call.name) };
-            let said = reply.content.to_string();
+            let said = reply.answer.content.to_string();
             let own = call.arguments == json!({"command": "ls"});
             assert!(own || !said.contains("run_shell"), "{arm}: {said}");
             assert!(!said.contains("\"name\":\"run_shell\""), "{arm}: its schema is never revealed");
@@ -172,7 +176,7 @@ fn deny_comes_before_the_schema() {
     let Outcome::Refuse(refusal) = session.dispatch(&call) else { panic!("denied, not repaired") };
     assert!(!refusal.content.contains("parameters"), "{}", refusal.content);
     let other = Call::fresh("delete_file", json!({"nonsense": 1}));
-    assert!(matches!(session.dispatch(&other), Outcome::Reply(reply) if reply.kind == ReplyKind::Invalid));
+    assert!(matches!(session.dispatch(&other), Outcome::Reply(reply) if reply.answer.kind == ReplyKind::Invalid));
 }
 
 #[test]
@@ -182,13 +186,17 @@ fn skills_are_declared_activated_and_remembered() {
     let array: Vec<Value> = session.tools().to().unwrap();
     assert_eq!(array.last().unwrap()["function"]["name"], "activate_skill");
     let Outcome::Reply(reply) = session.dispatch(&activate("format-basic")) else { panic!("answered") };
-    assert_eq!((reply.kind, reply.is_error), (ReplyKind::Activated, false));
-    assert!(reply.content.contains("<skill_content name=\"format-basic\">"));
+    assert_eq!((reply.answer.kind, reply.answer.failed), (ReplyKind::Activated, false));
+    assert!(reply.answer.content.contains("<skill_content name=\"format-basic\">"));
     assert_eq!(reply.activation.as_ref().unwrap().name, "format-basic");
     let Outcome::Reply(again) = session.dispatch(&activate("format-basic")) else { panic!("answered") };
-    assert!(again.content.len() < reply.content.len(), "a second time is brief");
+    assert!(again.answer.content.len() < reply.answer.content.len(), "a second time is brief");
     let Outcome::Reply(unknown) = session.dispatch(&activate("format-basics")) else { panic!("answered") };
-    assert!(unknown.is_error && unknown.content.contains("format-basic"), "{}", unknown.content.to_string());
+    assert!(
+        unknown.answer.failed && unknown.answer.content.contains("format-basic"),
+        "{}",
+        unknown.answer.content.to_string()
+    );
     assert_eq!(session.active_skills().iter().count(), 1);
     let replayed = engine.replay(&session.take_log(0)).unwrap();
     assert!(replayed == session, "the active set survives a replay");
@@ -204,9 +212,9 @@ fn skills_that_ask_wait_and_denied_ones_do_not_exist() {
     assert!(!session.tools().json().contains("chart-basic"));
     assert!(matches!(session.dispatch(&activate("format-basic")), Outcome::Refuse(_)));
     session.approve_skill("format-basic");
-    assert!(matches!(session.dispatch(&activate("format-basic")), Outcome::Reply(reply) if !reply.is_error));
+    assert!(matches!(session.dispatch(&activate("format-basic")), Outcome::Reply(reply) if !reply.answer.failed));
     let Outcome::Reply(denied) = session.dispatch(&activate("chart-basics")) else { panic!("answered") };
-    assert!(!denied.content.contains("chart-basic`"), "{}", denied.content.to_string());
+    assert!(!denied.answer.content.contains("chart-basic`"), "{}", denied.answer.content.to_string());
 }
 
 /// What the model is shown without the skill's own tool.

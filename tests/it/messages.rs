@@ -167,8 +167,8 @@ fn a_message_that_comes_again_while_it_is_open_is_a_resend() {
     talk.answer(&"1".into(), "what there is").unwrap();
     let before = store.chain().unwrap().len();
     let again = judge(&mut talk, &message);
-    assert_eq!(reply(&again[0]).kind, ReplyKind::Finished);
-    assert_eq!((&*reply(&again[0]).content, reply(&again[0]).is_error), ("what there is", false));
+    assert_eq!(reply(&again[0]).answer.kind, ReplyKind::Finished);
+    assert_eq!((&*reply(&again[0]).answer.content, reply(&again[0]).answer.failed), ("what there is", false));
     let same = |again: &[Outcome]| {
         assert_eq!((&again[1], &again[3]), (&first[1], &first[3]), "forwarded and answered calls get the same outcome");
         assert_eq!(approval(&again[2]), "ap-1", "and a waiting call its approval");
@@ -178,11 +178,11 @@ fn a_message_that_comes_again_while_it_is_open_is_a_resend() {
     // Another process knows all but the result, which a log holds only on request.
     let mut other = restarted(&engine, &mut talk, &mut log);
     let again = judge(&mut other, &message);
-    assert!(reply(&again[0]).content.contains("already ran"), "{}", reply(&again[0]).content);
+    assert!(reply(&again[0]).answer.content.contains("already ran"), "{}", reply(&again[0]).answer.content);
     same(&again);
     // A snapshot holds it.
     let mut other = engine.restore(serde_json::from_value(json!(talk.snapshot())).unwrap()).unwrap();
-    assert_eq!(&*reply(&judge(&mut other, &message)[0]).content, "what there is");
+    assert_eq!(&*reply(&judge(&mut other, &message)[0]).answer.content, "what there is");
     // Another message closes it: then the same bytes are a new message.
     judge(&mut talk, &self::message(Wire::OpenAiChat, &[("5", "look", 9)]));
     let anew = judge(&mut talk, &message);
@@ -200,11 +200,15 @@ fn results_are_logged_on_request_and_redacted_in_snapshots() {
     let long = format!("{} token=abcdef", "x".repeat(5_000));
     talk.answer(&"1".into(), long.as_str()).unwrap();
     let mut other = restarted(&engine, &mut talk, &mut log);
-    assert_eq!(&*reply(&judge(&mut other, &message)[0]).content, long);
+    assert_eq!(&*reply(&judge(&mut other, &message)[0]).answer.content, long);
     let mut other = engine.restore(talk.snapshot()).unwrap();
-    let stored = reply(&judge(&mut other, &message)[0]).content.to_string();
+    let stored = reply(&judge(&mut other, &message)[0]).answer.content.to_string();
     assert_eq!(stored, format!("{} token=[redacted]", "x".repeat(5_000)), "without secrets, at its full length");
-    assert_eq!(&*reply(&judge(&mut talk.fork(), &message)[0]).content, long, "a fork continues the open message");
+    assert_eq!(
+        &*reply(&judge(&mut talk.fork(), &message)[0]).answer.content,
+        long,
+        "a fork continues the open message"
+    );
     // A closed message has no stored results.
     talk.report_result(&"2".into(), true);
     assert!(json!(talk.snapshot()).get("results").is_none());
@@ -292,7 +296,7 @@ fn a_key_is_one_message_whenever_it_comes() {
     let mut other = restarted(&engine, &mut talk, &mut log);
     for talk in [&mut talk, &mut other] {
         for outcome in judge(talk, keyed("msg_1")) {
-            assert_eq!(reply(&outcome).kind, ReplyKind::Finished);
+            assert_eq!(reply(&outcome).answer.kind, ReplyKind::Finished);
         }
     }
     assert_eq!(store.chain().unwrap().len(), chain, "nothing ran and nothing is on record");

@@ -70,7 +70,7 @@ pub(crate) trait Dispatch {
     /// The same; a call that is only answered with what was hidden is made again.
     fn dispatch_seen(&mut self, call: &Call) -> Outcome {
         match self.dispatch(call) {
-            Outcome::Reply(reply) if reply.kind == ReplyKind::Shown => self.dispatch(&call.again()),
+            Outcome::Reply(reply) if reply.answer.kind == ReplyKind::Shown => self.dispatch(&call.again()),
             other => other,
         }
     }

@@ -98,13 +98,13 @@ fn a_call_leaves_with_its_copy_and_its_record_names_it() {
     let host = Arc::new(Host::default());
     let (mut session, _, store) = session(Some(host.clone()));
     let Outcome::Forward(forward) = session.dispatch(&write()) else { panic!("Tier B runs") };
-    let undo = forward.undo.unwrap();
+    let undo = forward.notes.undo.unwrap();
     assert_eq!((undo.class, undo.snapshot.as_ref().unwrap().id.as_str()), (Undo::Snapshot, "of-c1"));
     assert_eq!(host.said(), ["take c1 /work/q1.xlsx waits=false"], "nobody is asked, so nothing is checked");
     let decision = record(&store, Kind::Decision);
     assert_eq!((decision.undo.as_deref(), &decision.detail["snapshot"]["id"]), (Some("snapshot"), &json!("of-c1")));
     let Outcome::Forward(again) = session.dispatch(&write()) else { panic!("the same again") };
-    assert_eq!((again.undo.unwrap(), host.said()), (undo, Vec::new()), "nothing is copied twice");
+    assert_eq!((again.notes.undo.unwrap(), host.said()), (undo, Vec::new()), "nothing is copied twice");
     session.report_result(&"c1".into(), true);
     session.report_result(&"c1".into(), true);
     assert_eq!(host.said(), ["ended c1"]);
@@ -121,7 +121,7 @@ fn what_a_person_approves_is_copied_after_the_yes() {
     assert_eq!(host.said(), Vec::<String>::new(), "nothing leaves before the yes, and nothing is copied");
     approver.approve(confirm.approval.as_str(), 1_010).unwrap();
     let Some(Outcome::Forward(forward)) = session.take_up(confirm.approval.as_str()) else { panic!("it runs") };
-    assert_eq!(forward.undo.unwrap().snapshot.unwrap().id, "of-c1");
+    assert_eq!(forward.notes.undo.unwrap().snapshot.unwrap().id, "of-c1");
     assert_eq!(host.said(), ["take c1 /work/q1.xlsx waits=true"]);
     assert_eq!(record(&store, Kind::Consumed).detail["snapshot"]["id"], "of-c1");
 }
@@ -132,19 +132,19 @@ fn without_a_copy_nothing_is_claimed() {
         |why: &str| Some(CallUndo { class: Undo::Irreversible, snapshot: None, why: Some(why.to_owned()) });
     let (mut nobody, _, store) = session(None);
     let Outcome::Forward(forward) = nobody.dispatch(&write()) else { panic!("Tier B runs") };
-    assert_eq!(forward.undo, irreversible("nobody keeps snapshots here"));
+    assert_eq!(forward.notes.undo, irreversible("nobody keeps snapshots here"));
     assert_eq!(record(&store, Kind::Decision).undo.as_deref(), Some("irreversible"));
     let host = Arc::new(Host::default());
     *host.none.lock().unwrap() = Some(("the disk is full", false));
     let (mut session, approver, store) = session(Some(host.clone()));
     let Outcome::Forward(forward) = session.dispatch(&write()) else { panic!("Tier B runs") };
-    assert_eq!(forward.undo, irreversible("the disk is full"));
+    assert_eq!(forward.notes.undo, irreversible("the disk is full"));
     assert_eq!(record(&store, Kind::Decision).undo.as_deref(), Some("irreversible"));
     let Outcome::Confirm(confirm) = session.dispatch(&delete("c2")) else { panic!("Tier A waits") };
     assert_eq!((confirm.shown.undo.as_str(), confirm.shown.undo_why.as_str()), ("irreversible", "the disk is full"));
     approver.approve(confirm.approval.as_str(), 1_010).unwrap();
     let Some(Outcome::Forward(forward)) = session.take_up(confirm.approval.as_str()) else { panic!("as it was shown") };
-    assert_eq!(forward.undo, irreversible("the disk is full"));
+    assert_eq!(forward.notes.undo, irreversible("the disk is full"));
 }
 
 #[test]

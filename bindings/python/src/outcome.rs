@@ -175,19 +175,19 @@ outcome! {
         /// Why it was answered here: expanded, activated, invalid, shown, unknown_tool or loop.
         #[getter]
         fn kind<'py>(&self, py: Python<'py>) -> Typed<'py, typed::ReplyKind> {
-            typed::name(py, &named(&self.inner.kind))
+            typed::name(py, &named(&self.inner.answer.kind))
         }
 
         /// The text for the model.
         #[getter]
         fn content(&self) -> &str {
-            &self.inner.content
+            &self.inner.answer.content
         }
 
         /// Whether the model should be told that its call failed.
         #[getter]
         fn is_error(&self) -> bool {
-            self.inner.is_error
+            self.inner.answer.failed
         }
 
         /// The tools whose whole schemas this answer opens, in catalogue order: a tuple of OpenedTool.
@@ -197,7 +197,7 @@ outcome! {
         }
 
         fn __repr__(&self) -> String {
-            let (id, kind, failed) = (self.id(), named(&self.inner.kind), python_bool(self.is_error()));
+            let (id, kind, failed) = (self.id(), named(&self.inner.answer.kind), python_bool(self.is_error()));
             format!("Reply(id={id:?}, kind={kind:?}, is_error={failed}, content={:?})", short(self.content()))
         }
     }
@@ -211,13 +211,13 @@ outcome! {
         /// there. Frameworks that wrap results themselves use ``noted``.
         #[getter]
         fn note(&self) -> Option<&str> {
-            self.inner.note.as_deref()
+            self.inner.notes.note.as_deref()
         }
 
         /// Why the arguments were not checked against the schema; None if they were.
         #[getter]
         fn unchecked(&self) -> Option<&str> {
-            self.inner.unchecked.as_deref()
+            self.inner.notes.unchecked.as_deref()
         }
 
         /// Why policy let it through, in policy's words; None where it gives no reason.
@@ -228,7 +228,7 @@ outcome! {
 
         /// A result as text with the note before it, where there is one.
         fn noted(&self, result: &str) -> String {
-            match &self.inner.note {
+            match &self.inner.notes.note {
                 Some(note) => format!("{note}\n{result}"),
                 None => result.to_owned(),
             }

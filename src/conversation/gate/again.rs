@@ -1,14 +1,11 @@
 //! A call that comes again with its message: it gets its answer, its stored result, its approval, or is forwarded again.
 
-use std::sync::Arc;
-
 use super::consent::already_used;
-use super::{Arrival, Call, Passing};
+use super::{Arrival, Call};
 use crate::conversation::outcome::{Context, Outcome, PolicyMark, Refuse, Reply};
 use crate::conversation::state::{Became, CallRecord};
-use crate::conversation::{Conversation, ReplyKind};
+use crate::conversation::{Answer, Conversation, ForwardNotes, ReplyKind};
 use crate::engine::ACTIVATE_SKILL;
-use crate::policy::CallUndo;
 use crate::skill::{self, Activation, ActiveSet};
 use crate::wire::Arguments;
 
@@ -19,24 +16,10 @@ impl Conversation {
         match became {
             // The log ended while it was being judged: no outcome was given.
             Became::Judged => None,
-            Became::Answered { kind, content, failed, notes, opened, mentioned } => {
-                let named = Some(target.clone()).filter(|_| kind != ReplyKind::UnknownTool);
-                let reply = Reply {
-                    id: call.id(),
-                    label: call.label(),
-                    name: call.name.clone(),
-                    target: named.clone(),
-                    kind,
-                    content,
-                    opened: opened.iter().filter_map(|name| self.opened_tool(name)).collect(),
-                    is_error: failed,
-                    activation: self.activation(&target, arguments),
-                    context: self.context(),
-                    wire: self.wire(),
-                    native: None,
-                    additions: self.additions(&opened),
-                };
-                Some(Outcome::Reply(self.with_native(reply, named.as_deref(), &mentioned, &notes)))
+            Became::Answered(answer) => {
+                let known = (answer.kind != ReplyKind::UnknownTool).then_some(target.as_str());
+                let reply = self.reply(call, known, answer);
+                Some(Outcome::Reply(Reply { activation: self.activation(&target, arguments), ..reply }))
             }
             Became::Forwarded { ok: Some(true), .. } | Became::Resumed { ok: Some(true), .. } => {
                 Some(self.finished_before(call, &target))
@@ -44,22 +27,16 @@ impl Conversation {
             // Its host tries once more: that is another run, with a record and a copy of its own.
             Became::Forwarded { ok: Some(false), .. } => None,
             // Read from a transcript, and policy asks: whether it was approved is unknown.
-            Became::Forwarded { policy: PolicyMark::Confirm, .. } => None,
-            Became::Forwarded { unchecked, note, policy, reason, undo, .. } => {
-                let context = Context { policy, reason, ..self.context() };
-                self.forward_again(call, &target, arguments, Passing { unchecked, note }, context, undo)
-            }
+            Became::Forwarded { notes, .. } if notes.policy == PolicyMark::Confirm => None,
+            Became::Forwarded { notes, .. } => self.forward_again(call, &target, arguments, notes),
             Became::Resumed { approval, ok: Some(false), .. } => {
                 let reason = format!("it was approved ({approval}), ran and failed; the approval is used");
                 self.refuse_again(call, &target, &reason)
             }
-            Became::Resumed { approval, undo, .. } => match self.may_hand_over(call, arrival) {
-                true => {
-                    let context = self.approved(&approval);
-                    self.forward_again(call, &target, arguments, Passing::default(), context, undo)
-                }
-                false => self.refuse_again(call, &target, &already_used(approval.as_str())),
-            },
+            Became::Resumed { approval, undo, .. } if self.may_hand_over(call, arrival) => {
+                self.forward_again(call, &target, arguments, Self::approved(&approval, undo))
+            }
+            Became::Resumed { approval, .. } => self.refuse_again(call, &target, &already_used(approval.as_str())),
             // `None` where the approval was used for a later call that is the same, or expired: this one is judged anew.
             Became::Waiting { approval, .. } if self.has_lapsed(&approval) => None,
             Became::Waiting { approval, .. } => self.take_up(&approval, call).ok().map(Outcome::from),
@@ -80,27 +57,15 @@ impl Conversation {
 
     /// The answer to a call that ran and was reported.
     fn finished_before(&self, call: &Call, target: &str) -> Outcome {
-        let shown = self.bound.names.tools.sent(target);
-        let stored = self.stored_result(&call.own);
-        let is_error = stored.is_none();
-        let content = stored.unwrap_or_else(|| {
-            Arc::from(format!("{shown} already ran for this call; its result is no longer stored."))
-        });
-        Outcome::Reply(Reply {
-            id: call.id(),
-            label: call.label(),
-            name: call.name.clone(),
-            target: Some(target.to_owned()),
-            kind: ReplyKind::Finished,
-            content,
-            opened: Vec::new(),
-            is_error,
-            activation: None,
-            context: self.context(),
-            wire: self.wire(),
-            native: None,
-            additions: Vec::new(),
-        })
+        let answer = match self.stored_result(&call.own) {
+            Some(content) => Answer::new(ReplyKind::Finished, content),
+            None => {
+                let shown = self.bound.names.tools.sent(target);
+                let content = format!("{shown} already ran for this call; its result is no longer stored.");
+                Answer::error(ReplyKind::Finished, content)
+            }
+        };
+        Outcome::Reply(self.reply(call, Some(target), answer))
     }
 
     fn refuse_again(&self, call: &Call, target: &str, reason: &str) -> Option<Outcome> {
@@ -109,19 +74,11 @@ impl Conversation {
         Some(Outcome::Refuse(self.refusal(call, tool, reason)))
     }
 
-    fn forward_again(
-        &self,
-        call: &Call,
-        target: &str,
-        arguments: &Arguments,
-        passing: Passing,
-        context: Context,
-        undo: Option<CallUndo>,
-    ) -> Option<Outcome> {
+    fn forward_again(&self, call: &Call, target: &str, arguments: &Arguments, notes: ForwardNotes) -> Option<Outcome> {
         let engine = self.engine.clone();
         // A tool that is gone since is unknown now, and judged so.
         let tool = engine.catalog().get(target)?;
-        Some(Outcome::Forward(self.forwarded(call, tool, arguments, passing, context, undo)))
+        Some(Outcome::Forward(self.forwarded(call, tool, arguments, notes)))
     }
 
     /// What the host keeps of an activated skill, as the first answer gave it.

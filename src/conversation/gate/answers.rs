@@ -1,14 +1,14 @@
 //! Answers that the gate gives by itself: to unknown tools, to arguments that do not fit, to empty wrappings.
 
-use std::sync::Arc;
+use serde_json::Value;
 
 use super::resolve::near;
-use super::{Judging, Kind, Meant};
+use super::{Call, CallInProgress, CallKind, ResolvedTool};
 use crate::catalog::Tool;
 use crate::conversation::breaker::Nudge;
 use crate::conversation::event::Event;
 use crate::conversation::outcome::{OpenedTool, Outcome, Reply, developer_note, references};
-use crate::conversation::{Conversation, ReplyKind};
+use crate::conversation::{Answer, Conversation, ReplyKind};
 use crate::diagnostic::visible;
 use crate::name::ToolName;
 use crate::profile::{CALL_TOOL, Delivery, EXPAND_TOOLS, Naming, definition, definitions};
@@ -20,32 +20,25 @@ const MAX_NAME_SHOWN: usize = 80;
 /// Said instead of a definition that stands in a message behind the answers.
 pub(super) const APPENDED: &str = "\nIts whole definition is in your tools from now on.";
 
-/// What an answer consists of.
-#[derive(Debug, Default)]
-pub(super) struct Answer {
-    pub(super) content: String,
-    /// What a provider with native deferral reads beside its references.
-    pub(super) notes: String,
-    pub(super) opened: Vec<ToolName>,
-    pub(super) mentioned: Vec<ToolName>,
-    pub(super) failed: bool,
-}
-
 impl Conversation {
-    pub(super) fn bad_wrapping(&mut self, judging: &Judging<'_>, why: &str) -> Outcome {
-        self.called(judging, CALL_TOOL, Kind::Meta);
-        let name = judging.call.name.as_str();
+    pub(super) fn bad_wrapping(&mut self, current: &CallInProgress<'_>, why: &str) -> Outcome {
+        self.called(current, CALL_TOOL, CallKind::MetaTool);
+        let name = current.call.name.as_str();
         let content = format!("{name}: {why}. Example: {{\"name\":\"TOOL\",\"arguments\":{{…}}}}");
-        self.answer_with(judging, Some(CALL_TOOL), ReplyKind::Invalid, content, true)
+        self.give(current, Some(CALL_TOOL), Answer::error(ReplyKind::Invalid, content))
     }
 
-    pub(super) fn unknown(&mut self, judging: &Judging<'_>, name: &str) -> Outcome {
+    pub(super) fn unknown(&mut self, current: &CallInProgress<'_>, name: &str) -> Outcome {
         let (engine, bound) = (self.engine.clone(), self.bound.clone());
         let short: String = visible(name).chars().take(MAX_NAME_SHOWN).collect();
         let near = near(&engine, &bound.names, name);
-        let shown = |at: &usize| Some(bound.names.tool(*at, engine.catalog().at(*at)?.name().as_str()));
         let mut content = format!("There is no tool named `{short}`.");
-        let names: Vec<String> = near.iter().filter_map(shown).map(|name| format!("`{name}`")).collect();
+        let mut names: Vec<String> = Vec::with_capacity(near.len());
+        for at in &near {
+            if let Some(tool) = engine.catalog().at(*at) {
+                names.push(format!("`{}`", bound.names.tool(*at, tool.name().as_str())));
+            }
+        }
         match names.split_last() {
             None => {}
             Some((only, [])) => content.push_str(&format!(" Did you mean {only}?")),
@@ -54,7 +47,7 @@ impl Conversation {
         if !self.presentation().deferred().is_empty() {
             content.push_str(&format!(" {} lists more.", bound.names.meta(MetaRole::Expand)));
         }
-        self.called(judging, &short, Kind::Unknown);
+        self.called(current, &short, CallKind::Unknown);
         let nudge = self.state.breaker.on_unknown();
         if nudge != Nudge::None {
             content.push_str("\nSeveral tools in a row were unknown. Call only tools that you were shown.");
@@ -64,18 +57,23 @@ impl Conversation {
             content.push_str(&definitions(engine.catalog(), self.arm(), near, &*bound.names));
         }
         let kind = if nudge == Nudge::None { ReplyKind::UnknownTool } else { ReplyKind::Loop };
-        self.answer_with(judging, None, kind, content, true)
+        self.give(current, None, Answer::error(kind, content))
     }
 
     /// Answers a call whose arguments do not fit: each error, and the whole schema unless the model has it.
-    pub(super) fn invalid(&mut self, judging: &Judging<'_>, meant: Meant<'_>, errors: &[String]) -> Outcome {
-        let mut content = format!("{} was not run: its arguments do not fit.", meant.shown);
+    pub(super) fn invalid(
+        &mut self,
+        current: &CallInProgress<'_>,
+        resolved: ResolvedTool<'_>,
+        errors: &[String],
+    ) -> Outcome {
+        let mut content = format!("{} was not run: its arguments do not fit.", resolved.shown);
         for error in errors {
             content.push_str("\n- ");
             content.push_str(error);
         }
-        let nudge = self.state.breaker.on_failure(judging.digest);
-        let opens = self.is_closed(meant);
+        let nudge = self.state.breaker.on_failure(current.digest);
+        let opens = self.is_closed(resolved);
         if nudge != Nudge::None {
             content
                 .push_str("\nThis same call has failed before. Change the arguments as said above, or go another way.");
@@ -84,97 +82,71 @@ impl Conversation {
             content.push_str(APPENDED);
         } else if opens || nudge == Nudge::Schemas {
             content.push_str("\nIts whole definition:\n");
-            content.push_str(&definition(meant.tool, meant.shown));
+            content.push_str(&definition(resolved.tool, resolved.shown));
         }
-        let opened = if opens { vec![meant.tool.name().clone()] } else { Vec::new() };
+        let opened = if opens { vec![resolved.tool.name().clone()] } else { Vec::new() };
         if opens {
-            let by = Some(judging.call.own.clone());
+            let by = Some(current.call.own.clone());
             self.record(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
         }
         let kind = if nudge == Nudge::None { ReplyKind::Invalid } else { ReplyKind::Loop };
-        let answer = Answer { content, mentioned: opened.clone(), opened, failed: true, ..Answer::default() };
-        self.give(judging, Some(meant.tool.name().as_str()), kind, answer)
-    }
-
-    pub(super) fn answer_with(
-        &mut self,
-        judging: &Judging<'_>,
-        target: Option<&str>,
-        kind: ReplyKind,
-        content: String,
-        failed: bool,
-    ) -> Outcome {
-        self.give(judging, target, kind, Answer { content, failed, ..Answer::default() })
+        let answer = Answer::error(kind, content).opening(opened);
+        self.give(current, Some(resolved.tool.name().as_str()), answer)
     }
 
     /// Records an answer and gives it.
-    pub(super) fn give(
-        &mut self,
-        judging: &Judging<'_>,
-        target: Option<&str>,
-        kind: ReplyKind,
-        answer: Answer,
-    ) -> Outcome {
-        let Answer { content, notes, opened, mentioned, failed } = answer;
-        let content: Arc<str> = Arc::from(content);
-        let event = Event::Answered {
-            id: judging.call.own.clone(),
-            kind,
-            content: content.clone(),
-            failed,
-            notes: notes.clone(),
-            opened: opened.clone(),
-            mentioned: mentioned.clone(),
-        };
-        self.record(event);
-        let reply = Reply {
-            id: judging.call.id(),
-            label: judging.call.label(),
-            name: judging.call.name.clone(),
+    pub(super) fn give(&mut self, current: &CallInProgress<'_>, target: Option<&str>, answer: Answer) -> Outcome {
+        self.record(Event::Answered { id: current.call.own.clone(), answer: answer.clone() });
+        Outcome::Reply(self.reply(current.call, target, answer))
+    }
+
+    /// The reply that carries an answer; `target` is the catalogue's name of the tool that the call refers to.
+    pub(super) fn reply(&self, call: &Call, target: Option<&str>, answer: Answer) -> Reply {
+        Reply {
+            id: call.id(),
+            label: call.label(),
+            name: call.name.clone(),
             target: target.map(str::to_owned),
-            kind,
-            content,
-            opened: opened.iter().filter_map(|name| self.opened_tool(name)).collect(),
-            is_error: failed,
+            opened: answer.opened.iter().filter_map(|name| self.opened_tool(name)).collect(),
             activation: None,
             context: self.context(),
             wire: self.wire(),
-            native: None,
-            additions: self.additions(&opened),
-        };
-        Outcome::Reply(self.with_native(reply, target, &mentioned, &notes))
+            native: self.native_answer(call, target, &answer),
+            additions: self.additions(&answer.opened),
+            answer,
+        }
     }
 
     /// Under arm `native` an expansion is answered as the provider wants it: with references to the deferred tools
     /// (Anthropic), or with their whole definitions as the result of the search (OpenAI Responses). What has to be read
     /// stands beside it as text.
-    pub(super) fn with_native(
-        &self,
-        mut reply: Reply,
-        target: Option<&str>,
-        mentioned: &[ToolName],
-        notes: &str,
-    ) -> Reply {
-        let expands = self.arm().delivery() == Delivery::Native && target == Some(EXPAND_TOOLS);
-        let names = &self.bound.names;
-        reply.native = match self.wire() {
-            Wire::OpenAiResponses if expands && reply.name == names.meta(MetaRole::Expand) => {
-                let (engine, presentation) = (&self.engine, self.presentation());
-                let id = reply.label.as_str();
-                let found =
-                    search_output(engine.catalog(), presentation, &names.tools, &names.namespaces, id, mentioned);
+    fn native_answer(&self, call: &Call, target: Option<&str>, answer: &Answer) -> Option<Vec<Value>> {
+        // A stored result may be that of a tool with the name of a meta-tool.
+        let expands = target == Some(EXPAND_TOOLS) && answer.kind != ReplyKind::Finished;
+        if !expands || self.arm().delivery() != Delivery::Native {
+            return None;
+        }
+        let (names, label) = (&self.bound.names, call.label());
+        let Answer { content, notes, mentioned, .. } = answer;
+        match self.wire() {
+            Wire::OpenAiResponses if call.name == names.meta(MetaRole::Expand) => {
+                let (catalog, presentation) = (self.engine.catalog(), self.presentation());
+                let (tools, namespaces) = (&names.tools, &names.namespaces);
+                let found = search_output(catalog, presentation, tools, namespaces, label.as_str(), mentioned);
                 // Where nothing was found, the whole answer is what has to be read.
-                let said = if mentioned.is_empty() { &*reply.content } else { notes };
-                let note = (!said.is_empty()).then(|| developer_note(said));
-                Some(std::iter::once(found).chain(note).collect())
+                let note = if mentioned.is_empty() { content } else { notes.as_str() };
+                let mut items = vec![found];
+                if !note.is_empty() {
+                    items.push(developer_note(note));
+                }
+                Some(items)
             }
-            Wire::Anthropic if expands && !mentioned.is_empty() => {
+            Wire::Anthropic if !mentioned.is_empty() => {
                 let shown: Vec<&str> = mentioned.iter().map(|name| names.tools.sent(name.as_str())).collect();
-                Some(references(&reply.label, &shown, notes))
+                Some(references(&label, &shown, notes))
             }
             _ => None,
-        };
-        reply
+        }
     }
 
     /// A tool as an answer opened it.

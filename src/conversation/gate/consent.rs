@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Call, Judging, Meant, Passing};
+use super::{Call, CallInProgress, ResolvedTool};
 use crate::catalog::Tool;
 use crate::conversation::event::Event;
 use crate::conversation::outcome::{Confirm, Context, Outcome, PolicyMark, Refuse, Resumed};
 use crate::conversation::state::Waiting;
-use crate::conversation::{ApprovalId, CallError, CallId, CallIdentity, Conversation};
+use crate::conversation::{ApprovalId, CallError, CallId, CallIdentity, Conversation, ForwardNotes};
 use crate::engine::{Exact, Judged, PolicyLayer};
-use crate::policy::{Approval, ApprovalError, ApprovalState, Decision, Verdict};
+use crate::policy::{Approval, ApprovalError, ApprovalState, CallUndo, Decision};
 use crate::wire::{Arguments, NUMBERED};
 
 /// How many calls of a conversation may wait for a person at once.
@@ -24,103 +24,121 @@ impl Conversation {
     /// Refuses what policy denies, and notes the try: best effort, since nothing runs either way.
     pub(super) fn forbid(
         &mut self,
-        judging: &Judging<'_>,
+        current: &CallInProgress<'_>,
         policy: &PolicyLayer,
-        meant: Meant<'_>,
+        resolved: ResolvedTool<'_>,
         exact: Exact<'_>,
         judged: &Judged,
     ) -> Outcome {
         if !self.recalling {
-            drop(policy.record(meant.tool, &exact, &self.call_ref(&judging.call.own, &judging.call.identity), judged));
+            drop(policy.record(
+                resolved.tool,
+                &exact,
+                &self.call_ref(&current.call.own, &current.call.identity),
+                judged,
+            ));
         }
-        self.refuse(judging.call, meant, &judged.verdict.reason())
+        self.refuse(current.call, resolved, &judged.verdict.reason())
     }
 
     /// A valid call that policy does not deny: it runs, runs recorded, or waits.
     pub(super) fn decided(
         &mut self,
-        judging: &Judging<'_>,
+        current: &CallInProgress<'_>,
         policy: &PolicyLayer,
-        meant: Meant<'_>,
+        resolved: ResolvedTool<'_>,
         exact: Exact<'_>,
-        passing: Passing,
+        notes: ForwardNotes,
         judged: Judged,
     ) -> Outcome {
-        let (call, verdict) = (judging.call, &judged.verdict);
+        let (call, verdict) = (current.call, &judged.verdict);
         match verdict.decision {
-            Decision::Deny => self.forbid(judging, policy, meant, exact, &judged),
-            Decision::Allow => {
-                let context = self.decided_context(PolicyMark::Allow, verdict);
-                self.forward(judging, meant, passing, context, None)
-            }
+            Decision::Deny => self.forbid(current, policy, resolved, exact, &judged),
+            Decision::Allow => self.forward(current, resolved, notes.decided(PolicyMark::Allow, verdict)),
             Decision::AllowAudited => {
-                let recorded = match self.recalling {
-                    true => Ok(judged.undo.recalled()),
-                    false => {
-                        policy.let_go(meant.tool, &exact, &self.call_ref(&call.own, &call.identity), &judged).map(Some)
-                    }
+                let recorded = if self.recalling {
+                    Ok(judged.undo.recalled())
+                } else {
+                    let call = self.call_ref(&call.own, &call.identity);
+                    policy.let_go(resolved.tool, &exact, &call, &judged).map(Some)
                 };
-                let undo = match recorded {
-                    Ok(undo) => undo,
+                match recorded {
+                    Ok(undo) => {
+                        let notes = notes.decided(PolicyMark::AllowAudited, verdict);
+                        self.forward(current, resolved, ForwardNotes { undo, ..notes })
+                    }
                     Err(why) => {
                         let reason = format!("its record could not be written, so it does not run: {why}");
-                        return self.refuse(call, meant, &reason);
+                        self.refuse(call, resolved, &reason)
                     }
-                };
-                let context = self.decided_context(PolicyMark::AllowAudited, verdict);
-                self.forward(judging, meant, passing, context, undo)
+                }
             }
             Decision::Confirm => {
-                if let Some(outcome) = self.asked_already(judging) {
-                    return outcome;
-                }
-                if self.state.was_rejected(judging.digest) {
-                    return self.refuse(call, meant, "a person has said no to this very call");
-                }
-                let open = |id: &ApprovalId| policy.waiting(id.as_str()).is_ok_and(|stored| policy.is_open(&stored));
-                let most = self.state.pending.len() >= MAX_OPEN;
-                if most && !self.recalling && self.state.pending.keys().filter(|id| open(id)).count() >= MAX_OPEN {
-                    let reason = format!("{MAX_OPEN} calls wait for a person already; wait for an answer");
-                    return self.refuse(call, meant, &reason);
-                }
-                let (reason, context) = (verdict.reason(), self.decided_context(PolicyMark::Confirm, verdict));
-                let asked = match self.recalling {
-                    true => policy.asked_before(meant.tool, &exact, &self.call_ref(&call.own, &call.identity)).map(Ok),
-                    false => {
-                        let once = !judging.asks_anew && self.is_distinct(call);
-                        Some(policy.ask(
-                            meant.tool,
-                            &exact,
-                            &self.call_ref(&call.own, &call.identity),
-                            judged.displayed,
-                            once,
-                        ))
-                    }
-                };
-                match asked {
-                    // Remembered, and nothing waits: it was answered, and the host has the rest.
-                    None => self.forward(judging, meant, passing, context, None),
-                    Some(Err(why)) => self.refuse(call, meant, &format!("nobody could be asked: {why}")),
-                    Some(Ok(approval)) if approval.state.is_settled() => {
-                        self.refuse(call, meant, &settled_before(&approval))
-                    }
-                    Some(Ok(approval)) => {
-                        let id = ApprovalId::from(&approval.id);
-                        let answered = approval.state == ApprovalState::Approved && !self.recalling;
-                        self.record(Event::Asked {
-                            id: call.own.clone(),
-                            approval: id.clone(),
-                            reason: reason.clone(),
-                        });
-                        let taken = if answered { self.take_up(&id, call).ok() } else { None };
-                        taken.map_or_else(
-                            || Outcome::Confirm(self.confirm(call, meant.tool, approval, reason)),
-                            Outcome::from,
-                        )
-                    }
-                }
+                let notes = notes.decided(PolicyMark::Confirm, verdict);
+                self.ask_first(current, policy, resolved, exact, notes, judged)
             }
         }
+    }
+
+    /// A valid call that requires approval: it waits, or it continues with the decision on the same call.
+    fn ask_first(
+        &mut self,
+        current: &CallInProgress<'_>,
+        policy: &PolicyLayer,
+        resolved: ResolvedTool<'_>,
+        exact: Exact<'_>,
+        notes: ForwardNotes,
+        judged: Judged,
+    ) -> Outcome {
+        let call = current.call;
+        if let Some(outcome) = self.asked_already(current) {
+            return outcome;
+        }
+        if self.state.was_rejected(current.digest) {
+            return self.refuse(call, resolved, "a person has said no to this very call");
+        }
+        if !self.recalling && self.has_most_waiting(policy) {
+            let reason = format!("{MAX_OPEN} calls wait for a person already; wait for an answer");
+            return self.refuse(call, resolved, &reason);
+        }
+        let reason = judged.verdict.reason();
+        let call_ref = self.call_ref(&call.own, &call.identity);
+        let asked = if self.recalling {
+            policy.asked_before(resolved.tool, &exact, &call_ref).map(Ok)
+        } else {
+            let once = !current.asks_anew && self.is_distinct(call);
+            Some(policy.ask(resolved.tool, &exact, &call_ref, judged.displayed, once))
+        };
+        let approval = match asked {
+            // Remembered, and nothing waits: it was answered, and the host has the rest.
+            None => return self.forward(current, resolved, notes),
+            Some(Err(why)) => return self.refuse(call, resolved, &format!("nobody could be asked: {why}")),
+            Some(Ok(approval)) if approval.state.is_settled() => {
+                return self.refuse(call, resolved, &settled_before(&approval));
+            }
+            Some(Ok(approval)) => approval,
+        };
+        let id = ApprovalId::from(&approval.id);
+        self.record(Event::Asked { id: call.own.clone(), approval: id.clone(), reason: reason.clone() });
+        if approval.state == ApprovalState::Approved
+            && !self.recalling
+            && let Ok(resumed) = self.take_up(&id, call)
+        {
+            return Outcome::from(resumed);
+        }
+        Outcome::Confirm(self.confirm(call, resolved.tool, approval, reason))
+    }
+
+    /// Whether the maximum number of calls waits for approval. The store is only read if the state has that many.
+    fn has_most_waiting(&self, policy: &PolicyLayer) -> bool {
+        if self.state.pending.len() < MAX_OPEN {
+            return false;
+        }
+        let mut open = 0;
+        for id in self.state.pending.keys() {
+            open += usize::from(policy.waiting(id.as_str()).is_ok_and(|stored| policy.is_open(&stored)));
+        }
+        open >= MAX_OPEN
     }
 
     /// Whether what identifies a call distinguishes it from every other one, also after its host began again. Conversations
@@ -143,25 +161,25 @@ impl Conversation {
     }
 
     /// A later call that is the same as one that waits: it takes up that approval instead of asking again.
-    fn asked_already(&mut self, judging: &Judging<'_>) -> Option<Outcome> {
-        let same = |(_, waiting): &(&ApprovalId, &Waiting)| waiting.digest == judging.digest;
-        let approval = self.state.pending.iter().find(same)?.0.clone();
+    fn asked_already(&mut self, current: &CallInProgress<'_>) -> Option<Outcome> {
+        let (approval, _) = self.state.pending.iter().find(|(_, waiting)| waiting.digest == current.digest)?;
+        let approval = approval.clone();
         if !self.recalling && self.has_lapsed(&approval) {
             return None;
         }
         let waiting = self.state.pending.get(&approval)?;
-        let (reason, id) = (waiting.reason.clone(), judging.call.own.clone());
+        let (reason, id) = (waiting.reason.clone(), current.call.own.clone());
         if self.recalling {
             // Nothing is taken up a second time; what still waits waits for this call too.
             let (engine, target) = (self.engine.clone(), waiting.target.clone());
             let (policy, tool) = (engine.policy()?, engine.catalog().get(&target)?);
             let stored = policy.waiting(approval.as_str()).ok().filter(|stored| policy.is_open(stored))?;
             self.record(Event::Asked { id, approval, reason: reason.clone() });
-            return Some(Outcome::Confirm(self.confirm(judging.call, tool, stored, reason)));
+            return Some(Outcome::Confirm(self.confirm(current.call, tool, stored, reason)));
         }
         // The later call waits for the same approval, and is the one that runs.
         self.record(Event::Asked { id, approval: approval.clone(), reason });
-        self.take_up(&approval, judging.call).ok().map(Outcome::from)
+        self.take_up(&approval, current.call).ok().map(Outcome::from)
     }
 
     /// A call that waits for a person.
@@ -184,18 +202,14 @@ impl Conversation {
         }
     }
 
-    fn decided_context(&self, policy: PolicyMark, verdict: &Verdict) -> Context {
-        Context { policy, reason: Some(verdict.reason()), ..self.context() }
-    }
-
     /// What the outcome of a call that a person approved records.
-    pub(super) fn approved(&self, approval: &ApprovalId) -> Context {
+    pub(super) fn approved(approval: &ApprovalId, undo: Option<CallUndo>) -> ForwardNotes {
         let reason = Some(format!("approved as {approval}"));
-        Context { policy: PolicyMark::Confirm, reason, ..self.context() }
+        ForwardNotes { policy: PolicyMark::Confirm, reason, undo, ..ForwardNotes::default() }
     }
 
-    pub(super) fn refuse(&mut self, call: &Call, meant: Meant<'_>, reason: &str) -> Outcome {
-        let refuse = self.refusal(call, meant.tool, reason);
+    pub(super) fn refuse(&mut self, call: &Call, resolved: ResolvedTool<'_>, reason: &str) -> Outcome {
+        let refuse = self.refusal(call, resolved.tool, reason);
         let (id, content, reason) = (call.own.clone(), refuse.content.clone(), reason.to_owned());
         self.record(Event::Refused { id, content, reason });
         Outcome::Refuse(refuse)
@@ -252,23 +266,21 @@ impl Conversation {
     /// As [`resume`](Self::resume), for the call that is to run: the one that asked, or a later one that is the same.
     pub(super) fn take_up(&mut self, approval: &ApprovalId, call: &Call) -> Result<Resumed, CallError> {
         let engine = self.engine.clone();
-        let missing = || CallError::NotWaiting(approval.clone());
-        let waiting = self.state.pending.get(approval).cloned().ok_or_else(missing)?;
-        let policy = engine.policy().ok_or_else(missing)?;
+        let (Some(waiting), Some(policy)) = (self.state.pending.get(approval).cloned(), engine.policy()) else {
+            return Err(CallError::NotWaiting(approval.clone()));
+        };
         let Some(tool) = engine.catalog().get(&waiting.target) else {
             return Err(CallError::ToolGone { approval: approval.clone(), target: waiting.target });
         };
         let why = match policy.redeem(approval.as_str(), tool, &self.call_ref(&call.own, &call.identity)) {
             Ok((redeemed, undo)) => {
-                let undo = Some(undo);
-                let id = call.own.clone();
+                let (id, undo) = (call.own.clone(), Some(undo));
                 self.record(Event::Resumed { id, approval: approval.clone(), undo: undo.clone() });
                 self.begins(&call.own, tool);
-                let context = self.approved(approval);
+                let notes = Self::approved(approval, undo);
                 let request = redeemed.request;
                 let text = request.arguments_json.unwrap_or_else(|| request.arguments.to_string());
-                let (arguments, passing) = (Arguments::from_text(&text), Passing::default());
-                return Ok(Resumed::Run(self.forwarded(call, tool, &arguments, passing, context, undo)));
+                return Ok(Resumed::Run(self.forwarded(call, tool, &Arguments::from_text(&text), notes)));
             }
             Err(why) => why,
         };

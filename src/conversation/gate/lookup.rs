@@ -1,38 +1,33 @@
 //! `expand_tools` in the gate.
 
-use super::answers::Answer;
-use super::{Judging, Kind};
+use std::sync::Arc;
+
+use super::{CallInProgress, CallKind};
 use crate::conversation::breaker::Nudge;
 use crate::conversation::outcome::Outcome;
-use crate::conversation::{Conversation, ReplyKind};
+use crate::conversation::{Answer, Conversation, ReplyKind};
 use crate::profile::{EXPAND_TOOLS, ExpandRequest, Expansion, Naming, definitions};
 use crate::wire::MetaRole;
 
 impl Conversation {
-    pub(super) fn judge_expand(&mut self, judging: &Judging<'_>) -> Outcome {
-        self.called(judging, EXPAND_TOOLS, Kind::Meta);
-        let read = judging.arguments.value().map_err(|why| format!("the arguments are not JSON: {why}"));
-        let request = read.and_then(|value| ExpandRequest::from_arguments(value).map_err(|why| why.to_string()));
-        let (answer, kind) = match request {
-            Ok(request) => {
-                let expansion = self.open(Some(&judging.call.own), &request);
-                (Self::expanded_answer(&expansion), ReplyKind::Expanded)
-            }
-            Err(why) => (self.malformed_answer(&why), ReplyKind::Invalid),
+    pub(super) fn judge_expand(&mut self, current: &CallInProgress<'_>) -> Outcome {
+        self.called(current, EXPAND_TOOLS, CallKind::MetaTool);
+        let request = match current.arguments.value() {
+            Ok(value) => ExpandRequest::from_arguments(value).map_err(|why| why.to_string()),
+            Err(why) => Err(format!("the arguments are not JSON: {why}")),
         };
-        let nudge = self.state.breaker.on_meta();
-        let (answer, kind) = self.nudged(answer, kind, nudge);
-        self.give(judging, Some(EXPAND_TOOLS), kind, answer)
+        let answer = match request {
+            Ok(request) => Self::expanded_answer(self.open(Some(&current.call.own), &request)),
+            Err(why) => self.malformed_answer(&why),
+        };
+        let answer = self.nudged(answer, self.state.breaker.on_meta());
+        self.give(current, Some(EXPAND_TOOLS), answer)
     }
 
-    fn expanded_answer(expansion: &Expansion) -> Answer {
-        Answer {
-            content: expansion.reply.clone(),
-            notes: expansion.notes.clone(),
-            opened: expansion.opened.clone(),
-            mentioned: expansion.mentioned.clone(),
-            failed: expansion.mentioned.is_empty() && !expansion.unknown.is_empty(),
-        }
+    fn expanded_answer(expansion: Expansion) -> Answer {
+        let Expansion { reply, notes, opened, mentioned, unknown, .. } = expansion;
+        let failed = mentioned.is_empty() && !unknown.is_empty();
+        Answer { kind: ReplyKind::Expanded, content: Arc::from(reply), failed, notes, opened, mentioned }
     }
 
     fn malformed_answer(&self, why: &str) -> Answer {
@@ -40,27 +35,32 @@ impl Conversation {
         let entries = self.presentation().deferred().iter();
         let categories: Vec<&str> = entries.map(|entry| names.category(entry.category.as_str())).collect();
         let content = format!("{}: {why}. Categories: {}", names.meta(MetaRole::Expand), categories.join(", "));
-        Answer { notes: content.clone(), content, failed: true, ..Answer::default() }
+        Answer { notes: content.clone(), ..Answer::error(ReplyKind::Invalid, content) }
     }
 
-    /// What the loop breaker adds to the answer to a look-up.
-    pub(super) fn nudged(&self, mut answer: Answer, kind: ReplyKind, nudge: Nudge) -> (Answer, ReplyKind) {
+    /// The answer to a look-up with what the loop breaker adds to it.
+    pub(super) fn nudged(&self, answer: Answer, nudge: Nudge) -> Answer {
         if nudge == Nudge::None {
-            return (answer, kind);
+            return answer;
         }
-        let mut said = "You have looked things up several times without calling a tool. Call one now.".to_owned();
+        let catalog = self.engine.catalog();
+        let mut added = "You have looked things up several times without calling a tool. Call one now.".to_owned();
         let again = answer.mentioned.iter().filter(|name| !answer.opened.contains(name));
-        let again: Vec<usize> = again.filter_map(|name| self.engine.catalog().position(name.as_str())).collect();
+        let again: Vec<usize> = again.filter_map(|name| catalog.position(name.as_str())).collect();
         if nudge == Nudge::Schemas && !again.is_empty() {
-            said.push('\n');
-            said.push_str(&definitions(self.engine.catalog(), self.arm(), again, &*self.bound.names));
+            added.push('\n');
+            added.push_str(&definitions(catalog, self.arm(), again, &*self.bound.names));
         }
-        for text in [&mut answer.content, &mut answer.notes] {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&said);
+        Answer {
+            kind: ReplyKind::Loop,
+            content: Arc::from(with_line(&answer.content, &added)),
+            notes: with_line(&answer.notes, &added),
+            ..answer
         }
-        (answer, ReplyKind::Loop)
     }
+}
+
+/// A text with another behind it, on a line of its own.
+fn with_line(text: &str, added: &str) -> String {
+    if text.is_empty() { added.to_owned() } else { format!("{text}\n{added}") }
 }

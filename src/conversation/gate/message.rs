@@ -175,16 +175,16 @@ impl Conversation {
         if call.label.as_str().is_empty() {
             return (message, None);
         }
-        let comes_again = |(own, record): &(&CallId, &CallRecord)| {
-            record.identity.key.is_none()
-                && call.is_call(own, record)
-                && !(record.became.has_ended() && self.is_closed_single(own, record))
-        };
-        let known = self.state.calls_of(message).rev().find(comes_again).map(|(own, _)| own.clone());
-        if let Some(own) = &known {
-            let answered = self.state.calls.get(own).is_some_and(|record| record.became.has_ended());
-            if answered {
-                self.repeated.insert(own.clone());
+        let mut known = None;
+        for (own, record) in self.state.calls_of(message).rev() {
+            let has_ended = record.became.has_ended();
+            let is_new = has_ended && self.is_closed_single(own, record);
+            if record.identity.key.is_none() && call.is_call(own, record) && !is_new {
+                known = Some(own.clone());
+                if has_ended {
+                    self.repeated.insert(own.clone());
+                }
+                break;
             }
         }
         // A message that came whole has no further calls.
@@ -227,13 +227,16 @@ impl Conversation {
             let (known, _) = self.matched(calls, message);
             return known.iter().all(Option::is_some).then_some((message, known));
         }
-        let same = |(call, (own, record)): (&Arrived, &(&CallId, &CallRecord))| call.is_call(own, record);
         // Of a message whose host ended while it was judged, the first calls are on record.
         let size = records.iter().map(|(_, record)| record.identity.size).max().filter(|size| *size > 0);
         let size = size.unwrap_or(records.len() as u64);
-        let is_resend = calls.len() as u64 == size && calls.iter().zip(&records).all(same);
-        let known = || records.iter().map(|(own, _)| Some((*own).clone())).chain(std::iter::repeat(None));
-        is_resend.then(|| (message, known().take(calls.len()).collect()))
+        let same = calls.iter().zip(&records).all(|(call, (own, record))| call.is_call(own, record));
+        if calls.len() as u64 != size || !same {
+            return None;
+        }
+        let mut known: Vec<Option<CallId>> = records.iter().map(|(own, _)| Some((*own).clone())).collect();
+        known.resize(calls.len(), None);
+        Some((message, known))
     }
 
     /// For each call the record of a message that is of it, and the number of the message's records that are of none.
@@ -269,14 +272,11 @@ impl Conversation {
         };
         let uses = self.state.uses(&label);
         let own = self.free_id(&label, uses);
-        let twins: Vec<&CallRecord> = self
-            .state
-            .calls_of(place.message)
-            .filter(|(own, record)| *record.identity.label(own) == label)
-            .map(|(_, record)| record)
-            .collect();
-        let twin = place.arrival == Arrival::Message && !twins.is_empty();
-        let earlier = if place.key.is_some() { twins.len() as u64 } else { uses };
+        let same_label =
+            self.state.calls_of(place.message).filter(|(own, record)| *record.identity.label(own) == label);
+        let twins = same_label.count() as u64;
+        let twin = place.arrival == Arrival::Message && twins > 0;
+        let earlier = if place.key.is_some() { twins } else { uses };
         let label = (own != label).then_some(label);
         let identity =
             CallIdentity { label, message: place.message, size: place.size, key: place.key.clone(), earlier, twin };

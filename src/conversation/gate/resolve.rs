@@ -104,15 +104,20 @@ fn guess(engine: &Engine, names: &NameTable, name: &str) -> Option<usize> {
     if wanted.is_empty() {
         return None;
     }
-    let own = |at: usize, own: &str| alike(&fold(own), &wanted) || alike(&fold(names.tool(at, own)), &wanted);
-    let mut same = engine.catalog().iter().enumerate().filter(|(at, tool)| own(*at, tool.name().as_str()));
-    match (same.next(), same.next()) {
-        (Some((at, tool)), None) => {
-            let read_only = tool.annotations().and_then(|hints| hints.read_only_hint) == Some(true);
-            read_only.then_some(at)
+    let mut found = None;
+    for (at, tool) in engine.catalog().iter().enumerate() {
+        let own = tool.name().as_str();
+        if alike(&fold(own), &wanted) || alike(&fold(names.tool(at, own)), &wanted) {
+            // Of two that are the same after folding, neither is taken.
+            if found.is_some() {
+                return None;
+            }
+            found = Some((at, tool));
         }
-        _ => None,
     }
+    let (at, tool) = found?;
+    let read_only = tool.annotations().and_then(|hints| hints.read_only_hint) == Some(true);
+    read_only.then_some(at)
 }
 
 /// The tools whose shown names are nearest to a name, at most five: places in the catalogue.

@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
-use super::answers::Answer;
-use super::{Judging, Kind};
+use super::{CallInProgress, CallKind};
 use crate::conversation::event::Event;
 use crate::conversation::outcome::{Outcome, Refuse};
-use crate::conversation::{Conversation, ReplyKind};
+use crate::conversation::{Answer, Conversation, ReplyKind};
 use crate::engine::ACTIVATE_SKILL;
 use crate::profile::ExpandRequest;
 use crate::skill::{self, ActiveSet, ActiveSkill};
 
 impl Conversation {
     /// Answers a call of `activate_skill`. What it says depends on the skills alone, but for the loop breaker.
-    pub(super) fn judge_skill(&mut self, judging: &Judging<'_>) -> Outcome {
-        self.called(judging, ACTIVATE_SKILL, Kind::Meta);
+    pub(super) fn judge_skill(&mut self, current: &CallInProgress<'_>) -> Outcome {
+        self.called(current, ACTIVATE_SKILL, CallKind::MetaTool);
         let nudge = self.state.breaker.on_meta();
         let engine = self.engine.clone();
         let approved = |name: &str| self.state.approved_skills.contains(name);
-        let answer = match (judging.arguments.value(), engine.skills()) {
+        let answer = match (current.arguments.value(), engine.skills()) {
             (Ok(value), Some(skills)) => {
                 let unread = ActiveSet::default();
                 let read = if self.state.shared { &unread } else { &self.state.active };
@@ -29,12 +28,11 @@ impl Conversation {
         };
         let (content, activation) = match answer {
             Err(why) => {
-                let answer = Answer { content: why, failed: true, ..Answer::default() };
-                let (answer, kind) = self.nudged(answer, ReplyKind::Invalid, nudge);
-                return self.give(judging, Some(ACTIVATE_SKILL), kind, answer);
+                let answer = self.nudged(Answer::error(ReplyKind::Invalid, why), nudge);
+                return self.give(current, Some(ACTIVATE_SKILL), answer);
             }
             Ok(skill::Answer::Resource(text) | skill::Answer::Found(text)) => (text, None),
-            Ok(skill::Answer::NeedsApproval { name }) => return self.skill_waits(judging, &name),
+            Ok(skill::Answer::NeedsApproval { name }) => return self.skill_waits(current, &name),
             Ok(skill::Answer::Activated(activation)) => (activation.text.clone(), Some(activation)),
         };
         let mut opened = Vec::new();
@@ -44,17 +42,16 @@ impl Conversation {
                 rendered: activation.rendered.clone(),
                 scope: activation.scope,
             };
-            let (by, name) = (judging.call.own.clone(), activation.name.clone());
+            let (by, name) = (current.call.own.clone(), activation.name.clone());
             self.record(Event::Activated { by, name, skill });
             let preloads = engine.skills().is_some_and(crate::engine::SkillLayer::preloads);
             if preloads && !activation.categories.is_empty() {
                 let request = ExpandRequest { categories: activation.categories.clone(), tools: vec![] };
-                opened = self.open(Some(&judging.call.own), &request).opened;
+                opened = self.open(Some(&current.call.own), &request).opened;
             }
         }
-        let answer = Answer { content, mentioned: opened.clone(), opened, ..Answer::default() };
-        let (answer, kind) = self.nudged(answer, ReplyKind::Activated, nudge);
-        let mut outcome = self.give(judging, Some(ACTIVATE_SKILL), kind, answer);
+        let answer = self.nudged(Answer::new(ReplyKind::Activated, content).opening(opened), nudge);
+        let mut outcome = self.give(current, Some(ACTIVATE_SKILL), answer);
         if let Outcome::Reply(reply) = &mut outcome {
             reply.activation = activation;
         }
@@ -62,15 +59,15 @@ impl Conversation {
     }
 
     /// A skill that asks first is refused until the host calls [`approve_skill`](Self::approve_skill).
-    fn skill_waits(&mut self, judging: &Judging<'_>, skill: &str) -> Outcome {
+    fn skill_waits(&mut self, current: &CallInProgress<'_>, skill: &str) -> Outcome {
         let reason = format!("skill {skill} needs a person's approval first");
         let content: Arc<str> = Arc::from(format!("{reason}. Ask the user, or go on without it."));
-        let id = judging.call.own.clone();
+        let id = current.call.own.clone();
         self.record(Event::Refused { id, content: content.clone(), reason: reason.clone() });
         Outcome::Refuse(Refuse {
-            id: judging.call.id(),
-            label: judging.call.label(),
-            name: judging.call.name.clone(),
+            id: current.call.id(),
+            label: current.call.label(),
+            name: current.call.name.clone(),
             target: ACTIVATE_SKILL.to_owned(),
             content,
             reason,

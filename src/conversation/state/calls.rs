@@ -36,8 +36,10 @@ impl State {
 
     /// How many calls had a label, as far as is remembered.
     pub(in crate::conversation) fn uses(&self, label: &CallId) -> u64 {
-        let once = || u64::from(self.calls.contains_key(label));
-        self.repeated.get(label).copied().unwrap_or_else(once)
+        match self.repeated.get(label) {
+            Some(uses) => *uses,
+            None => u64::from(self.calls.contains_key(label)),
+        }
     }
 
     /// The calls of a message, in order.
@@ -66,10 +68,10 @@ impl State {
     fn forget(&mut self) {
         let many = self.calls.len() >= MAX_CALLS + FORGOTTEN_AT_ONCE;
         let mut oldest = if many { FORGOTTEN_AT_ONCE } else { 0 };
-        let bytes = |record: &CallRecord| record.became.bytes();
-        let mut left = self.remembered - self.calls.values().take(oldest).map(bytes).sum::<usize>();
+        let forgotten = self.calls.values().take(oldest).map(|record| record.became.bytes());
+        let mut left = self.remembered - forgotten.sum::<usize>();
         while left > MAX_REMEMBERED_BYTES && oldest + 1 < self.calls.len() {
-            left -= self.calls.get_index(oldest).map_or(0, |(_, record)| bytes(record));
+            left -= self.calls.get_index(oldest).map_or(0, |(_, record)| record.became.bytes());
             oldest += 1;
         }
         self.forgot |= oldest > 0;
@@ -102,10 +104,12 @@ impl State {
 
     /// The call at the host that the host knows by an id: the first of the last message, otherwise the newest.
     pub(in crate::conversation) fn at_host(&self, id: &CallId) -> Option<CallId> {
-        let named =
-            |(own, record): &(&CallId, &CallRecord)| record.became.is_at_host() && record.identity.host_id(own) == id;
-        let mut last = self.calls_of(self.message);
-        let found = last.find(named).or_else(|| self.calls.iter().rev().find(named));
-        found.map(|(own, _)| own.clone())
+        let last = self.calls_of(self.message);
+        for (own, record) in last.chain(self.calls.iter().rev()) {
+            if record.became.is_at_host() && record.identity.host_id(own) == id {
+                return Some(own.clone());
+            }
+        }
+        None
     }
 }

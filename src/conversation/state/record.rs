@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::{ApprovalId, CallIdentity, PolicyMark, ReplyKind};
-use crate::name::ToolName;
+use crate::conversation::{Answer, ApprovalId, CallIdentity, ForwardNotes};
 use crate::policy::CallUndo;
 
 /// What became of a call, so that the same id gives the same outcome again.
@@ -15,25 +14,11 @@ pub(in crate::conversation) enum Became {
     /// It is being judged.
     Judged,
     /// Answered here.
-    Answered {
-        kind: ReplyKind,
-        content: Arc<str>,
-        failed: bool,
-        notes: String,
-        opened: Vec<ToolName>,
-        mentioned: Vec<ToolName>,
-    },
+    Answered(Answer),
     /// Forwarded; `ok` once the host has run it.
     Forwarded {
-        unchecked: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        note: Option<String>,
-        blind: bool,
-        #[serde(default)]
-        policy: PolicyMark,
-        reason: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        undo: Option<CallUndo>,
+        #[serde(flatten)]
+        notes: ForwardNotes,
         ok: Option<bool>,
     },
     /// Waits for a person.
@@ -66,9 +51,17 @@ impl Became {
         matches!(self, Self::Forwarded { ok: None, .. } | Self::Resumed { ok: None, .. })
     }
 
+    /// The approval that the call waits for.
+    pub(super) fn approval(&self) -> Option<&ApprovalId> {
+        match self {
+            Self::Waiting { approval, .. } => Some(approval),
+            _ => None,
+        }
+    }
+
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Answered { content, .. } | Self::Refused { content, .. } => content.len(),
+            Self::Answered(Answer { content, .. }) | Self::Refused { content, .. } => content.len(),
             _ => 0,
         }
     }

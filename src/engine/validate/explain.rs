@@ -120,10 +120,9 @@ impl Explainer<'_> {
         }
         let at = error.instance_path().as_str();
         let noun = if at.is_empty() { "parameter" } else { "property" };
-        let taken = |name: &str| error.instance().get(name).is_some();
         let mut said = Vec::new();
         for name in unexpected.iter().take(MAX_LOOKED_AT) {
-            let free = known.iter().copied().filter(|known| !taken(known));
+            let free = known.iter().copied().filter(|known| error.instance().get(known).is_none());
             // One that is already there is meant only when nothing else is near.
             let near = name::nearest(name, free, 1).into_iter().next();
             let expected = near.map(words::clip).unwrap_or_default();
@@ -144,15 +143,8 @@ impl Explainer<'_> {
     /// The branch that fits best, or what all of them want of the same place.
     fn union(&mut self, error: &ValidationError<'_>, context: &[Vec<ValidationError<'static>>], depth: usize) {
         let at = error.instance_path().as_str();
-        let whole = |error: &ValidationError<'static>| {
-            error.instance_path().as_str() == at
-                && matches!(
-                    error.kind(),
-                    Kind::Type { .. } | Kind::Constant { .. } | Kind::Enum { .. } | Kind::FalseSchema
-                )
-        };
         let mut fitting: Vec<&Vec<ValidationError<'static>>> =
-            context.iter().filter(|branch| !branch.iter().any(whole)).collect();
+            context.iter().filter(|branch| !branch.iter().any(|error| is_of_whole(error, at))).collect();
         if fitting.is_empty() || depth >= MAX_UNIONS {
             let branches = self.subschema(error).and_then(|owner| owner.get(error.kind().keyword()));
             let branches = branches.and_then(Value::as_array).into_iter().flatten().take(8);
@@ -169,9 +161,10 @@ impl Explainer<'_> {
                 return self.push(at, &expected, "none of them".to_owned(), error.kind().keyword());
             }
         }
-        let exact =
-            |error: &&ValidationError<'static>| matches!(error.kind(), Kind::Constant { .. } | Kind::Enum { .. });
-        fitting.sort_by_cached_key(|branch| (branch.iter().filter(exact).count(), branch.len()));
+        fitting.sort_by_cached_key(|branch| {
+            let exact = branch.iter().filter(|error| matches!(error.kind(), Kind::Constant { .. } | Kind::Enum { .. }));
+            (exact.count(), branch.len())
+        });
         for error in fitting.first().into_iter().copied().flatten() {
             self.error(error, depth + 1);
         }
@@ -234,22 +227,30 @@ impl Explainer<'_> {
     }
 }
 
+/// Whether an error rejects the whole value at `at`: its type, or the value itself.
+fn is_of_whole(error: &ValidationError<'static>, at: &str) -> bool {
+    let rejects =
+        matches!(error.kind(), Kind::Type { .. } | Kind::Constant { .. } | Kind::Enum { .. } | Kind::FalseSchema);
+    rejects && error.instance_path().as_str() == at
+}
+
+/// The values that an error expects, at most 64; `None` if it expects no exact value.
+fn exact_values(error: &ValidationError<'static>) -> Option<Vec<Value>> {
+    match error.kind() {
+        Kind::Constant { expected_value } => Some(vec![Value::clone(expected_value)]),
+        Kind::Enum { options } => options.as_array().map(|list| list.iter().take(64).cloned().collect()),
+        _ => None,
+    }
+}
+
 /// The place where every branch wants its own value, what they want together, and what is there.
 fn discriminator(branches: &[&Vec<ValidationError<'static>>]) -> Option<(String, Vec<Value>, String)> {
-    let wants = |error: &ValidationError<'static>| -> Option<Vec<Value>> {
-        match error.kind() {
-            Kind::Constant { expected_value } => Some(vec![Value::clone(expected_value)]),
-            Kind::Enum { options } => options.as_array().map(|list| list.iter().take(64).cloned().collect()),
-            _ => None,
-        }
-    };
     let (first, rest) = branches.split_first()?;
     first.iter().find_map(|error| {
-        let mut wanted = wants(error)?;
+        let mut wanted = exact_values(error)?;
         for branch in rest {
-            let same =
-                branch.iter().find(|other| other.instance_path() == error.instance_path() && wants(other).is_some());
-            for value in wants(same?)? {
+            let mut same = branch.iter().filter(|other| other.instance_path() == error.instance_path());
+            for value in same.find_map(exact_values)? {
                 if !wanted.contains(&value) {
                     wanted.push(value);
                 }
@@ -261,14 +262,15 @@ fn discriminator(branches: &[&Vec<ValidationError<'static>>]) -> Option<(String,
 
 /// The names, if every branch lacks nothing but one of them.
 fn alternatives<'a>(branches: &[&'a Vec<ValidationError<'static>>], at: &str) -> Option<BTreeSet<&'a str>> {
-    let name = |branch: &&'a Vec<ValidationError<'static>>| match branch.as_slice() {
-        [only] if only.instance_path().as_str() == at => match only.kind() {
-            Kind::Required { property } => property.as_str(),
-            _ => None,
-        },
-        _ => None,
-    };
-    branches.iter().map(name).collect()
+    let mut names = BTreeSet::new();
+    for branch in branches {
+        let [only] = branch.as_slice() else { return None };
+        match only.kind() {
+            Kind::Required { property } if only.instance_path().as_str() == at => names.insert(property.as_str()?),
+            _ => return None,
+        };
+    }
+    Some(names)
 }
 
 /// The declaration of a property of an object schema.

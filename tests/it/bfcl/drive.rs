@@ -139,7 +139,7 @@ impl Player<'_> {
         }
         let (mut call, mut outcome) = self.real(&truth.tool, &arguments, bridged);
         // Required ones were left out as well: the answer brings the definition, like one that shows what was hidden.
-        let corrects = |reply: &Reply| reply.kind == ReplyKind::Shown || arguments != truth.arguments;
+        let corrects = |reply: &Reply| reply.answer.kind == ReplyKind::Shown || arguments != truth.arguments;
         if matches!(&outcome, Outcome::Reply(reply) if corrects(reply)) {
             self.played.shown += 1;
             (call, outcome) = self.real(&truth.tool, &truth.arguments, bridged);
@@ -157,13 +157,13 @@ impl Player<'_> {
                 assert_eq!(forward.arguments, truth.arguments, "{told}");
                 // As text too: equal values may still be written differently (the order of keys, 5 and 5.0).
                 assert_eq!(forward.arguments.to_string(), truth.arguments.to_string(), "{told}");
-                assert_eq!(forward.unchecked, None, "{told}: checked, not waved through");
+                assert_eq!(forward.notes.unchecked, None, "{told}: checked, not waved through");
                 self.session.report_result(&call.id(), true);
                 self.played.bill.hear(RESULT);
                 self.played.forwarded += 1;
             }
             Outcome::Reply(reply) if !truth.fits => {
-                assert!(matches!(reply.kind, ReplyKind::Invalid | ReplyKind::Loop), "{told}: {reply:?}");
+                assert!(matches!(reply.answer.kind, ReplyKind::Invalid | ReplyKind::Loop), "{told}: {reply:?}");
                 self.played.flawed += 1;
             }
             other => panic!("{told}: {other:?}"),
@@ -213,8 +213,8 @@ impl Player<'_> {
         let (_, outcome) = self.call(EXPAND_TOOLS, &arguments);
         match outcome {
             Outcome::Reply(reply) => {
-                assert_eq!(reply.kind, ReplyKind::Expanded, "{}: {}", self.at, reply.content);
-                assert!(reply.opened.iter().any(|open| open.name == tool), "{}: {}", self.at, reply.content);
+                assert_eq!(reply.answer.kind, ReplyKind::Expanded, "{}: {}", self.at, reply.answer.content);
+                assert!(reply.opened.iter().any(|open| open.name == tool), "{}: {}", self.at, reply.answer.content);
             }
             other => panic!("{}: {other:?}", self.at),
         }

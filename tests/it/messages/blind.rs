@@ -30,7 +30,7 @@ fn invoice(id: &str, customer: &str) -> ModelCall {
 #[test]
 fn of_parallel_blind_calls_none_runs_before_its_definition_was_shown() {
     let three = || [invoice("1", "x"), invoice("2", "y"), invoice("3", "z")];
-    let kinds = |outcomes: Vec<Outcome>| outcomes.iter().map(|outcome| reply(outcome).kind).collect::<Vec<_>>();
+    let kinds = |outcomes: Vec<Outcome>| outcomes.iter().map(|outcome| reply(outcome).answer.kind).collect::<Vec<_>>();
     let shown = vec![ReplyKind::Shown; 3];
     // As a message of the wire, as the calls of one message, and one by one under the message's key.
     let calls: Vec<_> =
@@ -56,11 +56,11 @@ fn where_models_share_a_conversation_each_answer_holds_the_definition() {
     talk.shared_by_models();
     let outcomes = talk.calls([invoice("1", "x"), invoice("2", "y")], None).outcomes().cloned().collect::<Vec<_>>();
     for outcome in &outcomes {
-        assert!(reply(outcome).content.contains("Its whole definition:\n"), "{}", reply(outcome).content);
+        assert!(reply(outcome).answer.content.contains("Its whole definition:\n"), "{}", reply(outcome).answer.content);
     }
     let mut talk = folded(Blind::default());
     let outcomes = talk.calls([invoice("1", "x"), invoice("2", "y")], None).outcomes().cloned().collect::<Vec<_>>();
-    assert!(reply(&outcomes[1]).content.contains("in another answer"), "of one model, one answer says it");
+    assert!(reply(&outcomes[1]).answer.content.contains("in another answer"), "of one model, one answer says it");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_shown_answer_does_not_loop() {
     let mut talk = folded(Blind::default());
     let message = [invoice("send_invoice:0", "x")];
     let outcome = only(talk.calls(message.clone(), None).outcomes().cloned().collect());
-    assert_eq!(reply(&outcome).kind, ReplyKind::Shown);
+    assert_eq!(reply(&outcome).answer.kind, ReplyKind::Shown);
     assert!(is_forward(&only(talk.calls(message, None).outcomes().cloned().collect())), "the same call, made again");
 }
 

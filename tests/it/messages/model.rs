@@ -128,9 +128,9 @@ impl Books {
     fn judged(&mut self, asked: &Asked, outcome: &Outcome) -> End {
         let failed = self.failures.get(&(asked.tool.to_owned(), asked.n)).copied().unwrap_or(0);
         match (asked.tool, outcome) {
-            ("lock", Outcome::Reply(reply)) => End::Given(reply.content.to_string()),
-            (_, Outcome::Reply(reply)) if reply.kind == ReplyKind::Loop && failed >= 3 => {
-                End::Given(reply.content.to_string())
+            ("lock", Outcome::Reply(reply)) => End::Given(reply.answer.content.to_string()),
+            (_, Outcome::Reply(reply)) if reply.answer.kind == ReplyKind::Loop && failed >= 3 => {
+                End::Given(reply.answer.content.to_string())
             }
             ("look", Outcome::Forward(_)) => End::Running { approval: None, paused: false },
             ("note", Outcome::Forward(_)) => {
@@ -172,7 +172,7 @@ impl Books {
     fn again(&mut self, past: &Past, outcome: &Outcome) -> End {
         match (&past.end, outcome) {
             (End::Given(text), Outcome::Reply(reply)) => {
-                assert_eq!(*text, *reply.content);
+                assert_eq!(*text, *reply.answer.content);
                 past.end.clone()
             }
             (End::Given(text), Outcome::Refuse(refuse)) => {
@@ -190,10 +190,10 @@ impl Books {
                 past.end.clone()
             }
             (End::Done { result }, Outcome::Reply(reply)) => {
-                assert_eq!(reply.kind, ReplyKind::Finished);
+                assert_eq!(reply.answer.kind, ReplyKind::Finished);
                 match result {
-                    Some(text) => assert_eq!(*text, *reply.content, "the result is not lost"),
-                    None => assert!(reply.content.contains("already ran")),
+                    Some(text) => assert_eq!(*text, *reply.answer.content, "the result is not lost"),
+                    None => assert!(reply.answer.content.contains("already ran")),
                 }
                 past.end.clone()
             }

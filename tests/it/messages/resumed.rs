@@ -85,3 +85,22 @@ fn other_forms_are_refused_by_number() {
         assert_eq!(engine.replay(&log), Err(RestoreError::Version(form)));
     }
 }
+
+/// Answers and forwarded calls with every field, and with none that may be omitted.
+const LINES: [&str; 4] = [
+    r#"{"v":3,"conversation":"c","seq":1,"at_ms":0,"event":"answered","id":"c1","kind":"loop","content":"","failed":false}"#,
+    r#"{"v":3,"conversation":"c","seq":2,"at_ms":0,"event":"answered","id":"c1","kind":"expanded","content":"t","failed":true,"notes":"n","opened":["a"],"mentioned":["a","b"]}"#,
+    r#"{"v":3,"conversation":"c","seq":3,"at_ms":0,"event":"forwarded","id":"c2"}"#,
+    r#"{"v":3,"conversation":"c","seq":4,"at_ms":0,"event":"forwarded","id":"c2","unchecked":"u","note":"n","blind":true,"policy":"allow_audited","reason":"r","undo":{"class":"irreversible","why":"w"}}"#,
+];
+
+#[test]
+fn records_of_answers_and_forwarded_calls_are_written_as_they_were_read() {
+    for line in LINES {
+        let record: LogRecord = serde_json::from_str(line).unwrap();
+        assert_eq!(serde_json::to_string(&record).unwrap(), line);
+    }
+    for (line, record) in project("tests/fixtures/session/form-2.jsonl").lines().zip(form_2()) {
+        assert_eq!(serde_json::to_string(&record).unwrap(), line);
+    }
+}

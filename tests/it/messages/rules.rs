@@ -50,7 +50,7 @@ fn a_call_comes_again_alone_under_the_key_of_its_message() {
     assert!(is_forward(&in_message(&mut talk, "m1", &look)));
     in_message(&mut talk, "m1", &call("look:1", "look", 2));
     talk.answer(&"look:0".into(), "seen").unwrap();
-    assert_eq!(&*reply(&in_message(&mut talk, "m1", &look)).content, "seen");
+    assert_eq!(&*reply(&in_message(&mut talk, "m1", &look)).answer.content, "seen");
     assert!(is_forward(&in_message(&mut talk, "m2", &look)), "another message");
 }
 
@@ -69,7 +69,7 @@ fn the_name_that_was_written_does_not_make_another_call() {
     ];
     assert!(whole(&mut talk, &wrapped, Some("m1")).iter().all(is_forward));
     talk.answer(&"1".into(), "seen").unwrap();
-    assert_eq!(&*reply(&whole(&mut talk, &named, Some("m1"))[0]).content, "seen");
+    assert_eq!(&*reply(&whole(&mut talk, &named, Some("m1"))[0]).answer.content, "seen");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_longer_message_is_a_new_one_without_a_key_and_the_same_one_with_its_key() {
     }
     talk.answer(&"1".into(), "seen").unwrap();
     let again = whole(&mut talk, &longer, Some("m1"));
-    assert_eq!(&*reply(&again[0]).content, "seen");
+    assert_eq!(&*reply(&again[0]).answer.content, "seen");
     assert!(is_forward(&again[1]) && is_forward(&again[2]));
     assert!(talk.take_notices().is_empty(), "its key was not given to another message");
 }
@@ -128,7 +128,7 @@ fn a_long_key_is_stored_by_its_digest() {
     in_message(&mut talk, &key, &look);
     in_message(&mut talk, &key, &call("look:1", "look", 2));
     talk.answer(&"look:0".into(), "seen").unwrap();
-    assert_eq!(&*reply(&in_message(&mut talk, &key, &look)).content, "seen");
+    assert_eq!(&*reply(&in_message(&mut talk, &key, &look)).answer.content, "seen");
     assert!(is_forward(&in_message(&mut talk, &other, &look)));
     let log = json!(talk.take_log(0)).to_string();
     assert!(log.len() < 8_000, "{} bytes", log.len());
@@ -260,7 +260,7 @@ fn a_call_that_was_shown_its_definition_has_not_failed() {
     let builder = Engine::builder(catalog).profile(profile.unwrap()).arm(toolfold::profile::Arm::Stable);
     let mut talk = builder.build().unwrap().conversation(Wire::OpenAiChat).start().unwrap();
     let one = |id: &str| ModelCall { id: id.into(), name: "one".to_owned(), arguments: (&json!({"a": "x"})).into() };
-    assert_eq!(reply(&only(whole(&mut talk, &[one("0")], None))).kind, ReplyKind::Shown);
+    assert_eq!(reply(&only(whole(&mut talk, &[one("0")], None))).answer.kind, ReplyKind::Shown);
     for id in ["1", "2", "3"] {
         assert!(is_forward(&only(whole(&mut talk, &[one(id)], None))), "call {id}");
         talk.report_result(&id.into(), false);
@@ -275,7 +275,7 @@ fn a_call_that_was_shown_its_definition_has_not_failed() {
             None,
         );
     }
-    assert_eq!(reply(&only(whole(&mut talk, &[one("4")], None))).kind, ReplyKind::Loop, "it failed three times");
+    assert_eq!(reply(&only(whole(&mut talk, &[one("4")], None))).answer.kind, ReplyKind::Loop, "it failed three times");
 }
 
 /// Two calls that share id, name and arguments, as servers send them that give all parallel calls one id.

@@ -264,7 +264,7 @@ fn searching_and_activating_leave_the_array_as_it_is() {
     let mut talk = builder(Arm::Stable).skills(layer).build().unwrap().talk();
     let before = talk.tools().json().to_owned();
     let mut ask = |arguments: Value| match talk.dispatch(&Call::fresh("activate_skill", arguments)) {
-        Outcome::Reply(reply) => reply.content.to_string(),
+        Outcome::Reply(reply) => reply.answer.content.to_string(),
         other => panic!("{other:?}"),
     };
     assert!(ask(json!({"search": "thing 1999"})).contains("- skill-1999: Does thing 1999."));

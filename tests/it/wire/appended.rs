@@ -211,7 +211,7 @@ fn every_tool_is_callable_and_a_bad_call_appends_its_definition() {
         let mut talk = engine.talk_on(wire);
         let blind = talk.dispatch(&Call::new("c1", "create_chart", json!({"file_path": "a.xlsx", "sheet_name": "S"})));
         let Outcome::Reply(reply) = &blind else { panic!("{blind:?}") };
-        assert!(matches!(reply.kind, ReplyKind::Invalid | ReplyKind::Shown));
+        assert!(matches!(reply.answer.kind, ReplyKind::Invalid | ReplyKind::Shown));
         assert_eq!(appended(&blind.into_messages()).len(), 1, "{wire}");
     }
 }

@@ -97,7 +97,7 @@ fn a_meta_tool_whose_name_is_taken_takes_a_number() {
             let outcome = conversation.call("", "expand_tools_2", json!({"tools": ["other"]})).unwrap();
             let Outcome::Reply(reply) = outcome else { panic!("{wire} {arm}: answered") };
             assert_eq!(reply.opened.len(), 1);
-            let how = reply.content.lines().next().unwrap();
+            let how = reply.answer.content.lines().next().unwrap();
             assert_eq!(how.contains(bridge), arm == Arm::Index, "{how}");
             let wrapped = json!({"name": "other", "arguments": {}});
             let outcome = conversation.call("", bridge, wrapped).unwrap();
@@ -166,7 +166,7 @@ fn two_tools_that_would_share_a_name_are_told_apart_everywhere() {
                 let said =
                     match conversation.call("", "expand_tools", json!({"tools": [name], "category": name})).unwrap() {
                         Outcome::Reply(reply) => {
-                            format!("{}{}", reply.content, json!(Outcome::Reply(reply.clone()).answers()))
+                            format!("{}{}", reply.answer.content, json!(Outcome::Reply(reply.clone()).answers()))
                         }
                         outcome => panic!("{wire} {arm}: {outcome:?}"),
                     };

@@ -216,7 +216,7 @@ impl Reading {
                 counts.expansions += usize::from(*meta && target == EXPAND_TOOLS);
             }
             Event::Activated { .. } => counts.skills += 1,
-            Event::Answered { kind, .. } => match kind {
+            Event::Answered { answer, .. } => match answer.kind {
                 ReplyKind::Invalid => counts.repairs += 1,
                 ReplyKind::Shown => counts.shown += 1,
                 ReplyKind::UnknownTool => counts.unknown += 1,
@@ -224,9 +224,9 @@ impl Reading {
                 _ => {}
             },
             Event::Refused { .. } => counts.refused += 1,
-            Event::Forwarded { blind, .. } => {
+            Event::Forwarded { notes, .. } => {
                 counts.forwarded += 1;
-                counts.blind += usize::from(*blind);
+                counts.blind += usize::from(notes.blind);
             }
             Event::Finished { ok: true, .. } => counts.ok += 1,
             Event::Finished { ok: false, .. } => counts.failed += 1,

@@ -18,7 +18,7 @@ pub(super) struct LogFile {
 }
 
 /// A record that was read, and its line.
-pub(super) struct Kept {
+pub(super) struct StoredRecord {
     pub(super) line: usize,
     pub(super) record: LogRecord,
 }
@@ -27,7 +27,7 @@ impl LogFile {
     /// Opens a log, making it where there is none, and gives the records of one conversation that it holds. A record that
     /// was cut off while it was written, and a call whose outcome was not written completely, are dropped from the file:
     /// nobody was told of them. `durable`: every write reaches the disk before it counts.
-    pub(super) fn open(name: &str, durable: bool, id: &str) -> Result<(Self, Vec<Kept>), Failure> {
+    pub(super) fn open(name: &str, durable: bool, id: &str) -> Result<(Self, Vec<StoredRecord>), Failure> {
         let failed = |what: &str, why: &std::io::Error| {
             let why = Diagnostic::error("unwritable", Place::file(name), format!("{what}: {why}"));
             Failure::bad(vec![why.help("check the path and its permissions")])
@@ -65,7 +65,7 @@ impl LogFile {
     }
 
     /// Reads all of it, and drops the torn end. The records of the conversation, unless its id is empty.
-    fn whole(&mut self, name: &str, id: &str) -> Result<Vec<Kept>, Broken> {
+    fn whole(&mut self, name: &str, id: &str) -> Result<Vec<StoredRecord>, Broken> {
         let mut records = Records::new(BufReader::new(&self.file));
         let mut open = OpenCall::default();
         let (mut kept, mut unended, mut torn) = (Vec::new(), false, None);
@@ -75,7 +75,7 @@ impl LogFile {
                     open.take(&record, line, at);
                     unended = cut;
                     if !id.is_empty() && record.conversation == id {
-                        kept.push(Kept { line, record: *record });
+                        kept.push(StoredRecord { line, record: *record });
                     }
                 }
                 Err(bad) if cut && bad.begins => torn = Some((line, at)),
@@ -156,8 +156,8 @@ impl OpenCall {
 }
 
 /// Checks that records follow each other from the first on.
-pub(super) fn checked(name: &str, kept: Vec<Kept>) -> Result<Vec<LogRecord>, Failure> {
-    for (Kept { line, record }, expected) in kept.iter().zip(0_u64..) {
+pub(super) fn checked(name: &str, kept: Vec<StoredRecord>) -> Result<Vec<LogRecord>, Failure> {
+    for (StoredRecord { line, record }, expected) in kept.iter().zip(0_u64..) {
         if record.seq != expected {
             let id = visible(&record.conversation);
             let why = format!("record {} of `{id}` follows where record {expected} should stand", record.seq);

@@ -140,10 +140,10 @@ impl OutcomeAnswer {
         match outcome {
             Outcome::Reply(reply) => Self {
                 target: reply.target.clone(),
-                reason: kind(reply.kind),
+                reason: kind(reply.answer.kind),
                 expanded: reply.opened.iter().map(|tool| tool.name.clone()).collect(),
                 opened: reply.opened.iter().map(Opened::from).collect(),
-                is_error: Some(reply.is_error),
+                is_error: Some(reply.answer.failed),
                 activation: reply.activation.clone(),
                 ..bare
             },
@@ -165,9 +165,9 @@ impl OutcomeAnswer {
             target: Some(forward.target.to_string()),
             arguments: Some(exact::exact(&forward.arguments_json, &forward.arguments)),
             arguments_json: Some(forward.arguments_json.clone()),
-            undo: forward.undo.clone(),
-            note: forward.note.clone(),
-            reason: forward.unchecked.clone().unwrap_or_else(|| "the arguments fit".to_owned()),
+            undo: forward.notes.undo.clone(),
+            note: forward.notes.note.clone(),
+            reason: forward.notes.unchecked.clone().unwrap_or_else(|| "the arguments fit".to_owned()),
             ..self
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::output::{Failure, say_all, warn};
 use super::super::presented::Presented;
-use super::log_file::{Kept, checked};
+use super::log_file::{StoredRecord, checked};
 use crate::configuration::{Config, Origin, keys};
 use toolfold::conversation::{Conversation, Event, LogRecord};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
@@ -11,7 +11,7 @@ use toolfold::profile::Delivery;
 /// The conversation that the records of a log describe, with those records.
 pub(super) fn resume(
     name: &str,
-    kept: Vec<Kept>,
+    kept: Vec<StoredRecord>,
     presented: &Presented,
     config: &Config,
 ) -> Result<(Conversation, Vec<LogRecord>), Failure> {

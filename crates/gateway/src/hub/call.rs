@@ -58,16 +58,16 @@ impl View {
     ) {
         match outcome {
             Outcome::Forward(forward) => self.forward(upstream, client, id, params, forward),
-            Outcome::Reply(answer) => {
-                let kind = serde_json::to_value(answer.kind).ok();
+            Outcome::Reply(reply) => {
+                let kind = serde_json::to_value(reply.answer.kind).ok();
                 let kind = kind.as_ref().and_then(serde_json::Value::as_str).unwrap_or("answered");
-                upstream.context.tell(&Observed::Answered { name: &answer.name, kind });
-                let mut content = answer.content.to_string();
-                if answer.kind == ReplyKind::UnknownTool {
+                upstream.context.tell(&Observed::Answered { name: &reply.name, kind });
+                let mut content = reply.answer.content.to_string();
+                if reply.answer.kind == ReplyKind::UnknownTool {
                     content.push_str(&upstream.unlisted());
                 }
-                let result = Ok(upstream.context.text_result(&content, answer.is_error));
-                self.answer_in_order(upstream, client, &id, answer.id, result, before);
+                let result = Ok(upstream.context.text_result(&content, reply.answer.failed));
+                self.answer_in_order(upstream, client, &id, reply.id, result, before);
             }
             Outcome::Refuse(refuse) => {
                 upstream.context.tell(&Observed::Answered { name: &refuse.name, kind: "refused" });
@@ -111,7 +111,7 @@ impl View {
         let params = upstream.fitted(origin.server, Some(params.to_raw()));
         let what = For::Call(Box::new(Running {
             call: forward.id,
-            note: forward.note,
+            note: forward.notes.note,
             tool: origin.tool,
             verdict: forward.context.policy,
             since: Instant::now(),

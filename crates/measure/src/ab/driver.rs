@@ -137,7 +137,7 @@ impl Scripted {
     /// Processes the outcome of the call.
     pub(super) fn heard(&mut self, outcome: &Outcome) {
         let again = match outcome {
-            Outcome::Reply(reply) => match reply.kind {
+            Outcome::Reply(reply) => match reply.answer.kind {
                 ReplyKind::Expanded => return,
                 ReplyKind::Shown | ReplyKind::Loop => self.tries < MAX_TRIES,
                 _ => false,

@@ -94,7 +94,7 @@ impl LiveConversation {
                 self.calls += 1;
                 self.expanded += usize::from(*meta && target == EXPAND_TOOLS);
             }
-            Event::Answered { kind, .. } => match kind {
+            Event::Answered { answer, .. } => match answer.kind {
                 ReplyKind::Invalid => self.repaired += 1,
                 ReplyKind::Shown => self.shown += 1,
                 ReplyKind::UnknownTool => self.unknown += 1,
@@ -102,9 +102,9 @@ impl LiveConversation {
                 _ => {}
             },
             Event::Refused { .. } | Event::Rejected { .. } => self.refused += 1,
-            Event::Forwarded { blind, .. } => {
+            Event::Forwarded { notes, .. } => {
                 self.forwarded += 1;
-                self.blind += usize::from(*blind);
+                self.blind += usize::from(notes.blind);
             }
             Event::Resumed { .. } => self.forwarded += 1,
             Event::Finished { ok: false, .. } => self.failed += 1,

@@ -172,7 +172,7 @@ impl<'t> Play<'t> {
             }
             any_ran |= matches!(outcome, Outcome::Forward(_));
             if let Outcome::Reply(reply) = outcome
-                && matches!(reply.kind, ReplyKind::Invalid | ReplyKind::Shown | ReplyKind::Loop)
+                && matches!(reply.answer.kind, ReplyKind::Invalid | ReplyKind::Shown | ReplyKind::Loop)
             {
                 self.corrected.extend(reply.target.clone());
             }
@@ -203,8 +203,11 @@ impl<'t> Play<'t> {
     #[must_use]
     pub fn finish(mut self, error: Option<String>) -> Row {
         self.row.error = error;
-        let blind = |event: &&Event| matches!(event, Event::Forwarded { blind: true, .. });
-        self.row.calls.blind = self.conversation.events().iter().filter(blind).count();
+        for event in self.conversation.events() {
+            if let Event::Forwarded { notes, .. } = event {
+                self.row.calls.blind += usize::from(notes.blind);
+            }
+        }
         self.row
     }
 
@@ -300,7 +303,7 @@ impl Calls {
             Outcome::Forward(_) => self.forwarded += 1,
             // There is no user to approve.
             Outcome::Confirm(_) | Outcome::Refuse(_) => self.refused += 1,
-            Outcome::Reply(reply) => match reply.kind {
+            Outcome::Reply(reply) => match reply.answer.kind {
                 ReplyKind::Expanded => self.expanded += 1,
                 ReplyKind::Invalid => self.repaired += 1,
                 ReplyKind::Shown => self.shown += 1,

@@ -18,11 +18,11 @@ const MAX_KEPT_CHARS: usize = 128;
 
 /// What a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meant {
+pub(super) enum ResolvedName {
     /// The tool at this index in the catalog.
     Tool(usize),
     /// A meta-tool of toolfold without information about used tools.
-    Meta,
+    MetaTool,
     /// `call_tool`: its arguments name the target.
     Wrapper,
     Unknown,
@@ -71,24 +71,24 @@ impl<'c> Names<'c> {
 
     /// Resolves a name: exactly, or else after folding case and separators, with or without the
     /// server prefix, if only one tool matches.
-    pub(super) fn find(&mut self, name: &str) -> Meant {
+    pub(super) fn find(&mut self, name: &str) -> ResolvedName {
         if let Some(at) = self.catalog.position(name) {
-            return Meant::Tool(at);
+            return ResolvedName::Tool(at);
         }
         let folded = |name: &str| self.folded.get(&fold(name)).copied().flatten();
         if let Some(at) = folded(name).or_else(|| tail(name).and_then(folded)) {
             let own = self.catalog.at(at).map(|tool| tool.name().to_string()).unwrap_or_default();
             *self.loose.entry((kept(name), own)).or_default() += 1;
-            return Meant::Tool(at);
+            return ResolvedName::Tool(at);
         }
         match tail(name).unwrap_or(name) {
-            CALL_TOOL => Meant::Wrapper,
-            EXPAND_TOOLS | ACTIVATE_SKILL => Meant::Meta,
+            CALL_TOOL => ResolvedName::Wrapper,
+            EXPAND_TOOLS | ACTIVATE_SKILL => ResolvedName::MetaTool,
             _ => self.unknown(name),
         }
     }
 
-    fn unknown(&mut self, name: &str) -> Meant {
+    fn unknown(&mut self, name: &str) -> ResolvedName {
         let name = kept(name);
         if let Some(known) = self.unknown.get_mut(&name) {
             known.calls += 1;
@@ -99,7 +99,7 @@ impl<'c> Names<'c> {
         } else {
             self.more_unknown += 1;
         }
-        Meant::Unknown
+        ResolvedName::Unknown
     }
 
     /// The results, with unknown names by their calls.

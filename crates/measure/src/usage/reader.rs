@@ -8,7 +8,7 @@ use toolfold::catalog::Catalog;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::wire::{Arguments, PastCall, Wire};
 
-use super::names::{FoundNames, Meant, Names};
+use super::names::{FoundNames, Names, ResolvedName};
 use super::record::{self, Said};
 use super::shape::{Shape, id, shape};
 use super::{Usage, UsedCall, UsedSession};
@@ -250,7 +250,7 @@ impl<'c> UsageReader<'c> {
 
     fn called(&mut self, session: Option<usize>, name: &str, arguments: Option<&Arguments>, depth: usize) {
         match self.names.find(name) {
-            Meant::Tool(tool) => {
+            ResolvedName::Tool(tool) => {
                 let parameters = arguments.and_then(|arguments| self.parameters(tool, arguments));
                 if self.calls >= MAX_CALLS {
                     self.cut = true;
@@ -259,7 +259,7 @@ impl<'c> UsageReader<'c> {
                     reading.session.calls.push(UsedCall { tool, parameters });
                 }
             }
-            Meant::Wrapper => {
+            ResolvedName::Wrapper => {
                 let value = arguments.and_then(|arguments| arguments.value().ok()).unwrap_or(&Value::Null);
                 let target = value.get("name").and_then(Value::as_str).filter(|_| depth < MAX_WRAPPING);
                 match target {
@@ -270,8 +270,8 @@ impl<'c> UsageReader<'c> {
                     None => self.meta_calls += 1,
                 }
             }
-            Meant::Meta => self.meta_calls += 1,
-            Meant::Unknown => {}
+            ResolvedName::MetaTool => self.meta_calls += 1,
+            ResolvedName::Unknown => {}
         }
     }
 

@@ -44,12 +44,12 @@ struct Running {
     to: mpsc::Sender<ToHub>,
     task: JoinHandle<()>,
     used: Instant,
-    kept: Kept,
+    kept: StoredVersion,
 }
 
-/// Where the conversation of a hub is kept.
+/// The key and the version under which the conversation of a hub is stored.
 #[derive(Clone)]
-struct Kept {
+struct StoredVersion {
     key: StateKey,
     /// The version of what is kept that the hub knows.
     version: Arc<AtomicU64>,
@@ -103,14 +103,14 @@ impl Stateless {
         state.store.consume(&key, &format!("{}#{by}", std::process::id()), USED_MS).await
     }
 
-    fn hub(&self, selection: &Selection) -> Result<(mpsc::Sender<ToHub>, Kept), String> {
+    fn hub(&self, selection: &Selection) -> Result<(mpsc::Sender<ToHub>, StoredVersion), String> {
         let mut hubs = self.hubs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = hubs.get_mut(selection).filter(|own| !own.to.is_closed()) {
             own.used = Instant::now();
             return Ok((own.to.clone(), own.kept.clone()));
         }
         let settings = selection.settings(&self.settings)?;
-        let kept = Kept { key: self.key(selection), version: Arc::default() };
+        let kept = StoredVersion { key: self.key(selection), version: Arc::default() };
         // A conversation's id is its own: one that ends closes what was opened under it.
         let id = if selection.is_all() {
             self.id.clone()
@@ -144,7 +144,7 @@ impl Stateless {
     }
 
     /// What other processes have made of the conversation meanwhile: the calls that wait for a person.
-    async fn changed(&self, Kept { key, version }: &Kept) -> Result<Option<Record>, StateError> {
+    async fn changed(&self, StoredVersion { key, version }: &StoredVersion) -> Result<Option<Record>, StateError> {
         let Some(state) = self.settings.state.as_ref().filter(|state| state.store.is_shared()) else { return Ok(None) };
         if state.store.version(key).await? <= version.load(Ordering::Acquire) {
             return Ok(None);
@@ -205,7 +205,7 @@ impl Stateless {
     /// What has to be done before the hub hears a message: an answer, if it must not.
     async fn prepared(
         &self,
-        (hub, kept): (&mpsc::Sender<ToHub>, &Kept),
+        (hub, kept): (&mpsc::Sender<ToHub>, &StoredVersion),
         message: &Message,
         key: u64,
     ) -> Result<Option<Response>, StateError> {

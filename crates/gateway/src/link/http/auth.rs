@@ -26,7 +26,7 @@ pub(super) use self::challenge::Challenge;
 use self::challenge::Scopes;
 use self::client::ClientId;
 pub use self::kept::Vault;
-use self::kept::{Kept, Tokens};
+use self::kept::{StoredLogin, Tokens};
 pub use self::login::{LoggedIn, LoginError};
 pub use self::settings::{AuthSettings, Grant};
 use self::token::{For, Refused};
@@ -52,7 +52,7 @@ pub struct Auth {
     command: String,
     web: OnceLock<Result<Web, String>>,
     /// What was read of the vault last, and when. `None`: nothing yet.
-    known: Mutex<Option<(Arc<Kept>, i64)>>,
+    known: Mutex<Option<(Arc<StoredLogin>, i64)>>,
     /// Why the last request was refused, until one is not.
     refused: Mutex<Option<String>>,
     /// Until when nothing is asked for after it failed, in milliseconds since 1970, and why it did.
@@ -208,7 +208,7 @@ impl Auth {
     /// Renews the tokens. `used` is the access token that is at its end: where another one is kept by now, there is nothing to do.
     async fn renewed(&self, used: &str) -> Result<(), String> {
         let locked = self.locked().await?;
-        let mut kept = Kept::clone(&*self.read_again()?);
+        let mut kept = StoredLogin::clone(&*self.read_again()?);
         let Some(tokens) = kept.tokens.clone().filter(|own| own.access == used) else { return Ok(()) };
         let Some(refresh) = tokens.refresh.clone() else { return Err("there is no token to renew it with".to_owned()) };
         let client = ClientId::of_tokens(&self.settings, &kept).ok_or("there is no client to renew it with")?;
@@ -248,7 +248,7 @@ impl Auth {
     async fn by_itself(&self, challenge: &Challenge) -> Result<(), String> {
         let locked = self.locked().await?;
         let before = self.known()?.tokens.clone();
-        let mut kept = Kept::clone(&*self.read_again()?);
+        let mut kept = StoredLogin::clone(&*self.read_again()?);
         if kept.tokens != before {
             return Ok(());
         }
@@ -298,19 +298,19 @@ impl Auth {
     }
 
     /// What is kept, as it was read lately.
-    fn known(&self) -> Result<Arc<Kept>, String> {
+    fn known(&self) -> Result<Arc<StoredLogin>, String> {
         let oldest = self.vault.now_ms() - AGE_MS;
         let known = lock(&self.known).as_ref().filter(|(_, at)| *at >= oldest).map(|(kept, _)| kept.clone());
         known.map_or_else(|| self.read_again(), Ok)
     }
 
-    fn read_again(&self) -> Result<Arc<Kept>, String> {
+    fn read_again(&self) -> Result<Arc<StoredLogin>, String> {
         let kept = match self.vault.read()? {
-            Some(text) => Kept::parse(&text, self.url.as_str()).unwrap_or_else(|why| {
+            Some(text) => StoredLogin::parse(&text, self.url.as_str()).unwrap_or_else(|why| {
                 tracing::warn!(server = self.server, "{why}; it is left out");
-                Kept::new(self.url.as_str())
+                StoredLogin::new(self.url.as_str())
             }),
-            None => Kept::new(self.url.as_str()),
+            None => StoredLogin::new(self.url.as_str()),
         };
         let mut kept = kept;
         if self.is_safe().is_err() {
@@ -327,7 +327,7 @@ impl Auth {
             return Ok(());
         }
         let locked = self.locked().await?;
-        let mut kept = Kept::clone(&*self.read_again()?);
+        let mut kept = StoredLogin::clone(&*self.read_again()?);
         kept.wanted = Some(challenge.clone());
         self.write(kept)?;
         drop(locked);
@@ -340,7 +340,7 @@ impl Auth {
         Ok(tokio::task::spawn_blocking(move || vault.lock()).await.map_err(|why| why.to_string())??)
     }
 
-    fn write(&self, kept: Kept) -> Result<(), String> {
+    fn write(&self, kept: StoredLogin) -> Result<(), String> {
         let written = self.vault.write(Some(&kept.to_text()));
         // It counts for this run even where it cannot be kept.
         *lock(&self.known) = Some((Arc::new(kept), self.vault.now_ms()));

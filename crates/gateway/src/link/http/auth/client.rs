@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::assertion;
 use super::discover::Found;
-use super::kept::{Kept, Registration};
+use super::kept::{Registration, StoredLogin};
 use super::web::{Web, encoded};
 use super::{AuthSettings, Grant};
 use crate::link::beginning;
@@ -42,7 +42,7 @@ pub(super) async fn client(
     web: &Web,
     settings: &AuthSettings,
     found: &Found,
-    kept: &mut Kept,
+    kept: &mut StoredLogin,
     redirect_uri: &str,
     now_ms: i64,
 ) -> Result<ClientId, String> {
@@ -67,7 +67,7 @@ pub(super) async fn client(
 }
 
 /// The client that the configuration names. Its secret goes to the authorization server that gave it, and to no other.
-pub(super) fn configured(settings: &AuthSettings, found: &Found, kept: &mut Kept) -> Result<ClientId, String> {
+pub(super) fn configured(settings: &AuthSettings, found: &Found, kept: &mut StoredLogin) -> Result<ClientId, String> {
     let issuer = &found.issuer.issuer;
     let id = settings.client_id.clone().ok_or("`client_id` is missing in [gateway.server.NAME.auth]")?;
     if settings.client_secret.is_none() && settings.private_key.is_none() {
@@ -91,7 +91,7 @@ pub(super) fn configured(settings: &AuthSettings, found: &Found, kept: &mut Kept
 
 impl ClientId {
     /// The client that tokens were given to, for renewing them.
-    pub(super) fn of_tokens(settings: &AuthSettings, kept: &Kept) -> Option<Self> {
+    pub(super) fn of_tokens(settings: &AuthSettings, kept: &StoredLogin) -> Option<Self> {
         let tokens = kept.tokens.as_ref()?;
         let registered = kept.registration.as_ref();
         let registered = registered.filter(|own| own.issuer == tokens.issuer && own.client_id == tokens.client_id);

@@ -33,9 +33,9 @@ pub trait Vault: Send + Sync {
     fn now_ms(&self) -> i64;
 }
 
-/// What is kept. It has secrets: it is shown nowhere.
+/// A login as the vault stores it. It contains secrets and is never displayed.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct StoredLogin {
     version: u32,
     /// The server's URL: what is kept is for no other.
     url: String,
@@ -93,7 +93,7 @@ pub(super) struct Tokens {
     pub(super) given: Scopes,
 }
 
-impl Kept {
+impl StoredLogin {
     pub(super) fn new(url: &str) -> Self {
         Self { version: VERSION, url: url.to_owned(), ..Self::default() }
     }
@@ -122,14 +122,14 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_of_one_server() {
-        let text = Kept::new("https://a.test/mcp").to_text();
-        assert!(Kept::parse(&text, "https://a.test/mcp").is_ok());
+        let text = StoredLogin::new("https://a.test/mcp").to_text();
+        assert!(StoredLogin::parse(&text, "https://a.test/mcp").is_ok());
         for (text, url) in [
             (text.as_str(), "https://b.test/mcp"),
             (&text.replace("\"version\":1", "\"version\":2"), "https://a.test/mcp"),
             (&text[1..], "https://a.test/mcp"),
         ] {
-            assert!(Kept::parse(text, url).is_err(), "{text}");
+            assert!(StoredLogin::parse(text, url).is_err(), "{text}");
         }
     }
 }

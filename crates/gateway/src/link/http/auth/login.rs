@@ -13,7 +13,7 @@ use toolfold::diagnostic::visible;
 
 use super::challenge::{Challenge, is_scope, joined};
 use super::discover::{Issuer, discover};
-use super::kept::{Kept, Registration};
+use super::kept::{Registration, StoredLogin};
 use super::redirect::{Answer, Redirect};
 use super::token::{self, For};
 use super::web::Web;
@@ -97,7 +97,7 @@ impl Auth {
     async fn logged_in(&self, show: &mut dyn FnMut(&str), strange: impl FnMut()) -> Result<LoggedIn, String> {
         self.is_safe()?;
         let web = self.web()?;
-        let mut kept = Kept::clone(&*self.read_again()?);
+        let mut kept = StoredLogin::clone(&*self.read_again()?);
         let challenge = self.challenge(web, &kept).await?;
         if self.settings.grant == Grant::ClientCredentials {
             self.by_itself(&challenge).await?;
@@ -163,7 +163,7 @@ impl Auth {
     }
 
     /// What the server says to a request without a token, with what it refused last.
-    async fn challenge(&self, web: &Web, kept: &Kept) -> Result<Challenge, String> {
+    async fn challenge(&self, web: &Web, kept: &StoredLogin) -> Result<Challenge, String> {
         let info = json!({"name": "toolfold", "version": env!("CARGO_PKG_VERSION")});
         let meta = json!({"io.modelcontextprotocol/protocolVersion": STATELESS,
             "io.modelcontextprotocol/clientInfo": info, "io.modelcontextprotocol/clientCapabilities": {}});

@@ -100,7 +100,7 @@ fn found_by_brush(line: &str) -> Option<Found> {
 }
 
 /// Whether a word is written as it is, so that both must find this very text.
-fn is_plain(word: &String) -> bool {
+fn is_plain(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:,@%+".contains(c))
 }
 
@@ -135,7 +135,8 @@ fn the_reader_finds_what_brush_finds() {
                         && words().zip(argv).all(|(word, text)| word.is(text) || !is_plain(text))
                 })
             };
-            let missed = brush.commands.iter().filter(|argv| !argv.is_empty() && argv.iter().any(is_plain));
+            let missed =
+                brush.commands.iter().filter(|argv| !argv.is_empty() && argv.iter().any(|word| is_plain(word)));
             let missed = missed.filter(|argv| !has_command(argv)).count();
             let sink = |file: &&String| !file.starts_with("/dev/") && is_plain(file);
             let unseen = brush.files.iter().filter(sink);

@@ -40,8 +40,6 @@ mod formats;
 mod given;
 #[cfg(feature = "shell")]
 mod globs;
-#[cfg(feature = "shell")]
-mod guards;
 pub(crate) mod heuristics;
 #[cfg(feature = "shell")]
 mod inspect;
@@ -53,6 +51,8 @@ mod outputs;
 mod piped_files;
 #[cfg(feature = "shell")]
 mod place;
+#[cfg(feature = "shell")]
+mod reader;
 pub(crate) mod readonly;
 #[cfg(feature = "shell")]
 mod redirect;
@@ -62,8 +62,6 @@ mod rows;
 mod scripts;
 mod sed;
 mod side_effects;
-#[cfg(feature = "shell")]
-mod strict;
 pub(crate) mod tables;
 #[cfg(feature = "shell")]
 mod walk;
@@ -100,29 +98,20 @@ pub fn effects_in(command: &str, start: &LexPath, dialect: Dialect) -> SideEffec
 
 #[cfg(feature = "shell")]
 fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
-    let strict = strict::read(command, dialect);
-    let data = strict.as_ref().ok().map(|read| read.data);
-    let (mut found, own) = walk::read(command, start, data);
+    let parsed = reader::read(command, dialect);
+    let mut found = walk::walk_line(command, start, &parsed);
     globs::loosen(&mut found, command);
-    let doubt = match &strict {
-        Ok(read) => read.doubt,
-        Err(_) => dialects::unread(command, dialect),
+    let refused = parsed.as_ref().map_or_else(|why| Some(*why), |parsed| parsed.refused);
+    let doubt = match (&parsed, refused) {
+        (Ok(parsed), None) => parsed.doubt,
+        _ => dialects::unread(command, dialect),
     };
     if let Some(why) = doubt {
         found.unknown("dialect", why, Weight::Code);
     }
-    match strict {
-        Ok(strict::Read { line, .. }) if line.agrees(&own) => {}
-        Ok(strict::Read { line, .. }) => {
-            found.unknown("two-readers", command, Weight::Code);
-            // What either of them found may be denied.
-            let words = line.targets.iter().chain(line.commands.iter().flatten());
-            words
-                .filter_map(|word| word.get().or(word.guess.first().map(String::as_str)))
-                .for_each(|file| found.suspect(file, false));
-            found.commands.extend(line.commands.into_iter().map(|words| Command { words, role: Role::Guess }));
-        }
-        Err(refused) => found.unknown("strict", refused, Weight::Value),
+    // What no reader reads is code: `syntax`. What is read, but outside the strict grammar, is a value.
+    if let Some(why) = refused {
+        found.unknown("strict", why, Weight::Value);
     }
     found
 }

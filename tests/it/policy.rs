@@ -27,6 +27,8 @@ mod never;
 mod newcomer;
 mod of_server;
 mod options;
+#[cfg(unix)]
+mod oracle;
 mod paths;
 mod patterns;
 mod programs;

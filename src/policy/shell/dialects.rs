@@ -3,7 +3,7 @@
 //! Sources: bash 5.2's manual, "History Expansion" and "Bash and POSIX"; zsh 5.9's manual, "History Expansion",
 //! "Filename Expansion", "Arithmetic Evaluation"; each rule was tried in both.
 
-use super::strict::Refused;
+use super::reader::Refused;
 use crate::policy::argv::Word;
 use crate::policy::dialect::{Dialect, Shell};
 

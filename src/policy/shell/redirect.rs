@@ -1,14 +1,10 @@
 //! Redirections, assignments and `[[ … ]]`: what happens besides the words of a command.
 
-use brush_parser::ast::{
-    Assignment, AssignmentName, AssignmentValue, BinaryPredicate as Binary, ExtendedTestExpr,
-    IoFileRedirectKind as Kind, IoFileRedirectTarget as Target, IoRedirect, ProcessSubstitutionKind, RedirectList,
-    UnaryPredicate as Unary,
-};
-
+use super::reader::tree::{Assignment, Document, Part, Redirect, Target, Text};
 use super::side_effects::Weight;
 use super::tables;
 use super::walker::{Input, Walker};
+use crate::policy::argv::Word;
 use crate::policy::rule::Access;
 
 /// Targets that are not files that matter.
@@ -17,98 +13,93 @@ pub(super) fn is_sink(path: &str) -> bool {
 }
 
 impl Walker {
-    /// Walks redirections. Returns the new input, if they redirect the input.
-    pub(super) fn redirects(&mut self, list: Option<&RedirectList>) -> Option<Input> {
-        list.iter().flat_map(|list| &list.0).fold(None, |input, redirect| self.redirect(redirect).or(input))
-    }
-
     /// Walks a redirection. Returns the new input, if it redirects the input.
-    pub(super) fn redirect(&mut self, redirect: &IoRedirect) -> Option<Input> {
-        let is_input = |fd: &Option<i32>| fd.is_none_or(|fd| fd == 0);
-        match redirect {
-            IoRedirect::File(fd, kind, target) => {
-                let reads = matches!(kind, Kind::Read | Kind::DuplicateInput | Kind::ReadAndWrite);
-                self.file_redirect(kind, target);
-                (is_input(fd) && reads).then(|| match target {
-                    Target::ProcessSubstitution(..) => Input::Pipe(self.substituted.clone()),
-                    _ => Input::File,
+    pub(super) fn redirect(&mut self, redirect: &Redirect) -> Option<Input> {
+        let input = match &redirect.target {
+            Target::Descriptor => return None,
+            Target::Read(file) | Target::CopyInput(file) => {
+                let copies = matches!(redirect.target, Target::CopyInput(_));
+                let file = self.word(file);
+                if copies && file.get().is_some_and(is_number) {
+                    return None;
+                }
+                match file.get() {
+                    Some(path) if contacts(path) => self.contact(&file),
+                    Some(path) if is_sink(path) => {}
+                    _ if copies => self.found.unknown("descriptor", &file.text, Weight::Value),
+                    _ => self.file(&file, Access::Read, false, false),
+                }
+                Input::File
+            }
+            Target::Write(file) | Target::ReadWrite(file) | Target::CopyOutput(file) => {
+                let copies = matches!(redirect.target, Target::CopyOutput(_));
+                self.written(file, copies);
+                Input::File
+            }
+            Target::Process(process) => {
+                self.process_substitution(process);
+                Input::Pipe(self.substituted.clone())
+            }
+            Target::Document(document) => {
+                let before = self.found.unknowns.len();
+                Input::Text(match document.get() {
+                    None => None,
+                    Some(Document { text, expands: false }) => Some(text.clone()),
+                    Some(Document { text, .. }) => self.expanded(text).filter(|_| self.found.unknowns.len() == before),
                 })
             }
-            IoRedirect::HereDocument(fd, document) => {
-                let before = self.found.unknowns.len();
-                let text = match document.requires_expansion {
-                    true => self.expanded(&document.doc.value).filter(|_| self.found.unknowns.len() == before),
-                    false => Some(document.doc.value.clone()),
-                };
-                is_input(fd).then_some(Input::Text(text))
-            }
-            IoRedirect::HereString(fd, word) => {
-                let word = self.word(&word.value);
-                is_input(fd).then_some(Input::Text(word.value))
-            }
-            IoRedirect::OutputAndError(word, _) => {
-                let word = self.word(&word.value);
-                self.says(|own| own.targets.push(word.clone()));
-                if !word.get().is_some_and(is_sink) {
-                    self.file(&word, Access::Write, true, false);
-                }
-                None
-            }
+            Target::Text(word) => Input::Text(self.word(word).value),
+        };
+        redirect.input.then_some(input)
+    }
+
+    /// A file that a redirection writes. `>&word` writes one if the word is not a number.
+    fn written(&mut self, file: &Text, copies: bool) {
+        let file = self.word(file);
+        match file.get() {
+            Some(text) if copies && is_number(text) => {}
+            Some(path) if contacts(path) => self.contact(&file),
+            Some(path) if is_sink(path) => {}
+            _ => self.file(&file, Access::Write, true, false),
         }
     }
 
-    fn file_redirect(&mut self, kind: &Kind, target: &Target) {
-        let (word, copies) = match target {
-            Target::Fd(_) => return,
-            Target::ProcessSubstitution(kind, shell) => {
-                return self.process_substitution(&shell.list, matches!(kind, ProcessSubstitutionKind::Write));
-            }
-            Target::Filename(word) => (self.word(&word.value), false),
-            Target::Duplicate(word) => (self.word(&word.value), true),
-        };
-        let descriptor = |text: &str| text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
-        if copies && word.get().is_some_and(descriptor) {
-            return;
-        }
-        self.says(|own| own.targets.push(word.clone()));
-        let contacts = |path: &str| path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
-        match kind {
-            _ if word.get().is_some_and(contacts) => self.found.unknown("network-redirect", &word.text, Weight::Code),
-            _ if word.get().is_some_and(is_sink) => {}
-            Kind::DuplicateInput if copies => self.found.unknown("descriptor", &word.text, Weight::Value),
-            Kind::Read | Kind::DuplicateInput => self.file(&word, Access::Read, false, false),
-            // `>&word` writes a file if the word is not a number.
-            _ => self.file(&word, Access::Write, true, false),
-        }
+    fn contact(&mut self, file: &Word) {
+        self.found.unknown("network-redirect", &file.text, Weight::Code);
     }
 
     /// Walks an assignment. Returns the name and, if it is certain, the value.
     pub(super) fn assignment(&mut self, assignment: &Assignment) -> (String, Option<String>) {
-        let name = match &assignment.name {
-            AssignmentName::VariableName(name) => name.clone(),
-            AssignmentName::ArrayElementName(name, index) => {
-                self.subscript(index);
-                name.clone()
-            }
-        };
-        let value = match &assignment.value {
-            AssignmentValue::Scalar(word) => {
-                let word = self.word(&word.value);
+        let Assignment { name, index, appends, value } = assignment;
+        if let Some(index) = index {
+            self.subscript(index);
+        }
+        let value = match &value.items {
+            None => {
+                let word = self.word(value);
                 word.value.or_else(|| (word.guess.len() == 1).then(|| word.guess.concat()))
             }
-            AssignmentValue::Array(items) => {
-                let mut list = Vec::with_capacity(items.len());
-                for (key, item) in items {
-                    key.iter().for_each(|k| self.arithmetic(&k.value));
-                    list.push(self.word(&item.value).value);
-                }
+            Some(items) => {
+                let list = self.items(items);
                 // For guesses: what `"${name[@]}"` expands to.
-                let all = list.into_iter().collect::<Option<Vec<String>>>().filter(|_| !assignment.append);
+                let all = list.into_iter().collect::<Option<Vec<String>>>().filter(|_| !appends);
                 self.set_variable(&format!("{name}[@]"), all.map(|all| all.join(" ")));
                 None
             }
         };
-        (name, value.filter(|_| !assignment.append))
+        (name.clone(), value.filter(|_| !appends))
+    }
+
+    /// The values of a list, each of which may have a key, which is arithmetic.
+    pub(super) fn items(&mut self, items: &[Text]) -> Vec<Option<String>> {
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            if let Some((key, _)) = item.source.strip_prefix('[').and_then(|rest| rest.split_once("]=")) {
+                self.arithmetic(key);
+            }
+            values.push(self.word(item).value);
+        }
+        values
     }
 
     /// A variable changed for the rest of the line.
@@ -140,37 +131,48 @@ impl Walker {
     }
 
     /// `[[ … ]]`: arithmetic comparison and `-v` evaluate their operands again.
-    pub(super) fn test(&mut self, expr: &ExtendedTestExpr) {
-        match expr {
-            ExtendedTestExpr::And(a, b) | ExtendedTestExpr::Or(a, b) => {
-                self.deeper(|walker| walker.test(a), "[[");
-                self.deeper(|walker| walker.test(b), "[[");
-            }
-            ExtendedTestExpr::Not(a) | ExtendedTestExpr::Parenthesized(a) => self.deeper(|walker| walker.test(a), "[["),
-            ExtendedTestExpr::UnaryTest(predicate, word) => {
-                self.expanded(&word.value);
-                self.word(&word.value);
-                if matches!(predicate, Unary::ShellVariableIsSetAndAssigned | Unary::ShellVariableIsSetAndNameRef) {
-                    self.found.unknown("evaluating-test", &word.value, Weight::Code);
+    pub(super) fn test(&mut self, parts: &[Part]) {
+        let mut words = Vec::new();
+        for part in parts {
+            match part {
+                Part::Word(word) => {
+                    // `(`, `&&` and `||` may be written without blanks around them.
+                    let operator =
+                        matches!(word.source.as_str(), "(" | ")" | "&&" | "||" | "!" | "<" | ">" | "==" | "=~");
+                    words.push(if operator { Word::known(&word.source) } else { self.word(word) });
                 }
+                Part::Process(process) => self.process_substitution(process),
+                Part::Assignment(_) | Part::Redirect(_) | Part::Descriptor(_) => {}
             }
-            ExtendedTestExpr::BinaryTest(predicate, left, right) => {
-                let arithmetic = matches!(
-                    predicate,
-                    Binary::ArithmeticEqualTo
-                        | Binary::ArithmeticNotEqualTo
-                        | Binary::ArithmeticLessThan
-                        | Binary::ArithmeticLessThanOrEqualTo
-                        | Binary::ArithmeticGreaterThan
-                        | Binary::ArithmeticGreaterThanOrEqualTo
-                );
-                let number = |text: &str| text.trim_start_matches('-').chars().all(|c| c.is_ascii_digit());
-                for word in [left, right] {
-                    if !self.word(&word.value).get().is_some_and(number) && arithmetic {
-                        self.found.unknown("evaluating-test", &word.value, Weight::Code);
-                    }
-                }
+        }
+        let compares = |word: &Word| word.get().is_some_and(|text| COMPARISONS.contains(&text));
+        let number = |word: &Word| word.get().is_some_and(|text| is_number(text.trim_start_matches('-')));
+        for pair in words.windows(2) {
+            let [left, right] = pair else { continue };
+            let evaluated = match (compares(left), compares(right)) {
+                (true, _) => right,
+                (_, true) => left,
+                _ if left.is("-v") || left.is("-R") => right,
+                _ => continue,
+            };
+            if !number(evaluated) {
+                // In quotes, too, a subscript is evaluated: `[[ -v 'x[$(rm y)]' ]]`.
+                self.expanded(&evaluated.text);
+                self.found.unknown("evaluating-test", &evaluated.text, Weight::Code);
             }
         }
     }
+}
+
+/// The operators of `[[ … ]]` that evaluate their operands as arithmetic.
+const COMPARISONS: [&str; 6] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+
+/// Whether a redirection to this path opens a connection.
+fn contacts(path: &str) -> bool {
+    path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
+}
+
+/// Whether a text is the number of a descriptor, or closes one.
+fn is_number(text: &str) -> bool {
+    text.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit())
 }

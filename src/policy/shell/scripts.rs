@@ -51,26 +51,6 @@ pub(super) fn passed_on(words: &[Word], read: Option<String>) -> Option<String> 
     }
 }
 
-impl Walker {
-    /// The certain text of `$(cat <<'E' … E)`: only `cat`, not redefined, with a here-document whose delimiter is
-    /// quoted.
-    pub(super) fn text_of_cat<'t>(
-        &self,
-        source: &str,
-        (commands, files, unknowns): (usize, usize, usize),
-        text: Option<&'t str>,
-    ) -> Option<&'t str> {
-        let mark = source.lines().next()?.strip_prefix("cat")?.trim().strip_prefix("<<")?.trim();
-        let quoted = |q: char| mark.strip_prefix(q).and_then(|m| m.strip_suffix(q));
-        let name = quoted('\'').or_else(|| quoted('"'))?;
-        let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let found = &self.found;
-        let alone = found.files.len() == files && found.unknowns.len() == unknowns && self.functions.is_empty();
-        let one = matches!(found.commands.get(commands..), Some([only]) if matches!(only.words.as_slice(), [w] if w.is("cat")));
-        text.filter(|_| plain && alone && one)
-    }
-}
-
 /// Guesses the commands in a script of another language: every tail of its words.
 fn guess_words(walker: &mut Walker, script: &Word) {
     let Some(text) = script.get() else { return };

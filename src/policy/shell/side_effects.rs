@@ -153,38 +153,6 @@ pub struct SideEffects {
     pub file_hints: Vec<String>,
 }
 
-/// What a line itself says, in the order of the source, without what it hands to another shell: both readers must find
-/// the same.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Line {
-    /// The words of each simple command.
-    pub(super) commands: Vec<Vec<Word>>,
-    /// The files of redirections.
-    pub(super) targets: Vec<Word>,
-    /// The names of variables that are set, for one command or for the rest of the line.
-    pub(super) assigned: Vec<String>,
-}
-
-impl Line {
-    /// Whether another reader found the same commands, files and variables.
-    pub(super) fn agrees(&self, other: &Self) -> bool {
-        // A redirection behind a group is seen before what is in the group, or after it.
-        let sorted = |line: &Self| {
-            let mut targets = line.targets.clone();
-            targets.sort_by(|a, b| a.text.cmp(&b.text));
-            targets
-        };
-        let alike = |a: &Word, b: &Word| a.value == b.value && (a.value.is_some() || a.text == b.text);
-        let same = |mine: &[Word], theirs: &[Word]| {
-            mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(mine, theirs)| alike(mine, theirs))
-        };
-        self.commands.len() == other.commands.len()
-            && self.commands.iter().zip(&other.commands).all(|(mine, theirs)| same(mine, theirs))
-            && same(&sorted(self), &sorted(other))
-            && self.assigned == other.assigned
-    }
-}
-
 impl SideEffects {
     /// Suspects that a text names a file, which may be read or written.
     pub(crate) fn suspect(&mut self, text: &str, certain: bool) {

@@ -1,64 +1,36 @@
 //! The walk over a parsed program, which visits every command.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use brush_parser::Parser;
-use brush_parser::ast::{
-    AndOr, AndOrList, Command as Node, CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundList, Pipeline,
-    ProcessSubstitutionKind, Program, SeparatorOperator, SimpleCommand,
-};
-
-use super::guards::{SHORT_BYTES, STACK_BYTES, has_large_number, has_odd_document, too_nested};
 use super::heuristics;
 use super::piped_files;
 use super::place::Place;
-use super::side_effects::{Command, Line, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Weight};
-use super::strict::names_a_descriptor;
+use super::reader::tree::{AndOr, Compound, List, Node, Part, Process, Redirect};
+use super::reader::{self, Parsed, Refused};
+use super::side_effects::{Command, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Weight};
 use super::tables;
-use super::walker::{Input, Stack, Walker};
+use super::walker::{Input, Walker};
 use crate::policy::argv::{Word, base_name};
+use crate::policy::dialect::Dialect;
 use crate::policy::path::LexPath;
 use crate::policy::rule::Access;
 
-/// Reads a command: what it does, and what the line itself says. `strict` is the number of characters in here-documents
-/// where the strict reader has read the line, and `None` where it refused it.
-pub(super) fn read(command: &str, start: &LexPath, strict: Option<usize>) -> (SideEffects, Line) {
-    let walk = |stack: Stack| {
-        let mut walker = Walker::new(command, start, stack);
-        walker.is_plain = strict.is_some();
-        walker.line(strict.unwrap_or(0));
-        (walker.stack != Stack::TooSmall).then_some((walker.found, walker.own))
-    };
-    if (strict.is_some() || command.len() <= SHORT_BYTES)
-        && let Some(walked) = walk(Stack::Callers)
-    {
-        return walked;
-    }
-    // One thread a line, however many texts it has: an overflow would end the host.
-    let walked = std::thread::scope(|scope| {
-        let large = std::thread::Builder::new().stack_size(STACK_BYTES);
-        large.spawn_scoped(scope, || walk(Stack::Large)).ok()?.join().ok()?
-    });
-    walked.unwrap_or_else(|| {
-        let mut walker = Walker::new(command, start, Stack::Callers);
-        walker.unparsed(command);
-        (walker.found, walker.own)
-    })
-}
-
-/// What a parser makes of a text. A panic of the parser must not become one of the host.
-pub(super) fn caught<T>(parse: impl FnOnce() -> Option<T>) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(parse)).ok().flatten()
+/// What a line does that starts in a folder, and that the reader has read or not.
+pub(super) fn walk_line(command: &str, start: &LexPath, parsed: &Result<Parsed, Refused>) -> SideEffects {
+    let mut walker = Walker::new(command, start);
+    walker.line(parsed);
+    walker.found
 }
 
 impl Walker {
-    /// Reads the line, of which so many characters are the data of here-documents.
-    fn line(&mut self, data: usize) {
+    fn line(&mut self, parsed: &Result<Parsed, Refused>) {
         let line = self.line.clone();
+        let data = match parsed {
+            Ok(Parsed { refused: None, data, .. }) => *data,
+            _ => 0,
+        };
         if line.chars().count().saturating_sub(data) > MAX_CHARS {
             self.limit(&line, "more than 10000 characters");
         } else {
-            self.program(&line);
+            self.walk_text(&line, parsed);
         }
         self.evaluated_values();
         self.written_and_run();
@@ -99,42 +71,31 @@ impl Walker {
         }
     }
 
-    /// Reads a whole program. A program that cannot be parsed is an unknown, with guesses.
+    /// Reads a text of commands within the line. What is outside the strict grammar is an unknown.
     pub(super) fn program(&mut self, text: &str) {
-        if too_nested(text) {
-            return self.limit(text, "nested too deeply");
+        let parsed = reader::read(text, Dialect::BASH);
+        if let Ok(Parsed { refused: Some(why), .. }) = &parsed {
+            self.found.unknown("strict", why, Weight::Value);
         }
-        // What the strict reader has read is quoted as it found, and has here-documents in one more place.
-        let is_plain = self.is_plain && self.texts == 0 && !text.contains("$(cat <<");
-        if has_large_number(text) || !is_plain && has_odd_document(text) {
-            return self.limit(text, "a here-document or a number that the parser cannot read");
-        }
-        match self.parse(text) {
-            Some(program) => {
+        self.walk_text(text, &parsed);
+    }
+
+    fn walk_text(&mut self, text: &str, parsed: &Result<Parsed, Refused>) {
+        match parsed {
+            Ok(parsed) => {
                 self.texts += 1;
-                self.deeper(|walker| program.complete_commands.iter().for_each(|list| walker.list(list)), text);
+                self.deeper(|walker| walker.list(&parsed.list), text);
                 self.texts -= 1;
             }
-            None => self.unparsed(text),
+            Err(_) => self.unparsed(text),
         }
     }
 
-    /// What no parser reads is an unknown, with guesses.
+    /// What the reader cannot read is an unknown, with guesses.
     fn unparsed(&mut self, text: &str) {
         self.found.unknown("syntax", text, Weight::Code);
         heuristics::guess(text, &mut self.found);
         heuristics::files(text, &mut self.found);
-    }
-
-    fn parse(&mut self, text: &str) -> Option<Program> {
-        // The line itself is on this stack only where it nests little.
-        let fits = self.stack == Stack::Large || self.texts == 0 || text.len() <= SHORT_BYTES;
-        if !fits {
-            self.stack = Stack::TooSmall;
-            return None;
-        }
-        let mut parser = Parser::new(std::io::Cursor::new(text.as_bytes()), &self.options);
-        caught(|| parser.parse_program().ok())
     }
 
     /// Goes one level deeper; beyond the limit there are only guesses.
@@ -147,10 +108,10 @@ impl Walker {
         self.depth -= 1;
     }
 
-    /// A text that runs in a subshell. Returns its probable output.
-    pub(super) fn substitution(&mut self, source: &str) -> Option<String> {
+    /// Commands that run in a subshell. Returns their probable output.
+    pub(super) fn substitution(&mut self, source: &str, list: &List) -> Option<String> {
         let before = self.found.commands.len();
-        self.apart(|walker| walker.program(source));
+        self.apart(|walker| walker.deeper(|walker| walker.list(list), source));
         self.printed_since(before)
     }
 
@@ -165,35 +126,34 @@ impl Walker {
         }
     }
 
-    pub(super) fn list(&mut self, list: &CompoundList) {
-        for item in &list.0 {
-            match item.1 {
-                SeparatorOperator::Async => self.apart(|walker| walker.and_or(&item.0)),
-                SeparatorOperator::Sequence => self.and_or(&item.0),
+    pub(super) fn list(&mut self, list: &List) {
+        for (commands, in_background) in &list.0 {
+            match in_background {
+                true => self.apart(|walker| walker.and_or(commands)),
+                false => self.and_or(commands),
             }
         }
     }
 
     /// `a && b || c`: each step has succeeded or failed; after the list it is unknown which.
-    fn and_or(&mut self, list: &AndOrList) {
+    fn and_or(&mut self, list: &AndOr) {
         let start = self.place.clone();
         self.pipeline(&list.first);
         let mut reached = start.or(&self.place);
-        for next in &list.additional {
-            if matches!(next, AndOr::Or(_)) {
+        for (is_or, pipeline) in &list.rest {
+            if *is_or {
                 self.place.clone_from(&start);
             }
-            let (AndOr::And(pipeline) | AndOr::Or(pipeline)) = next;
             self.pipeline(pipeline);
             reached = reached.or(&self.place);
         }
         self.place = reached;
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline) {
+    fn pipeline(&mut self, pipeline: &[Node]) {
         let place = self.place.clone();
-        let several = pipeline.seq.len() > 1;
-        for (i, command) in pipeline.seq.iter().enumerate() {
+        let several = pipeline.len() > 1;
+        for (i, command) in pipeline.iter().enumerate() {
             let before = self.found.commands.len();
             let input = if i == 0 { Input::Inherited } else { Input::Pipe(self.piped.take()) };
             self.piped_files = self.printed_files.take();
@@ -213,27 +173,25 @@ impl Walker {
 
     fn command(&mut self, command: &Node, input: Input) {
         match command {
-            Node::Simple(simple) => self.simple(simple, input),
+            Node::Simple(parts) => self.simple(parts, input),
             Node::Compound(compound, redirects) => {
-                let own = self.redirects(redirects.as_ref()).unwrap_or(input);
+                let own = self.redirects(redirects).unwrap_or(input);
                 self.with_input(own, |walker| {
                     walker.deeper(|walker| walker.compound(compound), "a compound command");
                 });
             }
-            Node::Function(function) => {
-                self.functions.push(function.fname.value.clone());
-                self.found.unknown("function", &function.fname.value, Weight::Value);
-                let (start, own) = (self.place.clone(), self.redirects(function.body.1.as_ref()).unwrap_or_default());
+            Node::Function { name, body } => {
+                self.functions.push(name.clone());
+                self.found.unknown("function", name, Weight::Value);
+                let start = self.place.clone();
                 // It may run in any folder, or never.
                 self.branch(&start, |walker| {
-                    walker.with_input(own, |walker| {
-                        walker.deeper(|walker| walker.compound(&function.body.0), "a function");
-                    });
+                    walker.deeper(|walker| walker.command(body, Input::Inherited), "a function");
                 });
             }
-            Node::ExtendedTest(test, redirects) => {
-                self.redirects(redirects.as_ref());
-                self.test(&test.expr);
+            Node::Test(parts, redirects) => {
+                self.redirects(redirects);
+                self.test(parts);
             }
         }
     }
@@ -248,61 +206,65 @@ impl Walker {
         self.input = outer;
     }
 
-    fn compound(&mut self, compound: &CompoundCommand) {
+    fn compound(&mut self, compound: &Compound) {
         match compound {
-            CompoundCommand::BraceGroup(group) => self.list(&group.list),
-            CompoundCommand::Subshell(shell) => self.apart(|walker| walker.list(&shell.list)),
-            CompoundCommand::ForClause(clause) => {
-                let values: Vec<Word> = clause.values.iter().flatten().map(|w| self.word(&w.value)).collect();
-                let certain: Option<Vec<&str>> = values.iter().map(Word::get).collect();
-                let one = certain.and_then(|all| <[&str; 1]>::try_from(all).ok()).map(|[one]| one.to_owned());
-                self.set_variable(&clause.variable_name, one);
-                self.says(|own| own.assigned.push(clause.variable_name.clone()));
-                self.assigned(&clause.variable_name);
-                self.repeated(|walker| walker.list(&clause.body.list));
+            Compound::Group(list) => self.list(list),
+            Compound::Subshell(list) => self.apart(|walker| walker.list(list)),
+            Compound::For { name, values, body } => {
+                let values: Vec<Word> = values.iter().map(|value| self.word(value)).collect();
+                let only = match values.as_slice() {
+                    [only] => only.get().map(str::to_owned),
+                    _ => None,
+                };
+                self.set_variable(name, only);
+                self.assigned(name);
+                self.repeated(|walker| walker.list(body));
             }
-            CompoundCommand::ArithmeticForClause(clause) => {
-                for expr in [&clause.initializer, &clause.condition, &clause.updater].into_iter().flatten() {
-                    self.arithmetic(&expr.value);
-                }
+            Compound::Count(text, body) => {
                 self.found.unknown("arithmetic", "for ((…))", Weight::Value);
-                self.repeated(|walker| walker.list(&clause.body.list));
+                text.split(';').for_each(|part| self.arithmetic(part));
+                self.repeated(|walker| walker.list(body));
             }
-            CompoundCommand::CaseClause(clause) => {
-                self.word(&clause.value.value);
+            Compound::Case { word, arms } => {
+                self.word(word);
                 let start = self.place.clone();
-                for cx in &clause.cases {
+                for (patterns, list) in arms {
                     self.branch(&start, |walker| {
-                        cx.patterns.iter().for_each(|p| drop(walker.expanded(&p.value)));
-                        cx.cmd.iter().for_each(|list| walker.list(list));
+                        patterns.iter().for_each(|pattern| drop(walker.word(pattern)));
+                        walker.list(list);
                     });
                 }
             }
-            CompoundCommand::IfClause(clause) => {
-                self.list(&clause.condition);
-                let start = self.place.clone();
-                self.branch(&start, |walker| walker.list(&clause.then));
-                for other in clause.elses.iter().flatten() {
-                    self.branch(&start, |walker| {
-                        other.condition.iter().for_each(|list| walker.list(list));
-                        walker.list(&other.body);
-                    });
+            Compound::If { arms, otherwise } => {
+                let mut start = self.place.clone();
+                for (at, (condition, then)) in arms.iter().enumerate() {
+                    if at == 0 {
+                        self.list(condition);
+                        start = self.place.clone();
+                        self.branch(&start, |walker| walker.list(then));
+                    } else {
+                        self.branch(&start, |walker| {
+                            walker.list(condition);
+                            walker.list(then);
+                        });
+                    }
+                }
+                if let Some(list) = otherwise {
+                    self.branch(&start, |walker| walker.list(list));
                 }
             }
-            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
-                self.repeated(|walker| {
-                    walker.list(&clause.0);
-                    walker.list(&clause.1.list);
-                });
+            Compound::Loop(condition, body) => self.repeated(|walker| {
+                walker.list(condition);
+                walker.list(body);
+            }),
+            Compound::Arithmetic(text) => {
+                self.found.unknown("arithmetic", text, Weight::Value);
+                self.arithmetic(text);
             }
-            CompoundCommand::Arithmetic(arithmetic) => {
-                self.found.unknown("arithmetic", &arithmetic.expr.value, Weight::Value);
-                self.arithmetic(&arithmetic.expr.value);
-            }
-            CompoundCommand::Coprocess(coprocess) => {
+            Compound::Coprocess(body) => {
                 self.found.unknown("coprocess", "coproc", Weight::Value);
                 self.apart(|walker| {
-                    walker.deeper(|walker| walker.command(&coprocess.body, Input::Pipe(None)), "coproc");
+                    walker.deeper(|walker| walker.command(body, Input::Pipe(None)), "coproc");
                 });
             }
         }
@@ -327,44 +289,20 @@ impl Walker {
         }
     }
 
-    /// `{NAME}>file` sets a variable to the number of a descriptor, which no word of the command shows.
-    fn descriptors(&mut self, simple: &SimpleCommand) {
-        // The strict reader knows whether there is a blank between the two.
-        if self.is_plain && self.texts == 1 {
-            return;
-        }
-        let mut before = simple.word_or_name.as_ref();
-        for item in simple.suffix.iter().flat_map(|items| &items.0) {
-            match (item, before.take()) {
-                (Item::IoRedirect(_), Some(word)) if names_a_descriptor(&word.value) => {
-                    self.found.unknown("assignment", &word.value, Weight::Code);
-                }
-                (Item::Word(word), _) => before = Some(word),
-                _ => {}
-            }
-        }
-    }
-
-    fn simple(&mut self, simple: &SimpleCommand, mut input: Input) {
+    fn simple(&mut self, parts: &[Part], mut input: Input) {
         let mut words = Vec::new();
         let mut assigned = Vec::new();
-        let prefix = simple.prefix.iter().flat_map(|p| &p.0);
-        let suffix = simple.suffix.iter().flat_map(|s| &s.0);
-        for item in prefix {
-            match item {
-                Item::AssignmentWord(assignment, _) => {
-                    let (name, value) = self.assignment(assignment);
-                    self.says(|own| own.assigned.push(name.clone()));
-                    assigned.push((name, value));
+        for part in parts {
+            match part {
+                Part::Assignment(assignment) => assigned.push(self.assignment(assignment)),
+                Part::Word(word) => words.push(self.word(word)),
+                Part::Redirect(redirect) => input = self.redirect(redirect).unwrap_or(input),
+                Part::Descriptor(name) => self.found.unknown("assignment", name, Weight::Code),
+                Part::Process(process) => {
+                    self.process_substitution(process);
+                    words.push(Word::unknown("<(…)", true));
                 }
-                other => self.item(other, &mut words, &mut input),
             }
-        }
-        let name = simple.word_or_name.as_ref().map(|name| self.word(&name.value));
-        words.extend(name);
-        self.descriptors(simple);
-        for item in suffix {
-            self.item(item, &mut words, &mut input);
         }
         if words.is_empty() {
             for (name, value) in assigned {
@@ -376,7 +314,6 @@ impl Walker {
         for (name, value) in assigned {
             self.environment(&name, value.as_deref());
         }
-        self.says(|own| own.commands.push(words.clone()));
         // `exec <file` redirects what all later commands read.
         if input != Input::Inherited && matches!(words.as_slice(), [only] if only.is("exec")) {
             self.input = input.clone();
@@ -388,22 +325,17 @@ impl Walker {
         self.read = input.text().map(str::to_owned);
     }
 
-    fn item(&mut self, item: &Item, words: &mut Vec<Word>, input: &mut Input) {
-        match item {
-            Item::IoRedirect(redirect) => *input = self.redirect(redirect).unwrap_or_else(|| input.clone()),
-            Item::Word(word) | Item::AssignmentWord(_, word) => words.push(self.word(&word.value)),
-            Item::ProcessSubstitution(kind, shell) => {
-                self.process_substitution(&shell.list, matches!(kind, ProcessSubstitutionKind::Write));
-                words.push(Word::unknown("<(…)", true));
-            }
-        }
+    /// The redirections of a compound command. Returns the new input, if they redirect the input.
+    pub(super) fn redirects(&mut self, redirects: &[Redirect]) -> Option<Input> {
+        redirects.iter().fold(None, |input, redirect| self.redirect(redirect).or(input))
     }
 
     /// `<(…)`, or `>(…)`, which reads what is written to it.
-    pub(super) fn process_substitution(&mut self, list: &CompoundList, reads: bool) {
+    pub(super) fn process_substitution(&mut self, process: &Process) {
+        let Process { list, reads } = process;
         self.found.unknown("process-substitution", "<(…)", Weight::Value);
         let before = self.found.commands.len();
-        let own = if reads { Input::Pipe(None) } else { Input::Inherited };
+        let own = if *reads { Input::Pipe(None) } else { Input::Inherited };
         self.apart(|walker| walker.with_input(own, |walker| walker.deeper(|walker| walker.list(list), "<(…)")));
         self.substituted = self.printed_since(before);
     }

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use brush_parser::ParserOptions;
-
 use super::piped_files::PipedFiles;
 use super::place::Place;
-use super::side_effects::{Line, SideEffects};
+use super::side_effects::SideEffects;
 use crate::policy::path::LexPath;
 
 /// The standard input of a command.
@@ -33,22 +31,9 @@ impl Input {
     }
 }
 
-/// The stack that the parser has, which goes deeper with almost every character that it reads.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Stack {
-    /// That of the caller, which is enough for short texts, and for a line that the strict reader has read.
-    #[default]
-    Callers,
-    /// That of the caller, and a text needed more.
-    TooSmall,
-    /// One that is large enough for any text.
-    Large,
-}
-
 /// The state of the walk.
 #[derive(Default)]
 pub(super) struct Walker {
-    pub(super) options: ParserOptions,
     pub(super) found: SideEffects,
     /// Values that the line itself assigns, where they are certain. For guesses only.
     pub(super) variables: BTreeMap<String, String>,
@@ -75,28 +60,16 @@ pub(super) struct Walker {
     /// The input of the commands in the enclosing group, unless they redirect it.
     pub(super) input: Input,
     pub(super) limited: bool,
-    /// How deep what is parsed may nest.
-    pub(super) stack: Stack,
-    /// Whether the strict reader has read the line.
-    pub(super) is_plain: bool,
     /// The line as it was given.
     pub(super) line: String,
-    /// What the line itself says, without what it hands to another shell.
-    pub(super) own: Line,
     /// How many texts are being read, one within the other: the line itself is the first.
     pub(super) texts: usize,
 }
 
 impl Walker {
     /// Before the first command of a line that starts in a folder.
-    pub(super) fn new(line: &str, start: &LexPath, stack: Stack) -> Self {
-        Self {
-            options: ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() },
-            place: Place::at(start.clone()),
-            stack,
-            line: line.to_owned(),
-            ..Self::default()
-        }
+    pub(super) fn new(line: &str, start: &LexPath) -> Self {
+        Self { place: Place::at(start.clone()), line: line.to_owned(), ..Self::default() }
     }
 
     /// Goes somewhere from where it comes back: what runs in a shell of its own changes the folder of that shell.
@@ -119,13 +92,6 @@ impl Walker {
         match value {
             Some(value) => drop(self.variables.insert(name.to_owned(), value)),
             None => drop(self.variables.remove(name)),
-        }
-    }
-
-    /// Notes what the line itself says.
-    pub(super) fn says(&mut self, note: impl FnOnce(&mut Line)) {
-        if self.texts == 1 {
-            note(&mut self.own);
         }
     }
 }

@@ -1,12 +1,11 @@
 //! Words: from the source of a word to its value, where that is certain, and to everything that runs while it is
 //! expanded.
 
-use brush_parser::word::{self, WordPiece, WordPieceWithSource};
-
+use super::reader;
+use super::reader::tree::{Kind, Piece, Text};
 use super::side_effects::Weight;
-use super::walk::caught;
 use super::walker::Walker;
-use super::{ansi, expansion, globs, heuristics};
+use super::{expansion, globs, heuristics};
 use crate::policy::argv::Word;
 
 /// The expansion of a word, built piece by piece.
@@ -34,15 +33,16 @@ impl Built {
 
 impl Walker {
     /// Reads one word.
-    pub(super) fn word(&mut self, source: &str) -> Word {
-        let plain =
-            |c: char| !matches!(c, '\'' | '"' | '\\' | '$' | '`' | '*' | '?' | '[' | ']' | '{' | '}' | '~' | '(' | ')');
-        if source.chars().all(plain) || matches!(source, "[" | "]" | "{}" | "[[" | "]]") {
-            return Word::known(source);
+    pub(super) fn word(&mut self, text: &Text) -> Word {
+        let source = text.source.as_str();
+        if let Some(value) = text.known() {
+            return Word { text: source.to_owned(), ..Word::known(value) };
         }
-        let Some(built) = self.built(source, caught(|| word::parse(source, &self.options).ok()), false) else {
+        if let Some(items) = &text.items {
+            self.items(items);
             return Word::unknown(source, false);
-        };
+        }
+        let built = self.built(&text.pieces);
         if is_brace_expansion(&built.bare) {
             self.found.unknown("brace-expansion", source, Weight::Value);
             // Of its words, each may be an option, or what an option runs.
@@ -65,18 +65,26 @@ impl Walker {
         if !source.contains(['$', '`', '\\']) {
             return Some(source.to_owned());
         }
-        self.built(source, caught(|| word::parse_heredoc(source, &self.options).ok()), true)?.value
+        match reader::expanded(source) {
+            Ok(text) => self.built(&text.pieces).value,
+            Err(_) => {
+                self.unread(source);
+                None
+            }
+        }
     }
 
-    /// What the pieces of a text make. `None`, with an unknown, where it cannot be parsed.
-    fn built(&mut self, source: &str, pieces: Option<Vec<WordPieceWithSource>>, quoted: bool) -> Option<Built> {
-        let Some(pieces) = pieces else {
-            self.found.unknown("word", source, Weight::Code);
-            return None;
-        };
+    /// A part of a word that cannot be read.
+    fn unread(&mut self, source: &str) {
+        self.found.unknown("word", source, Weight::Code);
+        heuristics::guess(source, &mut self.found);
+    }
+
+    /// What the pieces of a text make.
+    fn built(&mut self, pieces: &[Piece]) -> Built {
         let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
-        self.pieces(&pieces, &mut built, quoted);
-        Some(built)
+        pieces.iter().for_each(|piece| self.piece(piece, &mut built));
+        built
     }
 
     /// Records a substitution that ends in a comment.
@@ -91,86 +99,49 @@ impl Walker {
         }
     }
 
-    fn pieces(&mut self, pieces: &[WordPieceWithSource], built: &mut Built, quoted: bool) {
-        let mut dollar = false;
-        for piece in pieces {
-            self.piece(&piece.piece, built, quoted);
-            let WordPiece::Text(text) = &piece.piece else {
-                dollar = false;
-                continue;
-            };
-            // An expansion that the parser did not recognize: its value is known only when it runs.
-            let unseen = ["${", "$(", "$[", "`"].iter().any(|open| text.contains(open));
-            if unseen || dollar && text.starts_with(['{', '(', '[']) {
-                self.found.unknown("word", text, Weight::Code);
-                built.value = None;
-                built.guess = None;
-                built.splits = true;
-            }
-            dollar = text.ends_with('$');
-        }
-    }
-
-    fn piece(&mut self, piece: &WordPiece, built: &mut Built, quoted: bool) {
-        let certain = |text: &str, built: &mut Built| {
-            built.value.as_mut().into_iter().chain(built.guess.as_mut()).for_each(|v| v.push_str(text));
-        };
-        match piece {
-            WordPiece::Text(text) if quoted => certain(&text.replace("\\\n", ""), built),
-            WordPiece::Text(text) => {
+    fn piece(&mut self, piece: &Piece, built: &mut Built) {
+        let quoted = piece.quoted;
+        match &piece.kind {
+            Kind::Literal(text) => {
+                built.value.as_mut().into_iter().chain(built.guess.as_mut()).for_each(|v| v.push_str(text));
+                if quoted {
+                    return;
+                }
                 built.bare.push_str(text);
-                certain(text, built);
                 if text.contains(['*', '?', '[']) {
                     self.found.unknown("glob", text, Weight::Value);
                     built.value = None;
                     built.splits = true;
                 }
             }
-            WordPiece::SingleQuotedText(text) => certain(text, built),
-            WordPiece::EscapeSequence(text) => match text.strip_prefix('\\').unwrap_or(text) {
-                "\n" => {}
-                c if quoted && !matches!(c, "$" | "`" | "\"" | "\\") => certain(text, built),
-                c => certain(c, built),
-            },
-            WordPiece::AnsiCQuotedText(text) => match ansi::decode(text) {
-                Some(text) => certain(&text, built),
-                None => self.unsure(built, "ansi-c-quoting", text, None),
-            },
-            WordPiece::DoubleQuotedSequence(inner) => self.pieces(inner, built, true),
-            WordPiece::GettextDoubleQuotedSequence(inner) => {
-                self.pieces(inner, built, true);
-                self.unsure(built, "translation", "$\"…\"", Some(String::new()));
+            Kind::Tilde(home) => {
+                built.tilde = *home;
+                self.unsure(built, "tilde", "~", home.then(|| "~".to_owned()));
             }
-            WordPiece::TildeExpansion(tilde) => {
-                built.tilde = matches!(tilde, word::TildeExpr::Home);
-                self.unsure(built, "tilde", "~", built.tilde.then(|| "~".to_owned()));
-            }
-            WordPiece::ParameterExpansion(parameter) => {
+            Kind::Parameter(parameter) => {
                 let guess = expansion::parameter(self, parameter);
                 built.splits |= !quoted || expansion::is_list(parameter);
                 built.append_guess(guess);
             }
-            WordPiece::CommandSubstitution(source) => {
-                let before = (self.found.commands.len(), self.found.files.len(), self.found.unknowns.len());
-                let guess = self.substitution(source);
+            Kind::Substitution(source, list) => {
+                let guess = self.substitution(source, list);
                 self.ends_in_comment(source);
-                if quoted && let Some(text) = self.text_of_cat(source, before, guess.as_deref()) {
-                    return certain(text.trim_end_matches('\n'), built);
-                }
                 built.splits |= !quoted;
                 self.unsure(built, "command-substitution", source, guess);
             }
-            WordPiece::BackquotedCommandSubstitution(source) => {
-                // Inside backquotes, a backslash is removed before the text is read again.
-                let source = source.replace("\\`", "`").replace("\\\\", "\\").replace("\\$", "$");
-                let guess = self.substitution(&source);
+            Kind::Arithmetic(source) => {
+                self.arithmetic(source);
                 built.splits |= !quoted;
-                self.unsure(built, "command-substitution", &source, guess);
+                self.unsure(built, "arithmetic", source, None);
             }
-            WordPiece::ArithmeticExpression(expr) => {
-                self.arithmetic(&expr.value);
-                built.splits |= !quoted;
-                self.unsure(built, "arithmetic", &expr.value, None);
+            Kind::Unsure(kind, text) => {
+                let guess = (*kind == "translation").then(String::new);
+                self.unsure(built, kind, text, guess);
+            }
+            Kind::Unread(text) => {
+                self.unread(text);
+                built.splits = true;
+                built.append_guess(None);
             }
         }
     }

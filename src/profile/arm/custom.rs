@@ -195,7 +195,7 @@ mod tests {
             (T::Summary, T::Full, D::InResult, "core tools would be shown in less"),
             (T::Index, T::Index, D::Bridge, "core cannot be `index`"),
             (T::Full, T::Summary, D::Native, "with delivery `native`"),
-            (T::Full, T::Summary, D::None, "never be expanded"),
+            (T::Full, T::Summary, D::None, "could not be expanded"),
             (T::Full, T::Summary, D::Bridge, "extended must be `index`"),
             (T::Full, T::Index, D::InPlace, "delivery must be `bridge`"),
             (T::Full, T::Full, D::InResult, "delivery must be `none`"),

@@ -17,7 +17,7 @@ use crate::wire::{Answered, Wire};
 #[allow(clippy::large_enum_variant, reason = "one lives at a time, for as long as a call is judged")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Answered here: send [`Reply::content`] as the call's result, or append [`Outcome::into_messages`].
+    /// Answered here: send the content of [`Reply::answer`] as the call's result, or append [`Outcome::into_messages`].
     Reply(Reply),
     /// Run the tool, then give its result to [`Conversation::answer`](super::Conversation::answer), or report it with
     /// [`Conversation::report_result`](super::Conversation::report_result).

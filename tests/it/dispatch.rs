@@ -183,7 +183,6 @@ fn expansion_goes_through_the_gate() {
     assert!(full.answer.content.starts_with("Nothing is folded"), "{}", full.answer.content);
 }
 
-#[cfg(feature = "validate")]
 #[test]
 fn parallel_calls_are_judged_in_order() {
     let calls = [

@@ -2,6 +2,7 @@
 
 use super::*;
 
+#[cfg(feature = "validate")]
 #[test]
 fn the_same_failing_call_is_told_so_and_then_shown_everything() {
     let mut session = session(Arm::Full);

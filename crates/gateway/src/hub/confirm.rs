@@ -50,7 +50,9 @@ impl View {
                     "inputRequests": {QUESTION: {"method": "elicitation/create", "params": question}},
                     "requestState": upstream.context.settings.sealed(&state),
                 });
-                reply(client, &id, Ok(raw(&result)));
+                // The client may send the decision to another gateway, which then has to find the pending
+                // call in the store: the answer leaves after the state is written.
+                self.reply_kept(upstream, client, &id, Ok(raw(&result)));
             }
             Lifecycle::Session { .. } | Lifecycle::Unknown => {
                 upstream.requests.running.insert((client.key, id.clone()), Vec::new());

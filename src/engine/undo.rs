@@ -40,7 +40,7 @@ impl PolicyLayer {
         match self.policy().undo(call, context) {
             (Undo::Snapshot, Err(none)) => UndoPlan::irreversible(none.why),
             (Undo::Snapshot, Ok(_)) if self.snapshots.is_none() => {
-                UndoPlan::irreversible("nobody keeps snapshots here".to_owned())
+                UndoPlan::irreversible("this host stores no snapshots".to_owned())
             }
             (class, paths) => UndoPlan { class, paths: paths.unwrap_or_default(), why: None },
         }

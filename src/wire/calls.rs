@@ -13,7 +13,7 @@ pub(crate) struct WireCall {
     /// The id of a JSON-RPC request, which may be a number.
     pub(crate) request: Option<Value>,
     /// The name, as the model wrote it. `None` for a `tool_search_call`, which has no name and
-    /// stands for `expand_tools`.
+    /// represents `expand_tools`.
     pub(crate) name: Option<String>,
     pub(crate) arguments: Arguments,
 }

@@ -67,7 +67,7 @@ fn the_record_of_a_call_says_what_it_touched_and_how_it_ended() {
     assert_eq!((decision.tool.as_str(), decision.call_id.as_str()), ("write_cells", "c1"));
     assert_eq!(decision.decision.as_deref(), Some("allow_audited"));
     assert_eq!(decision.effects, json!(["writes /work/q1.xlsx"]));
-    assert_eq!(decision.undo.as_deref(), Some("irreversible"), "nobody keeps snapshots here");
+    assert_eq!(decision.undo.as_deref(), Some("irreversible"), "this host stores no snapshots");
     assert_eq!(decision.arguments["file_path"], "q1.xlsx");
     assert!(decision.digest.as_ref().is_some_and(|digest| digest.len() == 64), "{decision:?}");
 
@@ -391,7 +391,7 @@ fn where_the_record_cannot_be_written_a_tier_b_call_does_not_run() {
         let long = json!({"file_path": "x".repeat(9_000), "confirm": true});
         let asks = Call::new("d", "delete_file", long);
         let Outcome::Refuse(refusal) = session.dispatch(&asks) else { panic!("nobody can be asked") };
-        assert!(refusal.reason.contains("nobody could be asked"), "{}", refusal.reason);
+        assert!(refusal.reason.contains("the approval could not be requested"), "{}", refusal.reason);
         let read = Call::new("r", "read_excel", json!({"file_path": "a.xlsx"}));
         assert!(matches!(session.dispatch(&read), Outcome::Forward(_)), "what only reads still runs");
     }

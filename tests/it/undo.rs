@@ -132,7 +132,7 @@ fn without_a_copy_nothing_is_claimed() {
         |why: &str| Some(CallUndo { class: Undo::Irreversible, snapshot: None, why: Some(why.to_owned()) });
     let (mut nobody, _, store) = session(None);
     let Outcome::Forward(forward) = nobody.dispatch(&write()) else { panic!("Tier B runs") };
-    assert_eq!(forward.notes.undo, irreversible("nobody keeps snapshots here"));
+    assert_eq!(forward.notes.undo, irreversible("this host stores no snapshots"));
     assert_eq!(record(&store, Kind::Decision).undo.as_deref(), Some("irreversible"));
     let host = Arc::new(Host::default());
     *host.none.lock().unwrap() = Some(("the disk is full", false));

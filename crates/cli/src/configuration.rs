@@ -34,8 +34,8 @@ use toolfold::diagnostic::Place;
 use toolfold::engine::Experiment;
 use toolfold::profile::{Arm, CustomArm, UnknownArm};
 
-/// The name of the configuration file, looked for in the working directory and above it, and in the user's folder of
-/// configurations.
+/// The name of the configuration file, searched for in the working directory, in the folders above
+/// it, and in the user's configuration folder.
 pub const CONFIG_FILE: &str = "toolfold.toml";
 
 /// Where a value came from.
@@ -182,7 +182,7 @@ impl Config {
     /// The arm of that name, a built-in one or one of the files' own.
     ///
     /// # Errors
-    /// [`UnknownArm`], which lists the names that there are.
+    /// [`UnknownArm`], which lists the valid names.
     pub fn named_arm(&self, name: &str) -> Result<Arm, UnknownArm> {
         Arm::named(name, &self.arms)
     }

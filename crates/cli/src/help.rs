@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Other", &["config", "completions", "man", "help"]),
 ];
 
-/// What clap says of the command that it adds when the arguments are parsed.
+/// The description of the `help` command, which clap adds when the arguments are parsed.
 const HELP_ABOUT: &str = "Print this message or the help of the given subcommand(s)";
 
 /// The command with a help page that lists its subcommands in groups. Clap lists them in one group.

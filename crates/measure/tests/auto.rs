@@ -81,8 +81,8 @@ impl Measured {
         arms.entry(arm).or_insert_with(make).clone()
     }
 
-    /// Whether `auto` folds over a workload that it was told of, and what is wrong with that, if
-    /// anything is.
+    /// Returns whether `auto` folds for a workload that it was given, and a description of the
+    /// error if that choice is wrong.
     fn play(&mut self, engine: &Engine) -> (bool, Option<String>) {
         let auto = engine.conversation(self.wire).model(self.model).arm(Arm::Auto).start().unwrap();
         let (chosen, why) = (auto.arm(), auto.reason());
@@ -170,7 +170,7 @@ fn on_every_server_and_wire_auto_never_costs_more_than_full() {
     check(&servers(), &EVERY_BACKEND, &WORKLOADS);
 }
 
-/// A tool as people write them: words of a fixed list, perhaps nested, perhaps with no words at
+/// A tool like those of real lists: words of a fixed list, sometimes nested, sometimes with no words at
 /// all, perhaps far too many.
 fn tool(at: usize, seed: &[usize]) -> Value {
     const WORDS: [&str; 12] = [

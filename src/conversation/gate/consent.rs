@@ -112,7 +112,9 @@ impl Conversation {
         let approval = match asked {
             // Remembered, and nothing waits: it was answered, and the host has the rest.
             None => return self.forward(current, resolved, notes),
-            Some(Err(why)) => return self.refuse(call, resolved, &format!("nobody could be asked: {why}")),
+            Some(Err(why)) => {
+                return self.refuse(call, resolved, &format!("the approval could not be requested: {why}"));
+            }
             Some(Ok(approval)) if approval.state.is_settled() => {
                 return self.refuse(call, resolved, &settled_before(&approval));
             }

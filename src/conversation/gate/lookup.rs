@@ -60,7 +60,7 @@ impl Conversation {
     }
 }
 
-/// A text with another behind it, on a line of its own.
+/// A text followed by another one on a separate line.
 fn with_line(text: &str, added: &str) -> String {
     if text.is_empty() { added.to_owned() } else { format!("{text}\n{added}") }
 }

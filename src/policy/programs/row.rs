@@ -297,7 +297,7 @@ pub(crate) struct Program {
     /// How many words are between the options of a wrapper and its command.
     #[serde(default)]
     pub(crate) before: usize,
-    /// `option=letters`: letters that other options stand for, for ask and deny.
+    /// `option=letters`: letters that other options are equivalent to, for ask and deny.
     #[serde(default)]
     pub(crate) letters: Words,
     /// The beginnings of words that are commands for it: `exec:`.

@@ -60,7 +60,10 @@ fn where_models_share_a_conversation_each_answer_holds_the_definition() {
     }
     let mut talk = folded(Blind::default());
     let outcomes = talk.calls([invoice("1", "x"), invoice("2", "y")], None).outcomes().cloned().collect::<Vec<_>>();
-    assert!(reply(&outcomes[1]).answer.content.contains("in another answer"), "of one model, one answer says it");
+    assert!(
+        reply(&outcomes[1]).answer.content.contains("in another answer"),
+        "two calls of one model: only one answer has the definition"
+    );
 }
 
 #[test]

@@ -42,7 +42,7 @@ _SHOWN = attrgetter("name", "description", "strict", "sequential", "kind", "time
 
 @dataclass
 class _Memo:
-    """State shared by the runs of a capability: the tools shown last, by tool set and array, with the tools they stand for."""
+    """State shared by the runs of a capability: the tools shown last, by tool set and array, with the tools they represent."""
 
     shown: tuple[object, list[ToolDefinition], object] | None = None
 

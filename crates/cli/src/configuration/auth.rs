@@ -103,7 +103,7 @@ fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), B
             let text = text(value)?;
             if !Grant::ALL.iter().any(|own| own.name() == text) {
                 let known = Grant::ALL.map(Grant::name).join(" or ");
-                return Err(bad(&format!("`{}` is no grant", visible(&text)), &format!("write {known}")));
+                return Err(bad(&format!("`{}` is not a grant type", visible(&text)), &format!("write {known}")));
             }
             own.grant = Some(text);
         }
@@ -114,7 +114,7 @@ fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), B
         "issuer" => own.issuer = Some(url(value)?),
         "redirect_port" => {
             let port = flat(value).and_then(|text| text.parse::<u16>().ok()).filter(|port| *port > 0);
-            own.redirect_port = Some(port.ok_or_else(|| bad("it is no port", "write a number below 65536"))?);
+            own.redirect_port = Some(port.ok_or_else(|| bad("it is not a port", "write a number below 65536"))?);
         }
         "scopes" => {
             own.scopes = match value {

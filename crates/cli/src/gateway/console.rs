@@ -13,15 +13,15 @@ use toolfold_gateway::dashboard::{Dashboard, Meter};
 use toolfold_gateway::front::http::guard::Guard;
 use toolfold_gateway::settings::ServerSettings;
 
-/// The dashboard of a gateway before these servers. Lists are measured as JSON, since which provider's model will read them is not
-/// known here; and only for a console, since the vocabulary takes more memory than all else.
+/// The dashboard of a gateway with these servers. Lists are measured as JSON, because the provider
+/// of the model is unknown here, and only for a console, because the vocabulary takes most memory.
 pub(super) fn dashboard(servers: &[ServerSettings], console: bool) -> Dashboard {
     let name = Counting::Json(Encoding::O200kBase).to_string();
     let meter = Meter::new(&name, |text| Tiktoken::new(Encoding::O200kBase).count(text));
     Dashboard::new(servers.iter().map(|server| server.name.as_str()), console.then_some(meter), now_ms)
 }
 
-/// The approvals over the store: where calls are judged, and for a console where there is a store already.
+/// The approvals in the store, if a policy is enforced, or if there is a console and the store exists.
 pub(super) fn approvals(
     config: &Config,
     store: Option<&str>,

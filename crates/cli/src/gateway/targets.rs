@@ -1,4 +1,4 @@
-//! Which servers the gateway stands before: the flags that name them, and what the configuration says of each.
+//! The gateway's servers: the flags that name them, and the configuration of each.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: variables are filled in from the environment")]
 
 use std::collections::BTreeMap;

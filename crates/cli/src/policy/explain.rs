@@ -43,7 +43,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long)]
     as_written: bool,
 
-    /// Evaluate as if nobody could be asked
+    /// Evaluate as if no one could approve
     #[arg(long)]
     non_interactive: bool,
 

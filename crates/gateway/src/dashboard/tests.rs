@@ -64,7 +64,7 @@ fn only_what_has_changed_is_read_again() {
     told.mark_unchanged();
 }
 
-/// Whatever clients, servers and models send, the dashboard keeps no more than it says.
+/// The dashboard stores no more than its documented limits, independent of what clients, servers and models send.
 #[test]
 fn memory_is_bounded() {
     let dashboard = dashboard();

@@ -134,8 +134,8 @@ fn what_fixing_saves_is_what_the_fixed_list_costs_less() {
     }
 }
 
-/// What one API refuses is an error for those who use it, and a warning where nobody said which is
-/// used.
+/// A tool that one API rejects is an error if that wire is configured, and a warning if no wire is
+/// configured.
 #[test]
 fn what_is_refused_is_an_error_on_the_wire_that_was_asked_for() {
     let text = r#"[{"name":"a","description":"Reads.","inputSchema":{"type":"object"}}]"#;

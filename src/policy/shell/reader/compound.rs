@@ -102,7 +102,7 @@ impl Reader<'_> {
         }
         let name = match self.next()? {
             Token::Word(name) if !name.quoted && is_name(&name.value) => name.value,
-            _ => return Err("a loop over something that is no name"),
+            _ => return Err("a loop variable that is not a name"),
         };
         let mut values = Vec::new();
         if self.starts_with_in()? {

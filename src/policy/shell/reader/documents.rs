@@ -90,7 +90,7 @@ impl Lexer<'_> {
             text.push_str(if ended { "\n" } else { "" });
             if !mark.quoted && line.contains(['$', '`', '\\']) {
                 self.refuse("a here-document with `$`, a backquote or a backslash, whose mark is not quoted");
-                // A backslash joins the next line, which then is no mark.
+                // A backslash joins the next line, which then cannot be the delimiter.
                 continues = line.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1;
             } else {
                 continues = false;

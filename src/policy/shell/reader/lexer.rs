@@ -118,7 +118,7 @@ impl<'t> Lexer<'t> {
         is
     }
 
-    /// What stands before the next character for which this holds, which is not taken.
+    /// The text up to, and without, the next character for which the test holds.
     pub(super) fn until(&mut self, ends: impl FnMut(char) -> bool) -> &'t str {
         let rest = self.rest();
         let (before, _) = rest.split_at(rest.find(ends).unwrap_or(rest.len()));

@@ -104,7 +104,7 @@ pub(crate) enum Target {
     Write(Text),
     /// `<>`.
     ReadWrite(Text),
-    /// `<&word` and `>&word`, where the word is no number.
+    /// `<&word` and `>&word`, where the word is not a number.
     CopyInput(Text),
     CopyOutput(Text),
     /// A here-document; its text is read at the end of the line.

@@ -283,7 +283,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether what stands before `=` names a variable, or a part of one: `NAME`, `NAME+`, `NAME[index]`.
+/// Whether the text before `=` names a variable, or a part of one: `NAME`, `NAME+`, `NAME[index]`.
 fn names_a_variable(source: &str) -> bool {
     let name = source.strip_suffix('+').unwrap_or(source);
     match name.split_once('[') {

@@ -56,7 +56,7 @@ keys! {
         env: Some("TOOLFOLD_GATEWAY_SERVERS"),
         flag: Some("--servers"),
         default: "",
-        help: "the file with the servers that the gateway stands before; only in your own configuration",
+        help: "the file that lists the gateway's servers; only in your own configuration",
         store: |settings, text| put(&mut settings.gateway.servers, text, optional),
     }
     NAMESPACE = "gateway.namespace" {

@@ -133,7 +133,7 @@ keys! {
         env: None,
         flag: None,
         default: "on",
-        help: "whether arguments with one meaning are put right: null that is not given, numbers and JSON as text",
+        help: "whether arguments with only one meaning are corrected: null for an absent parameter, numbers and JSON as strings",
         store: |settings, text| put(&mut settings.presentation.coerce, text, switch),
     }
     WIRE = "presentation.wire" {
@@ -160,7 +160,7 @@ keys! {
         env: None,
         flag: None,
         default: "json-schema",
-        help: "how Gemini is told parameters: json-schema, or openapi-subset for endpoints that know nothing else",
+        help: "the format of parameters for Gemini: json-schema, or openapi-subset for endpoints that support nothing else",
         store: |settings, text| put(&mut settings.presentation.gemini, text, or_default),
     }
     CAPABILITIES = "presentation.capabilities" {

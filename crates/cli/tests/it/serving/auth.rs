@@ -319,9 +319,9 @@ fn settings_of_a_login_are_checked_and_secrets_not_repeated() {
         ("client_secret = \"${A}-hunter22\"\nclient_id = \"me\"", "not written here"),
         ("client_secret = \"${A}\"", "client_id"),
         ("grant = \"client_credentials\"", "needs a secret"),
-        ("grant = \"password\"", "no grant"),
+        ("grant = \"password\"", "not a grant type"),
         ("clientid = \"me\"", "did you mean `client_id`"),
-        ("redirect_port = 70000", "no port"),
+        ("redirect_port = 70000", "not a port"),
         ("issuer = \"hr.test\"", "URL"),
     ] {
         let config = place.put("gateway.toml", &format!("[gateway.server.payroll.auth]\n{lines}\n"));

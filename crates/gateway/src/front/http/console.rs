@@ -42,8 +42,8 @@ struct Inner {
 }
 
 impl Console {
-    /// A console over a dashboard, and over the approvals of a store where there is one. `guard` should have a token: whoever may
-    /// use the console may approve calls.
+    /// Creates a console over a dashboard and, if a store exists, over its approvals. `guard` should
+    /// have a token: every user of the console can approve calls.
     #[must_use]
     pub fn new(dashboard: Dashboard, approvals: Option<Arc<Approvals>>, guard: Guard) -> Self {
         let (ends, _) = watch::channel(false);

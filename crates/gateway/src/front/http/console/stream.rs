@@ -56,7 +56,7 @@ pub(super) fn response(console: Console) -> Response {
 }
 
 impl Stream {
-    /// What is to be told next. `None`: the gateway is shutting down.
+    /// The next event to send. `None`: the gateway is shutting down.
     async fn next(&mut self) -> Option<String> {
         if std::mem::take(&mut self.is_first) {
             let dashboard = &self.console.inner.dashboard;

@@ -18,7 +18,7 @@ use super::settings::Settings;
 /// The original design's switch: `false` is arm full, `true` arm seed.
 pub(super) const USE_TOOL_PROFILE: &str = "TOOLFOLD_USE_TOOL_PROFILE";
 
-/// One key of the configuration. Every field is required: a new key states who may set it.
+/// One key of the configuration. The scope has no default: a new key states who may set it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Key {
@@ -69,16 +69,38 @@ impl Key {
     }
 }
 
-/// Declares the keys of a section, each as a static of its own and all of them as `KEYS`, so that
-/// no key is left out of the list. A key without one of its fields does not compile.
+/// Declares the keys of a section, each as a static and all of them as `KEYS`, so that no key is
+/// left out of the list. `paths`, `env` and `flag` are optional; a key without a scope does not
+/// compile.
 macro_rules! keys {
-    ($($id:ident = $name:literal { $($field:tt)* })*) => {
+    ($($id:ident = $name:literal {
+        scope: $scope:expr,
+        $(paths: $paths:expr,)?
+        $(env: $env:literal,)?
+        $(flag: $flag:literal,)?
+        default: $default:expr,
+        help: $help:expr,
+        store: $store:expr,
+    })*) => {
         $(
             #[doc = concat!("`", $name, "`")]
-            pub static $id: $crate::configuration::Key = $crate::configuration::Key { name: $name, $($field)* };
+            pub static $id: $crate::configuration::Key = $crate::configuration::Key {
+                name: $name,
+                scope: $scope,
+                paths: keys!(@paths $($paths)?),
+                env: keys!(@text $($env)?),
+                flag: keys!(@text $($flag)?),
+                default: $default,
+                help: $help,
+                store: $store,
+            };
         )*
         /// The keys of this section, in the order in which they are printed.
         pub(in crate::configuration) static KEYS: &[&$crate::configuration::Key] = &[$(&$id),*];
     };
+    (@paths) => { $crate::configuration::Paths::None };
+    (@paths $paths:expr) => { $paths };
+    (@text) => { None };
+    (@text $text:literal) => { Some($text) };
 }
 use keys;

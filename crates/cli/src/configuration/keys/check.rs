@@ -58,8 +58,7 @@ keys! {
     LOCK = "check.lock" {
         scope: Scope::Tightens(Tightening::InsideFolder),
         paths: Paths::File,
-        env: None,
-        flag: Some("--lock"),
+        flag: "--lock",
         default: LOCK_FILE,
         help: "the lock that check and diff compare with, and lock writes",
         store: |settings, text| {
@@ -69,63 +68,49 @@ keys! {
     }
     MAX_FIRST_TURN = "check.max_first_turn" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--max-first-turn"),
+        flag: "--max-first-turn",
         default: "",
         help: "tokens of the tool block on the first turn, or off",
         store: |settings, text| put(&mut settings.check.max_first_turn, text, tokens),
     }
     MAX_TOOL = "check.max_tool" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--max-tool"),
+        flag: "--max-tool",
         default: "",
         help: "tokens of one tool whole, or off",
         store: |settings, text| put(&mut settings.check.max_tool, text, tokens),
     }
     MAX_CATEGORY = "check.max_category" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--max-category"),
+        flag: "--max-category",
         default: "",
         help: "tokens of one category's tools whole, or off",
         store: |settings, text| put(&mut settings.check.max_category, text, tokens),
     }
     MAX_GROWTH = "check.max_growth" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--max-growth"),
+        flag: "--max-growth",
         default: "",
         help: "by how much the first turn of an arm may grow since the lock: 200, 5%, or off",
         store: |settings, text| put(&mut settings.check.max_growth, text, growth),
     }
     MAX_TOOL_GROWTH = "check.max_tool_growth" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--max-tool-growth"),
+        flag: "--max-tool-growth",
         default: "",
         help: "by how much one tool may grow since the lock: 100, 10%, or off",
         store: |settings, text| put(&mut settings.check.max_tool_growth, text, growth),
     }
     NEW_TOOLS = "check.new_tools" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--no-new-tools"),
+        flag: "--no-new-tools",
         default: "on",
         help: "whether there may be tools that the lock has not",
         store: |settings, text| put(&mut settings.check.new_tools, text, switch),
     }
     FROZEN = "check.frozen" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--frozen"),
+        flag: "--frozen",
         default: "off",
         help: "whether nothing may differ from the lock",
         store: |settings, text| put(&mut settings.check.frozen, text, switch),

@@ -1,7 +1,6 @@
 //! `[experiment]`: two variants of a conversation.
 
 use super::super::parse::{experiment_arms, put, share};
-use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::keys;
 use toolfold::profile::Arm;
@@ -19,9 +18,6 @@ pub struct ExperimentSettings {
 keys! {
     ARMS = "experiment.arms" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "",
         help: "two variants with their arms: {control = \"full\", treatment = \"stable\"}",
         store: |settings, text| {
@@ -31,9 +27,6 @@ keys! {
     }
     RATIO = "experiment.ratio" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "0.5",
         help: "the share of conversations that get the second variant, 0 to 1",
         store: |settings, text| put(&mut settings.experiment.ratio, text, share),

@@ -54,9 +54,8 @@ impl Default for Presentation {
 keys! {
     ARM = "presentation.arm" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: Some("TOOLFOLD_ARM"),
-        flag: Some("--arm"),
+        env: "TOOLFOLD_ARM",
+        flag: "--arm",
         default: "auto",
         help: "how the tools are presented: a built-in arm, or one of [arms.NAME]",
         store: |settings, text| {
@@ -67,98 +66,71 @@ keys! {
     PROFILE = "presentation.profile" {
         scope: Scope::Project,
         paths: Paths::FileOrName,
-        env: Some("TOOLFOLD_PROFILE"),
-        flag: Some("--profile"),
+        env: "TOOLFOLD_PROFILE",
+        flag: "--profile",
         default: "",
         help: "a file, a built-in name, derived, or off; without one, excel for the built-in tools, derived for others",
         store: |settings, text| put(&mut settings.presentation.profile, text, optional),
     }
     BUDGET = "presentation.budget" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--budget"),
+        flag: "--budget",
         default: "4000",
         help: "first-turn tokens before arm auto folds further",
         store: |settings, text| put(&mut settings.presentation.budget, text, whole),
     }
     REQUESTS = "presentation.requests" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "20",
         help: "expected requests of a conversation, for arm auto",
         store: |settings, text| put(&mut settings.presentation.workload.requests, text, whole),
     }
     EXPANSIONS = "presentation.expansions" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "2",
         help: "expected expansions of a conversation, for arm auto",
         store: |settings, text| put(&mut settings.presentation.workload.expansions, text, whole),
     }
     SYSTEM = "presentation.system" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "2000",
         help: "tokens of system text, for arm auto",
         store: |settings, text| put(&mut settings.presentation.workload.system_tokens, text, whole),
     }
     STEP = "presentation.step" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "600",
         help: "tokens by which a conversation grows from request to request, for arm auto",
         store: |settings, text| put(&mut settings.presentation.workload.step_tokens, text, whole),
     }
     BLIND = "presentation.blind" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "show",
         help: "calls that leave out parameters which were hidden: show them first, or forward the call as it is",
         store: |settings, text| put(&mut settings.presentation.blind, text, or_default),
     }
     COERCE = "presentation.coerce" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "on",
         help: "whether arguments with only one meaning are corrected: null for an absent parameter, numbers and JSON as strings",
         store: |settings, text| put(&mut settings.presentation.coerce, text, switch),
     }
     WIRE = "presentation.wire" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--wire"),
+        flag: "--wire",
         default: "openai-chat",
         help: "the provider's API",
         store: |settings, text| put(&mut settings.presentation.wire, text, wire),
     }
     MODEL = "presentation.model" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--model"),
+        flag: "--model",
         default: "",
         help: "the model, for the capability table and the meter",
         store: |settings, text| put(&mut settings.presentation.model, text, optional),
     }
     GEMINI = "presentation.gemini" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "json-schema",
         help: "the format of parameters for Gemini: json-schema, or openapi-subset for endpoints that support nothing else",
         store: |settings, text| put(&mut settings.presentation.gemini, text, or_default),
@@ -166,8 +138,6 @@ keys! {
     CAPABILITIES = "presentation.capabilities" {
         scope: Scope::Project,
         paths: Paths::File,
-        env: None,
-        flag: None,
         default: "",
         help: "a file of rows that override the capability table",
         store: |settings, text| put(&mut settings.presentation.capabilities, text, optional),

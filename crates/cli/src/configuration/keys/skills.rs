@@ -27,9 +27,7 @@ pub struct Skills {
 keys! {
     MODE = "skills.mode" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: Some("TOOLFOLD_SKILLS"),
-        flag: None,
+        env: "TOOLFOLD_SKILLS",
         default: "on",
         help: "on or off",
         store: |settings, text| put(&mut settings.skills.on, text, switch),
@@ -37,53 +35,37 @@ keys! {
     ROOTS = "skills.roots" {
         scope: Scope::Project,
         paths: Paths::Folders,
-        env: None,
-        flag: Some("--skills"),
+        flag: "--skills",
         default: "",
         help: "folders of skills, separated by commas",
         store: |settings, text| put(&mut settings.skills.roots, text, list),
     }
     BUDGET = "skills.budget" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "2000",
         help: "tokens that activate_skill may cost, list and enum together",
         store: |settings, text| put(&mut settings.skills.budget, text, |text| whole(text).map(Budget::Tokens)),
     }
     DEPTH = "skills.depth" {
         scope: LIMITS,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "6",
         help: "levels of folders that are read below a root of skills",
         store: |settings, text| put(&mut settings.skills.limits.depth, text, whole),
     }
     FOLDERS = "skills.folders" {
         scope: LIMITS,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "20000",
         help: "folders that are read below a root of skills",
         store: |settings, text| put(&mut settings.skills.limits.folders, text, whole),
     }
     ENTRIES = "skills.entries" {
         scope: LIMITS,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "200000",
         help: "names that are read in the folders below a root of skills",
         store: |settings, text| put(&mut settings.skills.limits.entries, text, whole),
     }
     BYTES = "skills.bytes" {
         scope: LIMITS,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "256MiB",
         help: "text of skills that is held, of one root and of all",
         store: |settings, text| {

@@ -37,35 +37,28 @@ keys! {
     FILE = "tools.file" {
         scope: Scope::Project,
         paths: Paths::File,
-        env: None,
-        flag: Some("--tools"),
+        flag: "--tools",
         default: "",
         help: "the tool list; without one, the built-in Excel tools",
         store: |settings, text| put(&mut settings.tools.file, text, optional),
     }
     FORMAT = "tools.format" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--format"),
+        flag: "--format",
         default: "",
         help: "its format; without one, detected from its first tool",
         store: |settings, text| put(&mut settings.tools.format, text, optional_as),
     }
     MCP = "tools.mcp" {
         scope: SERVERS,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--mcp"),
+        flag: "--mcp",
         default: "",
         help: "the command of an MCP server whose tools are read; only in your own configuration",
         store: |settings, text| put(&mut settings.tools.mcp, text, command),
     }
     MCP_URL = "tools.mcp_url" {
         scope: SERVERS,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--mcp-url"),
+        flag: "--mcp-url",
         default: "",
         help: "the URL of an MCP server whose tools are read; only in your own configuration",
         store: |settings, text| put(&mut settings.tools.mcp_url, text, optional),
@@ -73,35 +66,30 @@ keys! {
     MCP_CONFIG = "tools.mcp_config" {
         scope: SERVERS,
         paths: Paths::File,
-        env: None,
-        flag: Some("--mcp-config"),
+        flag: "--mcp-config",
         default: "",
         help: "the file with the servers of an MCP client whose tools are read; only in your own configuration",
         store: |settings, text| put(&mut settings.tools.mcp_config, text, optional),
     }
     MCP_SERVER = "tools.mcp_server" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--mcp-server"),
+        flag: "--mcp-server",
         default: "",
         help: "the one server of that file; without one, all of them",
         store: |settings, text| put(&mut settings.tools.mcp_server, text, optional),
     }
     MCP_TIMEOUT = "tools.mcp_timeout" {
         scope: Scope::Project,
-        paths: Paths::None,
-        env: Some("TOOLFOLD_MCP_TIMEOUT"),
-        flag: Some("--mcp-timeout"),
+        env: "TOOLFOLD_MCP_TIMEOUT",
+        flag: "--mcp-timeout",
         default: "30s",
         help: "how long servers may take to start and to list their tools",
         store: |settings, text| put(&mut settings.tools.mcp_timeout, text, period),
     }
     MCP_TOKEN_ENV = "tools.mcp_token_env" {
         scope: SERVERS,
-        paths: Paths::None,
-        env: Some("TOOLFOLD_MCP_TOKEN_ENV"),
-        flag: Some("--mcp-token-env"),
+        env: "TOOLFOLD_MCP_TOKEN_ENV",
+        flag: "--mcp-token-env",
         default: "",
         help: "the variable with the bearer token for that URL; only in your own configuration",
         store: |settings, text| put(&mut settings.tools.mcp_token_env, text, optional),

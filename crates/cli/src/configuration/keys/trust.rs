@@ -1,7 +1,6 @@
 //! `[trust]`: which projects are trusted.
 
 use super::super::parse::{list, put};
-use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::keys;
 
@@ -16,9 +15,6 @@ pub struct TrustSettings {
 keys! {
     WORKSPACES = "trust.workspaces" {
         scope: Scope::User("a project cannot trust itself"),
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "",
         help: "folders whose own configuration and policy may also allow; only in your own configuration",
         store: |settings, text| put(&mut settings.trust.workspaces, text, list),

@@ -1,7 +1,6 @@
 //! `[undo]`: how much is stored to undo calls.
 
 use super::super::parse::{period, put};
-use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::super::units::size;
 use super::keys;
@@ -25,27 +24,19 @@ pub struct Undo {
 keys! {
     LIMIT = "undo.limit" {
         scope: LIMITS,
-        paths: Paths::None,
-        env: None,
-        flag: Some("--undo-limit"),
+        flag: "--undo-limit",
         default: "64MiB",
         help: "the most that the snapshot of one call may hold; 0 makes none",
         store: |settings, text| put(&mut settings.undo.limit, text, size),
     }
     TOTAL = "undo.total" {
         scope: LIMITS,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "1GiB",
         help: "the most that all snapshots may hold; the oldest go first",
         store: |settings, text| put(&mut settings.undo.total, text, size),
     }
     KEEP = "undo.keep" {
         scope: LIMITS,
-        paths: Paths::None,
-        env: None,
-        flag: None,
         default: "7d",
         help: "how long a snapshot is kept",
         store: |settings, text| put(&mut settings.undo.keep, text, period),

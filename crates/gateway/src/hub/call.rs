@@ -161,7 +161,7 @@ impl View {
             }
             Err(why) => Err(why),
         };
-        reply(client, id, upstream.in_era(at, answer));
+        reply(client, id, upstream.in_lifecycle(at, answer));
     }
 }
 

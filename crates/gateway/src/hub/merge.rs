@@ -215,7 +215,7 @@ impl Router {
         let Some(list) = list_of(&method) else {
             let answer = match why {
                 Some(why) => Err(why),
-                None => upstream.in_era(usize::MAX, Ok(raw(&serde_json::json!({})))),
+                None => upstream.in_lifecycle(usize::MAX, Ok(raw(&serde_json::json!({})))),
             };
             return reply(&client, &id, answer);
         };
@@ -249,7 +249,7 @@ impl Router {
             return upstream.route_to_one(&client, request);
         }
         result.put(list, &all);
-        reply(&client, &id, upstream.in_era(usize::MAX, Ok(result.to_raw())));
+        reply(&client, &id, upstream.in_lifecycle(usize::MAX, Ok(result.to_raw())));
     }
 }
 

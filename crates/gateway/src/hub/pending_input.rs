@@ -155,7 +155,7 @@ impl PendingInput {
                     params.object("_meta").and_then(|meta| meta.get("progressToken").map(ToOwned::to_owned));
                 upstream.requests.running.entry(key).or_default().push(parked.pending);
             }
-            (Some(answer), _) => reply(client, &request.id, upstream.in_era(parked.at, answer)),
+            (Some(answer), _) => reply(client, &request.id, upstream.in_lifecycle(parked.at, answer)),
             (None, None) => {
                 let why = "the server has ended; send the request again";
                 reply(client, &request.id, Err(error(code::INTERNAL, why)));

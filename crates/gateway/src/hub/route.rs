@@ -135,7 +135,7 @@ impl Upstream {
                 self.try_next(client, request, candidates, Some(why));
             }
             answer => {
-                let answer = self.in_era(at, answer);
+                let answer = self.in_lifecycle(at, answer);
                 reply(client, &request.id, answer);
             }
         }
@@ -143,7 +143,7 @@ impl Upstream {
 
     /// Handles the answer to a forwarded request.
     pub(super) fn relayed(&mut self, at: usize, client: &Client, id: &Id, answer: Answer) {
-        let answer = self.in_era(at, answer).map(|result| of_subscription(result, id));
+        let answer = self.in_lifecycle(at, answer).map(|result| of_subscription(result, id));
         reply(client, id, answer);
     }
 
@@ -165,7 +165,7 @@ impl Upstream {
     }
 
     /// Adapts a result to the lifecycle of the client: adds the members that 2026-07-28 requires.
-    pub(super) fn in_era(&self, at: usize, answer: Answer) -> Answer {
+    pub(super) fn in_lifecycle(&self, at: usize, answer: Answer) -> Answer {
         let stateless = self.servers.get(at).is_some_and(|server| server.is_stateless);
         if stateless || !matches!(self.context.lifecycle, Lifecycle::Stateless { .. }) {
             return answer;

@@ -124,7 +124,7 @@ impl Router {
             _ => return false,
         };
         let answer: Answer = match given {
-            Ok(result) => upstream.in_era(usize::MAX, Ok(raw(&result))),
+            Ok(result) => upstream.in_lifecycle(usize::MAX, Ok(raw(&result))),
             Err(why) => Err(error(code::INVALID_PARAMS, &why.to_string())),
         };
         reply(client, &request.id, answer);

@@ -103,7 +103,8 @@ impl Meter {
     ///
     /// let name = |wire, model| Meter::for_wire(wire, model).map(|meter| meter.to_string());
     /// assert_eq!(name("openai-chat", "gpt-5.4").unwrap(), "billed:openai-chat/gpt-5.4");
-    /// assert_eq!(name("openai-chat", "anthropic/claude-opus-4.5").unwrap(), "estimate:anthropic/anthropic/claude-opus-4.5");
+    /// let claude = name("openai-chat", "anthropic/claude-opus-4.5");
+    /// assert_eq!(claude.unwrap(), "estimate:anthropic/anthropic/claude-opus-4.5");
     /// assert_eq!(name("openai-chat", "qwen3-max"), None);
     /// ```
     #[must_use]

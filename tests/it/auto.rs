@@ -74,7 +74,7 @@ fn the_capability_table_steers_the_ladder() {
     let engine = excel(Workload::default());
     let on =
         |table: &Capabilities| engine.conversation(Wire::OpenAiChat).model("m1").capabilities(table).start().unwrap();
-    let because = "kept is not used: the capability table says no (own, 2026-11)";
+    let because = "kept is not used: the capability table marks it unsupported (own, 2026-11)";
     check(&on(&table("in_result")), Arm::Index, &["the richest arm within", because]);
     check(&on(&table("in_result bridge")), Arm::Full, &["nothing is folded", because]);
     check(&on(&table("bridge")), Arm::Kept, &[]);

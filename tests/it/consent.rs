@@ -116,7 +116,7 @@ fn the_policys_own_secrets_stay_out_of_every_record() {
 
 #[test]
 fn a_call_that_will_never_run_waits_no_longer() {
-    for (case, wanted) in [("no", "a person said no: keep it"), ("late", "is expired"), ("used", "is consumed")] {
+    for (case, wanted) in [("no", "a person rejected it: keep it"), ("late", "is expired"), ("used", "is consumed")] {
         let (mut session, approver, _) = session(AS_IS);
         let Outcome::Confirm(confirm) = session.dispatch(&delete()) else { panic!("Tier A waits") };
         let mut twin = session.fork();
@@ -202,7 +202,7 @@ fn the_same_call_after_a_restart_takes_up_its_approval() {
     let Outcome::Confirm(asked) = start("s").dispatch(&said_no) else { panic!("asked") };
     approver.reject(asked.approval.as_str(), None, 1_500).unwrap();
     let Outcome::Refuse(refused) = start("s").dispatch(&said_no) else { panic!("a no holds") };
-    assert!(refused.reason.contains("a person has said no to this very call"), "{}", refused.reason);
+    assert!(refused.reason.contains("this exact call was rejected before"), "{}", refused.reason);
     // Of the same id, and yet another call: of another tool, or asked through another channel.
     let other = Call::new("c1", "delete_sheet", json!({"file_path": "a.xlsx", "sheet_name": "S", "confirm": true}));
     assert!(matches!(start("s").dispatch(&other), Outcome::Confirm(_)), "of another tool");
@@ -384,7 +384,7 @@ fn where_the_record_cannot_be_written_a_tier_b_call_does_not_run() {
         });
         let refusal = refused.expect("the store takes no more");
         assert!(
-            refusal.reason.contains("its record could not be written") && refusal.reason.contains(wanted),
+            refusal.reason.contains("its audit record could not be written") && refusal.reason.contains(wanted),
             "{refusal:?}"
         );
         assert!(refusal.content.contains("write_cells was not run"), "{}", refusal.content);

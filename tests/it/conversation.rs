@@ -323,7 +323,7 @@ fn a_no_is_not_asked_about_again() {
     assert!(matches!(refused, Outcome::Refuse(_)));
     assert_eq!(talk.dispatch(&pay("c1")), refused, "the same call again is told the same, reason and all");
     let Outcome::Refuse(again) = talk.dispatch(&pay("c2")) else { panic!("refused without asking") };
-    assert_eq!(again.reason, "a person has said no to this very call");
+    assert_eq!(again.reason, "this exact call was rejected before");
     assert_eq!((talk.pending().count(), approver.pending(1_000).unwrap().len()), (0, 0));
     assert!(matches!(talk.dispatch(&Call::new("c3", "pay", json!({"to": 8}))), Outcome::Confirm(_)), "another call");
     // The log has it, too.
@@ -344,7 +344,7 @@ fn twenty_calls_wait_at_most() {
         assert!(matches!(talk.dispatch(&call(to)), Outcome::Confirm(_)), "{to}");
     }
     let Outcome::Refuse(refused) = talk.dispatch(&call(20)) else { panic!("one too many") };
-    assert!(refused.reason.starts_with("20 calls wait for a person already"), "{}", refused.reason);
+    assert!(refused.reason.starts_with("20 calls already wait for approval"), "{}", refused.reason);
     // The same call as one that waits is none more, and an answer makes room.
     assert!(matches!(talk.dispatch(&Call::new("again", "pay", json!({"to": 3}))), Outcome::Confirm(_)));
     approver.reject(&first, None, 1_000).unwrap();

@@ -209,7 +209,7 @@ fn a_child_has_some_of_its_parents_tools_and_its_own_expansions() {
     let text = folding.tools();
     assert!(text.json().contains("- write (1)") && !text.json().contains("drop_a"), "{}", text.json());
     let refused = plain.child(&["write_a", "drop_a"]).unwrap_err();
-    assert_eq!(refused.to_string(), "there is no tool named `drop_a`", "a child gives no more than it has");
+    assert_eq!(refused.to_string(), "unknown tools: `drop_a`", "a child gives no more than it has");
     assert_eq!(plain.child(&["write_a"]).unwrap().engine().catalog().len(), 1);
     let again = parent.engine().replay(&folding.take_log(0)).unwrap();
     assert!(again == folding && again.engine().catalog().len() == 2);
@@ -234,7 +234,7 @@ fn logs_and_snapshots_refuse_what_they_are_not() {
     let log = talk.take_log(7);
     assert_eq!((log[1].seq, log[1].at_ms, log[1].conversation.as_str()), (1, 7, "a"));
     assert_eq!(said(&[]), "the log is empty");
-    assert_eq!(said(&log[1..]), "record 1 follows where record 0 should stand");
+    assert_eq!(said(&log[1..]), "expected record 0, found record 1");
     let numbered = |log: Vec<LogRecord>| -> Vec<LogRecord> {
         log.into_iter().zip(0..).map(|(record, seq)| LogRecord { seq, ..record }).collect()
     };

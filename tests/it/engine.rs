@@ -57,7 +57,7 @@ fn arm_full_sends_what_came_in() {
     let bare = Engine::builder(Catalog::from_openai(&text).unwrap()).without_profile().build().unwrap();
     assert_eq!(bare.talk().tools().json(), value.to_string(), "with layer 1 off nothing is folded");
     let why = bare.conversation(Wire::OpenAiChat).arm(Arm::Lean).start().unwrap_err();
-    assert!(why.to_string().starts_with("arm lean has nothing to fold with"), "{why}");
+    assert!(why.to_string().starts_with("arm lean requires layer 1"), "{why}");
     let derived = Engine::builder(Catalog::from_openai(&text).unwrap()).arm(Arm::Lean).build().unwrap();
     assert!(derived.talk().tools().json().len() < value.to_string().len() / 2, "without a profile one is derived");
 }

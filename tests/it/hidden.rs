@@ -64,10 +64,7 @@ fn a_call_that_writes_is_shown_what_was_hidden_and_then_runs() {
     for arm in hiding() {
         let mut conversation = engine(arm, Blind::Show).talk();
         let reply = shown(conversation.dispatch(&put("1")));
-        assert!(
-            reply.answer.content.starts_with("put was not run yet: these of its parameters were not shown to you: `"),
-            "{arm}"
-        );
+        assert!(reply.answer.content.starts_with("put was not run yet: you have not seen its parameters `"), "{arm}");
         assert!(
             reply.answer.content.contains("`mode`, `count`")
                 && reply.answer.content.contains("\"enum\":[\"slow\",\"fast\"]"),
@@ -109,7 +106,7 @@ fn a_result_of_a_tool_that_only_reads_says_what_there_is() {
             let mut conversation = engine(arm, Blind::Show).talk_on(wire);
             let look = |id: &str| Call::new(id, "look", json!({"path": "a", "count": 1}));
             let Outcome::Forward(first) = conversation.dispatch(&look("1")) else { panic!("{arm}: it runs") };
-            let line = "[look has parameters that you were not shown, all optional and not given in this call: `mode`]";
+            let line = "[look has optional parameters that you have not seen and did not set: `mode`]";
             assert_eq!(first.notes.note.as_deref(), Some(line), "{arm} {wire}");
             let again = conversation.dispatch(&look("1"));
             assert!(
@@ -179,11 +176,7 @@ fn what_one_answer_of_a_message_shows_no_other_call_of_it_has_seen() {
                 assert_eq!(kinds, [false, false], "{arm} {wire} {second}");
                 let Some(Outcome::Reply(reply)) = turn.outcomes().nth(1) else { panic!("{arm} {wire}") };
                 assert_eq!(reply.answer.kind, ReplyKind::Shown, "{arm} {wire}");
-                assert!(
-                    reply.answer.content.contains("in another answer to the same message"),
-                    "{}",
-                    reply.answer.content
-                );
+                assert!(reply.answer.content.contains("in another result of this message"), "{}", reply.answer.content);
                 drop(turn.into_messages());
                 let next = conversation.dispatch(&Call::fresh(second, arguments.clone()));
                 assert!(is_forwarded(&next), "{arm} {wire} {second}: read by now");

@@ -71,7 +71,7 @@ fn a_tier_a_call_waits_for_a_person_and_runs_once() {
         (&early.approval, &early.shown, &early.arguments),
         (&confirm.approval, &confirm.shown, &confirm.arguments)
     );
-    assert_eq!(early.reason, "nobody has answered yet");
+    assert_eq!(early.reason, "no decision yet");
     approver.approve(confirm.approval.as_str(), 1_000).unwrap();
     let Some(Outcome::Forward(forward)) = session.take_up(confirm.approval.as_str()) else { panic!("it runs") };
     assert_eq!((&forward.id, &forward.arguments), (&confirm.id, &json!({"file_path": "a.xlsx", "confirm": true})));

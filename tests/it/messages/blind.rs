@@ -56,12 +56,12 @@ fn where_models_share_a_conversation_each_answer_holds_the_definition() {
     talk.shared_by_models();
     let outcomes = talk.calls([invoice("1", "x"), invoice("2", "y")], None).outcomes().cloned().collect::<Vec<_>>();
     for outcome in &outcomes {
-        assert!(reply(outcome).answer.content.contains("Its whole definition:\n"), "{}", reply(outcome).answer.content);
+        assert!(reply(outcome).answer.content.contains("Full definition:\n"), "{}", reply(outcome).answer.content);
     }
     let mut talk = folded(Blind::default());
     let outcomes = talk.calls([invoice("1", "x"), invoice("2", "y")], None).outcomes().cloned().collect::<Vec<_>>();
     assert!(
-        reply(&outcomes[1]).answer.content.contains("in another answer"),
+        reply(&outcomes[1]).answer.content.contains("in another result"),
         "two calls of one model: only one answer has the definition"
     );
 }

@@ -337,7 +337,7 @@ fn a_turn_gives_one_answer_a_call_in_the_models_order() {
         let messages = turn.into_messages();
         let text = json!(messages).to_string();
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{wire}: {part} in {text}"));
-        assert!(at("first") < at("no tool named") && at("no tool named") < at("second"), "{wire}: {text}");
+        assert!(at("first") < at("Unknown tool") && at("Unknown tool") < at("second"), "{wire}: {text}");
         let wrapped = matches!(wire, Wire::Anthropic | Wire::Gemini);
         assert_eq!(messages.len(), if wrapped { 1 } else { 3 }, "{wire}");
     }
@@ -349,5 +349,5 @@ fn a_call_that_was_never_run_is_answered_as_failed() {
     let message = Wire::Anthropic.assistant_message(&[("a", "x", json!({}))]);
     let messages = conversation.turn(&message).unwrap().into_messages();
     assert_eq!(messages[0]["content"][0]["is_error"], true);
-    assert!(messages[0]["content"][0]["content"].as_str().unwrap().contains("gave no result"));
+    assert!(messages[0]["content"][0]["content"].as_str().unwrap().contains("returned no result"));
 }

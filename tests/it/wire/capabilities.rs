@@ -315,7 +315,9 @@ fn an_arm_that_cannot_be_had_is_refused_with_the_reason() {
     assert_eq!(on(Wire::OpenAiResponses, Some("gpt-5.4")), Ok(Arm::Native));
     let why = on(Wire::OpenAiResponses, Some("gpt-5")).unwrap_err().to_string();
     assert!(
-        why.starts_with("arm native cannot be used on openai-responses with gpt-5: the capability table says no"),
+        why.starts_with(
+            "arm native cannot be used on openai-responses with gpt-5: the capability table marks it unsupported"
+        ),
         "{why}"
     );
     assert!(on(Wire::Gemini, None).unwrap_err().to_string().contains("Gemini has no deferred tools"));

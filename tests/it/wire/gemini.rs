@@ -229,7 +229,7 @@ fn the_default_sends_plain_json_schema() {
     match turn.outcomes().next().unwrap() {
         Outcome::Forward(forward) if cfg!(feature = "validate") => {
             assert_eq!(forward.arguments, json!({"o": {"a": 1}}));
-            assert_eq!(forward.context.coerced, ["`o`: JSON text was taken as the object that it holds"]);
+            assert_eq!(forward.context.coerced, ["`o`: JSON text was parsed as an object"]);
         }
         Outcome::Forward(forward) if !cfg!(feature = "validate") => {
             assert_eq!(forward.arguments, json!({"o": "{\"a\":1}"}), "nothing reads it back");

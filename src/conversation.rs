@@ -165,6 +165,7 @@ impl Conversation {
         }
     }
 
+    /// The engine of this conversation.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine

@@ -33,7 +33,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_name_in_src_keeps_to_the_table() {
+fn every_name_in_src_follows_the_table() {
     let src = root().join("src");
     let files = rust_files(&src);
     assert!(files.len() > 20, "src was not found");
@@ -73,7 +73,7 @@ fn accepted(file: &str, text: &str) {
 }
 
 #[test]
-fn the_check_refuses_what_leads_to_a_forbidden_module() {
+fn the_check_rejects_paths_to_a_forbidden_module() {
     refused("profile.rs", "use crate::engine::Engine;", "src/profile.rs:1: `crate::engine::Engine`");
     refused(
         "profile.rs",
@@ -123,7 +123,7 @@ fn what_tests_may_do_is_compiled_for_tests_only() {
 }
 
 #[test]
-fn the_check_refuses_what_leads_around_it() {
+fn the_check_rejects_detours() {
     refused("profile.rs", "use crate::*;", "every module");
     refused("profile.rs", "use crate as root;", "every module");
     refused("profile.rs", "use super::*;", "every module");
@@ -138,7 +138,7 @@ fn the_check_refuses_what_leads_around_it() {
 }
 
 #[test]
-fn the_check_refuses_the_world_outside_the_edges() {
+fn the_check_rejects_io_outside_the_edges() {
     refused("engine.rs", "fn f() { println!(\"x\") }", "`println!`: nobody may name it");
     refused("engine.rs", "fn f() { vec![1].iter().for_each(|x| m!(eprintln!(\"{x}\"))) }", "eprintln!");
     refused("engine.rs", "use std::{fmt, fs};", "`std::fs`: only store");

@@ -190,7 +190,7 @@ impl Conversation {
             return self.forbid(current, policy, resolved, exact, judged);
         }
         let unchecked = match (value, checked) {
-            (Err(why), _) => return self.invalid(current, resolved, &[format!("invalid JSON arguments: {why}")]),
+            (Err(why), _) => return self.invalid(current, resolved, &[format!("invalid JSON: {why}")]),
             (Ok(_), Some(Checked::Invalid(errors))) => return self.invalid(current, resolved, &errors),
             (Ok(_), Some(Checked::Valid)) => None,
             (Ok(_), Some(Checked::Unchecked(why))) => Some(why.to_owned()),

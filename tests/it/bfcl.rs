@@ -199,7 +199,7 @@ fn bfcl_every_true_call_is_forwarded_in_every_arm() {
 
 /// The corpus has no flawed call today, so the way they are counted is tried on one of our own.
 #[test]
-fn a_true_call_that_does_not_fit_its_schema_is_counted_apart_and_never_forwarded() {
+fn calls_against_their_schema_are_counted_separately() {
     let words = "Words enough to be worth folding away, meta-tools counted. ".repeat(12);
     let schema =
         json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer", "description": words}}});

@@ -1,4 +1,4 @@
-//! Arguments against schemas: the words, the bounds, and schemas of real tools.
+//! Arguments against schemas: the texts, the bounds, and schemas of real tools.
 
 mod arbitrary;
 mod coerce;
@@ -27,7 +27,7 @@ fn check(schema: &Value, arguments: &Value, expected: &[&str]) {
     assert_eq!(lines(schema, arguments), expected, "\nschema {schema}\narguments {arguments}");
 }
 
-/// One tool that has a bit of everything.
+/// A tool with many kinds of properties.
 fn format_cells() -> Value {
     json!({
         "type": "object",
@@ -53,7 +53,7 @@ fn format_cells() -> Value {
 }
 
 #[test]
-fn what_a_model_reads() {
+fn errors_are_readable_by_a_model() {
     let cases: Vec<(Value, &[&str])> = vec![
         (json!({"file_path": "a.xlsx"}), &["Valid"]),
         (json!({}), &["/file_path: missing, expected a string"]),
@@ -62,7 +62,7 @@ fn what_a_model_reads() {
             json!({"file_path": "a", "rows": [{"height": "tall"}, {"hidden": true}]}),
             &["/rows/0/height: expected a number, got \"tall\"", "/rows/1/height: missing, expected a number"],
         ),
-        (json!({"file_path": "a", "sheet": "S"}), &["/sheet: not a parameter; did you mean `sheet_name`?"]),
+        (json!({"file_path": "a", "sheet": "S"}), &["/sheet: unknown parameter; did you mean `sheet_name`?"]),
         (
             json!({"file_path": "a", "qqqq": 1}),
             &[
@@ -97,7 +97,7 @@ fn what_a_model_reads() {
 }
 
 #[test]
-fn unions_give_the_branch_that_fits_best() {
+fn unions_report_the_closest_branch() {
     let shape = json!({"properties": {"shape": {"oneOf": [
         {"type": "object", "properties": {"kind": {"const": "circle"}, "radius": {"type": "number"}}, "required": ["kind", "radius"]},
         {"type": "object", "properties": {"kind": {"const": "box"}, "width": {"type": "number"}, "height": {"type": "number"}},
@@ -179,7 +179,7 @@ fn formats_follow_the_draft() {
 }
 
 #[test]
-fn why_a_schema_does_not_compile() {
+fn reasons_why_a_schema_does_not_compile() {
     let mut deep = json!({});
     for _ in 0..200 {
         deep = json!({"properties": {"a": deep}});
@@ -194,10 +194,7 @@ fn why_a_schema_does_not_compile() {
             "reference `file:///etc/passwd` is external; references are never fetched",
         ),
         (json!({"$ref": "#/$defs/gone"}), "reference `/$defs/gone` cannot be resolved"),
-        (
-            json!({"$schema": "http://127.0.0.1:9/x"}),
-            "`$schema` names `http://127.0.0.1:9/x`, which is not a known draft",
-        ),
+        (json!({"$schema": "http://127.0.0.1:9/x"}), "`$schema` is `http://127.0.0.1:9/x`, which is not a known draft"),
         (json!({"properties": {"p": {"pattern": "["}}}), "at `/properties/p/pattern`: \"[\" is not a valid regex"),
         (
             json!({"properties": {"p": {"type": "str"}}}),
@@ -216,7 +213,7 @@ fn why_a_schema_does_not_compile() {
 }
 
 #[test]
-fn errors_are_few_short_and_in_order() {
+fn errors_are_limited_and_sorted() {
     let schema =
         json!({"properties": {"rows": {"items": {"properties": {"v": {"type": "string"}}, "required": ["w"]}}}});
     let rows: Vec<Value> = (0..5_000).map(|n| json!({"v": n})).collect();
@@ -233,7 +230,7 @@ fn errors_are_few_short_and_in_order() {
 }
 
 #[test]
-fn honest_large_arguments_are_judged() {
+fn large_valid_arguments_are_checked() {
     let schema = json!({"properties": {"rows": {"items": {"items": {"$ref": "#/$defs/cell"}}}},
         "$defs": {"cell": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]}}});
     let mut rows = vec![json!((0..20).collect::<Vec<_>>()); 5_000];
@@ -242,7 +239,7 @@ fn honest_large_arguments_are_judged() {
     check(&schema, &json!({"rows": rows}), &["/rows/4999/19: expected a string or a number or null, got true"]);
 }
 
-/// Every object that some key of a tool calls its schema.
+/// Every object under a key that holds a tool's schema.
 fn schemas(value: &Value, found: &mut Vec<Value>) {
     match value {
         Value::Array(list) => list.iter().for_each(|one| schemas(one, found)),
@@ -276,7 +273,7 @@ fn schemas_of_real_tools_compile() {
         let refused: Vec<_> = found.iter().filter_map(|schema| Validator::compile(schema).err()).collect();
         println!("{}: {}/{} compile {refused:?}", folder.display(), found.len() - refused.len(), found.len());
         assert!(refused.is_empty());
-        // An empty call is judged the way the list of required names says, whatever else the schema holds.
+        // An empty call is judged by the list of required names, whatever else the schema contains.
         for schema in &found {
             let needs = schema.get("required").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
             let empty = compile(schema).check(&json!({}));

@@ -14,7 +14,7 @@ impl Conversation {
         self.called(current, EXPAND_TOOLS, CallKind::MetaTool);
         let request = match current.arguments.value() {
             Ok(value) => ExpandRequest::from_arguments(value).map_err(|why| why.to_string()),
-            Err(why) => Err(format!("invalid JSON arguments: {why}")),
+            Err(why) => Err(format!("invalid JSON: {why}")),
         };
         let answer = match request {
             Ok(request) => Self::expanded_answer(self.open(Some(&current.call.own), &request)),

@@ -24,7 +24,7 @@ impl Conversation {
                 let read = if self.state.shared { &unread } else { &self.state.active };
                 skills.activate(value, read, self.id(), approved)
             }
-            (Err(why), _) => Err(format!("invalid JSON arguments: {why}")),
+            (Err(why), _) => Err(format!("invalid JSON: {why}")),
             (Ok(_), None) => Err("no skills are available".to_owned()),
         };
         let (content, activation) = match answer {

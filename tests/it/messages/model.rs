@@ -1,4 +1,5 @@
-//! Random conversations against a model of what may run: colliding ids, resends, interruptions, restarts, approvals.
+//! Random conversations against a model of what may run: colliding ids, resends, interruptions,
+//! restarts, approvals.
 
 mod actions;
 
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 use self::actions::{Action, Asked, action};
 use super::*;
 
-/// What became of a call, as a host that keeps books sees it.
+/// The outcome of a call as the host records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum End {
     /// Answered here, or refused.
@@ -21,7 +22,7 @@ enum End {
     },
     /// Waits for a person.
     Waiting(String),
-    /// Ran: the result if the host gave one in this process.
+    /// Ran: the result, if the host reported one in this process.
     Done {
         result: Option<String>,
     },
@@ -53,7 +54,7 @@ impl Said {
     }
 }
 
-/// The model: a host's books.
+/// The model: a host's own records.
 struct Books {
     engine: Engine,
     approver: Approver,
@@ -63,13 +64,13 @@ struct Books {
     messages: Vec<Said>,
     /// The payments that a person rejected.
     rejected: BTreeSet<u64>,
-    /// The questions that are open, or answered and not taken up: approval to payment.
+    /// The approvals that are open, or decided and not resumed: approval to payment.
     questions: BTreeMap<String, u64>,
-    /// Answers that a person gave and that no call has taken up: approval to yes or no.
+    /// Decisions that no call has used: approval to whether it was approved.
     answered: BTreeMap<String, bool>,
-    /// How often each approval was handed over, beyond once for each pause.
+    /// The number of forwarded runs of each approval, beyond one for each pause.
     handed: BTreeMap<String, i64>,
-    /// How many audited runs there must be on record.
+    /// The number of audited runs that must be recorded.
     audited: usize,
     failures: BTreeMap<(String, u64), u32>,
     results: u64,
@@ -96,12 +97,12 @@ impl Books {
         }
     }
 
-    /// The question about a payment that no call has taken up.
+    /// The approval request for a payment that no call has used.
     fn waiting_for(&self, n: u64) -> Option<String> {
         self.questions.iter().find(|(_, about)| **about == n).map(|(approval, _)| approval.clone())
     }
 
-    /// A rejection holds for every call that waits for the approval.
+    /// A rejection applies to every call that waits for the approval.
     fn reject(&mut self, approval: &str, reason: &str) {
         self.questions.remove(approval);
         for call in self.messages.iter_mut().flat_map(|message| &mut message.calls) {
@@ -124,7 +125,7 @@ impl Books {
         self.store.get(approval).unwrap().state.to_string()
     }
 
-    /// What a call that is judged anew must become.
+    /// The required outcome of a call that is judged again.
     fn judged(&mut self, asked: &Asked, outcome: &Outcome) -> End {
         let failed = self.failures.get(&(asked.tool.to_owned(), asked.n)).copied().unwrap_or(0);
         match (asked.tool, outcome) {
@@ -168,7 +169,7 @@ impl Books {
         }
     }
 
-    /// What a call that comes again must get.
+    /// The required outcome of a repeated call.
     fn again(&mut self, past: &Past, outcome: &Outcome) -> End {
         match (&past.end, outcome) {
             (End::Given(text), Outcome::Reply(reply)) => {
@@ -251,7 +252,8 @@ impl Books {
         }
     }
 
-    /// The calls at the host that it would report by these ids now: of the last message, then the newest.
+    /// The calls at the host that it would report by these ids: of the last message, then the
+    /// newest.
     fn at_host(&self) -> Vec<(usize, usize)> {
         let mut found: Vec<(usize, usize)> = Vec::new();
         for at in (0..self.messages.len()).rev() {
@@ -286,7 +288,7 @@ impl Books {
             }
             Action::Finish { which, ok } => {
                 let Some((at, place)) = self.at_host().get(*which).copied() else { return };
-                // Ids repeat: the host reports what it means, the newest call of that id.
+                // Ids repeat: the host reports the newest call with that id.
                 let past = self.messages[at].calls[place].clone();
                 self.results += 1;
                 let result = format!("result {}", self.results);
@@ -375,15 +377,15 @@ fn forget_results(message: &mut Said) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases_of(500, 10_000)))]
 
-    /// No call runs that was not judged, no approval runs two calls, no result is lost, and nothing is refused without an
-    /// interruption or a person's rejection.
+    /// No call runs without being judged, no approval runs two calls, no result is lost, and
+    /// nothing is refused without an interruption or a rejection.
     #[test]
-    fn what_runs_is_what_may_run(actions in prop::collection::vec(action(), 1..24)) {
+    fn only_permitted_calls_run(actions in prop::collection::vec(action(), 1..24)) {
         let mut books = Books::new();
         for action in &actions {
             books.act(action);
         }
-        // What the log tells is what is known.
+        // The log contains the whole state.
         let mut log = books.log;
         log.extend(books.talk.take_log(0));
         prop_assert_eq!(books.engine.replay(&log).unwrap(), books.talk);

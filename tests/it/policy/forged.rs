@@ -70,7 +70,7 @@ fn unrecorded(store: &SqliteStore, id: &str, why: &str) {
 }
 
 #[test]
-fn a_grant_that_nobody_gave_lifts_nothing() {
+fn a_forged_grant_allows_nothing() {
     let folder = Folder::new("forged-grant");
     let (store, gate, approver) = handles(&folder);
     let kept = approver.remember(grant("delete", None), 5).unwrap();
@@ -95,7 +95,7 @@ fn a_grant_that_nobody_gave_lifts_nothing() {
 }
 
 #[test]
-fn a_grant_on_an_older_record_counts_as_it_stands_there() {
+fn a_grant_on_an_older_record_applies_as_recorded() {
     let folder = Folder::new("older-grant");
     let (store, gate, _) = handles(&folder);
     // The record had no digest, and a grant was bound to nothing but its scope.
@@ -115,7 +115,7 @@ fn a_grant_on_an_older_record_counts_as_it_stands_there() {
 }
 
 #[test]
-fn an_approval_that_nobody_gave_runs_nothing() {
+fn a_forged_approval_runs_nothing() {
     let (policy, context) = (policy(), context());
     type Forge = fn(&Path);
     let cases: [(&str, bool, Forge, &str); 6] = [
@@ -193,7 +193,7 @@ fn a_used_approval_cannot_be_wound_back() {
 
 /// Whoever asks about a call for which there is an approval is given it, unless it is forged.
 #[test]
-fn only_an_approval_on_record_stands_for_a_call() {
+fn only_a_recorded_approval_applies_to_a_call() {
     let folder = Folder::new("forged-standing");
     let (_, gate, approver) = handles(&folder);
     let policy = policy();
@@ -221,7 +221,7 @@ fn only_an_approval_on_record_stands_for_a_call() {
 }
 
 #[test]
-fn records_that_claim_a_consent_nobody_gave_are_named() {
+fn records_of_forged_consent_are_reported() {
     let policy = policy();
     let claim = |kind: Kind, digest: &str, approval: &str| Entry {
         digest: Some(digest.to_owned()),
@@ -278,7 +278,7 @@ fn records_that_claim_a_consent_nobody_gave_are_named() {
 }
 
 #[test]
-fn a_clock_that_goes_back_revives_nothing() {
+fn a_clock_set_back_revives_nothing() {
     let folder = Folder::new("clock");
     let (policy, context) = (policy(), context());
     let (store, gate, approver) = handles(&folder);
@@ -306,7 +306,7 @@ fn a_clock_that_goes_back_revives_nothing() {
 }
 
 #[test]
-fn what_is_over_keeps_no_secret_and_can_be_purged() {
+fn ended_approvals_have_no_secrets_and_can_be_purged() {
     let folder = Folder::new("over");
     let (policy, context) = (policy(), context());
     let (store, gate, approver) = handles(&folder);
@@ -375,7 +375,7 @@ fn another_file_is_not_touched() {
 
 /// Replacing the key requires the current key. A changed record is an error.
 #[test]
-fn the_approvers_key_is_replaced_only_by_who_has_it() {
+fn only_the_current_key_can_replace_the_approvers_key() {
     let folder = Folder::new("approvers-key");
     let store = SqliteStore::open(&folder.store()).unwrap();
     let digest = |key: &str| Some(toolfold::store::approver_digest(key));

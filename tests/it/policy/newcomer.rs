@@ -218,7 +218,7 @@ fn a_tool_that_is_given_a_folder_reads_what_is_in_it() {
 }
 
 #[test]
-fn a_rule_that_is_wide_or_never_holds_is_said() {
+fn wide_and_unreachable_rules_are_reported() {
     for (text, code) in [
         ("allow = [\"*\"]", "policy-any-tool"),
         ("allow = [\"Bash\"]", "policy-any-command"),
@@ -250,7 +250,7 @@ fn a_rule_that_is_wide_or_never_holds_is_said() {
 
 #[cfg(feature = "shell")]
 #[test]
-fn explain_names_what_overrides_and_the_floor() {
+fn explain_lists_overrides_and_the_floor() {
     let last = "deny = [\"Read(**/.env)\"]\nallow = [\"Bash(rg:*)\"]\n[policy]\norder = \"last-match\"";
     let told = explain(last, "Bash", &json!({"command": "rg x .env"}));
     assert!(told.verdict.decision.runs());
@@ -264,7 +264,7 @@ fn explain_names_what_overrides_and_the_floor() {
 }
 
 #[test]
-fn what_is_wrong_is_said_once_and_at_its_place() {
+fn errors_are_reported_once_at_their_place() {
     for (text, expected) in [
         (
             "[[rule]]\naction = \"allow\"\ntool = \"x\"",

@@ -18,7 +18,7 @@ mod layer {
 use layer::{diagnostic, name, skill};
 
 #[test]
-fn the_layer_stands_alone() {
+fn the_layer_is_independent() {
     let document = skill::Document::read(b"---\nname: x\ndescription: y\n---\n", "SKILL.md", "x");
     assert!(document.strict.is_empty() && document.diagnostics.iter().all(|d| !diagnostic::Diagnostic::is_error(d)));
     assert_eq!(name::nearest("skil", ["skill"], 1), ["skill"]);

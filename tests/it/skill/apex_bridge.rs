@@ -1,4 +1,4 @@
-//! What apex-bridge's skill tools do: placeholders, direct mode, errors. And its bugs, absent.
+//! The behavior of apex-bridge's skill tools: placeholders, direct mode, errors; without its bugs.
 
 use serde_json::{Value, json};
 use toolfold::skill::{
@@ -8,7 +8,7 @@ use toolfold::skill::{
 
 use super::{library, read};
 
-/// Renders a body and gives the text with the codes of what was noticed.
+/// Renders a body. Returns the text and the codes of the diagnostics.
 fn render(body: &str, arguments: Option<&str>, input: Value) -> (String, Vec<String>) {
     let (fs, library) = library(&[("x", "y", body)]);
     let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
@@ -45,10 +45,10 @@ fn placeholders() {
         ("do $ARGUMENTS.", None, "do ."),
         ("$1 and $2", Some("a \"b c\""), "a and b c"),
         ("no place", Some("a b"), "no place\n\nArguments: a b"),
-        // Once and literally: what goes in is not looked at again.
+        // Once and literally: inserted text is not expanded.
         ("{{input.evil}}", Some("z"), "{{input.name}} $1\n\nArguments: z"),
         ("$ARGUMENTS", Some("$1 ${SESSION_ID} {{input.name}} !`ls`"), "$1 ${SESSION_ID} {{input.name}} !`ls`"),
-        // Not ours.
+        // Not placeholders.
         (
             "awk '{print $1}' $HOME ${HOME:-x} $$ {{name}} {{{x}}} {% if %} $",
             None,
@@ -126,7 +126,7 @@ fn modes() {
 }
 
 #[test]
-fn bad_calls_say_what_is_wrong() {
+fn invalid_calls_are_explained() {
     for (arguments, message) in [
         (json!(null), "activate_skill: give an object with `name`"),
         (json!("x"), "activate_skill: give an object with `name`"),
@@ -143,7 +143,7 @@ fn bad_calls_say_what_is_wrong() {
 
 #[test]
 fn bug_file_star_allowed_filesystem_wipe() {
-    // A wish is an exact text here; turning it into a permission is the host's, by its policy.
+    // A requested tool is an exact text here; the host's policy decides whether to grant it.
     let document = read("---\nname: x\ndescription: y\nallowed-tools: file:*\n---\n", "x");
     assert_eq!(document.content.unwrap().fields.allowed_tools, ["file:*"]);
 }

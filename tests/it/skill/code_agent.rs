@@ -1,5 +1,5 @@
-//! What Code Agent's migration to the standard asks for: typed extension keys, two channels, data for the host, old
-//! cloud skills, key hints. And its bugs, absent.
+//! The requirements of Code Agent's migration to the standard: typed extension keys, two channels,
+//! data for the host, old cloud skills, key hints; without its bugs.
 
 use std::sync::Arc;
 
@@ -193,6 +193,7 @@ fn old_front_matter_migrates() {
 
 #[test]
 fn bug_a_prefix_rule_by_text_is_not_ours_to_make() {
-    // The skill's wishes stay patterns as written: this layer never matches a command against them.
+    // The skill's requests stay patterns as written: this layer never matches a command against
+    // them.
     assert_eq!(fields("allowed-tools: Bash(git status:*)").allowed_tools, ["Bash(git status:*)"]);
 }

@@ -364,12 +364,13 @@ pub fn slug(text: &str) -> String {
 /// The first sentence of the first prose paragraph, at most 160 characters, suitable for double
 /// quotes.
 pub(crate) fn first_sentence(body: &str) -> Option<String> {
-    let prose = |l: &&str| {
-        let l = l.trim();
-        l.len() > 12 && !l.starts_with(['#', '|', '<', '`', '!', '-', '*', '>', '[', '='])
-    };
-    let line = body.lines().find(prose)?;
+    let line = body.lines().find(|line| is_prose(line.trim()))?;
     let end = line.find(". ").map_or(line.len(), |at| at + 1);
     let sentence: String = one_line(line.get(..end)?).chars().take(160).collect();
     Some(sentence.replace(['"', '\\'], "'"))
+}
+
+/// Whether a line is prose: long enough, and without mark-up at its start.
+fn is_prose(line: &str) -> bool {
+    line.len() > 12 && !line.starts_with(['#', '|', '<', '`', '!', '-', '*', '>', '[', '='])
 }

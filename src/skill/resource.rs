@@ -20,13 +20,13 @@ pub const MAX_RESOURCE_BYTES: usize = 4 << 20;
 #[non_exhaustive]
 pub enum ResourceError {
     /// The path is absolute, contains `..` or has an invalid character.
-    #[error("`{0}` is not a path inside the skill's folder: give it relative to the folder, without `..`")]
+    #[error("`{0}` is not inside the skill's folder: use a relative path without `..`")]
     BadPath(String),
     /// A link leads out of the folder.
-    #[error("`{0}` leads out of the skill's folder and is not read")]
+    #[error("`{0}` is a link out of the skill's folder and is not read")]
     Outside(String),
     /// The file does not exist.
-    #[error("the skill has no file `{path}`{}", hint(.near))]
+    #[error("unknown file `{path}`{}", hint(.near))]
     NotFound {
         /// The requested path.
         path: String,
@@ -48,7 +48,7 @@ pub enum ResourceError {
 
 fn hint(near: &[String]) -> String {
     let names = near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-    if names.is_empty() { String::new() } else { format!("; near: {names}") }
+    if names.is_empty() { String::new() } else { format!("; did you mean {names}?") }
 }
 
 /// The files of a skill's folder, relative and sorted, at most [`MAX_LISTED`], and the number of
@@ -94,9 +94,9 @@ pub fn list_folder(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
 /// Returns a [`ResourceError`] if the path leaves the folder, is missing, is not text or cannot be
 /// read.
 pub fn read(fs: &dyn SkillFs, skill: &Skill, path: &str) -> Result<String, ResourceError> {
-    let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
     let strange = path.contains(['\\', '\0', ':']) || path.trim().is_empty() || path.len() > 1_024;
-    if strange || !Path::new(path).components().all(inside) {
+    let mut parts = Path::new(path).components();
+    if strange || !parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
         return Err(ResourceError::BadPath(path.to_owned()));
     }
     let root = &skill.origin.folder;

@@ -65,11 +65,11 @@ fn placeholders() {
 #[test]
 fn unknown_placeholders_stay_and_are_reported() {
     for (body, arguments, message) in [
-        ("{{input.nope}}", None, "nothing is known for `{{input.nope}}`, so it stayed"),
-        ("{{input.a.b.c}}", None, "nothing is known for `{{input.a.b.c}}`, so it stayed"),
-        ("{{system.user}}", None, "nothing is known for `{{system.user}}`, so it stayed"),
-        ("${OTHER_THING}", None, "nothing is known for `${OTHER_THING}`, so it stayed"),
-        ("$3 $1", Some("a b"), "nothing is known for `$3`, so it stayed"),
+        ("{{input.nope}}", None, "placeholder `{{input.nope}}` has no value and is unchanged"),
+        ("{{input.a.b.c}}", None, "placeholder `{{input.a.b.c}}` has no value and is unchanged"),
+        ("{{system.user}}", None, "placeholder `{{system.user}}` has no value and is unchanged"),
+        ("${OTHER_THING}", None, "placeholder `${OTHER_THING}` has no value and is unchanged"),
+        ("$3 $1", Some("a b"), "placeholder `$3` has no value and is unchanged"),
     ] {
         let (text, notes) = render(body, arguments, json!({"a": "x"}));
         assert_eq!(notes, [message], "{body}");
@@ -128,12 +128,12 @@ fn modes() {
 #[test]
 fn invalid_calls_are_explained() {
     for (arguments, message) in [
-        (json!(null), "activate_skill: give an object with `name`"),
-        (json!("x"), "activate_skill: give an object with `name`"),
+        (json!(null), "activate_skill: pass an object with `name`"),
+        (json!("x"), "activate_skill: pass an object with `name`"),
         (json!({}), "activate_skill: `name` is missing"),
         (json!({"name": ""}), "activate_skill: `name` is missing"),
-        (json!({"name": 3}), "activate_skill: `name` must be a text"),
-        (json!({"name": "x", "path": []}), "activate_skill: `path` must be a text"),
+        (json!({"name": 3}), "activate_skill: `name` must be a string"),
+        (json!({"name": "x", "path": []}), "activate_skill: `path` must be a string"),
     ] {
         assert_eq!(ActivateRequest::from_json(&arguments).unwrap_err().to_string(), message);
     }

@@ -69,8 +69,8 @@ fn bug_the_error_leaked_denied_names() {
     let view = view(&library, &[("salary-*", Permission::Deny)]);
     let denied = ask(&fs, &view, "salary-report").unwrap_err().to_string();
     let absent = ask(&fs, &view, "salami-report").unwrap_err().to_string();
-    assert_eq!(denied, "there is no skill `salary-report`; did you mean `sales-report`?");
-    assert_eq!(absent, "there is no skill `salami-report`; did you mean `sales-report`?");
+    assert_eq!(denied, "unknown skill `salary-report`; did you mean `sales-report`?");
+    assert_eq!(absent, "unknown skill `salami-report`; did you mean `sales-report`?");
     for text in [
         catalog_text(&view, Budget::default()).text,
         catalog_xml(&view),
@@ -168,7 +168,7 @@ fn an_activation_has_body_folder_and_files() {
     );
     assert_eq!(ask(&fs, &view, "pdf/references/forms.md").unwrap(), Answer::Resource("forms".to_owned()));
     let near = ask(&fs, &view, "pdf/references/form.md").unwrap_err().to_string();
-    assert_eq!(near, "the skill has no file `references/form.md`; near: `references/forms.md`");
+    assert_eq!(near, "unknown file `references/form.md`; did you mean `references/forms.md`?");
 }
 
 #[test]

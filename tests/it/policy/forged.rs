@@ -87,7 +87,7 @@ fn a_forged_grant_allows_nothing() {
     tamper(&folder.store(), "UPDATE remembered SET revoked = 0 WHERE number = 3");
     assert_eq!(gate.grants(10).unwrap(), [kept]);
     unrecorded(&store, "gr-9", "no record grants it");
-    unrecorded(&store, &wide.id, "not what was granted");
+    unrecorded(&store, &wide.id, "differs from what was granted");
     unrecorded(&store, &gone.id, "was revoked");
     // What an approval was bound to is part of it.
     change(&folder.store(), "remembered", 1, |body| drop(body.as_object_mut().unwrap().remove("cwd")));
@@ -128,13 +128,23 @@ fn a_forged_approval_runs_nothing() {
             },
             "say pending",
         ),
-        ("another call before the yes", false, |path| change(path, "approval", 1, swap), "not that of what was asked"),
-        ("another call after the yes", true, |path| change(path, "approval", 1, swap), "not that of what was asked"),
+        (
+            "another call before the yes",
+            false,
+            |path| change(path, "approval", 1, swap),
+            "differs from that of the request",
+        ),
+        (
+            "another call after the yes",
+            true,
+            |path| change(path, "approval", 1, swap),
+            "differs from that of the request",
+        ),
         (
             "another call under the old digest",
             true,
             |path| change(path, "approval", 1, |b| b["request"]["arguments"]["path"] = json!("/etc/passwd")),
-            "not the one that was asked about",
+            "differs from the requested one",
         ),
         (
             "valid for ever",
@@ -151,7 +161,7 @@ fn a_forged_approval_runs_nothing() {
                     "INSERT INTO approval SELECT 7, state, expires_ms, replace(body, 'ap-1', 'ap-7') FROM approval",
                 );
             },
-            "no record asks for it",
+            "no record requests it",
         ),
     ];
     for (n, (name, yes, forge, why)) in cases.into_iter().enumerate() {
@@ -232,14 +242,14 @@ fn records_of_forged_consent_are_reported() {
     // After `asked ap-1`: what is appended, and what is wrong with it.
     let cases = [
         (vec![claim(Kind::Consumed, &own, "ap-1")], Some("`ap-1` was pending, not approved")),
-        (vec![claim(Kind::Accepted, &own, "ap-1"), claim(Kind::Consumed, "x", "ap-1")], Some("its digest is not that")),
-        (vec![claim(Kind::Accepted, "x", "ap-1")], Some("its digest is not that")),
-        (vec![claim(Kind::Accepted, &own, "ap-2")], Some("nobody was asked as `ap-2`")),
+        (vec![claim(Kind::Accepted, &own, "ap-1"), claim(Kind::Consumed, "x", "ap-1")], Some("its digest differs")),
+        (vec![claim(Kind::Accepted, "x", "ap-1")], Some("its digest differs")),
+        (vec![claim(Kind::Accepted, &own, "ap-2")], Some("`ap-2` was never requested")),
         (
             vec![claim(Kind::Rejected, &own, "ap-1"), claim(Kind::Accepted, &own, "ap-1")],
             Some("was rejected, not pending"),
         ),
-        (vec![claim(Kind::Asked, &own, "ap-1")], Some("asks a second time")),
+        (vec![claim(Kind::Asked, &own, "ap-1")], Some("a second time")),
         (
             vec![
                 claim(Kind::Accepted, &own, "ap-1"),
@@ -253,12 +263,12 @@ fn records_of_forged_consent_are_reported() {
                 claim(Kind::Accepted, &own, "ap-1"),
                 Entry { time_ms: 4 + WAIT_MS, ..claim(Kind::Consumed, &own, "ap-1") },
             ],
-            Some("after it had expired"),
+            Some("after its expiry"),
         ),
         (vec![Entry::new(Kind::Consumed, 3)], Some("names no approval")),
         (
             vec![Entry { detail: json!({"grant": "gr-1"}), ..Entry::new(Kind::Revoked, 3) }],
-            Some("which nobody granted"),
+            Some("which was never granted"),
         ),
         (vec![Entry::new(Kind::Decision, 3), Entry::new(Kind::Outcome, 3)], None),
     ];

@@ -282,7 +282,7 @@ fn errors_are_reported_once_at_their_place() {
         ("[tool.x]\ntier = \"readonly\"", "p:2:8: policy-tier unknown tier did you mean `read_only`?"),
         ("[tool.x]\ntier = \"c\"", "p:2:8: policy-tier unknown tier write read_only, b or a"),
         ("allow = [\"Read(**)]\ndeny = [\"Read(**/.env)\"]\n[tool.x]\ntier = \"a\"", "p:1:"),
-        ("[tool.x]\ntier = \"a\"\n\n[tool.x]\ntier = \"b\"", "policy-syntax `[tool.x]` is in line 1 already"),
+        ("[tool.x]\ntier = \"a\"\n\n[tool.x]\ntier = \"b\"", "policy-syntax `[tool.x]` is already defined in line 1"),
         ("deny = [\"Read(src/[a-)\"]", "and not `[`"),
         ("deny = [\"Read(**foo)\"]", "policy-glued-stars"),
         ("deny = [\"Read(src/***)\"]", "policy-glued-stars"),
@@ -300,7 +300,7 @@ fn errors_are_reported_once_at_their_place() {
         let found = file.check(Some(&Vec::from_iter(tools)));
         found.into_iter().map(|found| found.message).collect::<Vec<_>>()
     };
-    assert_eq!(checked("[tool.x]\ntier = \"a\"", &[("x", &[])]), ["`x` does not say whether it writes files"]);
+    assert_eq!(checked("[tool.x]\ntier = \"a\"", &[("x", &[])]), ["`x` does not declare whether it writes files"]);
     let read: (&str, &[&str]) = ("Read", &["file_path"]);
     assert_eq!(checked("allow = [\"Read(**)\"]", &[read]), [""; 0], "rules say what runs");
     assert_eq!(checked("[tool.Read]\ntier = \"read_only\"", &[read]), [""; 0], "what nobody wrote is no mistake");

@@ -80,8 +80,12 @@ impl Conversation {
 
     /// Closes tools that no message defines any more, and opens tools that only messages define.
     pub(super) fn drop_undefined(&mut self, defined: &BTreeSet<usize>) {
-        let calls: Vec<CallId> = self.state.delivering_calls().into_iter().cloned().collect();
-        let calls: Vec<CallId> = calls.into_iter().filter(|id| self.is_appended(id, defined) == Some(false)).collect();
+        let mut calls = Vec::new();
+        for id in self.state.delivering_calls() {
+            if self.is_appended(id, defined) == Some(false) {
+                calls.push(id.clone());
+            }
+        }
         if !calls.is_empty() {
             self.record(Event::Dropped { calls });
         }

@@ -147,22 +147,25 @@ impl Turn<'_> {
     /// The calls to run that have no result yet.
     #[must_use]
     pub fn runnable(&self) -> Vec<Forward> {
-        let open = self.calls.iter().filter(|call| call.answers.is_empty());
-        open.filter_map(|call| match &call.outcome {
-            Outcome::Forward(forward) => Some(forward.clone()),
-            _ => None,
-        })
-        .collect()
+        let mut runnable = Vec::new();
+        for call in &self.calls {
+            if let (Outcome::Forward(forward), true) = (&call.outcome, call.answers.is_empty()) {
+                runnable.push(forward.clone());
+            }
+        }
+        runnable
     }
 
     /// The calls that wait for approval.
     #[must_use]
     pub fn waiting(&self) -> Vec<Confirm> {
-        let each = self.calls.iter().filter_map(|call| match &call.outcome {
-            Outcome::Confirm(confirm) => Some(confirm.clone()),
-            _ => None,
-        });
-        each.collect()
+        let mut waiting = Vec::new();
+        for call in &self.calls {
+            if let Outcome::Confirm(confirm) = &call.outcome {
+                waiting.push(confirm.clone());
+            }
+        }
+        waiting
     }
 
     /// Accepts the result of a call that was run.
@@ -242,21 +245,22 @@ impl Turn<'_> {
 
     fn wrapped(&self, wanted: impl Fn(&Outcome) -> bool) -> Vec<Value> {
         let wire = self.conversation.wire();
-        let answers = self.calls.iter().filter(|call| wanted(&call.outcome)).flat_map(|call| {
-            call.answers.iter().map(|answer| match (&call.request, wire) {
-                (Some(id), Wire::Mcp) => json!({"jsonrpc": "2.0", "id": id, "result": answer}),
-                _ => answer.clone(),
-            })
-        });
-        let mut messages = wire.wrapped(answers.collect());
-        let mut additions: Vec<Value> = Vec::new();
-        let outcomes = self.calls.iter().map(|call| &call.outcome).filter(|outcome| wanted(outcome));
-        for addition in outcomes.flat_map(Outcome::additions) {
-            // In a shared conversation every answer contains the definitions.
-            if !additions.contains(addition) {
-                additions.push(addition.clone());
+        let (mut answers, mut additions) = (Vec::new(), Vec::new());
+        for call in self.calls.iter().filter(|call| wanted(&call.outcome)) {
+            for answer in &call.answers {
+                answers.push(match (&call.request, wire) {
+                    (Some(id), Wire::Mcp) => json!({"jsonrpc": "2.0", "id": id, "result": answer}),
+                    _ => answer.clone(),
+                });
+            }
+            for addition in call.outcome.additions() {
+                // In a shared conversation every answer contains the definitions.
+                if !additions.contains(addition) {
+                    additions.push(addition.clone());
+                }
             }
         }
+        let mut messages = wire.wrapped(answers);
         messages.extend(wire.appended(&additions));
         messages
     }

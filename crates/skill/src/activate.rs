@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::document::{ContentHash, one_line};
+use super::document::{ContentHash, did_you_mean, one_line, quoted};
 use super::fields::{Context, Mode};
 use super::fs::SkillFs;
 use super::library::Skill;
@@ -78,7 +78,7 @@ pub enum ActivateError {
     #[error("activate_skill: {0}")]
     BadArguments(String),
     /// The skill is missing in this view or denied; the error does not distinguish the two.
-    #[error("unknown skill `{name}`{}", hint(.near))]
+    #[error("unknown skill `{name}`{}", did_you_mean(.near))]
     Unknown {
         /// The requested name.
         name: String,
@@ -88,11 +88,6 @@ pub enum ActivateError {
     /// The requested file cannot be returned.
     #[error(transparent)]
     Resource(#[from] ResourceError),
-}
-
-fn hint(near: &[String]) -> String {
-    let names = near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-    if names.is_empty() { String::new() } else { format!("; did you mean {names}?") }
 }
 
 /// What the text states about the tool categories that a skill uses.
@@ -349,7 +344,7 @@ fn activation(
 }
 
 fn hint_line(categories: &[String], hint: CategoryHint) -> String {
-    let names = categories.iter().map(|c| format!("`{c}`")).collect::<Vec<_>>().join(", ");
+    let names = quoted(categories, ", ");
     match hint {
         _ if names.is_empty() => String::new(),
         CategoryHint::Silent => String::new(),

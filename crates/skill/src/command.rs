@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::document::{Content, Document, first_sentence, one_line};
+use super::document::{Content, Document, first_sentence, one_line, quoted};
 use super::render::{Inputs, render};
 use super::split::split;
 use crate::diagnostic::{Diagnostic, Place};
@@ -75,7 +75,7 @@ fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnos
     kept.extend(fields.argument_hint.is_some().then_some("argument-hint"));
     kept.extend(fields.other.keys().map(String::as_str));
     if !kept.is_empty() {
-        let message = format!("stored as `metadata`, without effect: {}", quoted(&kept));
+        let message = format!("stored as `metadata`, without effect: {}", quoted(&kept, ", "));
         notes.push(Diagnostic::note("no-counterpart", Place::file(file), message));
     }
     if !fields.allowed_tools.is_empty() {
@@ -83,10 +83,6 @@ fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnos
         notes.push(Diagnostic::note("no-counterpart", Place::file(file), message));
     }
     notes
-}
-
-fn quoted(keys: &[&str]) -> String {
-    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The files that a text names with `@` outside fenced code, without duplicates.
@@ -112,10 +108,12 @@ fn files(body: &str) -> Vec<String> {
 
 /// The first line with text, without heading marks, at most 160 characters.
 fn first_line(body: &str) -> Option<String> {
-    let line = body
-        .lines()
-        .map(|line| one_line(line.trim_start_matches(['#', '-', '*', '>', ' '])))
-        .find(|l| !l.is_empty())?;
-    let line: String = line.chars().take(160).collect();
-    Some(line.replace(['"', '\\'], "'"))
+    for line in body.lines() {
+        let line = one_line(line.trim_start_matches(['#', '-', '*', '>', ' ']));
+        if !line.is_empty() {
+            let line: String = line.chars().take(160).collect();
+            return Some(line.replace(['"', '\\'], "'"));
+        }
+    }
+    None
 }

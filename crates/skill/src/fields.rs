@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
+use super::document::quoted;
 use super::keys::{self, KeyKind};
 use super::tool_list;
 use super::yaml::{Entry, Node};
@@ -272,7 +273,7 @@ fn choice<'a>(
     let said = text(node).unwrap_or_default();
     let found = allowed.iter().copied().find(|a| a.eq_ignore_ascii_case(&said));
     if found.is_none() {
-        let options = allowed.iter().map(|a| format!("`{a}`")).collect::<Vec<_>>().join(" or ");
+        let options = quoted(allowed, " or ");
         let near = keys::closest_value(&said, allowed).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
         notes.push(
             Diagnostic::warning("bad-value", place, format!("`{said}` is not a valid value of `{key}`"))

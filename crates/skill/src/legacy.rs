@@ -96,6 +96,8 @@ fn fields(object: &Map<String, Value>) -> Fields {
         "compatibility",
         "metadata",
     ];
+    let mut other = object.clone();
+    other.retain(|key, _| !known.contains(&key.as_str()));
     Fields {
         license: text(&["license"]),
         compatibility: text(&["compatibility"]),
@@ -126,11 +128,7 @@ fn fields(object: &Map<String, Value>) -> Fields {
         version: text(&["version"]),
         author: text(&["author"]),
         tags: texts(&["tags"]),
-        other: object
-            .iter()
-            .filter(|(k, _)| !known.contains(&k.as_str()))
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect(),
+        other,
     }
 }
 
@@ -189,18 +187,31 @@ fn extra(content: &Content, name: &str) -> IndexMap<String, String> {
             extra.entry(key.to_owned()).or_insert(value);
         }
     };
-    put("former-name", Some(content.name.clone()).filter(|n| n != name));
-    put("full-description", Some(content.description.clone()).filter(|d| d.chars().count() > 1024));
-    put("disable-model-invocation", fields.disable_model_invocation.then(|| "true".to_owned()));
-    put("user-invocable", fields.hidden_from_user.then(|| "false".to_owned()));
+    if content.name != name {
+        put("former-name", Some(content.name.clone()));
+    }
+    if content.description.chars().count() > 1024 {
+        put("full-description", Some(content.description.clone()));
+    }
+    if fields.disable_model_invocation {
+        put("disable-model-invocation", Some("true".to_owned()));
+    }
+    if fields.hidden_from_user {
+        put("user-invocable", Some("false".to_owned()));
+    }
     put("model", fields.model.clone());
-    put("context", (fields.context == Context::Fork).then(|| "fork".to_owned()));
+    if fields.context == Context::Fork {
+        put("context", Some("fork".to_owned()));
+    }
     put("agent", fields.agent.clone());
     put("argument-hint", fields.argument_hint.clone());
     put("mode", fields.mode.map(|m| if m == Mode::Direct { "direct" } else { "sandbox" }.to_owned()));
     put("version", fields.version.clone());
     put("author", fields.author.clone());
-    put("tags", Some(fields.tags.join(", ")).filter(|t| !t.is_empty()));
+    let tags = fields.tags.join(", ");
+    if !tags.is_empty() {
+        put("tags", Some(tags));
+    }
     for (key, value) in &fields.other {
         put(key, Some(as_text(value)));
     }

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::path::{Component, Path, PathBuf};
 
+use super::document::did_you_mean;
 use super::fs::{FsError, Kind, SkillFs};
 use super::library::Skill;
 use crate::name::nearest;
@@ -26,7 +27,7 @@ pub enum ResourceError {
     #[error("`{0}` is a link out of the skill's folder and is not read")]
     Outside(String),
     /// The file does not exist.
-    #[error("unknown file `{path}`{}", hint(.near))]
+    #[error("unknown file `{path}`{}", did_you_mean(.near))]
     NotFound {
         /// The requested path.
         path: String,
@@ -44,11 +45,6 @@ pub enum ResourceError {
         /// The reason.
         reason: String,
     },
-}
-
-fn hint(near: &[String]) -> String {
-    let names = near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-    if names.is_empty() { String::new() } else { format!("; did you mean {names}?") }
 }
 
 /// The files of a skill's folder, relative and sorted, at most [`MAX_LISTED`], and the number of

@@ -171,6 +171,6 @@ impl Engine {
     /// A value that other modules derive from this engine, created once for each key and arm and
     /// cached as long as the engine.
     pub(crate) fn memo<T: std::any::Any + Send + Sync>(&self, key: u64, arm: Arm, make: impl FnOnce() -> T) -> Arc<T> {
-        self.0.memo.get(key, arm, make)
+        self.0.memo.get_or_make(key, arm, make)
     }
 }

@@ -87,7 +87,7 @@ impl Conversation {
             }
         }
         if !calls.is_empty() {
-            self.record(Event::Dropped { calls });
+            self.record_event(Event::Dropped { calls });
         }
         self.open_defined(defined);
     }
@@ -100,14 +100,14 @@ impl Conversation {
         for at in defined {
             let (Some(tool), Some(place)) = (catalog.at(*at), assignment.at(*at)) else { continue };
             let deferred = self.presentation().plan_of(*at).is_some_and(|planned| planned.deferred);
-            if deferred && !self.state.expanded.has(tool.name().as_str(), place.category.as_str()) {
+            if deferred && !self.state.expanded.opens_tool(tool.name().as_str(), place.category.as_str()) {
                 tools.push(tool.name().clone());
             }
         }
         if !tools.is_empty() {
             // A separate id, so that the tool closes together with the message that defined it.
             let by = Some(CallId::from(format!("{NUMBERED}appended-{}", self.state.events)));
-            self.record(Event::Expanded { by, categories: Vec::new(), tools });
+            self.record_event(Event::Expanded { by, categories: Vec::new(), tools });
         }
     }
 }

@@ -54,7 +54,7 @@ pub(super) struct Bound {
 impl Bound {
     /// Returns the binding shared by all conversations with the same parameters. A custom name rule
     /// or reserved names get a separate binding.
-    pub(super) fn of(
+    pub(super) fn for_engine(
         engine: &Engine,
         wire: Wire,
         arm: Arm,
@@ -67,7 +67,7 @@ impl Bound {
         }
         let names = engine.memo(wire as u64, Arm::Full, || table(engine, wire, rule, &[]).map(Arc::new));
         let names = names.as_ref().clone()?;
-        let key = (wire as u64) | u64::from(options.key()) << 8;
+        let key = (wire as u64) | u64::from(options.cache_key()) << 8;
         Ok(engine.memo(key, arm, || Self::new(engine, wire, arm, names, options.clone())))
     }
 
@@ -95,7 +95,7 @@ impl Bound {
     }
 
     /// The tools of a plan's array in neutral form.
-    pub(super) fn entries(&self, engine: &Engine, plan: &Plan) -> Vec<ToolEntry> {
+    pub(super) fn tool_entries(&self, engine: &Engine, plan: &Plan) -> Vec<ToolEntry> {
         self.wire.render_entries(&self.input(engine, plan))
     }
 

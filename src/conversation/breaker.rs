@@ -36,7 +36,7 @@ pub(super) enum Nudge {
 
 impl Nudge {
     /// The nudge for occurrence `count`, if `limit` is the first that gets one.
-    fn at(count: u32, limit: u32) -> Self {
+    fn for_count(count: u32, limit: u32) -> Self {
         match count {
             _ if count < limit => Self::None,
             _ if count == limit => Self::Directive,
@@ -87,14 +87,14 @@ impl Breaker {
     /// The nudge for the answer to a call that fails now, based on its earlier failures.
     pub(super) fn on_failure(&self, digest: &str) -> Nudge {
         let before = self.failures.get(digest).copied().unwrap_or(0);
-        Nudge::at(before.saturating_add(1), MAX_FAILURES)
+        Nudge::for_count(before.saturating_add(1), MAX_FAILURES)
     }
 
     /// The nudge to answer instead of forwarding a call that keeps failing at the host. A call is
     /// held back twice, then forwarded.
     pub(super) fn before_forward(&self, digest: &str) -> Nudge {
         let before = self.failures.get(digest).copied().unwrap_or(0);
-        match Nudge::at(before, MAX_FAILURES) {
+        match Nudge::for_count(before, MAX_FAILURES) {
             Nudge::Bare => Nudge::None,
             nudge => nudge,
         }
@@ -102,11 +102,11 @@ impl Breaker {
 
     /// The nudge for the answer to the current lookup.
     pub(super) fn on_meta(&self) -> Nudge {
-        Nudge::at(self.meta_run, MAX_META_RUN)
+        Nudge::for_count(self.meta_run, MAX_META_RUN)
     }
 
     /// The nudge for the answer to the current call of an unknown tool.
     pub(super) fn on_unknown(&self) -> Nudge {
-        Nudge::at(self.unknown_run, MAX_UNKNOWN_RUN)
+        Nudge::for_count(self.unknown_run, MAX_UNKNOWN_RUN)
     }
 }

@@ -31,7 +31,7 @@ pub enum StartError {
     #[error("every possible name of the meta-tool `{0}` is already a tool's name: rename one of these tools")]
     NoFreeName(&'static str),
     /// A sub-agent was given unknown tools.
-    #[error("unknown tools: {}", list(.0))]
+    #[error("unknown tools: {}", quoted_names(.0))]
     UnknownTools(Vec<String>),
 }
 
@@ -87,6 +87,8 @@ pub enum RestoreError {
     Start(#[from] StartError),
 }
 
-fn list(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{}`", visible(name))).collect::<Vec<_>>().join(", ")
+/// Every name in backticks, separated by commas. Invisible characters are escaped, so that no name
+/// can break the line.
+pub(super) fn quoted_names(names: &[impl AsRef<str>]) -> String {
+    names.iter().map(|name| format!("`{}`", visible(name.as_ref()))).collect::<Vec<_>>().join(", ")
 }

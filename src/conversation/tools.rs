@@ -58,7 +58,7 @@ impl Tools {
     /// entries without a neutral form: tools that a provider runs.
     #[must_use]
     pub fn entries(&self) -> Vec<ToolEntry> {
-        self.bound.entries(&self.engine, &self.plan)
+        self.bound.tool_entries(&self.engine, &self.plan)
     }
 }
 

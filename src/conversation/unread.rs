@@ -42,6 +42,6 @@ impl Conversation {
     /// Withdraws the answer to a call because the host did not send it: what it opened counts as
     /// closed.
     pub fn not_sent(&mut self, call: &CallId) {
-        self.record(Event::Dropped { calls: vec![call.clone()] });
+        self.record_event(Event::Dropped { calls: vec![call.clone()] });
     }
 }

@@ -75,7 +75,7 @@ impl Engine {
     /// [`Coerced`] arguments. `text` returns the same object as JSON, with every digit of its
     /// numbers.
     #[cfg(feature = "validate")]
-    pub(crate) fn check<'a>(
+    pub(crate) fn check_arguments<'a>(
         &self,
         index: usize,
         arguments: &Value,
@@ -99,7 +99,7 @@ impl Engine {
     /// Without the feature `validate`, nothing is checked or coerced, and every outcome is marked
     /// as unchecked.
     #[cfg(not(feature = "validate"))]
-    pub(crate) fn check<'a>(
+    pub(crate) fn check_arguments<'a>(
         &self,
         _index: usize,
         _arguments: &Value,
@@ -112,7 +112,7 @@ impl Engine {
 #[cfg(feature = "validate")]
 impl Checked {
     fn by(validator: &Validator, arguments: &Value) -> Self {
-        match validator.check(arguments) {
+        match validator.check_arguments(arguments) {
             Ok(validate::Checked::Valid) => Self::Valid,
             Ok(validate::Checked::Unsettled) => Self::Unchecked("the tool's schema is too expensive to check"),
             Err(errors) => Self::Invalid(errors.iter().map(ToString::to_string).collect()),

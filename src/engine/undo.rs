@@ -97,7 +97,7 @@ fn irreversible(none: NoSnapshot) -> CallUndo {
 }
 
 /// Adds the undo of a call to its audit record.
-pub(crate) fn note(entry: &mut Entry, undo: &CallUndo) {
+pub(crate) fn note_undo(entry: &mut Entry, undo: &CallUndo) {
     entry.undo = Some(undo.class.to_string());
     if let Some(taken) = &undo.snapshot {
         entry.add_detail("snapshot", json!(taken));

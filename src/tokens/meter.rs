@@ -225,7 +225,7 @@ fn hint(nearest: &Option<String>) -> String {
 }
 
 /// The user's text for a message: at most 80 characters, with invisible ones escaped.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn shown_name(text: &str) -> String {
     let mut shown: String = visible(&text.chars().take(80).collect::<String>()).into_owned();
     if text.chars().nth(80).is_some() {
         shown.push('…');
@@ -250,7 +250,7 @@ impl FromStr for Meter {
         }
         match text.strip_prefix(JSON) {
             Some(encoding) => Ok(Self::Json(encoding.parse()?)),
-            None => Err(MeterError::UnknownForm { wanted: quoted(text), nearest: probably(text) }),
+            None => Err(MeterError::UnknownForm { wanted: shown_name(text), nearest: probably(text) }),
         }
     }
 }
@@ -263,14 +263,14 @@ fn probably(text: &str) -> Option<String> {
     if let Some((form, rest)) = text.rsplit_once('/') {
         let known = PREFIXES.map(|prefix| prefix.trim_end_matches('/'));
         if let Some(form) = nearest(form, known, 1).first() {
-            return Some(quoted(&format!("{form}/{rest}")));
+            return Some(shown_name(&format!("{form}/{rest}")));
         }
     }
     if text.chars().count() > MAX_NAME_CHARS {
         return None;
     }
     let meter = ["openai-chat", "anthropic", "gemini"].into_iter().find_map(|wire| Meter::for_wire(wire, text))?;
-    Some(quoted(&meter.to_string()))
+    Some(shown_name(&meter.to_string()))
 }
 
 /// The model in the name of a meter, if it is valid; `text` is the whole name.
@@ -278,5 +278,5 @@ fn model_name(model: &str, text: &str) -> Result<String, MeterError> {
     let is_valid = !model.is_empty()
         && model.chars().count() <= MAX_NAME_CHARS
         && !model.chars().any(|c| c.is_whitespace() || is_invisible(c));
-    if is_valid { Ok(model.to_owned()) } else { Err(MeterError::Model { wanted: quoted(text) }) }
+    if is_valid { Ok(model.to_owned()) } else { Err(MeterError::Model { wanted: shown_name(text) }) }
 }

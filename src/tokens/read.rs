@@ -93,9 +93,9 @@ fn anthropic_parts(body: &Value, messages: &Value) -> bool {
     let blocks = ["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "image", "document"];
     body.get("provider").is_some_and(|provider| provider == "anthropic")
         || ["system", "anthropic_version", "anthropic_beta"].iter().any(|key| given(body, key).is_some())
-        || listed(body.get("tools")).any(|tool| tool.get("input_schema").is_some())
-        || listed(Some(messages))
-            .any(|message| listed(message.get("content")).any(|part| is_one_of(part, "type", &blocks)))
+        || list_items(body.get("tools")).any(|tool| tool.get("input_schema").is_some())
+        || list_items(Some(messages))
+            .any(|message| list_items(message.get("content")).any(|part| is_one_of(part, "type", &blocks)))
 }
 
 /// Whether a body has parts that only OpenAI's API accepts.
@@ -103,9 +103,9 @@ fn openai_parts(body: &Value, messages: &Value) -> bool {
     let keys = ["functions", "function_call", "response_format", "max_completion_tokens"];
     let roles = ["system", "developer", "tool", "function"];
     keys.iter().any(|key| given(body, key).is_some())
-        || listed(body.get("tools")).any(|tool| tool.get("function").or(tool.get("parameters")).is_some())
-        || listed(Some(messages)).any(|message| is_one_of(message, "role", &roles))
-        || listed(Some(messages)).any(|message| given(message, "tool_calls").is_some())
+        || list_items(body.get("tools")).any(|tool| tool.get("function").or(tool.get("parameters")).is_some())
+        || list_items(Some(messages)).any(|message| is_one_of(message, "role", &roles))
+        || list_items(Some(messages)).any(|message| given(message, "tool_calls").is_some())
 }
 
 /// Whether a member of an object is one of these strings.
@@ -113,19 +113,19 @@ fn is_one_of(holder: &Value, key: &str, wanted: &[&str]) -> bool {
     holder.get(key).and_then(Value::as_str).is_some_and(|text| wanted.contains(&text))
 }
 
-fn listed(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+fn list_items(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten()
 }
 
 /// Reads a body of an API.
-pub(super) fn read(body: &Value, form: Form) -> Result<Prompt<'_>, CountError> {
+pub(super) fn read_body(body: &Value, form: Form) -> Result<Prompt<'_>, CountError> {
     match form {
-        Form::Chat => chat::read(body, false),
+        Form::Chat => chat::read_chat(body, false),
         // Some recorders record Responses requests with Chat messages.
-        Form::Responses if body.get("messages").is_some() => chat::read(body, true),
-        Form::Responses => responses::read(body),
-        Form::Anthropic => anthropic::read(body),
-        Form::Gemini => gemini::read(body),
+        Form::Responses if body.get("messages").is_some() => chat::read_chat(body, true),
+        Form::Responses => responses::read_responses(body),
+        Form::Anthropic => anthropic::read_messages(body),
+        Form::Gemini => gemini::read_contents(body),
     }
 }
 

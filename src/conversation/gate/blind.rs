@@ -7,10 +7,10 @@
 
 use super::answers::APPENDED;
 use super::{CallInProgress, ResolvedTool};
+use crate::conversation::error::quoted_names;
 use crate::conversation::event::Event;
 use crate::conversation::outcome::Outcome;
 use crate::conversation::{Answer, Conversation, ReplyKind};
-use crate::diagnostic::visible;
 use crate::engine::Blind;
 use crate::profile::{Delivery, definition};
 
@@ -49,7 +49,7 @@ impl Conversation {
             let shown = resolved.shown;
             return Shown::With(format!(
                 "[{shown} has optional parameters that you have not seen and did not set: {}]",
-                listed(&hidden)
+                quoted_names(&hidden)
             ));
         }
         Shown::First(Box::new(self.show_first(current, resolved, &hidden)))
@@ -60,7 +60,7 @@ impl Conversation {
         let mut content = format!(
             "{} was not run yet: you have not seen its parameters {}. Repeat the call, changed or not.",
             resolved.shown,
-            listed(hidden)
+            quoted_names(hidden)
         );
         // One answer to each message contains the definition. In a shared conversation that answer
         // may have gone to another client.
@@ -77,7 +77,7 @@ impl Conversation {
             }
             opened.push(resolved.tool.name().clone());
             let by = Some(current.call.own.clone());
-            self.record(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
+            self.record_event(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
         }
         let answer = Answer::error(ReplyKind::Shown, content).opening(opened);
         self.give(current, Some(resolved.tool.name().as_str()), answer)
@@ -92,11 +92,4 @@ impl Conversation {
         let category = self.engine.assignment().at(resolved.index).map_or("", |own| own.category.as_str());
         self.state.was_open(resolved.tool.name().as_str(), category, self.unread)
     }
-}
-
-/// Lists all names; an unlisted one would remain hidden. The names come from the tool's author, so
-/// characters that could break the line are escaped.
-fn listed(names: &[&str]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{}`", visible(name))).collect();
-    names.join(", ")
 }

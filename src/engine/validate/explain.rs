@@ -41,7 +41,7 @@ struct Explainer<'s> {
 pub(super) fn explain<'i>(root: &Value, errors: impl Iterator<Item = ValidationError<'i>>) -> Explained {
     let mut explainer = Explainer { root, found: Vec::new(), unsettled: false };
     for error in errors.take(MAX_LOOKED_AT) {
-        explainer.error(&error, 0);
+        explainer.explain_error(&error, 0);
     }
     let Explainer { mut found, unsettled, .. } = explainer;
     // Where a list of values or an exact value is expected, the expected type adds nothing.
@@ -53,16 +53,16 @@ pub(super) fn explain<'i>(root: &Value, errors: impl Iterator<Item = ValidationE
     found.retain(|(invalid, keyword)| keyword != "type" || !exact.contains(&invalid.path));
     found.sort_by_cached_key(|(invalid, keyword)| (order(&invalid.path), keyword.clone(), invalid.expected.clone()));
     found.dedup_by(|a, b| a.0 == b.0);
-    Explained { invalid: cut(found.into_iter().map(|(invalid, _)| invalid).collect()), unsettled }
+    Explained { invalid: limit_errors(found.into_iter().map(|(invalid, _)| invalid).collect()), unsettled }
 }
 
 impl Explainer<'_> {
-    fn error(&mut self, error: &ValidationError<'_>, depth: usize) {
+    fn explain_error(&mut self, error: &ValidationError<'_>, depth: usize) {
         let path = error.instance_path().as_str();
         match error.kind() {
             Kind::Required { property } => self.missing(error, property.as_str().unwrap_or_default()),
             Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-                self.unknown(error, unexpected);
+                self.explain_unknown(error, unexpected);
             }
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => self.union(error, context, depth),
             Kind::PropertyNames { error: inner } => {
@@ -104,7 +104,7 @@ impl Explainer<'_> {
         // A similar name that is not forbidden probably holds the value.
         let mut known = BTreeSet::new();
         if let Some(owner) = owner {
-            names(self.root, owner, MAX_NESTED, &mut known);
+            property_names(self.root, owner, MAX_NESTED, &mut known);
         }
         let closed = owner.is_some_and(|owner| owner.get("additionalProperties") == Some(&Value::Bool(false)));
         let given = error.instance().as_object().filter(|_| !closed).into_iter().flat_map(|map| map.keys());
@@ -115,10 +115,10 @@ impl Explainer<'_> {
         self.found.push((Invalid { path, kind: InvalidKind::Missing, expected, found }, "required".to_owned()));
     }
 
-    fn unknown(&mut self, error: &ValidationError<'_>, unexpected: &[String]) {
+    fn explain_unknown(&mut self, error: &ValidationError<'_>, unexpected: &[String]) {
         let mut known = BTreeSet::new();
         if let Some(owner) = self.subschema(error) {
-            names(self.root, owner, MAX_NESTED, &mut known);
+            property_names(self.root, owner, MAX_NESTED, &mut known);
         }
         let at = error.instance_path().as_str();
         let noun = if at.is_empty() { "parameter" } else { "property" };
@@ -132,7 +132,7 @@ impl Explainer<'_> {
                 None if known.is_empty() => format!("unknown {noun}; none are allowed"),
                 None => format!(
                     "unknown {noun}; allowed: {}",
-                    words::names(known.iter().copied().collect::<Vec<_>>().into_iter())
+                    words::some_names(known.iter().copied().collect::<Vec<_>>().into_iter())
                 ),
                 Some(_) => format!("unknown {noun}"),
             };
@@ -159,7 +159,7 @@ impl Explainer<'_> {
                 return self.push(&path, &words::one_of(&wanted), got, "enum");
             }
             if let Some(names) = alternatives(&fitting, at) {
-                let expected = format!("one of {}", words::names(names.into_iter()));
+                let expected = format!("one of {}", words::some_names(names.into_iter()));
                 return self.push(at, &expected, "none of them".to_owned(), error.kind().keyword());
             }
         }
@@ -168,13 +168,13 @@ impl Explainer<'_> {
             (exact.count(), branch.len())
         });
         for error in fitting.first().into_iter().copied().flatten() {
-            self.error(error, depth + 1);
+            self.explain_error(error, depth + 1);
         }
     }
 
     /// What was expected at the place of `error`.
     fn expected(&self, error: &ValidationError<'_>) -> String {
-        let limit = |phrase: &str, number: u64, noun: &str| format!("{phrase} {}", words::count(number, noun));
+        let limit = |phrase: &str, number: u64, noun: &str| format!("{phrase} {}", words::counted_noun(number, noun));
         match error.kind() {
             Kind::Type { kind: TypeKind::Single(one) } => words::article(one.as_str()),
             Kind::Type { kind: TypeKind::Multiple(several) } => {
@@ -282,14 +282,14 @@ fn property<'s>(root: &'s Value, node: &'s Value, name: &str, depth: usize) -> O
 }
 
 /// The property names of an object schema.
-fn names<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut BTreeSet<&'s str>) {
+fn property_names<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut BTreeSet<&'s str>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     let own = node.get("properties").and_then(Value::as_object);
     into.extend(
         own.into_iter().flatten().filter(|(_, schema)| **schema != Value::Bool(false)).map(|(name, _)| name.as_str()),
     );
     for part in beside(root, node) {
-        names(root, part, depth, into);
+        property_names(root, part, depth, into);
     }
 }
 
@@ -329,7 +329,7 @@ fn join(path: &str, name: &str) -> String {
 }
 
 /// Limits the errors, and appends the number of the remaining ones.
-fn cut(mut invalid: Vec<Invalid>) -> Vec<Invalid> {
+fn limit_errors(mut invalid: Vec<Invalid>) -> Vec<Invalid> {
     const MORE: usize = 64;
     let count = invalid.len();
     let mut bytes = 0;

@@ -116,7 +116,7 @@ fn the_forty_nine_tools_cost_the_measured_tokens() {
     println!("excelmanus: 9620 tokens, {shared} of them shared overhead");
     assert!(shared < 20);
     let functions = functions_of(&tools, "").unwrap();
-    assert_eq!(render(&functions), block.whole());
+    assert_eq!(render(&functions), block.whole_text());
 }
 
 #[test]

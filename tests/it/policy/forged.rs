@@ -126,7 +126,7 @@ fn a_forged_approval_runs_nothing() {
                 change(path, "approval", 1, |body| body["state"] = json!("approved"));
                 tamper(path, "UPDATE approval SET state = 'approved'");
             },
-            "say pending",
+            "have pending",
         ),
         (
             "another call before the yes",
@@ -198,7 +198,7 @@ fn a_used_approval_cannot_be_wound_back() {
     gate.redeem(&asked.id, &policy, &context, "h", |_, _| Ok(())).unwrap();
     row.execute("UPDATE approval SET state = 'approved', body = ?1 WHERE number = 1", [before]).unwrap();
     is_forged(gate.redeem(&asked.id, &policy, &context, "h", |_, _| Ok(())));
-    unrecorded(&store, "ap-1", "say consumed");
+    unrecorded(&store, "ap-1", "have consumed");
 }
 
 /// Whoever asks about a call for which there is an approval is given it, unless it is forged.

@@ -231,7 +231,7 @@ fn wide_and_unreachable_rules_are_reported() {
         ("[[rule]]\ndecide = \"allow\"\ntool = \"x\"\nargs = { method = \"!GET\" }", "policy-args-literal"),
         ("[[rule]]\ndecide = \"deny\"\ntool = \"x\"\nargs = { method = \"{PUT,POST}\" }", "policy-args-literal"),
         ("[[rule]]\ndecide = \"allow\"\ntool = \"x\"\nargs = { \"fields.stage\" = \"won\" }", "policy-args-literal"),
-        ("[[rule]]\ndecide = \"allow\"\ntool = \"x\"\nargs = { method = [\"GET\", \"HEAD\"] }", "must be one text"),
+        ("[[rule]]\ndecide = \"allow\"\ntool = \"x\"\nargs = { method = [\"GET\", \"HEAD\"] }", "must be a string"),
         ("[[rule]]\ndecide = \"allow\"\ntool = \"Bash\"\ncommand = \"curl:*\"\nhost = \"a.com\"", "policy-never"),
         ("deny = [\"Read(**/.env)\"]\nallow = [\"Bash(rg:*)\"]\n[policy]\norder = \"last-match\"", "policy-lifted"),
     ] {

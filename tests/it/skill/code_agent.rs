@@ -132,7 +132,7 @@ fn two_channels_and_data_for_the_host() {
     );
     assert_eq!(trusted.categories, ["format", "chart"]);
     assert!(
-        trusted.text.ends_with("categories `format`, `chart`: call `expand_tools` for them to see every argument.")
+        trusted.text.ends_with("categories `format`, `chart`: expand them with `expand_tools` to see every argument.")
     );
     assert_eq!(trusted.hash.as_str().len(), 64);
     // An untrusted skill only suggests.

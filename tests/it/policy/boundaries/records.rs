@@ -122,8 +122,8 @@ fn a_record_that_cannot_be_read_is_reported_once() {
 #[test]
 fn a_rule_with_a_condition_that_would_not_be_checked_is_an_error() {
     for (rule, says) in [
-        ("rule = \"Bash\"\ncommand = \"git log\"", "instead of `tool`"),
-        ("tool = \"x\"\nannotations = { readonlyHint = true }", "takes hints"),
+        ("rule = \"Bash\"\ncommand = \"git log\"", "replaces `tool`"),
+        ("tool = \"x\"\nannotations = { readonlyHint = true }", "requires hints"),
         ("tool = \"x\"\ncomand = \"git log\"", "unknown key `comand`"),
     ] {
         let file = PolicyFile::load(&format!("[[rule]]\ndecide = \"allow\"\n{rule}"), "p", PolicyScope::User);

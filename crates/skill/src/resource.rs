@@ -24,7 +24,7 @@ pub enum ResourceError {
     #[error("`{0}` is not inside the skill's folder: use a relative path without `..`")]
     BadPath(String),
     /// A link leads out of the folder.
-    #[error("`{0}` is a link out of the skill's folder and is not read")]
+    #[error("`{0}` is a link out of the skill's folder")]
     Outside(String),
     /// The file does not exist.
     #[error("unknown file `{path}`{}", did_you_mean(.near))]

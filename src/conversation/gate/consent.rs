@@ -227,8 +227,7 @@ impl Conversation {
         let shown = self.bound.names.tools.sent(own);
         // Policy names the tool in backticks, as the host does; the model has another name for it.
         let said = reason.replace(&format!("`{own}`"), &format!("`{shown}`"));
-        let content =
-            format!("{shown} was not run: {said}. Don't retry this call; use another approach or tell the user.");
+        let content = format!("{shown} was not run: {said}. Do not retry; use another approach or tell the user.");
         Refuse {
             id: call.host_id(),
             label: call.label(),

@@ -18,7 +18,6 @@
 //! # let tools = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/excel/tools.json"));
 //! # let mut messages = vec![json!({"role": "user", "content": "Which sheets are there?"})];
 //! let engine = Engine::builder(Catalog::from_openai(&tools)?).build()?; // once per process
-//! // Once per conversation:
 //! let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-5.4").start()?;
 //! loop {
 //!     let message = model(&messages, conversation.tools().json())?; // the request's `tools`
@@ -27,8 +26,7 @@
 //!         break;
 //!     }
 //!     for call in turn.runnable() {
-//!         // `run` is the agent's own code.
-//!         turn.finish(&call.id, run(call.target.as_str(), &call.arguments_json))?;
+//!         turn.finish(&call.id, run(call.target.as_str(), &call.arguments_json))?; // your code
 //!     }
 //!     let answers = turn.into_messages(); // one answer per call, in the format of this API
 //!     messages.push(message);

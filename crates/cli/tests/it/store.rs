@@ -177,7 +177,7 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
     let yes = say(r#"{"answered":"ap-5"}"#);
     assert_eq!((&yes["outcome"], &yes["arguments"]["file_path"]), (&json!("forward"), &json!("a.xlsx")));
     let late = say(r#"{"accept":"ap-6"}"#);
-    assert_eq!((&late["outcome"], &late["reason"]), (&json!("refuse"), &json!("a person said no: keep it")));
+    assert_eq!((&late["outcome"], &late["reason"]), (&json!("refuse"), &json!("a person rejected it: keep it")));
     assert!(say(r#"{"answered":"ap-5"}"#)["error"].is_object(), "a yes is used once");
     assert!(say(r#"{"accept":"ap-1"}"#)["error"].is_object(), "another session's calls are not answered here");
     let other: Value =

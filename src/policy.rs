@@ -46,6 +46,8 @@ mod check;
 mod command;
 mod compact;
 mod context;
+#[doc(hidden)]
+pub mod counted;
 mod decide;
 mod decision;
 mod dialect;
@@ -74,11 +76,12 @@ mod undo;
 mod unicode;
 
 pub use approval::{Answer, Approval, ApprovalError, ApprovalState, Displayed, Request};
+pub use call_context::Prepared;
 pub use capability::{Actions, Family, PolicyTier, ToolCapability, Undo};
 pub use check::Covered;
 pub use command::{CommandPattern, OptionPattern};
 pub use compact::compact;
-pub use context::{Annotations, Context, PolicyCall, ToolOrigin};
+pub use context::{Annotations, Context, History, PolicyCall, ToolOrigin};
 pub use decision::{Decision, Effect, Fit, Reason, Verdict};
 pub use dialect::{Dialect, Shell};
 pub use explain::{Explanation, Part};

@@ -13,7 +13,7 @@ use crate::policy::canonical::canonical;
 use crate::policy::gate::open;
 use crate::policy::{
     Approval, ApprovalError, ApprovalState, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed,
-    Gate, Grant, Policy, PolicyCall, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
+    Gate, Grant, History, Policy, PolicyCall, Prepared, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
 };
 
 /// The time, in milliseconds since 1970, as the host tells it: the engine has no clock of its own.
@@ -185,12 +185,9 @@ impl PolicyLayer {
         (self.clock)()
     }
 
-    /// The context with where the call's paths lead now.
-    fn looked(&self, call: &PolicyCall<'_>, context: Context) -> Context {
-        match &self.disk {
-            Some(disk) => Context { links: Some(self.policy.links(call, &context, disk.as_ref())), ..context },
-            None => context,
-        }
+    /// A call, read once: with where its paths lead now.
+    fn prepare<'c>(&'c self, call: PolicyCall<'c>, context: &'c Context) -> Prepared<'c> {
+        self.policy.prepare(call, context, self.disk.as_deref(), History::default())
     }
 
     pub(crate) fn judge(&self, tool: &Tool, arguments: &Value, session: &str) -> Judged {
@@ -202,14 +199,13 @@ impl PolicyLayer {
             grants.retain(|grant| grant.bound.holds(&hash, self.policy.version()));
         }
         let (origin, name) = self.identity(tool);
-        let call = PolicyCall { tool: name, origin, arguments };
-        let context = self.looked(&call, context);
-        let verdict = self.policy.decide(&call, &context, &grants);
+        let prepared = self.prepare(PolicyCall { tool: name, origin, arguments }, &context);
+        let verdict = prepared.decide(&grants);
         if verdict.decision == Decision::Allow {
             return Judged { verdict, displayed: Displayed::default(), undo: UndoPlan::default() };
         }
-        let mut displayed = self.policy.displayed(&call, &context, &verdict);
-        let undo = self.undo_plan(&call, &context);
+        let mut displayed = prepared.displayed(&verdict);
+        let undo = self.undo_plan(&prepared);
         // Whether there is room for a copy now is asked where a person relies on it.
         let shown = if verdict.decision == Decision::Confirm { self.feasible(&undo) } else { undo.undo() };
         displayed.undo = shown.class.to_string();
@@ -355,13 +351,12 @@ impl PolicyLayer {
         call_ref: &CallRef<'_>,
     ) -> Result<(Approval, CallUndo), ApprovalError> {
         let request = self.gate.get(id)?.request;
-        let call = PolicyCall { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
         // Under the stored call's folder: what it leads to now must be what it led to when a person saw it.
         let context = Context { cwd: request.cwd.clone(), ..self.context_of(tool, call_ref.conversation) };
-        let context = self.looked(&call, context);
+        let prepared = self.prepare(request.call(), &context);
         let mut undo = CallUndo::default();
         let leaving = |approval: &Approval, entry: &mut Entry| {
-            let plan = self.undo_plan(&call, &context);
+            let plan = self.undo_plan(&prepared);
             let promised = approval.request.displayed.undo == Undo::Snapshot.to_string();
             let (taken, passing) = self.snapshot(&plan, call_ref, (&request.origin, &request.tool), promised);
             if let Some(why) = taken.why.clone().filter(|_| promised) {
@@ -374,7 +369,7 @@ impl PolicyLayer {
         // Another server's tool is another tool, also under the same name and with the same definition.
         let is_same = self.identity(tool) == (&request.origin, request.tool.as_str());
         let hash = if is_same { schema_hash(tool) } else { String::new() };
-        let redeemed = self.gate.redeem(id, &self.policy, &context, &hash, leaving);
+        let redeemed = self.gate.redeem(id, &prepared, &hash, leaving);
         redeemed.inspect_err(|_| self.discard(&undo)).map(|approval| (approval, undo.clone()))
     }
 }

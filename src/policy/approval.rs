@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::audit::{Entry, Kind, redact, redact_lines};
 use super::canonical::digest;
-use super::context::ToolOrigin;
+use super::context::{PolicyCall, ToolOrigin};
 use super::grant::GrantTarget;
 use super::links::Links;
 use super::store_error::StoreError;
@@ -81,6 +81,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// The call that it is about, as the policy sees it.
+    #[must_use]
+    pub fn call(&self) -> PolicyCall<'_> {
+        PolicyCall { tool: &self.tool, origin: &self.origin, arguments: &self.arguments }
+    }
+
     /// SHA-256 over the canonical form of the request.
     #[must_use]
     pub fn digest(&self) -> String {

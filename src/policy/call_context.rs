@@ -6,27 +6,34 @@ use std::cell::OnceCell;
 use super::argv::{self, Word, display};
 use super::capability::{Family, PolicyTier, ToolCapability, texts, unreadable};
 use super::command::CommandPattern;
-use super::context::{Context, PolicyCall};
+use super::context::{Context, History, PolicyCall};
+use super::counted;
 use super::decision::{Effect, Fit};
 use super::hints;
 use super::host::{Host, HostPattern};
-use super::links::Links;
+use super::links::{Disk, Links, look_up};
 use super::path::{LexPath, PathPattern};
-use super::policy_set::Recorded;
+use super::policy_set::Policy;
 use super::programs::{Files, Operands, Program};
 use super::rule::{Access, Rule, best};
 use super::shell::{self, FileEffect, Role, SideEffects, Unknown, tables};
 use super::undeclared;
 use super::unicode::{has_unseen, is_unseen};
 
-/// A call with its context and its effects. Bound as `cx` throughout the layer.
-pub(crate) struct CallContext<'a> {
-    pub(crate) call: &'a PolicyCall<'a>,
-    pub(crate) context: &'a Context,
+/// A call, read once: what it would do, and what is known about its tool. Every answer about the call is a function of this:
+/// the decision, what a person is shown, how the call is undone. Bound as `cx` throughout the layer.
+pub struct Prepared<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) call: PolicyCall<'a>,
+    pub(crate) context: Cow<'a, Context>,
+    #[expect(dead_code, reason = "rules over earlier calls read it")]
+    history: History,
     pub(crate) capability: Cow<'a, ToolCapability>,
     pub(crate) tier: Option<PolicyTier>,
     pub(crate) target: Option<String>,
     pub(crate) effects: SideEffects,
+    /// How many files its arguments name as read; they are the first of a tool that is no shell.
+    reads: usize,
     /// The forms of each command, as ask and deny compare them.
     pub(crate) forms: Vec<Vec<Vec<Word>>>,
     /// The files that hints name, once they are asked for.
@@ -44,8 +51,30 @@ pub(crate) struct CallContext<'a> {
     pub(crate) unreadable: Option<String>,
 }
 
-impl<'a> CallContext<'a> {
-    pub(crate) fn new(call: &'a PolicyCall<'a>, context: &'a Context, (capability, recorded): Recorded<'a>) -> Self {
+impl Policy {
+    /// Reads a call, so that questions about it can be answered. With a disk, its links are followed now; without one, they
+    /// are those of the context.
+    pub fn prepare<'a>(
+        &'a self,
+        call: PolicyCall<'a>,
+        context: &'a Context,
+        disk: Option<&dyn Disk>,
+        history: History,
+    ) -> Prepared<'a> {
+        let mut prepared = Prepared::new(self, call, context, history);
+        if let Some(disk) = disk {
+            let links = look_up(&prepared, disk);
+            prepared.context.to_mut().links = Some(links);
+        }
+        prepared.find_folders();
+        prepared
+    }
+}
+
+impl<'a> Prepared<'a> {
+    fn new(policy: &'a Policy, call: PolicyCall<'a>, context: &'a Context, history: History) -> Self {
+        counted::evaluation();
+        let (capability, recorded) = policy.capability(&call, context);
         let arguments = call.arguments;
         let tier = capability.tier_of(arguments, call.origin, context.annotations, context.server_trusted);
         let target = capability.target.as_deref().and_then(|t| texts(arguments, t).first().map(|&t| t.to_owned()));
@@ -85,12 +114,7 @@ impl<'a> CallContext<'a> {
         if effects.files.is_empty() && searches_here(call.tool) && !is_shell {
             effects.files.push(file(".", Access::Read));
         }
-        // Where the disk was looked at, a folder that holds what a rule is about is read with all that is in it.
-        for file in effects.files.iter_mut().filter(|_| !is_shell) {
-            let folder = file.path.as_ref().map(|path| path.absolute(context).to_string());
-            let found = |links: &Links| folder.is_some_and(|folder| links.found_below(&folder, None).is_some());
-            file.recursive |= context.links.as_ref().is_some_and(found);
-        }
+        let reads = effects.files.len();
         for names in capability.writes.iter().flatten() {
             effects.files.extend(texts(arguments, names).into_iter().map(|text| file(text, Access::Write)));
         }
@@ -150,12 +174,15 @@ impl<'a> CallContext<'a> {
         }
         let forms = effects.commands.iter().map(|c| shell::forms(&c.words)).collect();
         Self {
+            policy,
             call,
-            context,
+            context: Cow::Borrowed(context),
+            history,
             capability,
             tier,
             target,
             effects,
+            reads,
             forms,
             hinted: OnceCell::new(),
             hosts,
@@ -167,14 +194,35 @@ impl<'a> CallContext<'a> {
         }
     }
 
+    /// Where the disk was looked at, a folder that holds what a rule is about is read with all that is in it.
+    fn find_folders(&mut self) {
+        let Some(links) = self.context.links.as_ref().filter(|_| !self.is_shell) else { return };
+        for file in self.effects.files.iter_mut().take(self.reads) {
+            let Some(path) = &file.path else { continue };
+            let folder = path.absolute(&self.context).to_string();
+            file.recursive |= links.found_below(&folder, None).is_some();
+        }
+    }
+
+    /// The identity of the tool: `name`, or `mcp:server/name`.
+    pub(crate) fn identity(&self) -> String {
+        self.call.origin.identity(self.call.tool)
+    }
+
+    /// The symbolic links that answers about the call consider.
+    #[must_use]
+    pub fn links(&self) -> Option<&Links> {
+        self.context.links.as_ref()
+    }
+
     /// Whether a folder is the one where the agent works. An argument that names another is the agent's own choice.
     pub(crate) fn is_here(&self, folder: &LexPath) -> bool {
-        is_here(folder, self.context)
+        is_here(folder, &self.context)
     }
 
     /// Whether a rule covers this tool.
     pub(crate) fn of_tool(&self, rule: &Rule) -> bool {
-        rule.covers(self.call, self.target.as_deref(), self.capability.family)
+        rule.covers(&self.call, self.target.as_deref(), self.capability.family)
     }
 
     /// Whether a rule covers files or hosts whichever tool accesses them: `Edit(…)`, `Read(…)`, `WebFetch(…)`.
@@ -225,7 +273,7 @@ impl<'a> CallContext<'a> {
 
     fn surely_caught(&self, rule: &Rule) -> Fit {
         if self.of_tool(rule) {
-            if !rule.arguments_fit(self.call, self.target.as_deref(), self.context.annotations) {
+            if !rule.arguments_fit(&self.call, self.target.as_deref(), self.context.annotations) {
                 return Fit::No;
             }
             let command = rule.command.as_ref().filter(|c| !c.any).map(|pattern| {
@@ -282,7 +330,7 @@ impl<'a> CallContext<'a> {
             return Fit::No;
         }
         let Some(path) = &file.path else { return Fit::Maybe };
-        match pattern.fit(path, file.recursive, self.context, loosen) {
+        match pattern.fit(path, file.recursive, &self.context, loosen) {
             Fit::Yes if !file.certain => Fit::Maybe,
             Fit::Maybe if !loosen && self.was_looked_through(file, path, pattern) => Fit::No,
             fit => fit,
@@ -292,13 +340,13 @@ impl<'a> CallContext<'a> {
     /// Whether a look at the disk found nothing that a pattern names among the files that the call reads below a folder.
     fn was_looked_through(&self, file: &FileEffect, path: &LexPath, pattern: &PathPattern) -> bool {
         let Some(links) = &self.context.links else { return false };
-        is_search(file) && links.is_clear(&path.absolute(self.context).to_string(), pattern) && self.only_looks()
+        is_search(file) && links.is_clear(&path.absolute(&self.context).to_string(), pattern) && self.only_looks()
     }
 
     /// What stands below a folder that the call reads through and may be what a rule is about.
     pub(crate) fn found_for(&self, rule: &Rule) -> Option<&str> {
         let (links, (pattern, _)) = (self.context.links.as_ref()?, rule.path.as_ref()?);
-        let folders = self.searched().filter_map(|file| Some(file.path.as_ref()?.absolute(self.context).to_string()));
+        let folders = self.searched().filter_map(|file| Some(file.path.as_ref()?.absolute(&self.context).to_string()));
         folders.into_iter().find_map(|folder| links.found_below(&folder, Some(pattern)))
     }
 
@@ -321,7 +369,7 @@ impl<'a> CallContext<'a> {
     /// The first file that a symbolic link leads elsewhere, and its real path. A remembered approval does not cover
     /// such a file: the link may have changed since.
     pub(crate) fn led_astray(&self) -> Option<(&FileEffect, Option<String>)> {
-        self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(self.context)?)))
+        self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(&self.context)?)))
     }
 
     /// Why no path allow fits, where the reason is the form of a path or a symbolic link.

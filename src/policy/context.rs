@@ -31,7 +31,7 @@ impl ToolOrigin {
 }
 
 /// A call that a model made, as the policy sees it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PolicyCall<'a> {
     /// The tool's name at its origin, without a server prefix.
     pub tool: &'a str,
@@ -59,7 +59,8 @@ pub struct Context {
     pub annotations: Annotations,
     /// Whether file names are case-sensitive. `None`: unknown, so denies ignore case and allows do not.
     pub case_sensitive_paths: Option<bool>,
-    /// Where symbolic links lead: from [`Policy::links`](super::Policy::links), which asks a [`Disk`](super::Disk).
+    /// Where symbolic links lead, for a call that is prepared without a [`Disk`](super::Disk): see
+    /// [`Prepared::links`](super::Prepared::links).
     /// `None`: nobody looked, and paths are evaluated as written.
     pub links: Option<Links>,
     /// Absolute paths that no call may write: the policy files and the approval store.
@@ -75,3 +76,9 @@ pub struct Context {
     /// The current time in milliseconds since 1970-01-01 UTC, for expiry.
     pub now_ms: i64,
 }
+
+/// A summary of the earlier calls of a conversation, which the caller provides: the same summary gives the same decision. No
+/// rule depends on it yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct History {}

@@ -5,10 +5,10 @@
 //! beyond what the context says.
 
 use super::argv::{Word, base_name, display};
-use super::call_context::CallContext;
+use super::call_context::Prepared;
 use super::capability::PolicyTier;
 use super::command::CommandPattern;
-use super::context::{Context, PolicyCall, ToolOrigin};
+use super::context::{Context, History, PolicyCall, ToolOrigin};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
 use super::floor::{doubt, floor, may_be_protected};
 use super::grant::{Grant, covers};
@@ -19,16 +19,27 @@ use super::rule::{Access, PolicyScope, Rule};
 use super::shell::{FileEffect, Role, Unknown, Weight, launchers, readonly};
 use crate::diagnostic::visible;
 
-impl Policy {
-    /// Decides on a call.
+impl Prepared<'_> {
+    /// Decides on the call.
     ///
     /// Never fails: a call that cannot be evaluated asks. The order of precedence is floor, deny, ask, allow, tier.
+    pub fn decide(&self, grants: &[Grant]) -> Verdict {
+        self.policy.verdict(self, grants, self.context.interactive)
+    }
+}
+
+impl Policy {
+    /// Decides on a call of which nothing else is asked, without a disk: see [`Prepared::decide`].
     pub fn decide(&self, call: &PolicyCall<'_>, context: &Context, grants: &[Grant]) -> Verdict {
-        let cx = CallContext::new(call, context, self.capability(call, context));
-        let (decision, reasons, floor) = self.evaluate(&cx, grants);
-        let links = context.links.clone().unwrap_or_default();
+        self.prepare(*call, context, None, History::default()).decide(grants)
+    }
+
+    /// The verdict on a call. `can_ask`: whether a person can be asked, or has been.
+    pub(crate) fn verdict(&self, cx: &Prepared<'_>, grants: &[Grant], can_ask: bool) -> Verdict {
+        let (decision, reasons, floor) = self.evaluate(cx, grants);
+        let links = cx.context.links.clone().unwrap_or_default();
         let mut verdict = Verdict { decision, reasons, would_be: None, links };
-        if decision == Decision::Confirm && !context.interactive {
+        if decision == Decision::Confirm && !can_ask {
             verdict.decision = Decision::Deny;
             let text = "this call needs a person's approval, and nobody can be asked here; find another way, or stop and say so";
             verdict.reasons.insert(0, Reason::new(Effect::Deny, text));
@@ -71,7 +82,7 @@ impl Policy {
     }
 
     /// The decision with its reasons, and whether it stands whatever the mode: the floor, or a managed deny.
-    fn evaluate(&self, cx: &CallContext<'_>, grants: &[Grant]) -> (Decision, Vec<Reason>, bool) {
+    fn evaluate(&self, cx: &Prepared<'_>, grants: &[Grant]) -> (Decision, Vec<Reason>, bool) {
         if let Some(reason) = floor(cx) {
             return (Decision::Deny, vec![reason], true);
         }
@@ -137,7 +148,7 @@ impl Policy {
     }
 
     /// The later allow in the same file that covers everything that a rule matches, where the last match wins.
-    pub(crate) fn overridden(&self, cx: &CallContext<'_>, rule: &Rule) -> Option<&Rule> {
+    pub(crate) fn overridden(&self, cx: &Prepared<'_>, rule: &Rule) -> Option<&Rule> {
         let file = self.files.iter().find(|f| f.last_match && f.rules.iter().any(|r| std::ptr::eq(r, rule)))?;
         let later = file.rules.iter().skip_while(|r| !std::ptr::eq(*r, rule)).skip(1);
         let mut allows = later.filter(|r| r.effect == Effect::Allow && cx.of_tool(r) && self.may_loosen(r, cx));
@@ -157,7 +168,7 @@ impl Policy {
     }
 
     /// What allows the call, or why it is not allowed. `asked`: what a rule asks about counts as allowed.
-    fn permission(&self, cx: &CallContext<'_>, restricted: bool, asked: bool) -> Result<Reason, Reason> {
+    fn permission(&self, cx: &Prepared<'_>, restricted: bool, asked: bool) -> Result<Reason, Reason> {
         let closed = self.by_tier(cx).err().filter(|refusal| refusal.effect == Effect::Deny);
         if let (Some(refusal), true) = (closed, cx.unreadable.is_some() || cx.context.definition_changed) {
             return Err(refusal);
@@ -211,16 +222,16 @@ impl Policy {
 
     /// Whether an allow may apply here at all: one from a project only in a trusted workspace, one that depends on a
     /// server's hints only if the server is trusted.
-    fn may_loosen(&self, rule: &Rule, cx: &CallContext<'_>) -> bool {
+    fn may_loosen(&self, rule: &Rule, cx: &Prepared<'_>) -> bool {
         let hinted =
             rule.annotations != super::context::Annotations::default() && matches!(cx.call.origin, ToolOrigin::Mcp(_));
-        rule.scope.may_loosen(cx.context)
+        rule.scope.may_loosen(&cx.context)
             && (!hinted || cx.context.server_trusted)
             && cx.concerns(rule)
-            && (!cx.of_tool(rule) || rule.arguments_fit(cx.call, cx.target.as_deref(), cx.context.annotations))
+            && (!cx.of_tool(rule) || rule.arguments_fit(&cx.call, cx.target.as_deref(), cx.context.annotations))
     }
 
-    fn by_tier(&self, cx: &CallContext<'_>) -> Result<Reason, Reason> {
+    fn by_tier(&self, cx: &Prepared<'_>) -> Result<Reason, Reason> {
         let tool = cx.call.tool;
         let (effect, text) = match (cx.tier, self.default) {
             (Some(PolicyTier::ReadOnly), _) => (Effect::Allow, format!("`{tool}` only reads")),
@@ -239,7 +250,7 @@ impl Policy {
         if effect == Effect::Allow { Ok(reason) } else { Err(reason) }
     }
 
-    fn shell_permission(&self, cx: &CallContext<'_>, rules: &[&Rule], restricted: bool) -> Result<Reason, Reason> {
+    fn shell_permission(&self, cx: &Prepared<'_>, rules: &[&Rule], restricted: bool) -> Result<Reason, Reason> {
         let unknown = |weight| cx.effects.unknowns.iter().find(|u| u.weight == weight);
         if let Some(Unknown { text, kind, .. }) = unknown(Weight::Unseen) {
             return Err(Reason::ask(format!("it contains characters that a person cannot see: `{text}` ({kind})")));
@@ -280,12 +291,12 @@ impl Policy {
     }
 
     /// What allows one command, a rule or the built-in table: for grants, which cover the rest, and for explanations.
-    pub(crate) fn command_allowed(&self, cx: &CallContext<'_>, index: usize) -> Option<Reason> {
+    pub(crate) fn command_allowed(&self, cx: &Prepared<'_>, index: usize) -> Option<Reason> {
         let rules: Vec<&Rule> = self.rules().filter(|r| r.effect == Effect::Allow && self.may_loosen(r, cx)).collect();
         self.command_allowed_by(cx, &rules, index)
     }
 
-    fn command_allowed_by(&self, cx: &CallContext<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+    fn command_allowed_by(&self, cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
         let words = cx.words_of(index)?;
         let program = words.first()?.get()?;
         if program.split('/').any(|part| part == "..") {
@@ -303,13 +314,13 @@ impl Policy {
             return Some(by_rule(rule, "allowed"));
         }
         let trusted = cx.context.workspace_trusted;
-        let reads = self.read_only_shell(cx.context) && readonly::only_reads(words, trusted);
+        let reads = self.read_only_shell(&cx.context) && readonly::only_reads(words, trusted);
         reads.then(|| Reason::new(Effect::Allow, format!("`{program}` only reads")))
     }
 }
 
 /// A rule that names a wrapper together with the program it starts covers that program too: `npx tsc:*`.
-fn named_with_wrapper(cx: &CallContext<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
     let inner = cx.words_of(index)?;
     let outer = cx.words_of(index.checked_sub(1)?)?;
     let from = outer.len().checked_sub(inner.len()).filter(|&from| from > 0 && outer.ends_with(inner))?;
@@ -322,7 +333,7 @@ fn named_with_wrapper(cx: &CallContext<'_>, rules: &[&Rule], index: usize) -> Op
 }
 
 /// Whether an allow names the interpreter of a part, and so any code of it.
-fn names_interpreter(cx: &CallContext<'_>, rule: &Rule, index: usize) -> bool {
+fn names_interpreter(cx: &Prepared<'_>, rule: &Rule, index: usize) -> bool {
     let Some(words) = cx.words_of(index) else { return false };
     let Some(program) = words.first().and_then(Word::get) else { return false };
     // A rule that names more than the interpreter means that, and no code; one that names the code means the code.
@@ -332,7 +343,7 @@ fn names_interpreter(cx: &CallContext<'_>, rule: &Rule, index: usize) -> bool {
 }
 
 /// Whether an allow names a word of a command, and not only what stands before it, or allows it as an option.
-fn names_word(cx: &CallContext<'_>, rule: &Rule, index: usize, at: usize) -> bool {
+fn names_word(cx: &Prepared<'_>, rule: &Rule, index: usize, at: usize) -> bool {
     let Some(words) = cx.words_of(index) else { return false };
     let named = || rule.options.iter().any(|option| option.covers(words, at));
     let names = |pattern: &CommandPattern| (pattern.names(words, at) || named()) && pattern.allows(words);

@@ -19,12 +19,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::call_context::Prepared;
 use super::capability::{PolicyTier, ToolCapability};
 use super::compact::compact;
-use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
+use super::context::{Annotations, Context, History, PolicyCall, ToolOrigin};
 use super::decision::Effect;
 use super::grant::Grant;
-use super::links::LinkTable;
+use super::links::{Disk, LinkTable};
 use super::load::PolicyFile;
 use super::policy_set::Policy;
 use super::rule::PolicyScope;
@@ -234,17 +235,17 @@ impl Row {
         PolicyCall { tool: &self.tool, origin: &self.origin, arguments: &self.arguments }
     }
 
-    /// The context of the row, with where its links lead under a policy.
+    /// The call of the row under a policy, with the links of the row.
     #[must_use]
-    pub fn context(&self, policy: &Policy) -> Context {
-        let links = self.links.as_ref().map(|table| policy.links(&self.call(), &self.context, table));
-        Context { links, ..self.context.clone() }
+    pub fn prepare<'r>(&'r self, policy: &'r Policy) -> Prepared<'r> {
+        let disk = self.links.as_ref().map(|links| links as &dyn Disk);
+        policy.prepare(self.call(), &self.context, disk, History::default())
     }
 
     /// The decision under a policy and remembered approvals.
     #[must_use]
     pub fn decide(&self, policy: &Policy, grants: &[Grant]) -> Evaluated {
-        let verdict = policy.decide(&self.call(), &self.context(policy), grants);
+        let verdict = self.prepare(policy).decide(grants);
         Evaluated { id: self.id.clone(), decision: verdict.decision.word(), reason: verdict.reason() }
     }
 }

@@ -7,7 +7,7 @@ use std::cell::LazyCell;
 
 use self::own_program::{Given, Line};
 use super::argv::{Word, program};
-use super::call_context::{CallContext, command_text};
+use super::call_context::{Prepared, command_text};
 use super::decision::{Effect, Fit, Reason};
 use super::links::Links;
 use super::path::{LexPath, PathPattern};
@@ -20,18 +20,18 @@ use crate::diagnostic::visible;
 pub(super) use self::own_program::candidates;
 
 /// Why the floor denies a call, if it does.
-pub(super) fn floor(cx: &CallContext<'_>) -> Option<Reason> {
+pub(super) fn floor(cx: &Prepared<'_>) -> Option<Reason> {
     protected(cx).or_else(|| answers_itself(cx))
 }
 
 /// Why a person must see a call whatever allows it and in whatever mode, if so: it may be one that the floor denies.
-pub(super) fn doubt(cx: &CallContext<'_>) -> Option<Reason> {
+pub(super) fn doubt(cx: &Prepared<'_>) -> Option<Reason> {
     may_read_a_secret(cx).or_else(|| may_answer_itself(cx))
 }
 
 /// The paths of a list, in every reading.
-fn everywhere(paths: &[String], cx: &CallContext<'_>) -> Vec<LexPath> {
-    paths.iter().flat_map(|path| LexPath::read(path).everywhere(cx.context)).collect()
+fn everywhere(paths: &[String], cx: &Prepared<'_>) -> Vec<LexPath> {
+    paths.iter().flat_map(|path| LexPath::read(path).everywhere(&cx.context)).collect()
 }
 
 /// Whether a path is another one, or below it.
@@ -41,14 +41,14 @@ fn is_below(long: &LexPath, short: &LexPath) -> bool {
 }
 
 /// No call writes the policy files and the audit store, and none reads or writes a secret, under whatever name.
-fn protected(cx: &CallContext<'_>) -> Option<Reason> {
+fn protected(cx: &Prepared<'_>) -> Option<Reason> {
     // Most calls write no file, and most contexts have no secret.
     let guarded: LazyCell<Vec<LexPath>, _> = LazyCell::new(|| everywhere(&cx.context.protected, cx));
     let secrets: LazyCell<Vec<LexPath>, _> = LazyCell::new(|| everywhere(&cx.context.secrets, cx));
     let within = |file: &FileEffect, guarded: &[LexPath], above: bool| {
         // What is known only when it runs is handled by `may_be_protected` and `may_read_a_secret`.
         let Some(path) = file.path.as_ref().filter(|path| path.tail().is_none()) else { return false };
-        path.everywhere(cx.context)
+        path.everywhere(&cx.context)
             .iter()
             .any(|path| guarded.iter().any(|own| is_below(path, own) || (above && is_below(own, path))))
     };
@@ -68,12 +68,12 @@ fn protected(cx: &CallContext<'_>) -> Option<Reason> {
 }
 
 /// Whether a call may write one of those files, where only the run shows which files it writes.
-pub(super) fn may_be_protected(cx: &CallContext<'_>) -> Option<Reason> {
+pub(super) fn may_be_protected(cx: &Prepared<'_>) -> Option<Reason> {
     let writes = cx.effects.files.iter().filter(|file| file.access == Access::Write);
     let mut open =
         writes.filter_map(|file| Some((file, file.path.as_ref()?))).filter(|(_, path)| path.tail().is_some());
     let (file, is_glob, own) = open.find_map(|(file, path)| {
-        let may_be = |own: &&String| PathPattern::literal(own).fit(path, file.recursive, cx.context, false) != Fit::No;
+        let may_be = |own: &&String| PathPattern::literal(own).fit(path, file.recursive, &cx.context, false) != Fit::No;
         Some((file, path.tail()?.is_glob(), cx.context.protected.iter().find(may_be)?))
     })?;
     let quote = if is_glob { "`" } else { "" };
@@ -84,7 +84,7 @@ pub(super) fn may_be_protected(cx: &CallContext<'_>) -> Option<Reason> {
 
 /// Whether a call may read or write a secret: as one of the files below a folder or of a glob, or because a text of it names
 /// the file.
-fn may_read_a_secret(cx: &CallContext<'_>) -> Option<Reason> {
+fn may_read_a_secret(cx: &Prepared<'_>) -> Option<Reason> {
     if cx.context.secrets.is_empty() {
         return None;
     }
@@ -96,9 +96,9 @@ fn may_read_a_secret(cx: &CallContext<'_>) -> Option<Reason> {
         let below = file.recursive || !cx.is_shell && !lists;
         if path.tail().is_none() {
             return below
-                && path.everywhere(cx.context).iter().any(|path| secrets.iter().any(|own| is_below(own, path)));
+                && path.everywhere(&cx.context).iter().any(|path| secrets.iter().any(|own| is_below(own, path)));
         }
-        let fits = |own: &String| PathPattern::literal(own).fit(path, file.recursive, cx.context, false) != Fit::No;
+        let fits = |own: &String| PathPattern::literal(own).fit(path, file.recursive, &cx.context, false) != Fit::No;
         cx.context.secrets.iter().any(fits)
     };
     let file = cx.effects.files.iter().find(holds).map(|file| file.text.as_str());
@@ -107,7 +107,7 @@ fn may_read_a_secret(cx: &CallContext<'_>) -> Option<Reason> {
 }
 
 /// Whether a text of the call has the name of a file in it.
-fn is_named(cx: &CallContext<'_>, file: &str) -> bool {
+fn is_named(cx: &Prepared<'_>, file: &str) -> bool {
     let name = fold(file.rsplit(['/', '\\']).next().unwrap_or(file)).into_owned();
     let bare = |text: &str| fold(text).chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect::<String>();
     match shell_text(cx) {
@@ -117,7 +117,7 @@ fn is_named(cx: &CallContext<'_>, file: &str) -> bool {
 }
 
 /// The command line of a call to a shell, as the tool gets it.
-fn shell_text(cx: &CallContext<'_>) -> Option<String> {
+fn shell_text(cx: &Prepared<'_>) -> Option<String> {
     command_text(cx.call.arguments, cx.capability.command.as_deref()?)
 }
 
@@ -126,7 +126,7 @@ fn shell_text(cx: &CallContext<'_>) -> Option<String> {
 const MOST_COMMANDS: usize = 2_000;
 
 /// Whether a command is one by which a person answers. An agent that may run programs must not answer for the person.
-fn answers_itself(cx: &CallContext<'_>) -> Option<Reason> {
+fn answers_itself(cx: &Prepared<'_>) -> Option<Reason> {
     let line = line(cx)?;
     let denied = |words: &[Word]| match line.given(words)? {
         Given::Surely(given) => of_a_person(given),
@@ -138,7 +138,7 @@ fn answers_itself(cx: &CallContext<'_>) -> Option<Reason> {
 }
 
 /// Whether a command may be one: by the words that it is given, whatever its program is.
-fn may_answer_itself(cx: &CallContext<'_>) -> Option<Reason> {
+fn may_answer_itself(cx: &Prepared<'_>) -> Option<Reason> {
     let line = line(cx);
     let perhaps = |words: &[Word]| match line.as_ref()?.given(words)? {
         Given::Surely(given) | Given::Perhaps(given) => of_a_person(given),
@@ -160,14 +160,14 @@ fn may_answer_itself(cx: &CallContext<'_>) -> Option<Reason> {
 }
 
 /// The line of a call, unless none of its commands has anything to do with toolfold.
-fn line<'c>(cx: &'c CallContext<'_>) -> Option<Line<'c>> {
+fn line<'c>(cx: &'c Prepared<'_>) -> Option<Line<'c>> {
     let copies = || cx.context.links.as_ref().is_some_and(Links::has_own_programs);
     let cargo = || cx.effects.commands.iter().any(|command| program(&command.words) == Some("cargo"));
     (copies() || cargo() || has_any(cx, &["toolfold"])).then(|| Line::new(cx))
 }
 
 /// Whether one of these texts is in the command line, or in what a variable or an escape makes of it.
-fn has_any(cx: &CallContext<'_>, texts: &[&str]) -> bool {
+fn has_any(cx: &Prepared<'_>, texts: &[&str]) -> bool {
     let has = |text: &str| {
         let bare = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect::<String>().to_ascii_lowercase();
         texts.iter().any(|own| bare.contains(own))

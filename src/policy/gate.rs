@@ -10,10 +10,9 @@ use serde_json::json;
 
 use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use super::audit::{Entry, Kind, grant_digest};
-use super::context::{Context, PolicyCall};
+use super::call_context::Prepared;
 use super::decision::Decision;
 use super::grant::Grant;
-use super::policy_set::Policy;
 
 /// A store of approvals, grants and audit records. Several processes may use one store at the same time.
 ///
@@ -140,8 +139,8 @@ impl std::fmt::Debug for Approver {
 impl Gate {
     /// Consumes an approval and returns it. The caller must run its stored arguments and nothing else.
     ///
-    /// First evaluates the stored call again under the current policy and context, whose [`links`](Context::links) must
-    /// be those of the stored call. `schema_hash` is the hash of the tool's current definition. `leaving` is the last step
+    /// First decides again on the stored call: `prepared` must be that [call](Request::call) in its working folder, under
+    /// the current policy and disk. `schema_hash` is the hash of the tool's current definition. `leaving` is the last step
     /// before the approval is consumed: it gets the approval and the audit record of its use, to which it may add. If it
     /// fails, nothing is consumed.
     ///
@@ -150,15 +149,14 @@ impl Gate {
     pub fn redeem(
         &self,
         id: &str,
-        policy: &Policy,
-        context: &Context,
+        prepared: &Prepared<'_>,
         schema_hash: &str,
         leaving: impl FnOnce(&Approval, &mut Entry) -> Result<(), ApprovalError>,
     ) -> Result<Approval, ApprovalError> {
         let approval = self.store.get(id)?;
-        let request = &approval.request;
+        let (request, context) = (&approval.request, &prepared.context);
         let differs = |what| Err(ApprovalError::Differs(id.to_owned(), what));
-        if request.policy_version != policy.version() {
+        if request.policy_version != prepared.policy.version() {
             return differs("the policy has changed");
         }
         if request.schema_hash != schema_hash {
@@ -167,9 +165,10 @@ impl Gate {
         if request.session != context.session {
             return differs("it belongs to another session");
         }
-        let call = PolicyCall { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
-        let context = Context { cwd: request.cwd.clone(), interactive: true, ..context.clone() };
-        let verdict = policy.decide(&call, &context, &[]);
+        if request.call() != prepared.call || request.cwd != context.cwd {
+            return differs("another call was evaluated");
+        }
+        let verdict = prepared.policy.verdict(prepared, &[], true);
         if verdict.decision == Decision::Deny {
             return Err(ApprovalError::Denied(verdict.reason()));
         }

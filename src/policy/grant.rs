@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::argv::{Word, base_name};
-use super::call_context::CallContext;
+use super::call_context::Prepared;
 use super::canonical::canonical;
 use super::capability::Family;
 use super::context::{Context, ToolOrigin};
@@ -198,7 +198,7 @@ fn is_narrow(tokens: &[&str], open: bool) -> bool {
 }
 
 /// What a person may be offered to remember for a call.
-pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<GrantTarget>, GrantError> {
+pub(crate) fn offer(cx: &Prepared<'_>, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<GrantTarget>, GrantError> {
     // A remembered yes is the very same call, and no more.
     let exact = || vec![GrantTarget::Arguments { arguments: cx.call.arguments.clone() }];
     if let Some(reason) = floor::doubt(cx) {
@@ -231,8 +231,8 @@ pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Re
 }
 
 /// The ids of the grants that together lift an ask, or `None`. `allowed` tells which commands need no grant.
-pub(crate) fn covers(grants: &[Grant], cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Option<String> {
-    let of_tool = |g: &&Grant| g.tool == cx.call.tool && g.origin == *cx.call.origin && g.is_live(cx.context);
+pub(crate) fn covers(grants: &[Grant], cx: &Prepared<'_>, allowed: &dyn Fn(usize) -> bool) -> Option<String> {
+    let of_tool = |g: &&Grant| g.tool == cx.call.tool && g.origin == *cx.call.origin && g.is_live(&cx.context);
     let live: Vec<&Grant> = grants.iter().filter(of_tool).collect();
     if live.is_empty() || cx.unreadable.is_some() || cx.context.definition_changed {
         return None;

@@ -1,6 +1,6 @@
 //! Where paths lead: symbolic links as data that the host provides.
 //!
-//! The layer sees no disk. A host with disk access provides a [`Disk`], and [`Policy::links`](super::Policy::links)
+//! The layer sees no disk. A host with disk access provides a [`Disk`], and [`Policy::prepare`](super::Policy::prepare)
 //! asks it about every path that the call and the rules name. The result is data: the same call, context and [`Links`]
 //! give the same decision on any machine.
 //!
@@ -16,6 +16,8 @@ pub(super) mod commands;
 mod globs;
 mod looking;
 mod lookup;
+
+pub(super) use self::lookup::look_up;
 
 /// The maximum number of links that are followed for one path, as in Linux (`MAXSYMLINKS`, path_resolution(7)).
 pub const MAX_LINKS: usize = 40;

@@ -7,11 +7,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::argv::{self, Word, base_name};
-use super::call_context::CallContext;
+use super::call_context::Prepared;
 use super::capability::Undo;
-use super::context::{Context, PolicyCall, ToolOrigin};
+use super::context::ToolOrigin;
 use super::path::{Base, LexPath};
-use super::policy_set::Policy;
 use super::programs;
 use super::rule::Access;
 use super::shell::{FileEffect, Role, readonly};
@@ -108,23 +107,19 @@ pub trait Snapshots: Send + Sync {
     fn ended(&self, session: &str, call: &str);
 }
 
-impl Policy {
-    /// How the tool of a call can be undone by its record, and for the class `snapshot` which paths are to be copied, or
+impl Prepared<'_> {
+    /// How the tool of the call can be undone by its record, and for the class `snapshot` which paths are to be copied, or
     /// [`NoSnapshot`] where a copy of the known paths would not undo the call.
-    pub fn undo(&self, call: &PolicyCall<'_>, context: &Context) -> (Undo, Result<Vec<WrittenPath>, NoSnapshot>) {
-        let capability = self.capability(call, context);
-        match capability.0.undo {
-            Undo::Snapshot => {
-                let paths = written(&CallContext::new(call, context, capability));
-                (Undo::Snapshot, paths.map_err(NoSnapshot::new))
-            }
+    pub fn undo(&self) -> (Undo, Result<Vec<WrittenPath>, NoSnapshot>) {
+        match self.capability.undo {
+            Undo::Snapshot => (Undo::Snapshot, written(self).map_err(NoSnapshot::new)),
             class => (class, Ok(Vec::new())),
         }
     }
 }
 
 /// The paths that a call writes, if all of them are known before it runs.
-fn written(cx: &CallContext<'_>) -> Result<Vec<WrittenPath>, String> {
+fn written(cx: &Prepared<'_>) -> Result<Vec<WrittenPath>, String> {
     if let Some(why) = &cx.unreadable {
         return Err(why.clone());
     }
@@ -148,13 +143,13 @@ fn written(cx: &CallContext<'_>) -> Result<Vec<WrittenPath>, String> {
 }
 
 /// The one path that a file of a call is.
-fn path_of(cx: &CallContext<'_>, file: &FileEffect) -> Option<String> {
+fn path_of(cx: &Prepared<'_>, file: &FileEffect) -> Option<String> {
     let path = file.path.as_ref().filter(|path| file.certain && path.tail().is_none())?;
-    let absolute = path.absolute(cx.context);
+    let absolute = path.absolute(&cx.context);
     // `..` leads elsewhere behind a link: then it is another file for a shell than for other programs.
     let links = cx.context.links.as_ref();
     let real = |spot: &String| Some(LexPath::plain(links?.lead(spot)?).to_string());
-    let spots = path.spots(cx.context);
+    let spots = path.spots(&cx.context);
     let mut places = spots.iter().map(real);
     let one_place =
         spots.len() == 1 || places.next().flatten().is_some_and(|first| places.all(|p| p.as_ref() == Some(&first)));

@@ -2,7 +2,7 @@
 //! ([`Disk::is_own_program`](crate::policy::Disk::is_own_program)), or as a copy that the line makes.
 
 use crate::policy::argv::{Word, base_name};
-use crate::policy::call_context::CallContext;
+use crate::policy::call_context::Prepared;
 use crate::policy::context::Context;
 use crate::policy::links::Links;
 use crate::policy::path::LexPath;
@@ -31,7 +31,7 @@ pub(super) struct Line<'c> {
 }
 
 impl<'c> Line<'c> {
-    pub(super) fn new(cx: &'c CallContext<'_>) -> Self {
+    pub(super) fn new(cx: &'c Prepared<'_>) -> Self {
         let mut line = Self { links: cx.context.links.as_ref(), made: Vec::new(), names_it: false };
         let SideEffects { commands, files, .. } = &cx.effects;
         for command in commands {

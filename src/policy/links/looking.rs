@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{Disk, EntryKind, Links, follow};
-use crate::policy::call_context::CallContext;
+use crate::policy::call_context::Prepared;
 use crate::policy::context::Context;
 use crate::policy::decision::Fit;
 use crate::policy::path::{LexPath, PathPattern};
@@ -17,13 +17,8 @@ use crate::policy::shell::FileEffect;
 const MOST: usize = 20_000;
 
 /// Looks below the folders that a call reads, and notes for each rule what there is.
-pub(super) fn look<'r>(
-    cx: &CallContext<'_>,
-    rules: impl Iterator<Item = &'r Rule>,
-    context: &Context,
-    disk: &dyn Disk,
-    links: &mut Links,
-) {
+pub(super) fn look<'r>(cx: &Prepared<'_>, rules: impl Iterator<Item = &'r Rule>, disk: &dyn Disk, links: &mut Links) {
+    let context = cx.context.as_ref();
     if cx.is_shell && (cx.searched().next().is_none() || !cx.only_looks()) {
         return;
     }

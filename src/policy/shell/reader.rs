@@ -48,6 +48,7 @@ pub(super) struct Parsed {
 /// # Errors
 /// What cannot be read. Linear in the length of the text, for a given nesting.
 pub(super) fn read(text: &str, dialect: Dialect) -> Result<Parsed, Refused> {
+    crate::policy::counted::parse();
     read_within(text, dialect, 0)
 }
 

@@ -39,7 +39,6 @@
 pub mod approval;
 pub mod argv;
 pub mod audit;
-mod call_context;
 pub mod canonical;
 mod capability;
 mod check;
@@ -63,10 +62,11 @@ pub mod links;
 mod load;
 mod memory_store;
 mod of_server;
-#[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds some paths"))]
 mod path;
 mod pattern_error;
+mod permission;
 mod policy_set;
+mod prepared;
 mod programs;
 mod rule;
 pub mod shell;
@@ -76,7 +76,6 @@ mod undo;
 mod unicode;
 
 pub use approval::{Answer, Approval, ApprovalError, ApprovalState, Displayed, Request};
-pub use call_context::Prepared;
 pub use capability::{Actions, Family, PolicyTier, ToolCapability, Undo};
 pub use check::Covered;
 pub use command::{CommandPattern, OptionPattern};
@@ -94,6 +93,7 @@ pub use memory_store::MemoryStore;
 pub use path::{Base, LexPath, PathPattern};
 pub use pattern_error::PatternError;
 pub use policy_set::Policy;
+pub use prepared::Prepared;
 pub use rule::{Access, PolicyScope, Rule, ToolPattern};
 pub use store_error::{StoreError, StoreErrorKind};
 pub use undo::{CallUndo, NoSnapshot, SnapshotCall, Snapshots, TakenSnapshot, WrittenPath};

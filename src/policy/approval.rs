@@ -126,34 +126,44 @@ impl Request {
 
     /// Whether the arguments of both are the same without secrets.
     fn has_same_redacted_arguments(&self, other: &Self) -> bool {
-        let redacted = |own: &Self| {
-            let hidden: Vec<&str> = own.redact.iter().map(String::as_str).collect();
-            redact(&own.arguments, &hidden)
-        };
-        redacted(self) == redacted(other)
+        self.redacted_arguments() == other.redacted_arguments()
+    }
+
+    fn redacted_arguments(&self) -> Value {
+        redact(&self.arguments, &self.hidden())
+    }
+
+    /// Lines without the secrets of the arguments.
+    fn redacted(&self, lines: &[String]) -> Vec<String> {
+        redact_lines(lines, &self.arguments, &self.hidden())
+    }
+
+    /// Globs over the names of arguments that hold secrets.
+    fn hidden(&self) -> Vec<&str> {
+        self.redact.iter().map(String::as_str).collect()
     }
 
     /// The audit record of an event of the call, without secrets. `digest` is [`Request::digest`], `rule` the reasons
     /// of the decision.
     #[must_use]
     pub fn entry(&self, kind: Kind, now_ms: i64, digest: &str, rule: Option<String>) -> Entry {
-        let hidden: Vec<&str> = self.redact.iter().map(String::as_str).collect();
-        let lines = |lines: &[String]| redact_lines(lines, &self.arguments, &hidden);
         // Where symbolic links led the paths of the call, leaving out pairs that contain a secret.
-        let pairs = self.displayed.links.iter().filter(|(path, real)| {
-            let pair = [(*path).to_owned(), real.unwrap_or_default().to_owned()];
-            lines(&pair) == pair
-        });
-        let links: Map<String, Value> = pairs.map(|(path, real)| (path.to_owned(), json!(real))).collect();
+        let mut links = Map::new();
+        for (path, real) in self.displayed.links.iter() {
+            let pair = [path.to_owned(), real.unwrap_or_default().to_owned()];
+            if self.redacted(&pair) == pair {
+                links.insert(path.to_owned(), json!(real));
+            }
+        }
         let mut entry = Entry {
             session: self.session.clone(),
             origin: Some(self.origin.clone()),
             tool: self.tool.clone(),
             call_id: self.call_id.clone(),
             digest: Some(digest.to_owned()),
-            arguments: redact(&self.arguments, &hidden),
-            effects: json!(lines(&self.displayed.effects)),
-            rule: rule.and_then(|rule| lines(&[rule]).pop()),
+            arguments: self.redacted_arguments(),
+            effects: json!(self.redacted(&self.displayed.effects)),
+            rule: rule.and_then(|rule| self.redacted(&[rule]).pop()),
             detail: if links.is_empty() { Value::Null } else { json!({ "links": links }) },
             undo: Some(self.displayed.undo.clone()).filter(|undo| !undo.is_empty()),
             ..Entry::new(kind, now_ms)
@@ -166,13 +176,11 @@ impl Request {
 
     /// The request without secrets: what is kept once its call is over.
     fn cut(self) -> Self {
-        let hidden: Vec<&str> = self.redact.iter().map(String::as_str).collect();
-        let lines = |lines: &[String]| redact_lines(lines, &self.arguments, &hidden);
-        let arguments = redact(&self.arguments, &hidden);
+        let arguments = self.redacted_arguments();
         let displayed = Displayed {
-            arguments: lines(std::slice::from_ref(&self.displayed.arguments)).concat(),
-            effects: lines(&self.displayed.effects),
-            why: lines(&self.displayed.why),
+            arguments: self.redacted(std::slice::from_ref(&self.displayed.arguments)).concat(),
+            effects: self.redacted(&self.displayed.effects),
+            why: self.redacted(&self.displayed.why),
             remember: Vec::new(),
             links: Links::default(),
             ..self.displayed.clone()
@@ -314,17 +322,18 @@ impl Approval {
         request: &Request,
         now_ms: i64,
     ) -> Option<&'a Self> {
-        let stands = |approval: &&Self| {
-            let own = &approval.request;
-            let is_open = || {
-                approval.is_open_at(now_ms)
-                    && own.has_same_arguments(request)
-                    && own.policy_version == request.policy_version
-            };
-            let is_settled = || approval.state.is_settled() && own.has_same_redacted_arguments(request);
-            own.is_same_call(request) && (is_settled() || is_open())
-        };
-        approvals.into_iter().filter(stands).max_by_key(|approval| approval.state.is_settled())
+        let same = approvals.into_iter().filter(|approval| approval.request.is_same_call(request));
+        same.filter(|approval| approval.stands_for(request, now_ms)).max_by_key(|approval| approval.state.is_settled())
+    }
+
+    /// Whether it answers a request about the same call, or waits for an answer to it.
+    fn stands_for(&self, request: &Request, now_ms: i64) -> bool {
+        if self.state.is_settled() {
+            return self.request.has_same_redacted_arguments(request);
+        }
+        self.is_open_at(now_ms)
+            && self.request.has_same_arguments(request)
+            && self.request.policy_version == request.policy_version
     }
 
     /// What a store keeps of it: once it is over, its call without secrets.

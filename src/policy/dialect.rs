@@ -86,7 +86,6 @@ impl Dialect {
     pub const BASH: Self = Self { shell: Some(Shell::Bash), interactive: false };
 
     /// Whether the shell may be zsh.
-    #[cfg(feature = "shell")]
     pub(crate) fn may_be_zsh(self) -> bool {
         matches!(self.shell, None | Some(Shell::Zsh))
     }

@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::call_context::Prepared;
 use super::capability::{PolicyTier, ToolCapability};
 use super::compact::compact;
 use super::context::{Annotations, Context, History, PolicyCall, ToolOrigin};
@@ -28,6 +27,7 @@ use super::grant::Grant;
 use super::links::{Disk, LinkTable};
 use super::load::PolicyFile;
 use super::policy_set::Policy;
+use super::prepared::Prepared;
 use super::rule::PolicyScope;
 use crate::name::nearest;
 

@@ -4,10 +4,8 @@ use serde::Serialize;
 
 use super::approval::Displayed;
 use super::argv::display;
-use super::call_context::Prepared;
 use super::canonical::canonical;
 use super::capability::{PolicyTier, ToolCapability};
-use super::command::CommandPattern;
 use super::compact::compact;
 use super::context::Context;
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
@@ -18,8 +16,8 @@ use super::host::Host;
 use super::load::PolicyFile;
 use super::path::LexPath;
 use super::policy_set::Policy;
+use super::prepared::{Prepared, SideEffect};
 use super::rule::{PolicyScope, Rule, ToolPattern};
-use super::shell::Role;
 use crate::diagnostic::visible;
 use crate::name::nearest;
 
@@ -64,9 +62,8 @@ impl Prepared<'_> {
     /// What a person is shown before approving.
     #[must_use]
     pub fn displayed(&self, verdict: &Verdict) -> Displayed {
-        let run = self.effects.commands.iter().filter(|command| command.role == Role::Runs);
         let mut effects: Vec<String> =
-            run.map(|command| format!("runs {}", visible(&display(&command.words)))).collect();
+            self.running().map(|(_, command)| format!("runs {}", visible(&display(&command.words)))).collect();
         for file in &self.effects.files {
             let verb = file.access.verb();
             let line = match &file.path {
@@ -104,27 +101,27 @@ impl Policy {
         let mut add = |kind, text: &str, got, by| {
             parts.push(Part { kind, text: visible(text).into_owned(), got, by });
         };
-        for (i, command) in cx.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
-            let matches = |rule: &&Rule| {
-                let fits =
-                    |pattern: &CommandPattern| cx.forms.get(i).is_some_and(|f| pattern.fit_any_form(f) != Fit::No);
-                rule.effect != Effect::Allow && cx.of_tool(rule) && rule.command.as_ref().is_some_and(fits)
-            };
-            let (got, by) = match (self.rules().rfind(matches), self.command_allowed(cx, i)) {
-                (Some(rule), _) => self.got(cx, rule, rule.effect),
-                (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
-                (None, None) => (Effect::Ask, "no rule allows it by itself".to_owned()),
-            };
+        for (index, command) in cx.running() {
+            let command_of = SideEffect::Command(index);
+            let mut asks = self.rules().filter(|rule| rule.effect != Effect::Allow && cx.of_tool(rule));
+            let (got, by) =
+                match (asks.rfind(|rule| cx.matches(rule, command_of) != Fit::No), self.command_allowed(cx, index)) {
+                    (Some(rule), _) => self.got(cx, rule, rule.effect),
+                    (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
+                    (None, None) => (Effect::Ask, "no rule allows it by itself".to_owned()),
+                };
             add("command", &display(&command.words), got, by);
         }
         // Where the tool's allows are over paths, each of its files needs one.
         let over_paths = self.rules().any(|r| r.effect == Effect::Allow && r.path.is_some() && cx.of_tool(r));
         let needed = !cx.is_shell && over_paths && !verdict.decision.runs();
         for file in &cx.effects.files {
-            let fits = |r: &&Rule| cx.concerns(r) && r.path.is_some() && cx.file_fit(r, file) != Fit::No;
-            let (got, by) = match self.rules().filter(fits).max_by_key(|r| r.effect) {
+            let of_file = SideEffect::File(file);
+            let over_paths = self.rules().filter(|rule| rule.path.is_some() && cx.concerns(rule));
+            let fitting = over_paths.filter(|rule| cx.matches(rule, of_file) != Fit::No);
+            let (got, by) = match fitting.max_by_key(|rule| rule.effect) {
                 // A file that may fit a deny asks.
-                Some(r) if cx.file_fit(r, file) != Fit::Yes => self.got(cx, r, r.effect.min(Effect::Ask)),
+                Some(r) if cx.matches(r, of_file) != Fit::Yes => self.got(cx, r, r.effect.min(Effect::Ask)),
                 Some(r) => self.got(cx, r, r.effect),
                 None if file.own || needed => (Effect::Ask, "no path rule applies".to_owned()),
                 None => (Effect::Allow, "no path rule applies".to_owned()),
@@ -185,10 +182,10 @@ impl Policy {
         nearest(&own, known.iter().map(String::as_str), 1).first().map(|&close| close.to_owned())
     }
 
-    /// Which commands need no grant, because rules allow them already. Where a rule asks, no allow counts.
-    fn needs_no_grant<'c>(&'c self, cx: &'c Prepared<'c>, verdict: &Verdict) -> impl Fn(usize) -> bool + 'c {
+    /// The commands that need no grant, because rules allow them already. Where a rule asks, no allow counts.
+    fn needs_no_grant(&self, cx: &Prepared<'_>, verdict: &Verdict) -> Vec<usize> {
         let asks = verdict.reasons.iter().any(|reason| reason.effect == Effect::Ask && reason.rule.is_some());
-        move |i| !asks && self.command_allowed(cx, i).is_some()
+        if asks { Vec::new() } else { self.allowed_commands(cx) }
     }
 }
 
@@ -246,7 +243,7 @@ fn narrow(cx: &Prepared<'_>) -> String {
 }
 
 /// The rules that may allow a call together, each as it is written; or why no rule does.
-fn helps(cx: &Prepared<'_>, verdict: &Verdict, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<String>, String> {
+fn helps(cx: &Prepared<'_>, verdict: &Verdict, allowed: &[usize]) -> Result<Vec<String>, String> {
     // The rule of the first reason that has the effect.
     let rule_that = |effect| verdict.reasons.iter().filter(|r| r.effect == effect).find_map(|r| r.rule.as_deref());
     match (rule_that(Effect::Deny), rule_that(Effect::Ask)) {
@@ -270,7 +267,7 @@ fn helps(cx: &Prepared<'_>, verdict: &Verdict, allowed: &dyn Fn(usize) -> bool) 
     if !cx.is_shell {
         return Ok(vec![narrow(cx)]);
     }
-    let asked = cx.effects.commands.iter().enumerate().filter(|(i, c)| c.role == Role::Runs && !allowed(*i));
+    let asked = cx.running().filter(|(index, _)| !allowed.contains(index));
     let tool = cx.identity();
     let mut rules: Vec<String> = asked.map(|(_, c)| format!("allow {tool}({})", display(&c.words))).collect();
     rules.dedup();

@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use super::audit::{Entry, Kind, grant_digest};
-use super::call_context::Prepared;
 use super::decision::Decision;
 use super::grant::Grant;
+use super::prepared::Prepared;
 
 /// A store of approvals, grants and audit records. Several processes may use one store at the same time.
 ///

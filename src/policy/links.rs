@@ -37,12 +37,16 @@ pub trait Disk: Send + Sync {
     /// The names in a folder with what each is, to look for what a rule denies. `None`: the folder cannot be listed. By
     /// default every name is [looked](Self::look) at; a disk that knows more when it lists a folder says so.
     fn entries(&self, folder: &str) -> Option<Vec<(String, EntryKind)>> {
-        let kind = |name: &str| match self.look(&format!("{}/{name}", folder.trim_end_matches('/'))) {
-            DiskEntry::Link(_) => EntryKind::Link,
-            DiskEntry::Other => EntryKind::MayBeFolder,
-            DiskEntry::Unknown => EntryKind::Unknown,
-        };
-        Some(self.names(folder)?.into_iter().map(|name| (kind(&name), name)).map(|(kind, name)| (name, kind)).collect())
+        let mut entries = Vec::new();
+        for name in self.names(folder)? {
+            let kind = match self.look(&format!("{}/{name}", folder.trim_end_matches('/'))) {
+                DiskEntry::Link(_) => EntryKind::Link,
+                DiskEntry::Other => EntryKind::MayBeFolder,
+                DiskEntry::Unknown => EntryKind::Unknown,
+            };
+            entries.push((name, kind));
+        }
+        Some(entries)
     }
 
     /// Whether a program is the one that people approve calls with, under another name: its content decides. `program` is an
@@ -153,8 +157,12 @@ impl Links {
 
     /// What a look below an absolute folder found: for one pattern, or for any.
     pub(crate) fn found_below(&self, folder: &str, pattern: Option<&PathPattern>) -> Option<&str> {
-        let fits = |of: &str, own: &PathPattern| of == folder && pattern.is_none_or(|pattern| pattern == own);
-        self.looked.iter().find_map(|(of, own, found)| found.as_deref().filter(|_| fits(of, own)))
+        for (of, own, found) in &self.looked {
+            if found.is_some() && of == folder && pattern.is_none_or(|pattern| pattern == own) {
+                return found.as_deref();
+            }
+        }
+        None
     }
 
     /// Whether [`vouch`](Self::vouch) recorded the glob.
@@ -193,12 +201,10 @@ impl Disk for LinkTable {
 
     /// The links and the folders that contain them. Nothing else on this disk is a link.
     fn names(&self, folder: &str) -> Option<Vec<String>> {
-        let behind = |path: &String| {
-            let rest = path.strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?;
-            rest.split('/').next().map(str::to_owned)
-        };
-        let names: BTreeSet<String> = self.0.keys().filter_map(behind).collect();
-        Some(names.into_iter().collect())
+        let folder = folder.trim_end_matches('/');
+        let below = self.0.keys().filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'));
+        let names: BTreeSet<&str> = below.filter_map(|rest| rest.split('/').next()).collect();
+        Some(names.into_iter().map(str::to_owned).collect())
     }
 }
 

@@ -283,7 +283,7 @@ impl LexPath {
 
     /// Where a symbolic link leads it, if one does. `Some(None)`: unknown.
     pub(crate) fn leads_elsewhere(&self, context: &Context) -> Option<Option<String>> {
-        let links = context.links.as_ref()?;
+        let links = context.links.as_ref().filter(|links| !links.is_empty())?;
         let mut written = self.absolute(context).to_string();
         // The working folder may itself be behind a link. Then it is where the host says it is.
         let base = Self::at(self.base).absolute(context);

@@ -15,14 +15,12 @@
 //! The other keys of a row are the fields of [`Program`] and the names of [`Does`]; the words of `is` are the fields of
 //! [`Kinds`]. Only what the library uses is packed: a line for each row, with its names and then the other keys as JSON.
 
-#![cfg_attr(not(feature = "shell"), allow(dead_code, unused_imports, reason = "the reader of commands calls it"))]
-
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{LazyLock, OnceLock};
 
 pub(crate) use self::kinds::Kinds;
-pub(crate) use self::row::{Does, Files, Links, Operands, Order, Program, Recursive, Style, Unpacks};
+pub(crate) use self::row::{Does, Files, Links, Operands, Order, Prints, Program, Recursive, Style, Unpacks};
 pub(crate) use self::words::{Words, fits};
 
 mod kinds;

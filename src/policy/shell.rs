@@ -12,69 +12,46 @@
 //! Without the feature `shell`, every command is one opaque unknown, together with heuristic guesses, so that denies
 //! still apply.
 
-#![cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands calls it"))]
-
 use super::argv::Word;
 use super::dialect::Dialect;
 use super::path::LexPath;
 use super::unicode::is_unseen;
 use crate::diagnostic::hidden_in;
 
-#[cfg(feature = "shell")]
 mod ansi;
-#[cfg(feature = "shell")]
 mod awk;
-#[cfg(feature = "shell")]
 mod builtins;
-#[cfg(feature = "shell")]
 mod code;
-#[cfg(feature = "shell")]
 mod dialects;
-#[cfg(feature = "shell")]
 mod expansion;
-#[cfg(feature = "shell")]
 mod files;
-#[cfg(feature = "shell")]
 mod formats;
-#[cfg(feature = "shell")]
 mod given;
-#[cfg(feature = "shell")]
 mod globs;
 pub(crate) mod heuristics;
-#[cfg(feature = "shell")]
 mod inspect;
 pub(crate) mod launchers;
 mod meaning;
-#[cfg(feature = "shell")]
 mod outputs;
-#[cfg(feature = "shell")]
 mod piped_files;
-#[cfg(feature = "shell")]
 mod place;
-#[cfg(feature = "shell")]
 mod reader;
 pub(crate) mod readonly;
-#[cfg(feature = "shell")]
 mod redirect;
-#[cfg(feature = "shell")]
 mod rows;
-#[cfg(feature = "shell")]
 mod scripts;
 mod sed;
 mod side_effects;
 pub(crate) mod tables;
-#[cfg(feature = "shell")]
 mod walk;
-#[cfg(feature = "shell")]
 mod walker;
-#[cfg(feature = "shell")]
 mod words;
-#[cfg(feature = "shell")]
 mod wrappers;
 
 pub use self::side_effects::{
     Command, FileEffect, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Unknown, Weight,
 };
+
 /// Reads a command line that `bash -c` runs in the folder `start`. See [`effects_in`].
 #[must_use]
 pub fn effects(command: &str, start: &LexPath) -> SideEffects {
@@ -96,8 +73,13 @@ pub fn effects_in(command: &str, start: &LexPath, dialect: Dialect) -> SideEffec
     found
 }
 
-#[cfg(feature = "shell")]
 fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
+    if !cfg!(feature = "shell") {
+        let mut found = SideEffects::default();
+        found.unknown("no-shell-reader", command, Weight::Code);
+        heuristics::guess(command, &mut found);
+        return found;
+    }
     let parsed = reader::read(command, dialect);
     let mut found = walk::walk_line(command, start, &parsed);
     globs::loosen(&mut found, command);
@@ -113,14 +95,6 @@ fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     if let Some(why) = refused {
         found.unknown("strict", why, Weight::Value);
     }
-    found
-}
-
-#[cfg(not(feature = "shell"))]
-fn read(command: &str, _start: &LexPath, _dialect: Dialect) -> SideEffects {
-    let mut found = SideEffects::default();
-    found.unknown("no-shell-reader", command, Weight::Code);
-    heuristics::guess(command, &mut found);
     found
 }
 

@@ -7,10 +7,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::argv::{self, Word, base_name};
-use super::call_context::Prepared;
 use super::capability::Undo;
 use super::context::ToolOrigin;
 use super::path::{Base, LexPath};
+use super::prepared::Prepared;
 use super::programs;
 use super::rule::Access;
 use super::shell::{FileEffect, Role, readonly};

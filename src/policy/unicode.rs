@@ -39,17 +39,23 @@ impl Equivalence {
 
     /// Whether a segment of a path fits a segment of a pattern.
     pub(crate) fn segment(self, pattern: &str, name: &str) -> bool {
-        let plain = |a: &str, b: &str| a.bytes().chain(b.bytes()).all(|b| b.is_ascii() && !b.is_ascii_control());
         match self {
             Self::Exact => glob(pattern, name),
             Self::IgnoringCase => glob_with(&nfc(pattern), &nfc(name), differs_only_in_case),
             // Plain ASCII has only one form.
             Self::Normalized => {
-                glob(pattern, name) || !plain(pattern, name) && glob(&normalized(pattern), &normalized(name))
+                glob(pattern, name) || !are_plain(pattern, name) && glob(&normalized(pattern), &normalized(name))
             }
-            Self::Confusable => glob_fold(pattern, name) || !plain(pattern, name) && glob(&fold(pattern), &fold(name)),
+            Self::Confusable => {
+                glob_fold(pattern, name) || !are_plain(pattern, name) && glob(&fold(pattern), &fold(name))
+            }
         }
     }
+}
+
+/// Whether two texts are printable ASCII.
+fn are_plain(a: &str, b: &str) -> bool {
+    a.bytes().chain(b.bytes()).all(|b| matches!(b, b' '..=b'~'))
 }
 
 /// Whether some file system treats two names, neither of which is a pattern, as the same.
@@ -69,8 +75,10 @@ pub(crate) fn has_unseen(text: &str) -> bool {
 
 /// A text without such characters and without variation selectors.
 pub(crate) fn strip(text: &str) -> Cow<'_, str> {
-    let drop = |c: char| invisible(c).is_some();
-    if text.chars().any(drop) { text.chars().filter(|&c| !drop(c)).collect::<String>().into() } else { text.into() }
+    if text.chars().all(|c| invisible(c).is_none()) {
+        return text.into();
+    }
+    text.chars().filter(|&c| invisible(c).is_none()).collect::<String>().into()
 }
 
 /// A text in NFC.

@@ -71,11 +71,12 @@ fn redact_values(arguments: &Value, more: &[&str], words: &dyn Fn(&str, &[&str])
 pub fn redact_lines(lines: &[String], arguments: &Value, more: &[&str]) -> Vec<String> {
     let mut hidden = Vec::new();
     collect_hidden(arguments, more, false, &mut hidden);
-    let scrub = |line: &String| match hidden.iter().any(|value| line.contains(value.as_str())) {
-        true => REDACTED.to_owned(),
-        false => words(line, more),
-    };
-    lines.iter().map(scrub).collect()
+    let mut kept = Vec::with_capacity(lines.len());
+    for line in lines {
+        let repeats = hidden.iter().any(|value| line.contains(value.as_str()));
+        kept.push(if repeats { REDACTED.to_owned() } else { words(line, more) });
+    }
+    kept
 }
 
 /// The strings below a redacted name, in the form in which a line may repeat them.
@@ -123,13 +124,17 @@ fn without_userinfo(word: &str) -> Option<String> {
 
 /// Whether a known kind of secret stands in a word, in front or behind a character that is part of none.
 fn has_shape(word: &str) -> bool {
-    let starts = |at: usize| word.get(..at).is_none_or(|b| !b.ends_with(|c: char| c.is_alphanumeric() || c == '_'));
-    SHAPES.split_whitespace().any(|shape| word.match_indices(shape).any(|(at, _)| starts(at)))
+    for shape in SHAPES.split_whitespace() {
+        let mut before = word.match_indices(shape).filter_map(|(at, _)| word.get(..at));
+        if before.any(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_')) {
+            return true;
+        }
+    }
+    false
 }
 
 /// A string without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, `user:pass@`, known prefixes, PEM blocks.
 fn whole_words(text: &str, more: &[&str]) -> String {
-    let secret = |name: &str| is_secret(name, more);
     let text: &str = &without_pem(text);
     let mut out = String::with_capacity(text.len().min(MAX_TEXT * 4));
     let (mut hide_user, mut hide_next) = (false, false);
@@ -142,7 +147,7 @@ fn whole_words(text: &str, more: &[&str]) -> String {
         let bare = word.trim_matches(|c| matches!(c, '"' | '\'' | ',' | ';' | '(' | ')'));
         let glued = bare.strip_prefix("-u").is_some_and(|user| user.contains(':') && !user.contains("//"));
         let named = word.split_once(['=', ':']).filter(|(name, value)| {
-            !value.is_empty() && !value.starts_with("//") && secret(name.trim_start_matches(['-', '"', '\'']))
+            !value.is_empty() && !value.starts_with("//") && is_secret(name.trim_start_matches(['-', '"', '\'']), more)
         });
         if hide_next || hide_user && bare.contains(':') || glued || has_shape(bare) {
             out.push_str(REDACTED);
@@ -158,7 +163,7 @@ fn whole_words(text: &str, more: &[&str]) -> String {
         hide_user = matches!(bare, "-u" | "-U" | "--user" | "--proxy-user");
         let name = bare.trim_start_matches('-').trim_end_matches([':', '=']);
         hide_next = name.eq_ignore_ascii_case("bearer")
-            || (secret(name) && (bare.ends_with(':') || (bare.starts_with("--") && !bare.contains('='))));
+            || (is_secret(name, more) && (bare.ends_with(':') || (bare.starts_with("--") && !bare.contains('='))));
     }
     out
 }

@@ -77,27 +77,34 @@ impl Sought {
         }
     }
 
+    /// Whether one of the words of a text is it, or may become it.
+    fn is_held_by(&self, tokens: &[Token]) -> bool {
+        tokens.iter().any(|token| match self {
+            // `ap-$N`, or `ap-%s` of `printf`.
+            Id(prefix) if token.open => token.text.starts_with(prefix) && self.may_be(&token.text),
+            Id(prefix) if token.text == *prefix => true,
+            _ => self.is(&token.text),
+        })
+    }
+
     /// Whether a word with these known pieces, in this order, may become it.
     fn may_be(&self, text: &str) -> bool {
         let pieces = pieces(text);
-        let within = |word: &str| {
-            let mut rest = word;
-            pieces.iter().all(|piece| match rest.split_once(piece.as_str()) {
-                Some((_, behind)) => {
-                    rest = behind;
-                    true
-                }
-                None => false,
-            })
-        };
         match self {
-            Self::Word(words) => words.iter().any(|word| within(word)),
-            Self::Id(prefix) => {
-                let of_id = |c: char| c.is_ascii_digit() || prefix.contains(c);
-                pieces.iter().all(|piece| piece.chars().all(of_id))
-            }
+            Self::Word(words) => words.iter().any(|word| has_in_order(word, &pieces)),
+            Self::Id(prefix) => pieces.concat().chars().all(|c| c.is_ascii_digit() || prefix.contains(c)),
         }
     }
+}
+
+/// Whether a word has these pieces, one behind the other.
+fn has_in_order(word: &str, pieces: &[String]) -> bool {
+    let mut rest = word;
+    for piece in pieces {
+        let Some((_, behind)) = rest.split_once(piece.as_str()) else { return false };
+        rest = behind;
+    }
+    true
 }
 
 /// Digits, with a sign as the parser of ids takes it.
@@ -117,15 +124,8 @@ pub(super) fn in_command(words: &[Word]) -> Option<&'static str> {
 /// The command of a person whose words a text holds, in any order.
 pub(super) fn in_text(text: &str) -> Option<&'static str> {
     let tokens: Vec<Token> = tokens(text).take(MOST).collect();
-    let held = |sought: &Sought| {
-        tokens.iter().any(|token| match sought {
-            // `ap-$N`, or `ap-%s` of `printf`.
-            Id(prefix) if token.open => token.text.starts_with(prefix) && sought.may_be(&token.text),
-            Id(prefix) if token.text == *prefix => true,
-            _ => sought.is(&token.text),
-        })
-    };
-    COMMANDS.iter().find(|own| own.anywhere && own.words.iter().all(held)).map(|own| own.name)
+    let mut anywhere = COMMANDS.iter().filter(|own| own.anywhere);
+    anywhere.find(|own| own.words.iter().all(|sought| sought.is_held_by(&tokens))).map(|own| own.name)
 }
 
 impl Answering {
@@ -172,8 +172,8 @@ impl Answering {
 fn tokens_of(word: &Word) -> Vec<Token> {
     let Some(value) = word.get() else {
         // What `xargs -I%` fills in is written like any other word.
-        let expands = |c: char| matches!(c, '$' | '`' | '*' | '?' | '[' | '{' | '~');
-        let text = if word.text.contains(expands) { word.text.clone() } else { String::new() };
+        let expands = word.text.contains(['$', '`', '*', '?', '[', '{', '~']);
+        let text = if expands { word.text.clone() } else { String::new() };
         let whole = Token { text, open: true, many: !word.one };
         let guesses = word.guess.iter().flat_map(|guess| tokens(guess));
         return std::iter::once(whole).chain(tokens(&word.text)).chain(guesses).collect();
@@ -196,9 +196,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token> {
     let escaped = ["\\n", "\\t", "\\r"].iter().fold(text.replace("\\\n", ""), |text, escape| text.replace(escape, " "));
     let bare: String = escaped.chars().filter(|c| *c != '\\').collect();
     // A quote is between words (`"approvals","approve"`) or within one (`appro""vals`): where the two differ, both are read.
-    let apart = |c: char| is_apart(c) || c == '.';
-    let split = |text: &str| text.split(apart).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
-    let (mut all, joined) = (split(&bare), split(&bare.replace(['\'', '"'], "")));
+    let (mut all, joined) = (parts(&bare), parts(&bare.replace(['\'', '"'], "")));
     if joined != all {
         all.extend(joined);
     }
@@ -206,6 +204,12 @@ fn tokens(text: &str) -> impl Iterator<Item = Token> {
         let open = word.contains(['$', '`', '*', '?']);
         Token { text: word, open, many: open }
     })
+}
+
+/// The parts of a text between which other words may be.
+fn parts(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| is_apart(c) || c == '.').filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
 }
 
 /// The parts of a word as it is written that are known before it runs.

@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 
 use super::{Disk, EntryKind, Links, follow};
-use crate::policy::call_context::Prepared;
 use crate::policy::context::Context;
 use crate::policy::decision::Fit;
 use crate::policy::path::{LexPath, PathPattern};
+use crate::policy::prepared::{Prepared, SideEffect};
 use crate::policy::rule::{Access, Rule};
 use crate::policy::shell::FileEffect;
 
@@ -32,7 +32,7 @@ pub(super) fn look<'r>(cx: &Prepared<'_>, rules: impl Iterator<Item = &'r Rule>,
     for folder in &folders {
         let open: Vec<&PathPattern> = rules
             .iter()
-            .filter(|(rule, _)| cx.concerns(rule) && cx.file_fit(rule, folder) == Fit::Maybe)
+            .filter(|(rule, _)| cx.concerns(rule) && cx.matches(rule, SideEffect::File(folder)) == Fit::Maybe)
             .map(|(_, pattern)| *pattern)
             .collect();
         let Some(path) = folder.path.as_ref().filter(|_| !open.is_empty()) else { continue };

@@ -1,10 +1,10 @@
 //! Looking up: where the paths lead on which a decision depends.
 
 use super::{Disk, Links, follow, globs, looking};
-use crate::policy::call_context::Prepared;
 use crate::policy::decision::Effect;
 use crate::policy::floor::candidates;
 use crate::policy::path::LexPath;
+use crate::policy::prepared::Prepared;
 
 /// Resolves every path that a decision on a call depends on: the files it names, the literal prefixes of the rules'
 /// patterns, the working folder, and the protected paths.

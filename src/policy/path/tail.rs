@@ -46,6 +46,20 @@ impl Segment {
             Self::Deep | Self::Below(_) => true,
         }
     }
+
+    /// The segment for display.
+    fn name(&self) -> &str {
+        match self {
+            Self::Name { text, .. } => text,
+            Self::Deep | Self::Below(_) => "**",
+        }
+    }
+
+    /// Whether it has a wildcard that stands for itself.
+    fn has_quoted_wildcard(&self) -> bool {
+        let Self::Name { items, .. } = self else { return false };
+        items.iter().any(|item| matches!(item, Item::Char('*' | '?' | '[')))
+    }
 }
 
 /// A part of a name.
@@ -61,6 +75,26 @@ pub(crate) enum Item {
     Class(Vec<(char, char)>),
     /// One unknown character.
     Unknown,
+}
+
+impl Item {
+    /// Whether it may stand for a letter of a pattern.
+    fn may_be(&self, letter: char, fold: bool) -> bool {
+        match self {
+            _ if letter == '?' => true,
+            Self::Char(own) => same(letter, *own, fold),
+            Self::Class(ranges) => {
+                let (lower, upper) = (letter.to_ascii_lowercase(), letter.to_ascii_uppercase());
+                is_within(ranges, letter) || fold && (is_within(ranges, lower) || is_within(ranges, upper))
+            }
+            Self::One | Self::Many | Self::Unknown => true,
+        }
+    }
+}
+
+/// Whether a class of a glob has a character.
+fn is_within(ranges: &[(char, char)], c: char) -> bool {
+    ranges.iter().any(|(first, last)| (*first..=*last).contains(&c))
 }
 
 /// How a pattern is compared.
@@ -89,20 +123,12 @@ impl Tail {
 
     /// The glob for display.
     pub(crate) fn name(&self) -> String {
-        let part = |segment: &Segment| match segment {
-            Segment::Name { text, .. } => text.clone(),
-            Segment::Deep | Segment::Below(_) => "**".to_owned(),
-        };
-        self.segments.iter().map(part).collect::<Vec<_>>().join("/")
+        self.segments.iter().map(Segment::name).collect::<Vec<_>>().join("/")
     }
 
     /// The glob as text. `None` if it is not a glob, or if the text would be ambiguous.
     pub(crate) fn text(&self) -> Option<String> {
-        let quoted = |segment: &Segment| {
-            matches!(segment, Segment::Name { items, .. }
-                if items.iter().any(|item| matches!(item, Item::Char('*' | '?' | '['))))
-        };
-        (self.is_glob() && !self.segments.iter().any(quoted)).then(|| self.name())
+        (self.is_glob() && !self.segments.iter().any(Segment::has_quoted_wildcard)).then(|| self.name())
     }
 
     /// Whether a segment may have this name.
@@ -140,8 +166,9 @@ pub(super) fn lies<P: AsRef<str>>(
     recursive: bool,
     How { equivalence, wide, none }: How,
 ) -> Fit {
-    let is_large = |tail: &Tail| pattern.len().saturating_mul(path.len() + tail.segments.len()) > MOST;
-    if tail.is_some_and(is_large) {
+    if let Some(tail) = tail
+        && pattern.len().saturating_mul(path.len() + tail.segments.len()) > MOST
+    {
         return Fit::Maybe;
     }
     // Before the first `**` there is only one position.
@@ -194,17 +221,6 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
         return true;
     }
     let fold = loose || folds(equivalence);
-    let may = |letter: char, item: &Item| match item {
-        _ if letter == '?' => true,
-        Item::Char(own) => same(letter, *own, fold),
-        Item::Class(ranges) => {
-            let within = |c: char| ranges.iter().any(|(a, b)| (*a..=*b).contains(&c));
-            within(letter) || fold && (within(letter.to_ascii_lowercase()) || within(letter.to_ascii_uppercase()))
-        }
-        Item::One | Item::Many | Item::Unknown => true,
-    };
-    // What `*` and `?` of a glob do not stand for in front of a name.
-    let is_leading = |letter: char, item: &Item| !loose && letter == '.' && matches!(item, Item::One | Item::Many);
     let fits = |from: usize, is_behind: bool| {
         let Some((first, rest)) = items.get(from..).and_then(<[Item]>::split_first) else { return false };
         // The dot behind a wildcard that stands for nothing is a leading one: `*.a` does not name `.a`.
@@ -212,11 +228,13 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
             return false;
         }
         let mut at = Positions::start(&letters, |letter| *letter == '*', true);
-        at.step(|&letter| may(letter, first) && !is_leading(letter, first));
+        // What `*` and `?` of a glob do not stand for in front of a name.
+        let no_dot = !loose && matches!(first, Item::One | Item::Many);
+        at.step(|&letter| first.may_be(letter, fold) && !(no_dot && letter == '.'));
         for item in std::iter::once(first).filter(|item| **item == Item::Many).chain(rest) {
             match item {
                 Item::Many => at.run_on(|_| true),
-                item => at.step(|&letter| may(letter, item)),
+                item => at.step(|&letter| item.may_be(letter, fold)),
             }
         }
         at.at_end()

@@ -10,10 +10,9 @@ use crate::policy::rule::Access;
 /// Reads a built-in.
 pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     let arguments = words.get(1..).unwrap_or_default();
-    let has = |option: &str| arguments.iter().any(|w| w.is(option));
-    let letter = |c: char| {
-        arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with('-') && *v != "--").any(|v| v.contains(c))
-    };
+    // The letters of its options.
+    let letters: String =
+        arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with('-') && *v != "--").collect();
     let before = walker.found.unknowns.len();
     let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
     let declares = matches!(name, "declare" | "typeset" | "local" | "export" | "readonly");
@@ -23,15 +22,15 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
             Some((name, value)) if super::words::is_variable(name) => walker.sets(name, value),
             Some(_) => {}
             // Any name.
-            None if name == "printf" && !letter('v') => {}
+            None if name == "printf" && !letters.contains('v') => {}
             None => walker.sets("", None),
         }
     }
     match name {
         _ if declares => declare(walker, name, arguments),
         _ if reads => {
-            let callback = name != "read" && (letter('C') || letter('c'));
-            if name != "wait" || letter('p') {
+            let callback = name != "read" && letters.contains(['C', 'c']);
+            if name != "wait" || letters.contains('p') {
                 let dangerous = arguments.iter().filter_map(Word::get).any(super::tables::is_dangerous_variable);
                 walker.found.unknown("assignment", name, code_if(subscript || callback || dangerous));
             }
@@ -46,7 +45,9 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
             }
         }
         "printf" => printf(walker, words, subscript),
-        "test" | "[" if has("-v") || has("-R") => walker.found.unknown("evaluating-test", "test -v", Weight::Code),
+        "test" | "[" if arguments.iter().any(|word| word.is("-v") || word.is("-R")) => {
+            walker.found.unknown("evaluating-test", "test -v", Weight::Code);
+        }
         "unset" => walker.found.unknown("assignment", "unset", code_if(subscript)),
         "let" => walker.found.unknown("arithmetic-code", "let", Weight::Code),
         // Without arguments, or with options that only display, these change nothing.
@@ -62,8 +63,8 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
                 rest.into_iter().for_each(|all| walker.set_variable("@", Some(all.join(" "))));
             }
         }
-        "hash" if letter('p') => walker.found.unknown("shell-settings", "hash -p", Weight::Code),
-        "jobs" if letter('x') => walker.found.unknown("executing-option", "jobs -x", Weight::Code),
+        "hash" if letters.contains('p') => walker.found.unknown("shell-settings", "hash -p", Weight::Code),
+        "jobs" if letters.contains('x') => walker.found.unknown("executing-option", "jobs -x", Weight::Code),
         _ => {}
     }
     if walker.found.unknowns.iter().skip(before).any(|u| u.weight == Weight::Code) {
@@ -104,11 +105,11 @@ fn code_if(evaluates: bool) -> Weight {
 }
 
 fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
-    let options = || arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with(['-', '+']));
-    if arguments.is_empty() || options().any(|v| v.contains(['p', 'f', 'F'])) {
+    let letters: String = arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with(['-', '+'])).collect();
+    if arguments.is_empty() || letters.contains(['p', 'f', 'F']) {
         return;
     }
-    let mut weight = code_if(options().any(|v| v.contains(['n', 'i', 'a', 'A'])));
+    let mut weight = code_if(letters.contains(['n', 'i', 'a', 'A']));
     for word in arguments.iter().filter(|word| !word.get().is_some_and(|text| text.starts_with(['-', '+']))) {
         let (variable, _) = word.text.split_once('=').unwrap_or((&word.text, ""));
         let open = word.get().is_none() && !word.text.contains('=');

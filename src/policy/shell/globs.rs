@@ -133,7 +133,7 @@ pub(super) fn name(pattern: &str) -> Option<Segment> {
 /// What the braces of a word expand to; nothing where that is not understood.
 pub(super) fn alternatives(source: &str) -> Vec<String> {
     let words = letters(source).and_then(expand).unwrap_or_default();
-    words.iter().map(|letters| letters.iter().map(|(c, _)| c).collect()).collect()
+    words.iter().map(|letters| text(letters)).collect()
 }
 
 /// What a word may be. `None` if it is not a glob, or not understood.
@@ -175,10 +175,19 @@ fn letters(source: &str) -> Option<Vec<Letter>> {
         }
     }
     // Other programs may read these differently.
-    let odd = |&(c, _): &Letter| !c.is_ascii() || c.is_ascii_control() || matches!(c, '\\' | ':' | '%' | '"' | '\'');
+    let odd = all.iter().any(|(c, _)| !matches!(c, ' '..='~') || matches!(c, '\\' | ':' | '%' | '"' | '\''));
     // A quoted tilde at the front is literal.
     let tilde = all.first() == Some(&('~', true));
-    (!all.iter().any(odd) && !tilde).then_some(all)
+    (!odd && !tilde).then_some(all)
+}
+
+/// The text of some characters, without their quotes.
+fn text(letters: &[Letter]) -> String {
+    letters.iter().map(|(c, _)| c).collect()
+}
+
+fn is_wild(letter: &Letter) -> bool {
+    matches!(letter, ('*' | '?' | '[', false))
 }
 
 /// Every word that braces expand to, without recursion. `None` if there are too many, or they are not understood.
@@ -230,7 +239,7 @@ fn braces(word: &[Letter]) -> Option<Option<(usize, Vec<usize>, usize)>> {
         }
         if depth == 0 {
             // What is no sequence after all is literal, which the pattern of one covers.
-            let body: String = word.get(open + 1..at)?.iter().map(|(c, _)| c).collect();
+            let body = text(word.get(open + 1..at)?);
             let sequence = body.contains("..") && !body.contains('/');
             return (!commas.is_empty() || sequence).then_some(Some((open, commas, at)));
         }
@@ -239,11 +248,8 @@ fn braces(word: &[Letter]) -> Option<Option<(usize, Vec<usize>, usize)>> {
 }
 
 fn shape(letters: &[Letter]) -> Option<Shape> {
-    let text = |letters: &[Letter]| letters.iter().map(|(c, _)| c).collect::<String>();
-    let is_wild = |l: &Letter| matches!(l, ('*' | '?' | '[', false));
     let Some(first) = letters.iter().position(is_wild) else {
-        let plain = text(letters);
-        return Some(Shape::Plain(plain));
+        return Some(Shape::Plain(text(letters)));
     };
     let start = letters.get(..first)?.iter().rposition(|(c, _)| *c == '/').map_or(0, |at| at + 1);
     let folder = text(letters.get(..start)?);
@@ -269,8 +275,8 @@ fn shape(letters: &[Letter]) -> Option<Shape> {
 /// Whether a segment that starts with a dot may expand to `..`: `.*`, `.?`, `.[.]`, `..`.
 fn may_climb(part: &[Letter]) -> bool {
     let rest = part.get(1..).unwrap_or_default();
-    let wild = |l: &Letter| matches!(l, ('*' | '?', false) | ('.', _));
-    rest.is_empty() || rest.iter().all(wild) || rest.first().is_some_and(|l| *l == ('[', false))
+    rest.iter().all(|letter| matches!(letter, ('*' | '?', false) | ('.', _)))
+        || rest.first().is_some_and(|l| *l == ('[', false))
 }
 
 /// The parts of a segment. `None` if it is not understood.

@@ -119,9 +119,7 @@ impl Walker {
     fn printed_since(&mut self, before: usize) -> Option<String> {
         let read = self.read.take();
         match self.found.commands.get(before..) {
-            Some([only]) => {
-                super::scripts::printed(&only.words).or_else(|| super::scripts::passed_on(&only.words, read))
-            }
+            Some([only]) => super::scripts::printed(&only.words, read),
             _ => None,
         }
     }

@@ -46,6 +46,21 @@ impl Word {
     }
 }
 
+/// The values of those words that are known.
+pub(crate) fn known(words: &[Word]) -> impl Iterator<Item = &str> + Clone {
+    words.iter().filter_map(Word::get)
+}
+
+/// The values of those arguments of a command that are known.
+pub(crate) fn arguments(words: &[Word]) -> impl Iterator<Item = &str> + Clone {
+    known(words.get(1..).unwrap_or_default())
+}
+
+/// The values of words, if all of them are known.
+pub(crate) fn all_known(words: &[Word]) -> Option<Vec<&str>> {
+    words.iter().map(Word::get).collect()
+}
+
 /// The name of the program of a command, if that is known.
 pub(crate) fn program(words: &[Word]) -> Option<&str> {
     words.first()?.get().map(base_name)

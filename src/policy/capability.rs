@@ -147,22 +147,21 @@ impl ToolCapability {
     pub fn builtin(tool: &str) -> Option<Self> {
         let family = Family::of_name(tool);
         let mut capability = Self { family, ..Self::default() };
-        let one = |names: &str| Some(names.to_owned());
         match (family, tool) {
             (Some(Family::Shell), _) => {
-                capability.command = one("command");
-                capability.workdir = one("workdir|cwd|directory|working_directory");
+                capability.command = Some("command".to_owned());
+                capability.workdir = Some("workdir|cwd|directory|working_directory".to_owned());
             }
             // What is searched for is no path.
-            (Some(Family::Read), "Grep") => capability.reads.extend(one("file_path|path|notebook_path")),
-            (Some(Family::Read), _) => capability.reads.extend(one("file_path|path|notebook_path|pattern")),
+            (Some(Family::Read), "Grep") => capability.reads.push("file_path|path|notebook_path".to_owned()),
+            (Some(Family::Read), _) => capability.reads.push("file_path|path|notebook_path|pattern".to_owned()),
             (Some(Family::Edit), _) => {
-                capability.writes = Some(Vec::from_iter(one("file_path|path|notebook_path|pattern")));
+                capability.writes = Some(vec!["file_path|path|notebook_path|pattern".to_owned()]);
             }
-            (Some(Family::Fetch), _) => capability.hosts.extend(one("url")),
-            (None, "Agent" | "Task") => capability.target = one("subagent_type"),
-            (None, "invoke_agent") => capability.target = one("agent_name"),
-            (None, "Skill" | "activate_skill") => capability.target = one("skill|name|command"),
+            (Some(Family::Fetch), _) => capability.hosts.push("url".to_owned()),
+            (None, "Agent" | "Task") => capability.target = Some("subagent_type".to_owned()),
+            (None, "invoke_agent") => capability.target = Some("agent_name".to_owned()),
+            (None, "Skill" | "activate_skill") => capability.target = Some("skill|name|command".to_owned()),
             (None, _) => return None,
         }
         Some(capability)
@@ -184,8 +183,11 @@ impl ToolCapability {
     /// Whether the commands of the tool are those of a shell that is not read: by the record, or by the tool's name where
     /// the record does not state a shell.
     pub(crate) fn is_of_other_shell(&self, tool: &str) -> bool {
-        let named = || self.command.as_ref().and_then(|_| Shell::of_name(tool));
-        self.shell.or_else(named) == Some(Shell::Other)
+        let shell = match (self.shell, &self.command) {
+            (None, Some(_)) => Shell::of_name(tool),
+            (shell, _) => shell,
+        };
+        shell == Some(Shell::Other)
     }
 
     /// Whether a record adds to a built-in one only how a call is undone and which shell reads the command. Such a record
@@ -194,21 +196,17 @@ impl ToolCapability {
         let Self { undo, shell, interactive, is_broken, .. } = *self;
         let (place, why) = (self.place.clone(), self.why.clone());
         let adds = undo != Undo::default() || shell.is_some() || interactive.is_some();
-        let same = |known| *self == Self { undo, shell, interactive, place, is_broken, why, ..known };
-        adds && Self::builtin(tool).is_some_and(same)
+        let Some(known) = Self::builtin(tool) else { return false };
+        adds && *self == Self { undo, shell, interactive, place, is_broken, why, ..known }
     }
 
     /// The same with the arguments that another record declares. What this one declares stays: its tier and family, its
     /// command and where that runs.
     pub(crate) fn with(mut self, other: &Self) -> Self {
-        let add = |own: &mut Vec<String>, more: &[String]| {
-            let new: Vec<String> = more.iter().filter(|names| !own.contains(names)).cloned().collect();
-            own.extend(new);
-        };
-        add(&mut self.reads, &other.reads);
-        add(&mut self.hosts, &other.hosts);
+        add_new(&mut self.reads, &other.reads);
+        add_new(&mut self.hosts, &other.hosts);
         if let Some(more) = &other.writes {
-            add(self.writes.get_or_insert_default(), more);
+            add_new(self.writes.get_or_insert_default(), more);
         }
         if self.command.is_none() && other.command.is_some() {
             self.command.clone_from(&other.command);
@@ -244,6 +242,15 @@ impl ToolCapability {
             (None, _, Some(true)) if loosen => Some(PolicyTier::ReadOnly),
             (None, Some(false), _) if loosen => Some(PolicyTier::B),
             _ => tier,
+        }
+    }
+}
+
+/// Adds the names that a list does not have.
+fn add_new(own: &mut Vec<String>, more: &[String]) {
+    for names in more {
+        if !own.contains(names) {
+            own.push(names.clone());
         }
     }
 }

@@ -123,15 +123,25 @@ pub fn unknown_members(row: &Value) -> Vec<(String, Option<&'static str>)> {
     fn names(value: Option<&Value>) -> impl Iterator<Item = String> {
         value.and_then(Value::as_object).into_iter().flat_map(Map::keys).cloned()
     }
-    let near = |name: &str, known: &[&'static str]| match name {
+    let mut unknown = Vec::new();
+    for name in names(Some(row)) {
+        if !MEMBERS.contains(&name.as_str()) && !NOTES.contains(&name.as_str()) {
+            let near = close_to(&name, &MEMBERS);
+            unknown.push((name, near));
+        }
+    }
+    for name in names(row.get("ctx")).filter(|name| !CIRCUMSTANCES.contains(&name.as_str())) {
+        unknown.push((format!("ctx.{name}"), close_to(&name, &CIRCUMSTANCES)));
+    }
+    unknown
+}
+
+/// The member that a name may stand for.
+fn close_to(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    match name {
         "arguments" | "input" | "parameters" => Some("args"),
         name => nearest(name, known.iter().copied(), 1).first().copied(),
-    };
-    let own = names(Some(row)).filter(|name| !MEMBERS.contains(&name.as_str()) && !NOTES.contains(&name.as_str()));
-    let own = own.map(|name| (near(&name, &MEMBERS), name));
-    let ctx = names(row.get("ctx")).filter(|name| !CIRCUMSTANCES.contains(&name.as_str()));
-    let ctx = ctx.map(|name| (near(&name, &CIRCUMSTANCES), format!("ctx.{name}")));
-    own.chain(ctx).map(|(near, name)| (name, near)).collect()
+    }
 }
 
 /// A row as it is written.
@@ -195,9 +205,13 @@ impl Row {
         let row = Written::deserialize(row).map_err(|why| EvalRowError::Malformed(why.to_string()))?;
         let ctx = row.ctx.unwrap_or_default();
         let cwd = ctx.cwd.unwrap_or_else(|| "/workspace".to_owned());
-        let absolute = |path: String| if path.starts_with('/') { path } else { format!("{cwd}/{path}") };
-        let pairs = |links: BTreeMap<_, _>| links.into_iter().map(|(path, target)| (absolute(path), target));
-        let links = ctx.links.map(|links| LinkTable::new(pairs(links)));
+        let links = ctx.links.map(|links| {
+            let pairs = links.into_iter();
+            LinkTable::new(pairs.map(|(path, target)| match path.starts_with('/') {
+                true => (path, target),
+                false => (format!("{cwd}/{path}"), target),
+            }))
+        });
         let context = Context {
             cwd: Some(cwd),
             home: ctx.home.or_else(|| Some("/home/user".to_owned())),

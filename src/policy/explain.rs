@@ -157,14 +157,8 @@ impl Policy {
             return Ok(Vec::new());
         }
         let hints = helps(cx, verdict, &self.needs_no_grant(cx, verdict))?;
-        let read = |hint: &String| match hint.strip_prefix("[[rule]] ") {
-            Some(fields) => PolicyFile::load(&format!("rule = [{{ {fields} }}]"), "", PolicyScope::User).value.rules,
-            None => {
-                let known = |_: &str| Some(cx.capability.clone().into_owned());
-                Vec::from_iter(compact(Effect::Allow, hint.trim_start_matches("allow "), known))
-            }
-        };
-        let more = PolicyFile { rules: hints.iter().flat_map(read).collect(), ..PolicyFile::default() };
+        let rules = hints.iter().flat_map(|hint| read_hint(hint, &cx.capability)).collect();
+        let more = PolicyFile { rules, ..PolicyFile::default() };
         let tried = Self::new([self.files(), &[more]].concat()).with_mode(self.mode);
         let tried = tried.verdict(cx, &[], cx.context.interactive);
         if tried.decision.runs() { Ok(hints) } else { Err(format!("no rule: {}", tried.reason())) }
@@ -173,8 +167,8 @@ impl Policy {
     /// The tool whose name is close to that of a call, where no record and no rule names that.
     fn close_to(&self, cx: &Prepared<'_>) -> Option<String> {
         let own = cx.identity();
-        let names = |rule: &Rule| rule.tool != ToolPattern::Any && cx.of_tool(rule);
-        if *cx.capability != ToolCapability::default() || self.rules().any(names) {
+        let mut named = self.rules().filter(|rule| rule.tool != ToolPattern::Any);
+        if *cx.capability != ToolCapability::default() || named.any(|rule| cx.of_tool(rule)) {
             return None;
         }
         let records = self.capabilities().into_keys().map(str::to_owned);
@@ -186,6 +180,17 @@ impl Policy {
     fn needs_no_grant(&self, cx: &Prepared<'_>, verdict: &Verdict) -> Vec<usize> {
         let asks = verdict.reasons.iter().any(|reason| reason.effect == Effect::Ask && reason.rule.is_some());
         if asks { Vec::new() } else { self.allowed_commands(cx) }
+    }
+}
+
+/// The rules that a hint is: a `[[rule]]` table on one line, or a compact rule.
+fn read_hint(hint: &str, capability: &ToolCapability) -> Vec<Rule> {
+    match hint.strip_prefix("[[rule]] ") {
+        Some(fields) => PolicyFile::load(&format!("rule = [{{ {fields} }}]"), "", PolicyScope::User).value.rules,
+        None => {
+            let rule = compact(Effect::Allow, hint.trim_start_matches("allow "), |_| Some(capability.clone()));
+            Vec::from_iter(rule)
+        }
     }
 }
 
@@ -220,33 +225,41 @@ fn rule_text(rule: &Rule) -> String {
 /// The narrowest rule that allows a call to a tool: for its file, its host, or these arguments.
 fn narrow(cx: &Prepared<'_>) -> String {
     let identity = cx.identity();
-    let text = |text: &str| serde_json::Value::from(text).to_string();
     let condition = match (cx.effects.files.as_slice(), cx.hosts.as_slice()) {
         ([file], []) => {
-            format!("path = {}, access = \"{}\"", text(&file.text), file.access.verb().trim_end_matches('s'))
+            format!("path = {}, access = \"{}\"", quoted(&file.text), file.access.verb().trim_end_matches('s'))
         }
-        ([], [Host { plain: Some(host), .. }]) => format!("host = {}", text(host)),
+        ([], [Host { plain: Some(host), .. }]) => format!("host = {}", quoted(host)),
         _ => {
-            let exact = |(name, value): (&String, &serde_json::Value)| {
-                let value = value.as_str().filter(|value| !is_glob(value))?;
-                Some(format!("{} = {}", text(name), text(value)))
-            };
-            let args: Vec<String> =
-                cx.call.arguments.as_object().into_iter().flatten().filter_map(exact).take(4).collect();
+            let mut args = Vec::new();
+            for (name, value) in cx.call.arguments.as_object().into_iter().flatten() {
+                if let Some(value) = value.as_str().filter(|value| !is_glob(value)) {
+                    args.push(format!("{} = {}", quoted(name), quoted(value)));
+                }
+            }
             if args.is_empty() {
                 return format!("allow {identity}");
             }
+            args.truncate(4);
             format!("args = {{ {} }}", args.join(", "))
         }
     };
-    format!("[[rule]] decide = \"allow\", tool = {}, {condition}", text(&identity))
+    format!("[[rule]] decide = \"allow\", tool = {}, {condition}", quoted(&identity))
+}
+
+/// A text as TOML quotes it.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The rule of the first reason that has an effect.
+fn rule_with(verdict: &Verdict, effect: Effect) -> Option<&str> {
+    verdict.reasons.iter().filter(|reason| reason.effect == effect).find_map(|reason| reason.rule.as_deref())
 }
 
 /// The rules that may allow a call together, each as it is written; or why no rule does.
 fn helps(cx: &Prepared<'_>, verdict: &Verdict, allowed: &[usize]) -> Result<Vec<String>, String> {
-    // The rule of the first reason that has the effect.
-    let rule_that = |effect| verdict.reasons.iter().filter(|r| r.effect == effect).find_map(|r| r.rule.as_deref());
-    match (rule_that(Effect::Deny), rule_that(Effect::Ask)) {
+    match (rule_with(verdict, Effect::Deny), rule_with(verdict, Effect::Ask)) {
         (Some(deny), _) if verdict.decision == Decision::Deny => {
             return Err(format!("nothing, while the rule `{deny}` is in force"));
         }

@@ -6,7 +6,7 @@ mod own_program;
 use std::cell::LazyCell;
 
 use self::own_program::{Given, Line};
-use super::argv::{Word, program};
+use super::argv::{Word, known, program};
 use super::decision::{Effect, Fit, Reason};
 use super::links::Links;
 use super::path::{LexPath, PathPattern};
@@ -72,7 +72,7 @@ fn is_within(cx: &Prepared<'_>, file: &FileEffect, guarded: &[LexPath]) -> bool 
 
 /// Whether a call may write one of those files, where only the run shows which files it writes.
 pub(super) fn may_be_protected(cx: &Prepared<'_>) -> Option<Reason> {
-    for file in cx.effects.files.iter().filter(|file| file.access == Access::Write) {
+    for file in cx.effects.written() {
         let Some(path) = &file.path else { continue };
         let Some(tail) = path.tail() else { continue };
         let Some(own) = cx.context.protected.iter().find(|own| may_be(cx, file, path, own)) else { continue };
@@ -168,7 +168,7 @@ fn may_answer(line: Option<&Line<'_>>, words: &[Word], has_words: bool) -> Optio
     if let Some(own) = given_to(line, words) {
         return Some(own);
     }
-    for text in words.iter().filter_map(Word::get).filter(|text| text.contains(char::is_whitespace)) {
+    for text in known(words).filter(|text| text.contains(char::is_whitespace)) {
         let words: Vec<Word> = text.split_whitespace().map(Word::known).collect();
         if let Some(own) = given_to(line, &words) {
             return Some(own);
@@ -193,7 +193,7 @@ fn line<'c>(cx: &'c Prepared<'_>) -> Option<Line<'c>> {
 
 /// Whether one of these texts is in the command line, or in what a variable or an escape makes of it.
 fn has_any(cx: &Prepared<'_>, wanted: &[&str]) -> bool {
-    let words = cx.running().flat_map(|(_, command)| &command.words).filter_map(Word::get);
+    let words = cx.running().flat_map(|(_, command)| known(&command.words));
     for text in words.chain(cx.command_line.as_deref()) {
         let text = bare(text).to_ascii_lowercase();
         if wanted.iter().any(|own| text.contains(own)) {
@@ -207,7 +207,7 @@ fn has_any(cx: &Prepared<'_>, wanted: &[&str]) -> bool {
 /// init`, which makes the key for that; `session`, whose lines `accept` and `approve_skill` are a person's too; `undo`, which
 /// writes files without being asked.
 fn of_a_person(given: &[Word]) -> Option<&'static str> {
-    let known: Vec<&str> = given.iter().filter_map(Word::get).collect();
+    let known: Vec<&str> = known(given).collect();
     // Cargo's example of that name is another program.
     let example = given.iter().position(|word| word.is("--example")).map(|at| at + 1);
     let named = |name: &str| given.iter().enumerate().any(|(at, word)| word.is(name) && Some(at) != example);

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::argv::{Word, base_name};
+use super::argv::{all_known, base_name};
 use super::canonical::canonical;
 use super::capability::Family;
 use super::context::{Context, ToolOrigin};
@@ -272,7 +272,7 @@ pub(crate) fn covers(grants: &[Grant], cx: &Prepared<'_>, allowed: &[usize]) -> 
     }
     let mut ids: Vec<&str> = Vec::new();
     for (index, command) in cx.running() {
-        let words: Vec<&str> = command.words.iter().map(Word::get).collect::<Option<_>>()?;
+        let words = all_known(&command.words)?;
         match live.iter().find(|grant| grant.covers_command(&words, unlisted(cx, index).max())) {
             Some(grant) => ids.push(&grant.id),
             None if allowed.contains(&index) && unlisted(cx, index).next().is_none() => {}

@@ -43,11 +43,16 @@ impl Policy {
             }
         }
         // The strongest scope that sets a mode or a default decides. A project may only tighten the default.
-        let own = |f: &&PolicyFile| f.scope > PolicyScope::Project;
-        let mode = files.iter().filter(own).rev().find_map(|f| f.mode).unwrap_or_default();
-        let project = files.iter().filter(|f| f.scope == PolicyScope::Project).filter_map(|f| f.default).max();
-        let default = files.iter().filter(own).rev().find_map(|f| f.default);
-        let default = match (default, project) {
+        let (mut mode, mut default, mut of_project) = (None, None, None);
+        for file in &files {
+            if file.scope == PolicyScope::Project {
+                of_project = of_project.max(file.default);
+            } else {
+                (mode, default) = (file.mode.or(mode), file.default.or(default));
+            }
+        }
+        let mode = mode.unwrap_or_default();
+        let default = match (default, of_project) {
             (None, Some(Effect::Allow)) => None,
             (own, project) => own.max(project),
         };

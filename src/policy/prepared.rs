@@ -219,8 +219,9 @@ impl<'a> Prepared<'a> {
 
     /// Whether the call does nothing but read, so that what is on the disk now is what it will find.
     pub(crate) fn only_looks(&self) -> bool {
-        let writes = self.effects.files.iter().any(|file| file.access == Access::Write);
-        !writes && self.effects.unknowns.is_empty() && self.running().all(|(_, command)| looks(&command.words))
+        self.effects.written().next().is_none()
+            && self.effects.unknowns.is_empty()
+            && self.running().all(|(_, command)| looks(&command.words))
     }
 
     /// The first file that a symbolic link leads elsewhere, and its real path. A remembered approval does not cover

@@ -67,10 +67,12 @@ pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recor
         }
         let before = found.len();
         collect(value, &mut found);
-        // A pattern over texts has dots and backslashes, too.
-        let is_place = |text: &&str| if name == "pattern" { is_elsewhere(text) } else { may_be_place(text) };
-        let own = found.split_off(before);
-        found.extend(own.into_iter().filter(|text| !recorded || is_place(text)));
+        if recorded {
+            // A pattern over texts has dots and backslashes, too.
+            let is_place = if name == "pattern" { is_elsewhere } else { may_be_place };
+            let own = found.split_off(before);
+            found.extend(own.into_iter().filter(|text| is_place(text)));
+        }
     }
     found
 }
@@ -98,11 +100,12 @@ fn collect<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
 /// Whether a text looks like a path or a URL: it leads out of the folder, has several segments, or is a name with an
 /// ending.
 fn may_be_place(text: &str) -> bool {
-    let ending = |(name, ending): (&str, &str)| {
-        !name.contains('@') && ending.starts_with(|c: char| c.is_ascii_alphabetic()) && ending.len() < 12
-    };
-    let is_name = || text.starts_with('.') || text.rsplit_once('.').is_some_and(ending);
-    is_elsewhere(text) || !text.contains(char::is_whitespace) && (text.contains(['/', '\\']) || is_name())
+    if is_elsewhere(text) || text.contains(char::is_whitespace) {
+        return is_elsewhere(text);
+    }
+    let (name, ending) = text.rsplit_once('.').unwrap_or((text, ""));
+    let has_ending = !name.contains('@') && ending.starts_with(|c: char| c.is_ascii_alphabetic()) && ending.len() < 12;
+    text.contains(['/', '\\']) || text.starts_with('.') || has_ending
 }
 
 /// Whether a text leads out of the working folder, if it is a path.
@@ -122,8 +125,11 @@ pub(super) fn of_a_shell<'a>(
     }
     let judged = [&capability.command, &capability.workdir].into_iter().flatten().flat_map(|names| names.split('|'));
     let known: Vec<&str> = own.declared().chain(judged).chain(OF_SHELLS).collect();
-    let unknown = |name: &str| !known.contains(&name);
-    let acts =
-        |value: &Value| matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_) | Value::Bool(true));
-    arguments.as_object()?.iter().find(|(name, value)| unknown(name) && acts(value)).map(|(name, _)| name.as_str())
+    for (name, value) in arguments.as_object()? {
+        let acts = matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_) | Value::Bool(true));
+        if acts && !known.contains(&name.as_str()) {
+            return Some(name);
+        }
+    }
+    None
 }

@@ -7,7 +7,6 @@ use crate::policy::links::Links;
 use crate::policy::path::LexPath;
 use crate::policy::prepared::Prepared;
 use crate::policy::programs::{self, Program};
-use crate::policy::rule::Access;
 use crate::policy::shell::{SideEffects, tables};
 
 /// The maximum number of words of a call that a host is asked about.
@@ -33,8 +32,7 @@ pub(super) struct Line<'c> {
 impl<'c> Line<'c> {
     pub(super) fn new(cx: &'c Prepared<'_>) -> Self {
         let mut line = Self { links: cx.context.links.as_ref(), made: Vec::new(), names_it: false };
-        let SideEffects { commands, files, .. } = &cx.effects;
-        for command in commands {
+        for command in &cx.effects.commands {
             let Some((program, operands)) = command.words.split_first() else { continue };
             if program.is("cd") {
                 continue;
@@ -51,8 +49,7 @@ impl<'c> Line<'c> {
             }
         }
         if line.names_it {
-            let written =
-                files.iter().filter(|file| file.access == Access::Write).filter_map(|file| file.path.as_ref());
+            let written = cx.effects.written().filter_map(|file| file.path.as_ref());
             line.made.extend(written.flat_map(LexPath::meanings).filter_map(|path| path.parts.last().cloned()));
         }
         line

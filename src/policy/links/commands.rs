@@ -1,7 +1,7 @@
 //! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on disk before the line
 //! runs, so they are read from its words.
 
-use crate::policy::argv::{Word, program};
+use crate::policy::argv::{all_known, known, program};
 use crate::policy::path::LexPath;
 use crate::policy::programs::{self, Links};
 use crate::policy::rule::Access;
@@ -46,20 +46,22 @@ pub(crate) fn follow_own_links(effects: &mut SideEffects) {
 }
 
 fn creates_links(command: &Command) -> bool {
-    let option = |w: &Word| {
-        w.get()
-            .is_some_and(|v| (v.starts_with('-') && !v.starts_with("--") && v.contains('s')) || v.starts_with("--sy"))
-    };
     match program(&command.words).and_then(programs::find).and_then(|row| row.links) {
         Some(Links::Always) => true,
-        Some(Links::ByOption) => command.words.iter().any(option),
+        Some(Links::ByOption) => known(&command.words).any(makes_symbolic),
         None => false,
     }
 }
 
+/// Whether an option of `ln` makes its links symbolic ones.
+fn makes_symbolic(option: &str) -> bool {
+    let is_cluster = option.starts_with('-') && !option.starts_with("--");
+    is_cluster && option.contains('s') || option.starts_with("--sy")
+}
+
 /// The links that a command creates. `None` if an operand is unknown.
 fn links_of(command: &Command) -> Option<Vec<NewLink<'_>>> {
-    let words: Vec<&str> = command.words.iter().skip(1).map(Word::get).collect::<Option<_>>()?;
+    let words = all_known(command.words.get(1..).unwrap_or_default())?;
     let operands: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
     let mut links = Vec::new();
     // Any operand may be a target (`-t` puts the folder first), and any other operand its name.

@@ -1,7 +1,7 @@
 //! The hosts that a call names, and the files that it names as URLs.
 
 use super::{Prepared, whole_file};
-use crate::policy::argv::Word;
+use crate::policy::argv::arguments;
 use crate::policy::capability::texts;
 use crate::policy::host::Host;
 use crate::policy::programs::{Files, Operands, Program};
@@ -23,7 +23,7 @@ impl Prepared<'_> {
         let commands: &[Command] = if self.is_shell { &self.effects.commands } else { &[] };
         for command in commands {
             add_hosts(command, &mut self.hosts);
-            urls.extend(command.words.iter().skip(1).filter_map(Word::get).map(str::to_owned));
+            urls.extend(arguments(&command.words).map(str::to_owned));
         }
         self.hosts.extend(self.effects.hosts.iter().map(|host| Host::guess(host)));
         urls.retain(|url| url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")));
@@ -66,7 +66,7 @@ pub(super) fn mentioned(effects: &SideEffects) -> Vec<Host> {
         if tables::row_of(&command.words).is_some_and(only_reads) {
             continue;
         }
-        for word in command.words.iter().skip(1).filter_map(Word::get) {
+        for word in arguments(&command.words) {
             let parts = word.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_')));
             let left = MAX_MENTIONED.saturating_sub(found.len());
             found.extend(parts.filter(|part| part.len() > 2).take(left).map(Host::guess));

@@ -4,15 +4,14 @@ use super::formats::{self, Assigns};
 use super::place::Place;
 use super::side_effects::Weight;
 use super::walker::Walker;
-use crate::policy::argv::Word;
+use crate::policy::argv::{Word, all_known, known};
 use crate::policy::rule::Access;
 
 /// Reads a built-in.
 pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     let arguments = words.get(1..).unwrap_or_default();
     // The letters of its options.
-    let letters: String =
-        arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with('-') && *v != "--").collect();
+    let letters: String = known(arguments).take_while(|v| v.starts_with('-') && *v != "--").collect();
     let before = walker.found.unknowns.len();
     let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
     let declares = matches!(name, "declare" | "typeset" | "local" | "export" | "readonly");
@@ -31,10 +30,10 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         _ if reads => {
             let callback = name != "read" && letters.contains(['C', 'c']);
             if name != "wait" || letters.contains('p') {
-                let dangerous = arguments.iter().filter_map(Word::get).any(super::tables::is_dangerous_variable);
+                let dangerous = known(arguments).any(super::tables::is_dangerous_variable);
                 walker.found.unknown("assignment", name, code_if(subscript || callback || dangerous));
             }
-            arguments.iter().filter_map(Word::get).for_each(|name| walker.set_variable(name, None));
+            known(arguments).for_each(|name| walker.set_variable(name, None));
         }
         "cd" => change_folder(walker, arguments),
         "pushd" | "popd" => {
@@ -59,8 +58,9 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         "set" if !arguments.is_empty() => {
             walker.found.unknown("shell-settings", name, Weight::Value);
             if let Some(at) = arguments.iter().position(|w| w.is("--")) {
-                let rest: Option<Vec<&str>> = arguments.iter().skip(at + 1).map(Word::get).collect();
-                rest.into_iter().for_each(|all| walker.set_variable("@", Some(all.join(" "))));
+                if let Some(rest) = all_known(arguments.get(at + 1..).unwrap_or_default()) {
+                    walker.set_variable("@", Some(rest.join(" ")));
+                }
             }
         }
         "hash" if letters.contains('p') => walker.found.unknown("shell-settings", "hash -p", Weight::Code),
@@ -78,8 +78,7 @@ fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
     if name == "jobs" {
         return super::heuristics::anywhere(arguments, &mut walker.found);
     }
-    let texts: Vec<String> = arguments.iter().filter_map(Word::get).map(str::to_owned).collect();
-    for text in texts.iter().take(64) {
+    for text in known(arguments).take(64) {
         if text.contains("$(") || text.contains('`') {
             walker.supposing(|walker| drop(walker.expanded(text)));
         } else if name == "alias" || text.contains(char::is_whitespace) {
@@ -105,7 +104,7 @@ fn code_if(evaluates: bool) -> Weight {
 }
 
 fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
-    let letters: String = arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with(['-', '+'])).collect();
+    let letters: String = known(arguments).take_while(|v| v.starts_with(['-', '+'])).collect();
     if arguments.is_empty() || letters.contains(['p', 'f', 'F']) {
         return;
     }

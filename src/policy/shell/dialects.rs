@@ -4,7 +4,7 @@
 //! "Filename Expansion", "Arithmetic Evaluation"; each rule was tried in both.
 
 use super::reader::Refused;
-use crate::policy::argv::Word;
+use crate::policy::argv::{Word, arguments};
 use crate::policy::dialect::{Dialect, Shell};
 
 const HISTORY: Refused = "a `!` that an interactive shell replaces by an earlier command";
@@ -78,7 +78,7 @@ pub(super) fn words(words: &[Word], dialect: Dialect) -> Option<Refused> {
     let program = words.first().and_then(Word::get)?;
     let is_zsh = dialect.shell == Some(Shell::Zsh);
     if dialect.may_be_zsh() && EVALUATE_IN_ZSH.contains(&program) {
-        let mut operands = words.iter().skip(1).filter_map(Word::get);
+        let mut operands = arguments(words);
         if operands.clone().any(runs_in_a_subscript) {
             return Some("an operand with a substitution in a subscript, which zsh runs");
         }

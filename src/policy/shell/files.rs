@@ -7,7 +7,7 @@ use super::piped_files::{self, PipedFiles};
 use super::side_effects::FileEffect;
 use super::walker::Walker;
 use super::{globs, outputs};
-use crate::policy::argv::Word;
+use crate::policy::argv::{Word, arguments};
 use crate::policy::programs::{Files, Program, Recursive, Style};
 use crate::policy::rule::Access;
 
@@ -22,8 +22,9 @@ fn is_recursive(program: &Program, words: &[Word], says: &RowSays) -> (bool, boo
         None => {
             // `rm *.o`: combined options contain no dot.
             let dotless = matches!(program.files(), Files::Write | Files::ModeWrite);
-            let unknown = |word: &Word| word.get().is_none() && globs::may_be_option(word, dotless);
-            (says.gives(program.recursive_with.iter()) || words.iter().skip(1).any(unknown), down)
+            let mut unknown = words.iter().skip(1).filter(|word| word.get().is_none());
+            let given = says.gives(program.recursive_with.iter());
+            (given || unknown.any(|word| globs::may_be_option(word, dotless)), down)
         }
     }
 }
@@ -85,8 +86,8 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
             add(walker, files.get(copies..).unwrap_or_default(), Access::Write);
         }
         Files::SignedModeWrite => {
-            let mode = |w: &&Word| w.get().is_some_and(|v| v.starts_with(['+', '-', '=']));
-            let changed: Vec<Word> = arguments.iter().filter(|w| !mode(w)).cloned().collect();
+            let mut changed = arguments.to_vec();
+            changed.retain(|word| !word.get().is_some_and(|mode| mode.starts_with(['+', '-', '='])));
             add(walker, &changed, Access::Write);
         }
         Files::RemoteCopy => {
@@ -168,9 +169,9 @@ pub(super) fn possible(walker: &mut Walker, words: &[Word], says: &RowSays) {
     if says.own.is_some_and(|own| own.is.reads_nothing) && !shows {
         return;
     }
-    words.iter().skip(1).filter_map(|word| named(word.get()?)).for_each(|text| may_read(walker, text));
+    arguments(words).filter_map(named).for_each(|text| may_read(walker, text));
     if shows {
-        words.iter().skip(1).filter_map(Word::get).for_each(|text| of_a_revision(walker, text));
+        arguments(words).for_each(|text| of_a_revision(walker, text));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Formats of `printf` that assign variables.
 
 use super::tables::is_dangerous_variable;
-use crate::policy::argv::{Word, base_name};
+use crate::policy::argv::{Word, arguments, base_name};
 
 /// Words that may precede a built-in and run it.
 const BEFORE: &[&str] = &["command", "builtin", "exec", "noglob", "nocorrect", "-", "--", "-p"];
@@ -40,7 +40,7 @@ pub(super) fn assigns(words: &[Word]) -> Assigns {
 
 /// Whether one of the words that an unknown format may assign is a variable by which other programs are changed.
 pub(super) fn may_be_dangerous(words: &[Word]) -> bool {
-    words.iter().skip(1).filter_map(Word::get).any(is_dangerous_variable)
+    arguments(words).any(is_dangerous_variable)
 }
 
 /// Whether a format has a conversion `n`, which stores the number of characters so far: `%n`, `%5n`, `%-*.3ln`.

@@ -3,7 +3,7 @@
 //!
 //! The end of a launcher's own options is not known here. Wrappers, whose grammar matters for an allow, are read elsewhere.
 
-use crate::policy::argv::{Word, base_name};
+use crate::policy::argv::{Word, arguments, base_name};
 use crate::policy::programs;
 
 /// Where the command that a launcher may run begins. `None` for other programs.
@@ -29,7 +29,6 @@ pub(crate) fn is_launcher(base: &str) -> bool {
 
 /// The words that may be command lines, whole or behind `=`: `-c 'rm x'`, `--run='rm x'`.
 pub(crate) fn texts(words: &[Word]) -> impl Iterator<Item = &str> {
-    let all = words.iter().skip(1).filter_map(Word::get);
-    let parts = all.flat_map(|text| [Some(text), text.split_once('=').map(|(_, value)| value)]);
+    let parts = arguments(words).flat_map(|text| [Some(text), text.split_once('=').map(|(_, value)| value)]);
     parts.flatten().filter(|text| text.contains(char::is_whitespace))
 }

@@ -6,7 +6,7 @@ use super::files::is_remote;
 use super::given::RowSays;
 use super::side_effects::FileEffect;
 use super::walker::Walker;
-use crate::policy::argv::Word;
+use crate::policy::argv::{Word, known};
 use crate::policy::path::LexPath;
 use crate::policy::path::tail::Tail;
 use crate::policy::programs::{Does, Files, Program, Unpacks};
@@ -34,16 +34,16 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
         return;
     };
     // An unknown word may be the option.
-    let open = |word: &Word| word.get().is_none();
-    let unsure = words.iter().any(|word| open(word) && !word.one) || says.operands.first().is_some_and(open);
+    let unsure = words.iter().any(|word| word.get().is_none() && !word.one)
+        || says.operands.first().is_some_and(|word| word.get().is_none());
     if !program.unpacks_with.is_empty() && !says.has(|own| &own.unpacks_with) && !unsure {
         return;
     }
     if says.has(|own| &own.unpacks_anywhere) || says.values(Does::Folder).next().is_some() {
         return walker.found.files.push(FileEffect::new("files that its input names", Access::Write));
     }
-    let listed = |option: &str| says.options.iter().any(|given| given.does.is_some() && given.is(option));
-    if program.unpacks_not.iter().any(listed) {
+    let mut listed = says.options.iter().filter(|given| given.does.is_some());
+    if listed.any(|given| program.unpacks_not.iter().any(|option| given.is(option))) {
         return;
     }
     let alone = says.operands.is_empty();
@@ -53,12 +53,12 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let behind = words.iter().position(|word| word.is("--")).and_then(|at| words.get(at + 1..)).unwrap_or_default();
     let paths = if place == Unpacks::Paths { &says.operands } else { behind };
     // Globs and magic of git cover the whole tree.
-    let plain = |path: &Word| !path.get().is_some_and(|text| text == "." || text.contains([':', '*', '?', '[']));
+    let whole = known(paths).any(|text| text == "." || text.contains([':', '*', '?', '[']));
     match place {
         Unpacks::Here | Unpacks::Alone => below(walker, &Word::known(".")),
         Unpacks::Anywhere => walker.found.files.push(FileEffect::new("files that its input names", Access::Write)),
         Unpacks::Last => cloned(walker, &says.operands),
-        Unpacks::Tree | Unpacks::Paths if !paths.is_empty() && paths.iter().all(plain) => {
+        Unpacks::Tree | Unpacks::Paths if !paths.is_empty() && !whole => {
             paths.iter().for_each(|path| below(walker, path));
         }
         Unpacks::Tree | Unpacks::Paths => {

@@ -4,7 +4,7 @@
 //! unbounded resources, besides those that the row names. Every word must be certain.
 
 use super::sed::is_plain_sed;
-use crate::policy::argv::Word;
+use crate::policy::argv::{Word, all_known};
 use crate::policy::programs::{self, Files, Program, Style};
 
 /// Whether a program only reads, whatever operands or options are added.
@@ -24,8 +24,7 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
         Some((last, rest)) if *last == added() && rest.first().and_then(Word::get).is_some_and(takes_any) => rest,
         _ => words,
     };
-    let all: Option<Vec<&str>> = words.iter().map(Word::get).collect();
-    let Some(all) = all else { return false };
+    let Some(all) = all_known(words) else { return false };
     let Some((&program, arguments)) = all.split_first() else { return false };
     // Options before a subcommand select settings and places.
     let deeper =

@@ -7,7 +7,7 @@ use super::given::{Given, RowSays};
 use super::meaning::{meaning, suspects};
 use super::side_effects::{Role, Weight};
 use super::walker::Walker;
-use crate::policy::argv::{Word, base_name};
+use crate::policy::argv::{Word, arguments, base_name, known};
 use crate::policy::programs::{self, Does, Operands, Order, Program, Style};
 
 mod does;
@@ -216,22 +216,17 @@ impl<'r, 'w> Reader<'r, 'w> {
         let program = self.program;
         let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
         let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
-        let is_known = |name: &String| programs::is_begun(name) || programs::row(name).is_some_and(|row| row.is_listed);
-        // What stands behind `python3.11` has rows behind `python`.
-        let names = [name, name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')];
-        let deeper = |word: &str| names.iter().map(|name| format!("{name} {word}")).find(is_known);
-        let known = word.and_then(deeper);
-        if let (Some(known), Some(first)) = (known, first) {
+        if let (Some(known), Some(first)) = (word.and_then(|word| row_behind(name, word)), first) {
             return Some((known, first));
         }
         // `python -m pytest`: the option and its value name the row.
-        let module = self.words.windows(2).enumerate().skip(1).find_map(|(at, pair)| {
-            let [option, value] = pair else { return None };
-            let option = option.get().filter(|option| program.stops(option))?;
-            deeper(&format!("{option} {}", value.get()?)).map(|name| (name, at + 1))
-        });
-        if module.is_some() {
-            return module;
+        for (at, pair) in self.words.windows(2).enumerate().skip(1) {
+            let [Word { value: Some(option), .. }, Word { value: Some(module), .. }] = pair else { continue };
+            if program.stops(option)
+                && let Some(name) = row_behind(name, &format!("{option} {module}"))
+            {
+                return Some((name, at + 1));
+            }
         }
         if program.subcommands
             && let Some(first) = first
@@ -244,9 +239,9 @@ impl<'r, 'w> Reader<'r, 'w> {
     /// Words behind `--` that another program gets: an option among them with a path or a setting may be any of its own.
     fn behind(&mut self, from: usize) {
         let rest = self.words.get(from..).unwrap_or_default();
-        let texts: Vec<&str> = rest.iter().filter_map(Word::get).collect();
+        let mut texts = known(rest);
         let hands_on = matches!(self.program.operands, Operands::Code | Operands::Write | Operands::None);
-        if hands_on && texts.iter().any(|text| text.starts_with('-')) && texts.iter().any(|text| names_a_place(text)) {
+        if hands_on && texts.clone().any(|text| text.starts_with('-')) && texts.any(names_a_place) {
             self.unlisted("option", from);
         }
     }
@@ -322,6 +317,13 @@ impl<'r, 'w> Reader<'r, 'w> {
     }
 }
 
+/// The name of the row of a word behind a program. What is behind `python3.11` has rows behind `python`.
+fn row_behind(name: &str, word: &str) -> Option<String> {
+    let versionless = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let mut names = [name, versionless].map(|name| format!("{name} {word}")).into_iter();
+    names.find(|name| programs::is_begun(name) || programs::row(name).is_some_and(|row| row.is_listed))
+}
+
 /// Whether a text may be an option, or several.
 fn is_dashed(text: &str) -> bool {
     text.len() > 1 && text.starts_with(['-', '+'])
@@ -385,7 +387,7 @@ fn literal(word: &Word) -> Option<&str> {
 
 /// The words of a command as texts.
 fn texts(words: &[Word]) -> impl Iterator<Item = String> {
-    words.iter().skip(1).filter_map(Word::get).map(str::to_owned)
+    arguments(words).map(str::to_owned)
 }
 
 /// Whether a text is the name of a file or of a thing, and no code.

@@ -4,7 +4,7 @@ use super::given::RowSays;
 use super::sed::is_plain_sed;
 use super::side_effects::Weight;
 use super::walker::Walker;
-use crate::policy::argv::{Word, base_name};
+use crate::policy::argv::{Word, all_known, base_name};
 use crate::policy::programs::{self, Operands, Prints, Program};
 
 /// Reads the scripts in the arguments of `sed` or `awk`, whose own row is `own`.
@@ -35,8 +35,9 @@ pub(super) fn printed(words: &[Word], read: Option<String>) -> Option<String> {
             words.last().filter(|_| looks_up)?.get().map(str::to_owned)
         }
         Prints::Operands => {
-            let texts = arguments.iter().map(Word::get).collect::<Option<Vec<&str>>>()?.into_iter();
-            let texts = texts.skip_while(|text| matches!(*text, "-n" | "-e" | "-E" | "-ne" | "-en" | "--"));
+            let texts = all_known(arguments)?
+                .into_iter()
+                .skip_while(|text| matches!(*text, "-n" | "-e" | "-E" | "-ne" | "-en" | "--"));
             Some(texts.collect::<Vec<_>>().join(" ").replace("\\n", "\n"))
         }
         Prints::Input => {

@@ -154,6 +154,11 @@ pub struct SideEffects {
 }
 
 impl SideEffects {
+    /// The files that are written.
+    pub(crate) fn written(&self) -> impl Iterator<Item = &FileEffect> {
+        self.files.iter().filter(|file| file.access == Access::Write)
+    }
+
     /// Suspects that a text names a file, which may be read or written.
     pub(crate) fn suspect(&mut self, text: &str, certain: bool) {
         for access in [Access::Read, Access::Write] {

@@ -6,7 +6,7 @@ use super::place::Place;
 use super::side_effects::{FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{heuristics, launchers, readonly, tables};
-use crate::policy::argv::{Word, base_name};
+use crate::policy::argv::{Word, all_known, base_name};
 use crate::policy::programs::{Does, Program};
 use crate::policy::rule::Access;
 
@@ -97,9 +97,13 @@ fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays)
     }
     let operands = wrapper.before;
     at += operands;
-    // What `env -S` splits.
-    let splits = |does| wrapper.is.sets_environment && matches!(does, Does::Run | Does::Load);
-    let open = says.options.iter().find(|given| given.does.is_none_or(splits)).map(|given| given.name.as_str());
+    let open = says.options.iter().find(|given| match given.does {
+        // What `env -S` splits.
+        Some(Does::Run | Does::Load) => wrapper.is.sets_environment,
+        Some(_) => false,
+        None => true,
+    });
+    let open = open.map(|given| given.name.as_str());
     let unknown = words.get(1..at).unwrap_or_default().iter().find(|word| word.get().is_none());
     if let Some(text) = open.or(unknown.map(|word| word.text.as_str())) {
         walker.found.unknown("wrapper-option", text, Weight::Code);
@@ -146,13 +150,17 @@ fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
         replace(walker, before, &listing, |text| text.trim_matches(['\'', '"']) == "{}");
         at += end + 1;
     }
+    walker.printed_files = Some(listing).filter(|_| prints_names(program, words));
+}
+
+/// Whether what `find` prints is some of the names that it finds, and nothing else.
+fn prints_names(program: &Program, words: &[Word]) -> bool {
+    let Some(texts) = all_known(words) else { return false };
     // `grep -l` prints some of the names that it is given.
-    let lists = words.windows(3).any(
-        |three| matches!(three, [exec, program, option] if exec.is("-exec") && program.is("grep") && option.is("-l")),
-    );
-    let prints = |text: &str| matches!(text, "-printf" | "-ls") || !lists && program.starts_command(text);
-    let plain = words.iter().all(|word| word.get().is_some_and(|text| !prints(text)));
-    walker.printed_files = Some(listing).filter(|_| plain);
+    let lists = texts.windows(3).any(|three| three == ["-exec", "grep", "-l"]);
+    let prints_other =
+        texts.iter().any(|text| matches!(*text, "-printf" | "-ls") || !lists && program.starts_command(text));
+    !prints_other
 }
 
 /// Whether a program runs code that it is given.
@@ -178,9 +186,15 @@ fn replace(walker: &mut Walker, before: usize, listing: &PipedFiles, stands: imp
 
 /// The starting points of `find`: the words before its expression.
 fn starts(words: &[Word]) -> Vec<Word> {
-    let option = |w: &&Word| w.get().is_some_and(|v| matches!(v, "-H" | "-L" | "-P") || v.starts_with("-O"));
-    let is_start = |w: &&Word| w.get().is_none_or(|v| !v.starts_with(['-', '(', '!']));
-    let starts: Vec<Word> = words.iter().skip(1).skip_while(option).take_while(is_start).cloned().collect();
+    let mut starts = Vec::new();
+    for word in words.iter().skip(1) {
+        match word.get() {
+            Some("-H" | "-L" | "-P") if starts.is_empty() => {}
+            Some(text) if starts.is_empty() && text.starts_with("-O") => {}
+            Some(text) if text.starts_with(['-', '(', '!']) => break,
+            _ => starts.push(word.clone()),
+        }
+    }
     if starts.is_empty() { vec![Word::known(".")] } else { starts }
 }
 

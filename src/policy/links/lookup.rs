@@ -1,5 +1,7 @@
 //! Looking up: where the paths lead on which a decision depends.
 
+use std::collections::BTreeSet;
+
 use super::{Disk, Links, follow, globs, looking};
 use crate::policy::decision::Effect;
 use crate::policy::floor::candidates;
@@ -10,7 +12,8 @@ use crate::policy::prepared::Prepared;
 /// patterns, the working folder, and the protected paths.
 pub(crate) fn look_up(cx: &Prepared<'_>, disk: &dyn Disk) -> Links {
     let (context, rules) = (cx.context.as_ref(), || cx.policy.rules());
-    let mut spots = LexPath::here().spots(context);
+    // Most files are named several times: each place is looked at once.
+    let mut spots = BTreeSet::from_iter(LexPath::here().spots(context));
     for path in cx.effects.files.iter().filter_map(|file| file.path.as_ref()) {
         spots.extend(path.meanings().flat_map(|meaning| meaning.spots(context)));
     }

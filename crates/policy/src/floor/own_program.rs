@@ -1,0 +1,190 @@
+//! Which commands run toolfold itself, under whatever name: by the name of the program, by what the host found out about it
+//! ([`Disk::is_own_program`](crate::Disk::is_own_program)), or as a copy that the line makes.
+
+use crate::argv::{Word, base_name};
+use crate::context::Context;
+use crate::links::Links;
+use crate::path::LexPath;
+use crate::prepared::Prepared;
+use crate::programs::{self, Program};
+use crate::shell::{SideEffects, tables};
+
+/// The maximum number of words of a call that a host is asked about.
+const MOST: usize = 64;
+
+/// What a command that runs toolfold is given.
+pub(super) enum Given<'w> {
+    /// It surely runs toolfold, with these words.
+    Surely(&'w [Word]),
+    /// It may run toolfold, with these words.
+    Perhaps(&'w [Word]),
+}
+
+/// The line of a call, as far as it concerns copies of toolfold.
+pub(super) struct Line<'c> {
+    links: Option<&'c Links>,
+    /// The names that the line gives to toolfold: of files that it writes while it names toolfold, and of aliases.
+    made: Vec<String>,
+    /// Whether an operand of a command is toolfold, so that another program of the line may be a copy of it.
+    names_it: bool,
+}
+
+impl<'c> Line<'c> {
+    pub(super) fn new(cx: &'c Prepared<'_>) -> Self {
+        let mut line = Self { links: cx.context.links.as_ref(), made: Vec::new(), names_it: false };
+        for command in &cx.effects.commands {
+            let Some((program, operands)) = command.words.split_first() else { continue };
+            if program.is("cd") {
+                continue;
+            }
+            for operand in operands {
+                let (name, value) = match operand.get().and_then(|text| text.split_once('=')) {
+                    Some((name, value)) => (Some(name), Word::known(value)),
+                    None => (None, operand.clone()),
+                };
+                if line.is_own(&value) {
+                    line.names_it = true;
+                    line.made.extend(name.filter(|_| program.is("alias")).map(str::to_owned));
+                }
+            }
+        }
+        if line.names_it {
+            let written = cx.effects.written().filter_map(|file| file.path.as_ref());
+            line.made.extend(written.flat_map(LexPath::meanings).filter_map(|path| path.parts.last().cloned()));
+        }
+        line
+    }
+
+    /// Whether a word names toolfold: by its own name, also with a version or a platform behind it, or as a file that has
+    /// its content.
+    fn is_own(&self, word: &Word) -> bool {
+        let name = base_name(word.get().unwrap_or(&word.text)).to_ascii_lowercase();
+        let name = name.strip_suffix(".exe").unwrap_or(&name);
+        let own_name = name.strip_prefix("toolfold").is_some_and(|rest| {
+            let ending = rest.starts_with(|c: char| c == '-' || c == '_' || c.is_ascii_digit());
+            rest.is_empty() || ending
+        });
+        own_name || self.is_copy(word)
+    }
+
+    fn is_copy(&self, word: &Word) -> bool {
+        self.links.is_some_and(|links| links.is_own_program(key(word)))
+    }
+
+    /// What a command gives to toolfold, if it runs that or may run it.
+    pub(super) fn given<'w>(&self, words: &'w [Word]) -> Option<Given<'w>> {
+        let (program, rest) = words.split_first()?;
+        if self.is_own(program)
+            || program.get().is_some_and(|name| self.made.iter().any(|made| made == base_name(name)))
+        {
+            return Some(Given::Surely(rest));
+        }
+        if program.get().map(base_name) == Some("cargo") {
+            return cargo(rest).map(Given::Surely);
+        }
+        if let Some(module) = module(words) {
+            return Some(Given::Surely(module));
+        }
+        // A loader or a debugger takes it as its operand.
+        if let Some(at) = rest.iter().position(|word| self.is_copy(word)) {
+            return Some(Given::Surely(rest.get(at + 1..).unwrap_or_default()));
+        }
+        if tables::row_of(words).is_some_and(Program::only_looks) {
+            return None;
+        }
+        if let Some(at) = rest.iter().position(|word| self.is_own(word)) {
+            return Some(Given::Perhaps(rest.get(at + 1..).unwrap_or_default()));
+        }
+        let unknown = program.get().is_none_or(|name| name.contains('/'));
+        (self.names_it && unknown).then_some(Given::Perhaps(rest))
+    }
+}
+
+/// What `cargo run` passes on: what follows `--`; without it, everything after its own options.
+fn cargo(rest: &[Word]) -> Option<&[Word]> {
+    let run = rest.iter().position(|word| matches!(word.get(), Some("run" | "r")))?;
+    let behind = rest.get(run + 1..)?;
+    let dashes = behind.iter().position(|word| word.is("--"));
+    dashes.map_or(Some(behind), |at| behind.get(at + 1..))
+}
+
+/// What `python -m toolfold` is given, by whichever interpreter and wrapper.
+fn module(words: &[Word]) -> Option<&[Word]> {
+    let mut before = "";
+    for (at, word) in words.iter().enumerate() {
+        let text = word.get().unwrap_or_default();
+        if text.strip_prefix("-m").is_some_and(is_own_module) || is_own_module(text) && ends_in_m(before) {
+            let (front, rest) = words.split_at(at);
+            return if front.iter().any(is_python) { rest.get(1..) } else { None };
+        }
+        before = text;
+    }
+    None
+}
+
+fn is_python(word: &Word) -> bool {
+    word.get().is_some_and(|name| matches!(base_name(name).get(..2), Some("py" | "uv")))
+}
+
+fn is_own_module(name: &str) -> bool {
+    name == "toolfold" || name.starts_with("toolfold.")
+}
+
+/// Whether a word is the option `-m`, also behind others: `-Im`.
+fn ends_in_m(text: &str) -> bool {
+    text.ends_with('m') && text.starts_with('-') && !text.starts_with("--")
+}
+
+/// The name by which a word is known to [`Links`].
+fn key(word: &Word) -> &str {
+    word.get().unwrap_or(&word.text)
+}
+
+/// The words of a call that may be programs, each with the paths that it may stand for: absolute, or a bare name for the
+/// host to look up among its programs.
+pub(crate) fn candidates(effects: &SideEffects, context: &Context) -> Vec<(String, Vec<String>)> {
+    let (mut named, mut bare): (Vec<(&str, &str)>, Vec<&str>) = (Vec::new(), Vec::new());
+    for command in &effects.commands {
+        for (at, word) in command.words.iter().enumerate() {
+            let Some(text) = word.get().or(word.tilde.as_deref()) else { continue };
+            if text.contains(char::is_whitespace) {
+                named
+                    .extend(text.split(char::is_whitespace).filter(|part| part.contains('/')).map(|part| (part, part)));
+            } else if text.contains('/') || at > 0 && !text.starts_with('-') {
+                named.push((key(word), text));
+            } else if at == 0 && programs::find(text).is_none() && !bare.contains(&text) {
+                bare.push(text);
+            }
+        }
+    }
+    let folders = folders(effects);
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, path) in named {
+        if found.len() < MOST && found.iter().all(|(own, _)| own != name) {
+            let paths = folders.iter().map(|folder| place_of(path, folder).absolute(context).to_string());
+            found.push((name.to_owned(), paths.collect()));
+        }
+    }
+    found.extend(bare.into_iter().take(MOST).map(|name| (name.to_owned(), vec![name.to_owned()])));
+    found
+}
+
+/// The folders where a line may be once its programs run.
+fn folders(effects: &SideEffects) -> Vec<LexPath> {
+    let mut folders = vec![LexPath::here()];
+    for command in &effects.commands {
+        let Some((program, operands)) = command.words.split_first() else { continue };
+        let mut entered = Vec::new();
+        for to in operands.iter().filter(|_| program.is("cd")).filter_map(|word| word.get().or(word.tilde.as_deref())) {
+            entered.extend(folders.iter().map(|folder| folder.enter(to)));
+        }
+        folders.extend(entered);
+        folders.truncate(8);
+    }
+    folders
+}
+
+/// The path of a program in a folder.
+fn place_of(path: &str, folder: &LexPath) -> LexPath {
+    if path.starts_with('~') { LexPath::plain(path) } else { folder.join(path) }
+}

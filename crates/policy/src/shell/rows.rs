@@ -1,0 +1,398 @@
+//! The options of a command, read as its program reads them, and held against the table of programs.
+//!
+//! Where it is open how a program reads a word, each way counts: a value that begins with a dash is read as an option,
+//! too, and a long option that is cut short is none that was listed as harmless.
+
+use super::given::{Given, RowSays};
+use super::meaning::{meaning, suspects};
+use super::side_effects::{Role, Weight};
+use super::walker::Walker;
+use crate::argv::{Word, arguments, base_name, known};
+use crate::programs::{self, Does, Operands, Order, Program, Style};
+
+mod does;
+
+/// The most words of a subcommand: `aws s3 ls` has two.
+const MAX_SUBCOMMANDS: usize = 3;
+
+/// Reads the options of a command that starts another one, whose operands are everything behind them.
+pub(super) fn options(
+    walker: &mut Walker,
+    base: &str,
+    program: &'static Program,
+    words: &[Word],
+    index: usize,
+) -> RowSays {
+    let mut reader = Reader::new(walker, base, program, words, (index, 0));
+    reader.options(1);
+    let from = reader.operands.first().copied().unwrap_or(words.len());
+    let operands = words.get(from..).unwrap_or_default().to_vec();
+    RowSays { options: reader.options, operands, own: Some(program), program: Some(program), ..RowSays::default() }
+}
+
+/// Holds the options of a command against its row. `words` are its words, the program first; they begin at `offset` among
+/// those of the command at `index`. Returns what its row says of the command as a whole.
+pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> RowSays {
+    if !programs::is_readable() {
+        walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
+    }
+    let (Some(name), Some(program)) = (programs::name_of(base), programs::find(base)) else {
+        if walker.found.commands.get(index).is_none_or(|own| own.role != Role::Guess) {
+            walker.found.file_hints.extend(texts(words));
+            walker.found.code_hints.extend(texts(words));
+        }
+        return RowSays { code: true, ..RowSays::default() };
+    };
+    let (mut name, mut from) = (name.to_owned(), 1);
+    let mut reader = Reader::new(walker, base, program, words, (index, offset));
+    for _ in 0..=MAX_SUBCOMMANDS {
+        if reader.program.is_broken {
+            reader.walker.found.unknown("table", &format!("the row of `{name}` cannot be read"), Weight::Code);
+        }
+        reader.operands.clear();
+        let end = reader.options(from);
+        let Some((deeper, at)) = reader.subcommand(&name, end) else { break };
+        // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
+        if let Some(row) = programs::row(&deeper).filter(|row| row.is_listed) {
+            let before = std::mem::replace(&mut reader.program, row);
+            reader.above = Some(before).filter(|above| above.global).or(reader.above);
+        }
+        (name, from, reader.deeper) = (deeper, at + 1, Some(at));
+    }
+    reader.finish()
+}
+
+struct Reader<'r, 'w> {
+    /// The program, without its folder.
+    base: &'r str,
+    walker: &'r mut Walker,
+    /// The place of the command among those that were found.
+    index: usize,
+    words: &'w [Word],
+    own: &'static Program,
+    /// The row, that of the subcommand where there is one.
+    program: &'static Program,
+    /// The row of the program itself, whose options may stand behind the subcommand.
+    above: Option<&'static Program>,
+    /// Where the operands are.
+    operands: Vec<usize>,
+    options: Vec<Given>,
+    /// Where the subcommand is.
+    deeper: Option<usize>,
+    /// Where the words begin among those of the command.
+    offset: usize,
+    /// Whether the command is only guessed at: what it runs and writes counts, and no rule names it.
+    guessed: bool,
+}
+
+impl<'r, 'w> Reader<'r, 'w> {
+    fn new(
+        walker: &'r mut Walker,
+        base: &'r str,
+        program: &'static Program,
+        words: &'w [Word],
+        (index, offset): (usize, usize),
+    ) -> Self {
+        let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
+        let (above, deeper, operands, options) = (None, None, Vec::new(), Vec::new());
+        Self { base, walker, index, words, own: program, program, above, operands, options, deeper, offset, guessed }
+    }
+
+    /// Reads options from a word on. For a program with subcommands it ends at the first operand, else at the end. Where it
+    /// ended.
+    fn options(&mut self, from: usize) -> usize {
+        let (program, mut at) = (self.program, from);
+        while let Some(word) = self.words.get(at) {
+            let bundles = match word.get() {
+                Some(text) if is_dashed(text) => program.is.shell && !text.starts_with("--"),
+                Some(text) => program.is.bundled_letters && at == from && !text.is_empty() && text != "-",
+                None => false,
+            };
+            if bundles {
+                at = self.bundled(at);
+                continue;
+            }
+            let known = word.get().is_some();
+            let Some(text) = literal(word).filter(|text| is_dashed(text)) else {
+                self.operands.push(at);
+                if program.subcommands {
+                    return at;
+                }
+                if program.order == Order::First {
+                    break;
+                }
+                at += 1;
+                continue;
+            };
+            if text == "--" {
+                if program.does("--").is_some() {
+                    self.unlisted("option", at);
+                }
+                self.behind(at + 1);
+                self.operands.extend(at + 1..self.words.len());
+                return self.words.len();
+            }
+            if text.strip_prefix('+').is_some_and(is_place) {
+                at += 1;
+                continue;
+            }
+            if program.starts_command(text) {
+                let rest = self.words.get(at..).unwrap_or_default();
+                at += rest.iter().position(|word| word.is(";") || word.is("+")).map_or(rest.len(), |end| end + 1);
+                continue;
+            }
+            let meant = meaning(program, text).or_else(|| self.above.and_then(|above| meaning(above, text)));
+            let Some(mut meant) = meant else {
+                // `cargo +nightly test`: the subcommand follows.
+                match text.starts_with('+') {
+                    true if !program.subcommands => self.operands.push(at),
+                    true => self.unlisted("option", at),
+                    false => self.suspected(text, at),
+                }
+                at += 1;
+                continue;
+            };
+            let Some((name, last, value)) = meant.pop() else { break };
+            for (name, does, _) in meant {
+                self.apply(does, None, at);
+                self.options.push(Given { name, does: Some(does), value: None });
+            }
+            let next = if last.takes_value() && value.is_none() { self.words.get(at + 1) } else { None };
+            let given = match value {
+                Some(value) if known => Some(Word::known(value)),
+                Some(_) => Some(Word::unknown(&word.text, true)),
+                None => next.cloned(),
+            };
+            self.apply(last, given.as_ref(), at);
+            let stops = program.stops(text);
+            self.options.push(Given { name, does: Some(last), value: given });
+            // A value that looks like an option may be one, where a program reads its line differently.
+            let rest = next.and_then(Word::get).and_then(|text| text.strip_prefix('-')).unwrap_or_default();
+            let number = program.style == Style::Word && rest.starts_with(|c: char| c.is_ascii_digit());
+            let dashed = !rest.is_empty() && !number;
+            at += if next.is_some() && !dashed { 2 } else { 1 };
+            if stops {
+                at += usize::from(dashed);
+                break;
+            }
+        }
+        self.operands.extend(at.max(self.operands.last().map_or(0, |last| last + 1))..self.words.len());
+        self.words.len()
+    }
+
+    /// An option that no row lists, and what it may be.
+    fn suspected(&mut self, text: &str, at: usize) {
+        self.unlisted("option", at);
+        self.options.extend(Given::unlisted(text));
+        for (does, value) in suspects(self.program, text) {
+            match value {
+                Some(value) => self.apply(does, Some(&Word::known(value)), at),
+                None => self.apply(does, self.words.get(at + 1), at),
+            }
+        }
+    }
+
+    /// Reads a word of letters that are options, whose values are the next words: `tar xf a.tar`, `bash -euo pipefail`.
+    /// Returns where it ended.
+    fn bundled(&mut self, from: usize) -> usize {
+        let letters = self.words.get(from).and_then(literal).unwrap_or_default().trim_start_matches(['-', '+']);
+        let mut at = from + 1;
+        for letter in letters.chars() {
+            let name = format!("-{letter}");
+            let does = self.program.does(&name);
+            let value = self.words.get(at).filter(|_| does.is_some_and(Does::takes_value)).cloned();
+            at += usize::from(value.is_some());
+            match does {
+                Some(does) => self.apply(does, value.as_ref(), from),
+                None => self.unlisted("option", from),
+            }
+            self.options.push(Given { name, does, value });
+        }
+        at
+    }
+
+    /// The row of the subcommand at a place.
+    fn subcommand(&mut self, name: &str, at: usize) -> Option<(String, usize)> {
+        let program = self.program;
+        let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
+        let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
+        if let (Some(known), Some(first)) = (word.and_then(|word| row_behind(name, word)), first) {
+            return Some((known, first));
+        }
+        // `python -m pytest`: the option and its value name the row.
+        for (at, pair) in self.words.windows(2).enumerate().skip(1) {
+            let [Word { value: Some(option), .. }, Word { value: Some(module), .. }] = pair else { continue };
+            if program.stops(option)
+                && let Some(name) = row_behind(name, &format!("{option} {module}"))
+            {
+                return Some((name, at + 1));
+            }
+        }
+        if program.subcommands
+            && let Some(first) = first
+        {
+            self.unlisted("subcommand", first);
+        }
+        None
+    }
+
+    /// Words behind `--` that another program gets: an option among them with a path or a setting may be any of its own.
+    fn behind(&mut self, from: usize) {
+        let rest = self.words.get(from..).unwrap_or_default();
+        let mut texts = known(rest);
+        let hands_on = matches!(self.program.operands, Operands::Code | Operands::Write | Operands::None);
+        if hands_on && texts.clone().any(|text| text.starts_with('-')) && texts.any(names_a_place) {
+            self.unlisted("option", from);
+        }
+    }
+
+    /// What the operands are.
+    fn finish(mut self) -> RowSays {
+        let program = self.program;
+        let first = self.operands.first().copied();
+        let asked = match program.operands {
+            Operands::None => first,
+            Operands::Inline => self.operand_that(|text| !is_name(text)),
+            // Who allows a program has not allowed what its subcommand starts.
+            Operands::Command => first.and(self.deeper),
+            Operands::Code => self.operand_that(is_evaluated),
+            Operands::Data
+            | Operands::Read
+            | Operands::PatternRead
+            | Operands::Write
+            | Operands::Copy
+            | Operands::Move
+            | Operands::ReadWrite
+            | Operands::Host
+            | Operands::Other => None,
+        };
+        if let Some(at) = asked {
+            self.unlisted("operand", at);
+        }
+        if let Some((at, kind, weight)) = self.acting_operand() {
+            self.doubt(kind, at, weight, None);
+        }
+        // What another program reads, and what no row lists, may be code or name a file.
+        let mut options = self.walker.found.unknowns.iter().filter_map(|part| part.option);
+        let unlisted = options.any(|(of, at)| of == self.index && at >= self.offset);
+        let code = unlisted
+            || !program.is_listed
+            || matches!(program.operands, Operands::Code | Operands::Command | Operands::Inline | Operands::None);
+        if code && !self.guessed {
+            // The name of a target or a script is no code.
+            let names = program.operands == Operands::Code && !unlisted;
+            self.walker.found.code_hints.extend(texts(self.words).filter(|text| !names || !is_name(text)));
+        }
+        if (code || program.operands == Operands::Other) && !self.guessed {
+            self.walker.found.file_hints.extend(texts(self.words));
+        }
+        // What it starts has options of its own.
+        if program.operands == Operands::Command
+            && let Some(first) = first
+            && let Some(inner) = self.words.get(first).and_then(Word::get).map(base_name)
+        {
+            let rest = self.words.get(first..).unwrap_or_default();
+            inspect(self.walker, inner, rest, (self.index, self.offset + first));
+        }
+        let needs_write = program.needs_write && program.in_place.is_empty();
+        let operands = self.operands.iter().filter_map(|at| self.words.get(*at)).cloned().collect();
+        RowSays { code, needs_write, own: Some(self.own), program: Some(program), options: self.options, operands }
+    }
+
+    /// The place of the first operand that does more than being one, and what that is.
+    fn acting_operand(&self) -> Option<(usize, &'static str, Weight)> {
+        for (place, at) in self.operands.iter().copied().enumerate() {
+            let Some(text) = self.words.get(at).and_then(Word::get) else { continue };
+            if let Some((kind, weight)) = operand_acts(self.program, text, place) {
+                return Some((at, kind, weight));
+            }
+        }
+        None
+    }
+
+    /// The place of the first operand whose text is of some kind.
+    fn operand_that(&self, is: fn(&str) -> bool) -> Option<usize> {
+        let mut operands = self.operands.iter().copied();
+        operands.find(|at| self.words.get(*at).and_then(Word::get).is_some_and(is))
+    }
+}
+
+/// The name of the row of a word behind a program. What is behind `python3.11` has rows behind `python`.
+fn row_behind(name: &str, word: &str) -> Option<String> {
+    let versionless = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let mut names = [name, versionless].map(|name| format!("{name} {word}")).into_iter();
+    names.find(|name| programs::is_begun(name) || programs::row(name).is_some_and(|row| row.is_listed))
+}
+
+/// Whether a text may be an option, or several.
+fn is_dashed(text: &str) -> bool {
+    text.len() > 1 && text.starts_with(['-', '+'])
+}
+
+/// Whether a program begins at a place: `vim +12 file` at that line, `vim +/word file` at that word.
+fn is_place(text: &str) -> bool {
+    match text.strip_prefix('/') {
+        Some(word) => word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
+        None => text.bytes().all(|b| b.is_ascii_digit()),
+    }
+}
+
+/// Whether a text has a path or a setting in it that is no number.
+fn names_a_place(text: &str) -> bool {
+    let value = text.split_once('=').map_or(text, |(_, value)| value);
+    let is_number = text.contains('=') && value.bytes().all(|b| b.is_ascii_digit());
+    text.contains(['/', '=', ':']) && !is_number
+}
+
+/// Whether an operand is a setting that a build tool evaluates: `make 'X=$(shell …)'`, `just 'x=; ls' build`.
+fn is_evaluated(text: &str) -> bool {
+    text.contains('=') && text.contains(['$', '`', ';', '|', '&', '\n'])
+}
+
+/// What an operand does beyond being one, with its weight, where the row says that operands may.
+fn operand_acts(program: &Program, text: &str, place: usize) -> Option<(&'static str, Weight)> {
+    let is = program.is;
+    // `gcc @file`: the file holds options, of any kind.
+    if is.response_files && text.len() > 1 && text.starts_with('@') {
+        return Some(("response-file", Weight::Code));
+    }
+    // A name of a file that is a command: `convert '|ls' x`, `png:|ls`.
+    if is.pipe_operands && (text.starts_with('|') || text.contains(":|")) {
+        return Some(("executing-option", Weight::Code));
+    }
+    // A shell elsewhere reads the words again, joined by blanks.
+    if is.remote_words && place > 0 && text.contains([';', '&', '|', '$', '`', '<', '>', '(', ')', '\n']) {
+        return Some(("executing-option", Weight::Code));
+    }
+    // `msbuild /p:x=y`, but not `/folder/file`.
+    if is.slash_options
+        && let Some(rest) = text.strip_prefix('/')
+        && rest.split(':').next().unwrap_or(rest).bytes().all(|b| b.is_ascii_alphabetic())
+    {
+        return Some(("option", Weight::Value));
+    }
+    // `just folder/recipe` runs what another folder says.
+    (is.path_operands && text.contains('/')).then_some(("option-for-another-place", Weight::Value))
+}
+
+/// The certain part of a word: all of it, or what precedes the first expansion of an option.
+fn literal(word: &Word) -> Option<&str> {
+    if let Some(text) = word.get() {
+        return Some(text);
+    }
+    let text = word.text.trim_start_matches(['"', '\'']);
+    let end = text.find(['$', '`', '*', '?', '[', '{', '~', '"', '\'', '\\']).unwrap_or(text.len());
+    text.get(..end).filter(|t| t.len() > 1 && t.starts_with('-'))
+}
+
+/// The words of a command as texts.
+fn texts(words: &[Word]) -> impl Iterator<Item = String> {
+    arguments(words).map(str::to_owned)
+}
+
+/// Whether a text is the name of a file or of a thing, and no code.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '_' | '~') || (c == '.' && text.contains('/')))
+        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.' | '~' | '+' | '@'))
+        || text == ":memory:"
+}

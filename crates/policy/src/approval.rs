@@ -1,7 +1,9 @@
-//! Approvals: a person approves one call, and the approval is bound to everything that the person saw.
+//! Approvals: a person approves one call, and the approval is bound to everything that the person
+//! saw.
 //!
-//! `pending → approved | rejected | expired`, `approved → consumed`, once. Several may be pending at the same time. The
-//! first answer wins, and a rejection is final. The stored arguments run, never a second copy from the caller.
+//! `pending → approved | rejected | expired`, `approved → consumed`, once. Several may be pending
+//! at the same time. The first answer wins, and a rejection is final. The stored arguments run,
+//! never a second copy from the caller.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -16,8 +18,8 @@ use super::store_error::StoreError;
 /// How long an approval waits for an answer, and then for its call, in milliseconds: 15 minutes.
 pub const WAIT_MS: i64 = 15 * 60 * 1000;
 
-/// What a person is shown before approving. Part of the digest: a call that is displayed otherwise needs a new
-/// approval.
+/// What a person is shown before approving. Part of the digest: a call that is displayed otherwise
+/// needs a new approval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Displayed {
     /// The real target: the tool, or what a dispatching tool passes the call on to.
@@ -35,7 +37,8 @@ pub struct Displayed {
     pub why: Vec<String>,
     /// What may be remembered with the approval. Empty: the call can only be approved once.
     pub remember: Vec<GrantTarget>,
-    /// The paths of the call that symbolic links lead elsewhere. If one of them changes, the approval is void.
+    /// The paths of the call that symbolic links lead elsewhere. If one of them changes, the
+    /// approval is void.
     #[serde(default, skip_serializing_if = "Links::is_empty")]
     pub links: Links,
 }
@@ -51,8 +54,8 @@ pub struct Request {
     pub schema_hash: String,
     /// The arguments.
     pub arguments: Value,
-    /// The arguments as the model wrote them, where [`arguments`](Self::arguments) does not give that text back: integers
-    /// beyond 64 bits keep their digits here.
+    /// The arguments as the model wrote them, where [`arguments`](Self::arguments) does not give
+    /// that text back: integers beyond 64 bits keep their digits here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments_json: Option<String>,
     /// The working folder.
@@ -61,8 +64,8 @@ pub struct Request {
     pub session: String,
     /// The call's id, as the provider gave it. Calls of several messages may have the same.
     pub call_id: String,
-    /// What distinguishes the call from others of the session with this id: the key of its message, or how many calls had the
-    /// id. `None` for the first one without a key.
+    /// What distinguishes the call from others of the session with this id: the key of its message,
+    /// or how many calls had the id. `None` for the first one without a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The policy's version.
@@ -70,12 +73,12 @@ pub struct Request {
     /// What the person is shown.
     #[serde(rename = "shown")]
     pub displayed: Displayed,
-    /// Globs over the names of arguments that the policy keeps out of the audit trail. Not part of the digest, which
-    /// includes the version of the policy.
+    /// Globs over the names of arguments that the policy keeps out of the audit trail. Not part of
+    /// the digest, which includes the version of the policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redact: Vec<String>,
-    /// What identifies the channel that the host gave the conversation for a person's answers, if it has one: an answer
-    /// through another conversation's channel does not count.
+    /// What identifies the channel that the host gave the conversation for a person's answers, if
+    /// it has one: an answer through another conversation's channel does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
 }
@@ -145,8 +148,8 @@ impl Request {
         self.redact.iter().map(String::as_str).collect()
     }
 
-    /// The audit record of an event of the call, without secrets. `digest` is [`Request::digest`], `rule` the reasons
-    /// of the decision.
+    /// The audit record of an event of the call, without secrets. `digest` is [`Request::digest`],
+    /// `rule` the reasons of the decision.
     #[must_use]
     pub fn entry(&self, kind: Kind, now_ms: i64, digest: &str, rule: Option<String>) -> Entry {
         // Where symbolic links led the paths of the call, leaving out pairs that contain a secret.
@@ -317,9 +320,10 @@ impl Approval {
         }
     }
 
-    /// Out of approvals, oldest first, the one for which nobody needs to be asked about a call of this id and message, session,
-    /// channel, origin and tool: the last that a person's answer has ended, if its arguments are the same without secrets,
-    /// as they are stored; otherwise the last that is open, if its arguments and its policy are the same.
+    /// Out of approvals, oldest first, the one for which nobody needs to be asked about a call of
+    /// this id and message, session, channel, origin and tool: the last that a person's answer has
+    /// ended, if its arguments are the same without secrets, as they are stored; otherwise the last
+    /// that is open, if its arguments and its policy are the same.
     #[must_use]
     pub fn standing<'a>(
         approvals: impl IntoIterator<Item = &'a Self>,
@@ -367,8 +371,8 @@ impl Approval {
     /// The approval after a person's answer. The first answer wins. `by` says who gave it, and how.
     ///
     /// # Errors
-    /// [`ApprovalError::Not`] if it is not pending, [`ApprovalError::Differs`] if its call is not the one that was asked
-    /// about.
+    /// [`ApprovalError::Not`] if it is not pending, [`ApprovalError::Differs`] if its call is not
+    /// the one that was asked about.
     pub fn answered(mut self, answer: Answer, by: &str, now_ms: i64) -> Result<Self, ApprovalError> {
         self.must_be(ApprovalState::Pending, now_ms)?;
         if answer == Answer::Approve && self.request.digest() != self.digest {

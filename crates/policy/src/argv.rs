@@ -12,7 +12,8 @@ pub struct Word {
     pub text: String,
     /// Whether it becomes exactly one argument, whatever its value.
     pub one: bool,
-    /// What it probably becomes: possibly several arguments after splitting. Used only to find what is denied.
+    /// What it probably becomes: possibly several arguments after splitting. Used only to find what
+    /// is denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guess: Vec<String>,
     /// `~/…` with nothing else unknown: the text, with the tilde.
@@ -73,7 +74,8 @@ pub fn base_name(program: &str) -> &str {
     base.strip_suffix(".exe").unwrap_or(base)
 }
 
-/// A command line for a person to read: known words quoted where necessary, unknown words as written.
+/// A command line for a person to read: known words quoted where necessary, unknown words as
+/// written.
 #[must_use]
 pub fn display(words: &[Word]) -> String {
     words.iter().map(|w| w.get().map_or_else(|| w.text.clone(), quote)).collect::<Vec<_>>().join(" ")

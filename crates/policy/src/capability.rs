@@ -62,8 +62,8 @@ impl fmt::Display for Undo {
     }
 }
 
-/// The family of a tool. A compact rule for the family covers the tool: `Bash(…)` covers every tool of the family
-/// `Shell`.
+/// The family of a tool. A compact rule for the family covers the tool: `Bash(…)` covers every tool
+/// of the family `Shell`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
@@ -142,7 +142,8 @@ pub struct ToolCapability {
 }
 
 impl ToolCapability {
-    /// The built-in record of a tool that no policy file covers: the arguments of widely used tools, never a tier.
+    /// The built-in record of a tool that no policy file covers: the arguments of widely used
+    /// tools, never a tier.
     #[must_use]
     pub fn builtin(tool: &str) -> Option<Self> {
         let family = Family::of_name(tool);
@@ -180,8 +181,8 @@ impl ToolCapability {
         Dialect { shell: self.shell, interactive: self.interactive != Some(false) }
     }
 
-    /// Whether the commands of the tool are those of a shell that is not read: by the record, or by the tool's name where
-    /// the record does not state a shell.
+    /// Whether the commands of the tool are those of a shell that is not read: by the record, or by
+    /// the tool's name where the record does not state a shell.
     pub(crate) fn is_of_other_shell(&self, tool: &str) -> bool {
         let shell = match (self.shell, &self.command) {
             (None, Some(_)) => Shell::of_name(tool),
@@ -190,8 +191,8 @@ impl ToolCapability {
         shell == Some(Shell::Other)
     }
 
-    /// Whether a record adds to a built-in one only how a call is undone and which shell reads the command. Such a record
-    /// declares no arguments.
+    /// Whether a record adds to a built-in one only how a call is undone and which shell reads the
+    /// command. Such a record declares no arguments.
     pub(crate) fn says_only_undo(&self, tool: &str) -> bool {
         let Self { undo, shell, interactive, is_broken, .. } = *self;
         let (place, why) = (self.place.clone(), self.why.clone());
@@ -200,8 +201,8 @@ impl ToolCapability {
         adds && *self == Self { undo, shell, interactive, place, is_broken, why, ..known }
     }
 
-    /// The same with the arguments that another record declares. What this one declares stays: its tier and family, its
-    /// command and where that runs.
+    /// The same with the arguments that another record declares. What this one declares stays: its
+    /// tier and family, its command and where that runs.
     pub(crate) fn with(mut self, other: &Self) -> Self {
         add_new(&mut self.reads, &other.reads);
         add_new(&mut self.hosts, &other.hosts);
@@ -218,7 +219,8 @@ impl ToolCapability {
         self
     }
 
-    /// The tier of a call with these arguments and hints. The hints of an untrusted server only tighten it.
+    /// The tier of a call with these arguments and hints. The hints of an untrusted server only
+    /// tighten it.
     #[must_use]
     pub fn tier_of(
         &self,
@@ -255,17 +257,20 @@ fn add_new(own: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// The arguments that a name stands for: of `a|b` every one that is present, since a tool may take any of them.
+/// The arguments that a name stands for: of `a|b` every one that is present, since a tool may take
+/// any of them.
 fn named<'a>(arguments: &'a Value, names: &str) -> impl Iterator<Item = &'a Value> {
     names.split('|').filter_map(|name| arguments.get(name).filter(|value| !value.is_null()))
 }
 
-/// The values of path-like arguments: strings, and strings in arrays. Of `a|b` every one that is present.
+/// The values of path-like arguments: strings, and strings in arrays. Of `a|b` every one that is
+/// present.
 pub(crate) fn texts<'a>(arguments: &'a Value, names: &str) -> Vec<&'a str> {
     named(arguments, names).flat_map(leaves).filter_map(Value::as_str).collect()
 }
 
-/// Whether an argument is present but is neither a string nor a list of strings, so that it cannot be evaluated.
+/// Whether an argument is present but is neither a string nor a list of strings, so that it cannot
+/// be evaluated.
 pub(crate) fn unreadable(arguments: &Value, names: &str) -> bool {
     named(arguments, names).flat_map(leaves).any(|value| !value.is_string())
 }

@@ -1,4 +1,5 @@
-//! Checks of a policy file before any call: that it covers its tools, and what in it is probably a mistake.
+//! Checks of a policy file before any call: that it covers its tools, and what in it is probably a
+//! mistake.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,8 @@ use crate::name::nearest;
 pub(super) mod never;
 mod wide;
 
-/// A tool that a policy must cover: its identity (`name` or `mcp:server/name`) and its top-level arguments.
+/// A tool that a policy must cover: its identity (`name` or `mcp:server/name`) and its top-level
+/// arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covered {
     /// The identity.
@@ -23,9 +25,10 @@ pub struct Covered {
 }
 
 impl PolicyFile {
-    /// Checks that every tool has a tier, that every tool that changes something declares its path arguments, and that
-    /// the tool has every declared argument. The format keeps tiers disjoint: a tool has one record, and an action is
-    /// in one tier. The examples of rules are checked when the file loads.
+    /// Checks that every tool has a tier, that every tool that changes something declares its path
+    /// arguments, and that the tool has every declared argument. The format keeps tiers disjoint: a
+    /// tool has one record, and an action is in one tier. The examples of rules are checked when
+    /// the file loads.
     ///
     /// Without `tools`, only the records themselves are checked.
     #[must_use]
@@ -79,7 +82,8 @@ impl PolicyFile {
                     tool.lacks(name, &rule.place, format!("{about}, which `{identity}` does not have"))
                 }));
             } else if rule.family.is_none() && !self.capabilities.contains_key(&identity) {
-                // Names of families cover tools of other names; a record of the name has been complained of.
+                // Names of families cover tools of other names; a record of the name has been
+                // complained of.
                 let help = did_you_mean(&identity, &identities, "remove the rule");
                 let message = format!("the rule `{}` is about `{identity}`, and there is no such tool", rule.text);
                 found.push(error(&rule.place, "policy-no-such-tool", message, help));
@@ -88,8 +92,8 @@ impl PolicyFile {
         found
     }
 
-    /// Finds probable mistakes: shadowed rules, rules that allow arbitrary code, prefixes that cross word boundaries,
-    /// unanchored paths, a mode or default that allows everything.
+    /// Finds probable mistakes: shadowed rules, rules that allow arbitrary code, prefixes that
+    /// cross word boundaries, unanchored paths, a mode or default that allows everything.
     #[must_use]
     pub fn lint(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
@@ -170,7 +174,8 @@ impl PolicyFile {
         }
     }
 
-    /// A deny or an ask that a later allow of another kind overrides: one for commands lifts one over paths.
+    /// A deny or an ask that a later allow of another kind overrides: one for commands lifts one
+    /// over paths.
     fn lifted(&self, at: usize, rule: &Rule, report: Report<'_>) {
         if !self.last_match || rule.effect == Effect::Allow || rule.is_of_commands() {
             return;
@@ -187,7 +192,8 @@ impl PolicyFile {
         }
     }
 
-    /// Tools that rules name and that have no record, beside denies of paths or hosts: their arguments are only guessed at.
+    /// Tools that rules name and that have no record, beside denies of paths or hosts: their
+    /// arguments are only guessed at.
     fn unrecorded(&self, found: &mut Vec<Diagnostic>) {
         if !self.rules.iter().any(|rule| rule.effect == Effect::Deny && !rule.is_of_commands()) {
             return;
@@ -227,7 +233,8 @@ fn error(place: &Place, code: &'static str, message: String, help: impl Into<Str
     Diagnostic::error(code, place.clone(), message).help(help)
 }
 
-/// What to do about an unknown name: take the closest known one, or something else where none is close.
+/// What to do about an unknown name: take the closest known one, or something else where none is
+/// close.
 fn did_you_mean(name: &str, known: &[&str], otherwise: &str) -> String {
     nearest(name, known.iter().copied(), 1)
         .first()

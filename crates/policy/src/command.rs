@@ -2,7 +2,8 @@
 //!
 //! - `git log:*` and `git log *`: these tokens, then any others
 //! - `git log`: exactly these tokens
-//! - `git push --force*`: a `*` inside a token stands for any characters; at the end of the pattern it also allows further tokens
+//! - `git push --force*`: a `*` inside a token stands for any characters; at the end of the pattern
+//!   it also allows further tokens
 //! - `git push * -f`: a `*` of its own stands for any number of tokens
 //! - `*`: every command of the tool, whatever it does
 
@@ -42,7 +43,8 @@ impl CommandPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// [`PatternError`] if the pattern is empty, has an unclosed quote or contains a control character.
+    /// [`PatternError`] if the pattern is empty, has an unclosed quote or contains a control
+    /// character.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
@@ -97,7 +99,8 @@ impl CommandPattern {
         self.tokens.len()
     }
 
-    /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one program.
+    /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one
+    /// program.
     #[must_use]
     pub fn first_is_glob(&self) -> bool {
         matches!(self.tokens.first(), Some(Token::Glob(_) | Token::Many))
@@ -108,14 +111,15 @@ impl CommandPattern {
         self.tokens.first()?.literal()
     }
 
-    /// Whether this pattern covers everything that `other` covers, as far as their literals show. For the lint.
+    /// Whether this pattern covers everything that `other` covers, as far as their literals show.
+    /// For the lint.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         self.any || (!other.any && self.open && other.tokens.starts_with(&self.tokens)) || self == other
     }
 
-    /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths no second word, and a
-    /// `*` in front stands for one program.
+    /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths
+    /// no second word, and a `*` in front stands for one program.
     #[must_use]
     pub fn allows(&self, argv: &[Word]) -> bool {
         if self.any {
@@ -143,8 +147,8 @@ impl CommandPattern {
         }
     }
 
-    /// Whether a token of it stands for the word at a place of a command that it allows. A `*` of its own stands for no
-    /// word in particular, and one at the beginning of a token for no option.
+    /// Whether a token of it stands for the word at a place of a command that it allows. A `*` of
+    /// its own stands for no word in particular, and one at the beginning of a token for no option.
     pub(crate) fn names(&self, argv: &[Word], at: usize) -> bool {
         let Some(word) = argv.get(at) else { return false };
         let fits = |tokens: &[Token], open, words: &[Word]| {
@@ -221,8 +225,8 @@ impl CommandPattern {
         }
     }
 
-    /// Whether a command fits in any form: options in another position, combined letters, words that may become what is
-    /// denied. For ask and deny.
+    /// Whether a command fits in any form: options in another position, combined letters, words
+    /// that may become what is denied. For ask and deny.
     #[must_use]
     pub fn fit_any_form(&self, forms: &[Vec<Word>]) -> Fit {
         let mut best = Fit::No;
@@ -235,7 +239,8 @@ impl CommandPattern {
         best
     }
 
-    /// Compares options as a set: `-r -f` equals `-rf`, and `push main --force` equals `push --force main`.
+    /// Compares options as a set: `-r -f` equals `-rf`, and `push main --force` equals `push
+    /// --force main`.
     fn fit_options(&self, argv: &[Word]) -> Fit {
         let lead = self.tokens.iter().take_while(|t| !t.is_option()).count();
         // Operands may follow the options: `chmod -R 777`.
@@ -356,7 +361,8 @@ fn split(text: &str) -> Result<Vec<Token>, PatternError> {
     Ok(words.into_iter().map(token).collect())
 }
 
-/// The words of a pattern: each character, and whether it is outside of quotes. `None`: a quote is not closed.
+/// The words of a pattern: each character, and whether it is outside of quotes. `None`: a quote is
+/// not closed.
 fn lexed(text: &str) -> Option<Vec<Vec<(char, bool)>>> {
     // The word that is being read, if one has begun.
     let (mut words, mut word, mut quote) = (Vec::new(), None::<Vec<(char, bool)>>, None::<char>);

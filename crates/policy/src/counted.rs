@@ -1,4 +1,5 @@
-//! How often this thread has evaluated a call and read a command line. A test checks that one call is evaluated once.
+//! How often this thread has evaluated a call and read a command line. A test checks that one call
+//! is evaluated once.
 
 use std::cell::Cell;
 
@@ -15,7 +16,8 @@ thread_local! {
     static COUNTED: Cell<Counted> = const { Cell::new(Counted { evaluations: 0, parses: 0 }) };
 }
 
-/// What this thread has done so far; nothing in a build without debug assertions, which does not count.
+/// What this thread has done so far; nothing in a build without debug assertions, which does not
+/// count.
 #[must_use]
 pub fn counted() -> Counted {
     COUNTED.get()

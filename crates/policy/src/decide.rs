@@ -1,8 +1,8 @@
 //! The decision: a pure function of the call, its context and the grants.
 //!
-//! Precedence: the floor (managed denies, protected paths), then deny, then ask, then allow, then the tier. A grant can
-//! lift an ask and nothing else. Nothing here depends on which tools are shown or expanded or which skills are active,
-//! beyond what the context says.
+//! Precedence: the floor (managed denies, protected paths), then deny, then ask, then allow, then
+//! the tier. A grant can lift an ask and nothing else. Nothing here depends on which tools are
+//! shown or expanded or which skills are active, beyond what the context says.
 
 use super::capability::PolicyTier;
 use super::context::{Context, History, PolicyCall, ToolOrigin};
@@ -18,7 +18,8 @@ use crate::diagnostic::visible;
 impl Prepared<'_> {
     /// Decides on the call.
     ///
-    /// Never fails: a call that cannot be evaluated asks. The order of precedence is floor, deny, ask, allow, tier.
+    /// Never fails: a call that cannot be evaluated asks. The order of precedence is floor, deny,
+    /// ask, allow, tier.
     pub fn decide(&self, grants: &[Grant]) -> Verdict {
         self.policy.verdict(self, grants, self.context.interactive)
     }
@@ -38,7 +39,8 @@ struct Caught {
 }
 
 impl Policy {
-    /// Decides on a call about which nothing else is asked, without a disk: see [`Prepared::decide`].
+    /// Decides on a call about which nothing else is asked, without a disk: see
+    /// [`Prepared::decide`].
     pub fn decide(&self, call: &PolicyCall<'_>, context: &Context, grants: &[Grant]) -> Verdict {
         self.prepare(*call, context, None, History::default()).decide(grants)
     }
@@ -69,8 +71,8 @@ impl Policy {
         verdict
     }
 
-    /// Whether a tool is denied whatever its arguments. Such a tool is not shown, not listed, not expandable and not
-    /// named in any error.
+    /// Whether a tool is denied whatever its arguments. Such a tool is not shown, not listed, not
+    /// expandable and not named in any error.
     #[must_use]
     pub fn denies_outright(&self, tool: &str, origin: &ToolOrigin, context: &Context) -> bool {
         let none = serde_json::Value::Object(serde_json::Map::new());
@@ -92,7 +94,8 @@ impl Policy {
         self.rules().any(|r| r.effect != Effect::Deny && (r.tool.fits(call, None, r.effect) || r.family.is_some()))
     }
 
-    /// The decision with its reasons, and whether it stands whatever the mode: the floor, or a managed deny.
+    /// The decision with its reasons, and whether it stands whatever the mode: the floor, or a
+    /// managed deny.
     fn evaluate(&self, cx: &Prepared<'_>, grants: &[Grant]) -> (Decision, Vec<Reason>, bool) {
         if let Some(reason) = floor(cx) {
             return (Decision::Deny, vec![reason], true);
@@ -142,7 +145,8 @@ impl Policy {
         };
         caught.doubt = !caught.asks.is_empty();
         for rule in self.rules().filter(|rule| rule.effect != Effect::Allow) {
-            // A rule that does not match here may still match what an opaque part of the command runs.
+            // A rule that does not match here may still match what an opaque part of the command
+            // runs.
             caught.restricted |= cx.is_shell && rule.is_conditional() && cx.concerns(rule);
             let fit = cx.caught(rule);
             if fit == Fit::No || self.overridden(cx, rule).is_some() {
@@ -169,7 +173,8 @@ impl Policy {
         caught
     }
 
-    /// The later allow in the same file that covers everything that a rule matches, where the last match wins.
+    /// The later allow in the same file that covers everything that a rule matches, where the last
+    /// match wins.
     pub(crate) fn overridden(&self, cx: &Prepared<'_>, rule: &Rule) -> Option<&Rule> {
         let file = self.files.iter().find(|f| f.last_match && f.rules.iter().any(|own| std::ptr::eq(own, rule)))?;
         let later = file.rules.iter().skip_while(|own| !std::ptr::eq(*own, rule)).skip(1);
@@ -181,8 +186,8 @@ impl Policy {
         None
     }
 
-    /// Whether an allow may apply here at all: one from a project only in a trusted workspace, one that depends on a
-    /// server's hints only if the server is trusted.
+    /// Whether an allow may apply here at all: one from a project only in a trusted workspace, one
+    /// that depends on a server's hints only if the server is trusted.
     pub(super) fn may_loosen(&self, rule: &Rule, cx: &Prepared<'_>) -> bool {
         let hinted =
             rule.annotations != super::context::Annotations::default() && matches!(cx.call.origin, ToolOrigin::Mcp(_));

@@ -1,18 +1,23 @@
-//! Evaluates rows of calls, each under its own rules or all under one policy: `toolfold policy eval`.
+//! Evaluates rows of calls, each under its own rules or all under one policy: `toolfold policy
+//! eval`.
 //!
-//! A row is `{"id", "rule": ["allow Bash(git log:*)", …], "tool", "args", "ctx": {…}}`. Besides `allow`, `ask` and
-//! `deny` with a compact rule, a row may contain lines that a policy file writes elsewhere: `default X`, `mode X`,
-//! `tier T name`, `shell S name`, `interactive true|false name`, `builtin READ_ONLY_SAFE_SHELL`,
-//! `host_executable n=path`, and `managed …` and `project …` before a line (the scope of its file). A row whose `profile`
-//! is `last-match` is evaluated in that order. An unknown line makes every call ask, as a malformed deny does.
+//! A row is `{"id", "rule": ["allow Bash(git log:*)", …], "tool", "args", "ctx": {…}}`. Besides
+//! `allow`, `ask` and `deny` with a compact rule, a row may contain lines that a policy file writes
+//! elsewhere: `default X`, `mode X`, `tier T name`, `shell S name`, `interactive true|false name`,
+//! `builtin READ_ONLY_SAFE_SHELL`, `host_executable n=path`, and `managed …` and `project …` before
+//! a line (the scope of its file). A row whose `profile` is `last-match` is evaluated in that
+//! order. An unknown line makes every call ask, as a malformed deny does.
 //!
-//! `ctx` may say `cwd`, `home`, `server` (the MCP server of the tool), `interactive`, `workspace_trusted`,
-//! `server_trusted`, `annotations`, `case_insensitive_fs` and `schema_hash_changed`. Unless it does, the working folder is
-//! `/workspace` and the home folder `/home/user`. Paths are evaluated as written, without looking at the disk of this
-//! machine; a row may define symbolic links as `links: {"path": "target"}`, relative ones below the working folder.
+//! `ctx` may say `cwd`, `home`, `server` (the MCP server of the tool), `interactive`,
+//! `workspace_trusted`, `server_trusted`, `annotations`, `case_insensitive_fs` and
+//! `schema_hash_changed`. Unless it does, the working folder is `/workspace` and the home folder
+//! `/home/user`. Paths are evaluated as written, without looking at the disk of this machine; a row
+//! may define symbolic links as `links: {"path": "target"}`, relative ones below the working
+//! folder.
 //!
-//! What a corpus says of its rows (`expected`, `why`, `source`, …) is not judged. [`unknown_members`] names every other
-//! member: it changes no answer, and might have been meant to.
+//! What a corpus says of its rows (`expected`, `why`, `source`, …) is not judged.
+//! [`unknown_members`] names every other member: it changes no answer, and might have been meant
+//! to.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +54,8 @@ pub struct Evaluated {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalRowError {
-    /// It is not an object, or a member of it has another type than it must have: what the reader says of it.
+    /// It is not an object, or a member of it has another type than it must have: what the reader
+    /// says of it.
     #[error("{0}")]
     Malformed(String),
     /// It names no tool.
@@ -117,7 +123,8 @@ const CIRCUMSTANCES: [&str; 10] = [
     "links",
 ];
 
-/// The members of a row that nothing is made of, with the one that may be meant: rows carry notes, and misspellings.
+/// The members of a row that nothing is made of, with the one that may be meant: rows carry notes,
+/// and misspellings.
 #[must_use]
 pub fn unknown_members(row: &Value) -> Vec<(String, Option<&'static str>)> {
     fn names(value: Option<&Value>) -> impl Iterator<Item = String> {

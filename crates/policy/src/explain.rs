@@ -176,7 +176,8 @@ impl Policy {
         nearest(&own, known.iter().map(String::as_str), 1).first().map(|&close| close.to_owned())
     }
 
-    /// The commands that need no grant, because rules allow them already. Where a rule asks, no allow counts.
+    /// The commands that need no grant, because rules allow them already. Where a rule asks, no
+    /// allow counts.
     fn needs_no_grant(&self, cx: &Prepared<'_>, verdict: &Verdict) -> Vec<usize> {
         let asks = verdict.reasons.iter().any(|reason| reason.effect == Effect::Ask && reason.rule.is_some());
         if asks { Vec::new() } else { self.allowed_commands(cx) }
@@ -263,7 +264,8 @@ fn helps(cx: &Prepared<'_>, verdict: &Verdict, allowed: &[usize]) -> Result<Vec<
         (Some(deny), _) if verdict.decision == Decision::Deny => {
             return Err(format!("nothing, while the rule `{deny}` is in force"));
         }
-        // No allow outranks what may be denied, or an ask; only a remembered approval does the latter.
+        // No allow outranks what may be denied, or an ask; only a remembered approval does the
+        // latter.
         (Some(deny), _) => {
             return Err(format!("no rule, while the rule `{deny}` may deny it: only a person's approval"));
         }

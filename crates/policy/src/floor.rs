@@ -24,7 +24,8 @@ pub(super) fn floor(cx: &Prepared<'_>) -> Option<Reason> {
     protected(cx).or_else(|| answers_itself(cx))
 }
 
-/// Why a person must see a call whatever allows it and in whatever mode, if so: it may be one that the floor denies.
+/// Why a person must see a call whatever allows it and in whatever mode, if so: it may be one that
+/// the floor denies.
 pub(super) fn doubt(cx: &Prepared<'_>) -> Option<Reason> {
     may_read_a_secret(cx).or_else(|| may_answer_itself(cx))
 }
@@ -40,7 +41,8 @@ fn is_below(long: &LexPath, short: &LexPath) -> bool {
     long.base == short.base && long.parts.len() >= short.parts.len() && pairs.all(|(a, b)| is_same_name(a, b))
 }
 
-/// No call writes the policy files and the audit store, and none reads or writes a secret, under whatever name.
+/// No call writes the policy files and the audit store, and none reads or writes a secret, under
+/// whatever name.
 fn protected(cx: &Prepared<'_>) -> Option<Reason> {
     // Most calls write no file, and most contexts have no secret.
     let guarded: LazyCell<Vec<LexPath>, _> = LazyCell::new(|| everywhere(&cx.context.protected, cx));
@@ -59,7 +61,8 @@ fn protected(cx: &Prepared<'_>) -> Option<Reason> {
     None
 }
 
-/// Whether a file is one of these or below one of them, or is written with everything below it, and so with one of them.
+/// Whether a file is one of these or below one of them, or is written with everything below it, and
+/// so with one of them.
 fn is_within(cx: &Prepared<'_>, file: &FileEffect, guarded: &[LexPath]) -> bool {
     // What is known only when it runs is handled by `may_be_protected` and `may_read_a_secret`.
     let Some(path) = file.path.as_ref().filter(|path| path.tail().is_none() && !guarded.is_empty()) else {
@@ -89,8 +92,8 @@ fn may_be(cx: &Prepared<'_>, file: &FileEffect, path: &LexPath, own: &str) -> bo
     PathPattern::literal(own).fit(path, file.recursive, &cx.context, false) != Fit::No
 }
 
-/// Whether a call may read or write a secret: as one of the files below a folder or of a glob, or because a text of it names
-/// the file.
+/// Whether a call may read or write a secret: as one of the files below a folder or of a glob, or
+/// because a text of it names the file.
 fn may_read_a_secret(cx: &Prepared<'_>) -> Option<Reason> {
     let own = &cx.context.secrets;
     if own.is_empty() {
@@ -128,11 +131,12 @@ fn bare(text: &str) -> String {
     text.replace(['\'', '"', '\\'], "")
 }
 
-/// The most commands of a line whose words are searched for answers: guesses about a long text have many more, and the text
-/// itself is searched, too.
+/// The most commands of a line whose words are searched for answers: guesses about a long text have
+/// many more, and the text itself is searched, too.
 const MOST_COMMANDS: usize = 2_000;
 
-/// Whether a command is one by which a person answers. An agent that may run programs must not answer for the person.
+/// Whether a command is one by which a person answers. An agent that may run programs must not
+/// answer for the person.
 fn answers_itself(cx: &Prepared<'_>) -> Option<Reason> {
     let line = line(cx)?;
     for command in &cx.effects.commands {
@@ -191,7 +195,8 @@ fn line<'c>(cx: &'c Prepared<'_>) -> Option<Line<'c>> {
     (copies || cargo || has_any(cx, &["toolfold"])).then(|| Line::new(cx))
 }
 
-/// Whether one of these texts is in the command line, or in what a variable or an escape makes of it.
+/// Whether one of these texts is in the command line, or in what a variable or an escape makes of
+/// it.
 fn has_any(cx: &Prepared<'_>, wanted: &[&str]) -> bool {
     let words = cx.running().flat_map(|(_, command)| known(&command.words));
     for text in words.chain(cx.command_line.as_deref()) {
@@ -203,9 +208,9 @@ fn has_any(cx: &Prepared<'_>, wanted: &[&str]) -> bool {
     false
 }
 
-/// The command of a person among the words that toolfold is given: `approvals approve`, or `accept`, its alias; `approvals
-/// init`, which makes the key for that; `session`, whose lines `accept` and `approve_skill` are a person's too; `undo`, which
-/// writes files without being asked.
+/// The command of a person among the words that toolfold is given: `approvals approve`, or
+/// `accept`, its alias; `approvals init`, which makes the key for that; `session`, whose lines
+/// `accept` and `approve_skill` are a person's too; `undo`, which writes files without being asked.
 fn of_a_person(given: &[Word]) -> Option<&'static str> {
     let known: Vec<&str> = known(given).collect();
     // Cargo's example of that name is another program.

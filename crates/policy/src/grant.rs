@@ -1,7 +1,7 @@
 //! Grants: remembered approvals, which are data and never patterns.
 //!
-//! A grant names a tool by its identity and, for shells, the first words of a command as literal tokens. It can turn an
-//! ask into an allow and nothing else.
+//! A grant names a tool by its identity and, for shells, the first words of a command as literal
+//! tokens. It can turn an ask into an allow and nothing else.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -181,7 +181,8 @@ impl Grant {
         }
     }
 
-    /// Whether it covers a command. `option`: the place of its last option that no row lists, which the grant must name.
+    /// Whether it covers a command. `option`: the place of its last option that no row lists, which
+    /// the grant must name.
     fn covers_command(&self, words: &[&str], option: Option<usize>) -> bool {
         let GrantTarget::Command { tokens, open } = &self.target else { return false };
         let begins = words.len() >= tokens.len() && words.iter().zip(tokens).all(|(word, token)| word == token);
@@ -195,7 +196,8 @@ fn is_narrow(tokens: &[&str], open: bool) -> bool {
     let base = base_name(program);
     let (kinds, second) = (programs::kinds(base), rest.first().copied().unwrap_or_default());
     if kinds.interpreter || kinds.shell {
-        // The path of a script narrows an interpreter. An option does not, nor does the interpreter alone.
+        // The path of a script narrows an interpreter. An option does not, nor does the interpreter
+        // alone.
         let script = !second.starts_with('-') && second.contains(['.', '/']);
         return script && !kinds.takes_text && !kinds.awk;
     }
@@ -213,8 +215,8 @@ fn is_narrow(tokens: &[&str], open: bool) -> bool {
     !(open && wide)
 }
 
-/// What a person may be offered to remember for a call: the very same call, and no more. `allowed`: the commands that need
-/// no grant.
+/// What a person may be offered to remember for a call: the very same call, and no more. `allowed`:
+/// the commands that need no grant.
 pub(crate) fn offer(cx: &Prepared<'_>, allowed: &[usize]) -> Result<Vec<GrantTarget>, GrantError> {
     if let Some(reason) = floor::doubt(cx) {
         return Err(GrantError::Floor(reason.text));
@@ -256,7 +258,8 @@ fn unlisted(cx: &Prepared<'_>, index: usize) -> impl Iterator<Item = usize> {
     options.filter(move |(of, _)| *of == index).map(|(_, at)| at)
 }
 
-/// The ids of the grants that together lift an ask, or `None`. `allowed`: the commands that need no grant.
+/// The ids of the grants that together lift an ask, or `None`. `allowed`: the commands that need no
+/// grant.
 pub(crate) fn covers(grants: &[Grant], cx: &Prepared<'_>, allowed: &[usize]) -> Option<String> {
     let mut live: Vec<&Grant> = grants.iter().filter(|grant| grant.is_live(&cx.context)).collect();
     live.retain(|grant| grant.tool == cx.call.tool && grant.origin == *cx.call.origin);

@@ -1,4 +1,5 @@
-//! Texts that a program may take for code or for files, where nothing is known of it: enough to ask, never to deny.
+//! Texts that a program may take for code or for files, where nothing is known of it: enough to
+//! ask, never to deny.
 
 use std::cell::LazyCell;
 
@@ -13,7 +14,8 @@ fn is_apart(c: char) -> bool {
     c.is_whitespace() || "\"'`()[]{}<>|;&,=@:!$%?*\\".contains(c)
 }
 
-/// Whether a text names a program and its subcommands, each as a whole word of it, also with quotes inside a name.
+/// Whether a text names a program and its subcommands, each as a whole word of it, also with quotes
+/// inside a name.
 pub(super) fn names(text: &str, words: &[&str]) -> bool {
     let among =
         |text: &str, word: &str| text.contains(word) && text.split(is_apart).any(|part| base_name(part) == word);

@@ -1,8 +1,8 @@
 //! Hosts and patterns over them.
 //!
-//! An allow fits only a host in its plain form, in a URL that every parser reads in the same way. A deny compares every
-//! host that some parser may read: after user names, backslashes and escapes, in other Unicode forms and Punycode, and
-//! an address in all its notations.
+//! An allow fits only a host in its plain form, in a URL that every parser reads in the same way. A
+//! deny compares every host that some parser may read: after user names, backslashes and escapes,
+//! in other Unicode forms and Punycode, and an address in all its notations.
 
 use std::collections::BTreeSet;
 
@@ -129,14 +129,16 @@ impl Host {
         Self { plain: None, readings: BTreeSet::new(), web: false, guess: false }
     }
 
-    /// A word of a command that may be a host without a scheme: compared by ask and deny, but never a reason for doubt.
+    /// A word of a command that may be a host without a scheme: compared by ask and deny, but never
+    /// a reason for doubt.
     pub(crate) fn guess(word: &str) -> Self {
         Self { plain: None, guess: true, ..Self::read(word) }
     }
 }
 
-/// The host of a URL or a bare host, in lower case. `None` where the text is no host in its plain form: it is malformed, or
-/// two parsers might read different hosts. A URL that names no host is such a text, too.
+/// The host of a URL or a bare host, in lower case. `None` where the text is no host in its plain
+/// form: it is malformed, or two parsers might read different hosts. A URL that names no host is
+/// such a text, too.
 fn plain(url: &str) -> Option<String> {
     let rest = match url.split_once("://") {
         Some((scheme, rest)) if is_scheme(scheme) => rest,
@@ -195,7 +197,8 @@ fn seen_by_some(url: &str) -> BTreeSet<String> {
     let mut hosts = BTreeSet::new();
     let pieces = texts.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.split(['@', '\\'])));
     for piece in pieces {
-        // `https:/x`, `https:x` and `https:\\x` are the same to a browser; `blob:https://x` contains another URL.
+        // `https:/x`, `https:x` and `https:\\x` are the same to a browser; `blob:https://x`
+        // contains another URL.
         let mut rests = vec![piece];
         let mut rest = piece;
         while let Some((_, behind)) = rest.split_once(':').filter(|(scheme, _)| is_scheme(scheme) && rests.len() < 5) {
@@ -235,7 +238,8 @@ fn letters(label: &str) -> String {
     }
 }
 
-/// A host in the notations that a deny compares: case-folded, with Punycode decoded, and as every address it may be.
+/// A host in the notations that a deny compares: case-folded, with Punycode decoded, and as every
+/// address it may be.
 fn notations(host: &str) -> Vec<String> {
     // The ideographic full stop separates labels too (RFC 3490, 3.1).
     let folded = fold(host).replace('\u{3002}', ".");

@@ -1,10 +1,12 @@
 //! Where paths lead: symbolic links as data that the host provides.
 //!
-//! The layer sees no disk. A host with disk access provides a [`Disk`], and [`Policy::prepare`](super::Policy::prepare)
-//! asks it about every path that the call and the rules name. The result is data: the same call, context and [`Links`]
-//! give the same decision on any machine.
+//! The layer sees no disk. A host with disk access provides a [`Disk`], and
+//! [`Policy::prepare`](super::Policy::prepare) asks it about every path that the call and the rules
+//! name. The result is data: the same call, context and [`Links`] give the same decision on any
+//! machine.
 //!
-//! An allow must fit the path as written *and* its real path. A deny, an ask and the floor apply if either fits.
+//! An allow must fit the path as written *and* its real path. A deny, an ask and the floor apply if
+//! either fits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +21,8 @@ mod lookup;
 
 pub(super) use self::lookup::look_up;
 
-/// The maximum number of links that are followed for one path, as in Linux (`MAXSYMLINKS`, path_resolution(7)).
+/// The maximum number of links that are followed for one path, as in Linux (`MAXSYMLINKS`,
+/// path_resolution(7)).
 pub const MAX_LINKS: usize = 40;
 
 /// Access to the disk of a host.
@@ -27,15 +30,16 @@ pub trait Disk: Send + Sync {
     /// What is at an absolute path whose folders are not links.
     fn look(&self, path: &str) -> DiskEntry;
 
-    /// The names in a folder whose path has no links, in any order, for globs. Empty if it is not a folder or does not
-    /// exist. `None`: the folder cannot be listed.
+    /// The names in a folder whose path has no links, in any order, for globs. Empty if it is not a
+    /// folder or does not exist. `None`: the folder cannot be listed.
     fn names(&self, folder: &str) -> Option<Vec<String>> {
         let _ = folder;
         None
     }
 
-    /// The names in a folder with what each is, to look for what a rule denies. `None`: the folder cannot be listed. By
-    /// default every name is [looked](Self::look) at; a disk that knows more when it lists a folder says so.
+    /// The names in a folder with what each is, to look for what a rule denies. `None`: the folder
+    /// cannot be listed. By default every name is [looked](Self::look) at; a disk that knows more
+    /// when it lists a folder says so.
     fn entries(&self, folder: &str) -> Option<Vec<(String, EntryKind)>> {
         let mut entries = Vec::new();
         for name in self.names(folder)? {
@@ -49,8 +53,9 @@ pub trait Disk: Send + Sync {
         Some(entries)
     }
 
-    /// Whether a program is the one that people approve calls with, under another name: its content decides. `program` is an
-    /// absolute path, links not followed, or a bare name that a shell would look up. By default no program is.
+    /// Whether a program is the one that people approve calls with, under another name: its content
+    /// decides. `program` is an absolute path, links not followed, or a bare name that a shell
+    /// would look up. By default no program is.
     fn is_own_program(&self, program: &str) -> bool {
         let _ = program;
         false
@@ -81,14 +86,15 @@ pub enum DiskEntry {
     Unknown,
 }
 
-/// The paths that symbolic links lead elsewhere. A path that is not listed leads to itself. Also what a look at the disk
-/// did not find, which is not stored.
+/// The paths that symbolic links lead elsewhere. A path that is not listed leads to itself. Also
+/// what a look at the disk did not find, which is not stored.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Links {
     /// Where each path leads; `None`: unknown.
     leads: BTreeMap<String, Option<String>>,
-    /// What a look below a folder found that fits a pattern, or why it found nothing out; `None`: nothing fits.
+    /// What a look below a folder found that fits a pattern, or why it found nothing out; `None`:
+    /// nothing fits.
     #[serde(skip)]
     looked: Vec<(String, PathPattern, Option<String>)>,
     /// The words of the call that name this program itself, which the floor denies to run.
@@ -170,8 +176,8 @@ impl Links {
         self.leads.get(glob).is_some_and(|real| real.as_deref() == Some(glob))
     }
 
-    /// Where a path leads: to a path without links, or nobody knows where, as in a cycle of links or behind a folder that
-    /// cannot be read.
+    /// Where a path leads: to a path without links, or nobody knows where, as in a cycle of links
+    /// or behind a folder that cannot be read.
     pub(crate) fn lead<'a>(&'a self, path: &'a str) -> Option<&'a str> {
         self.leads.get(path).map_or(Some(path), Option::as_deref)
     }
@@ -208,9 +214,9 @@ impl Disk for LinkTable {
     }
 }
 
-/// Follows every link in an absolute path as the kernel does. The target of a dangling link counts, and segments that
-/// do not exist yet are kept. `None` where the result is unknown: more than [`MAX_LINKS`] links, or a part that cannot
-/// be examined.
+/// Follows every link in an absolute path as the kernel does. The target of a dangling link counts,
+/// and segments that do not exist yet are kept. `None` where the result is unknown: more than
+/// [`MAX_LINKS`] links, or a part that cannot be examined.
 #[must_use]
 pub fn follow(path: &str, disk: &dyn Disk) -> Option<String> {
     let mut todo: Vec<String> = path.split('/').rev().map(str::to_owned).collect();

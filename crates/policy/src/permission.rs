@@ -1,4 +1,5 @@
-//! What allows a call: a rule for each thing that it does, the built-in table of read-only commands, or its tier.
+//! What allows a call: a rule for each thing that it does, the built-in table of read-only
+//! commands, or its tier.
 
 use super::argv::{Word, base_name, display};
 use super::decide::by_rule;
@@ -38,7 +39,8 @@ impl<'r> Allows<'r> {
 }
 
 impl Policy {
-    /// What allows the call, or why it is not allowed. `asked`: what a rule asks about counts as allowed.
+    /// What allows the call, or why it is not allowed. `asked`: what a rule asks about counts as
+    /// allowed.
     pub(super) fn permission(&self, cx: &Prepared<'_>, restricted: bool, asked: bool) -> Result<Reason, Reason> {
         let unsure = match &cx.unreadable {
             Some(why) => Some(why.clone()),
@@ -116,7 +118,8 @@ impl Policy {
         self.each_allowed(cx, rules).map_err(|text| Reason { text, ..refusal })
     }
 
-    /// The rule that allows the last command of a line of which every part is allowed; or which part is not.
+    /// The rule that allows the last command of a line of which every part is allowed; or which
+    /// part is not.
     fn each_allowed(&self, cx: &Prepared<'_>, rules: &[&Rule]) -> Result<Reason, String> {
         let mut by = None;
         for (index, command) in cx.running() {
@@ -184,7 +187,8 @@ fn is_blanket(cx: &Prepared<'_>, rule: &Rule) -> bool {
     rule.is_of_commands() && rule.command.as_ref().is_none_or(|pattern| pattern.any) && cx.of_tool(rule)
 }
 
-/// A rule that names a wrapper together with the program it starts covers that program too: `npx tsc:*`.
+/// A rule that names a wrapper together with the program it starts covers that program too: `npx
+/// tsc:*`.
 fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
     let inner = cx.words_of(index)?;
     let outer = cx.words_of(index.checked_sub(1)?)?;
@@ -201,7 +205,8 @@ fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Optio
     None
 }
 
-/// Whether an allow names an unknown part: the interpreter of its code, or the word that is its option.
+/// Whether an allow names an unknown part: the interpreter of its code, or the word that is its
+/// option.
 fn names_part(cx: &Prepared<'_>, rule: &Rule, part: &Unknown) -> bool {
     part.interpreter.is_some_and(|index| names_interpreter(cx, rule, index))
         || part.option.is_some_and(|(index, at)| names_word(cx, rule, index, at))
@@ -211,19 +216,22 @@ fn names_part(cx: &Prepared<'_>, rule: &Rule, part: &Unknown) -> bool {
 fn names_interpreter(cx: &Prepared<'_>, rule: &Rule, index: usize) -> bool {
     let (Some(words), Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
     let Some(program) = words.first().and_then(Word::get) else { return false };
-    // A rule that names more than the interpreter means that, and no code; one that names the code means the code.
+    // A rule that names more than the interpreter means that, and no code; one that names the code
+    // means the code.
     let wide = pattern.len() == 1 || pattern.len() >= words.len() && pattern.is_word_by_word();
     wide && pattern.program() == Some(program) && pattern.allows(words) && cx.of_tool(rule)
 }
 
-/// Whether an allow names a word of a command, and not only what is before it, or allows it as an option.
+/// Whether an allow names a word of a command, and not only what is before it, or allows it as an
+/// option.
 fn names_word(cx: &Prepared<'_>, rule: &Rule, index: usize, at: usize) -> bool {
     let (Some(words), Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
     let named = pattern.names(words, at) || rule.options.iter().any(|option| option.covers(words, at));
     named && pattern.allows(words) && cx.of_tool(rule)
 }
 
-/// Whether an argument that nobody declares may be what the tool takes, and names a place elsewhere.
+/// Whether an argument that nobody declares may be what the tool takes, and names a place
+/// elsewhere.
 fn is_astray(cx: &Prepared<'_>, file: &FileEffect) -> bool {
     if !cx.is_recorded {
         return is_elsewhere(&file.text);

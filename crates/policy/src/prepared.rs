@@ -23,8 +23,9 @@ mod matching;
 
 pub(crate) use self::matching::SideEffect;
 
-/// A call, read once: what it would do, and what is known about its tool. Every answer about the call is a function of this:
-/// the decision, what a person is shown, how the call is undone. Bound as `cx` throughout the layer.
+/// A call, read once: what it would do, and what is known about its tool. Every answer about the
+/// call is a function of this: the decision, what a person is shown, how the call is undone. Bound
+/// as `cx` throughout the layer.
 pub struct Prepared<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) call: PolicyCall<'a>,
@@ -45,9 +46,11 @@ pub struct Prepared<'a> {
     hinted: OnceCell<Vec<FileEffect>>,
     /// The hosts that the call names.
     pub(crate) hosts: Vec<Host>,
-    /// Hosts that words of a command may name, whatever its program makes of them; found when a rule needs them.
+    /// Hosts that words of a command may name, whatever its program makes of them; found when a
+    /// rule needs them.
     mentioned: OnceCell<Vec<Host>>,
-    /// Hosts that arguments which no record declares may name. Only denies and allows of hosts consider them.
+    /// Hosts that arguments which no record declares may name. Only denies and allows of hosts
+    /// consider them.
     pub(crate) suspect_hosts: Vec<Host>,
     /// Whether somebody wrote a record of the tool. Then what it does not declare is only in doubt.
     pub(crate) is_recorded: bool,
@@ -57,8 +60,8 @@ pub struct Prepared<'a> {
 }
 
 impl Policy {
-    /// Reads a call, so that questions about it can be answered. With a disk, its links are followed now; without one, they
-    /// are those of the context.
+    /// Reads a call, so that questions about it can be answered. With a disk, its links are
+    /// followed now; without one, they are those of the context.
     pub fn prepare<'a>(
         &'a self,
         call: PolicyCall<'a>,
@@ -131,7 +134,8 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Where the disk was looked at, a folder that holds what a rule is about is read with all that is in it.
+    /// Where the disk was looked at, a folder that holds what a rule is about is read with all that
+    /// is in it.
     fn find_folders(&mut self) {
         let Some(links) = self.context.links.as_ref().filter(|_| !self.is_shell) else { return };
         for file in self.effects.files.iter_mut().take(self.reads) {
@@ -141,7 +145,8 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Why an argument that the decision depends on cannot be read, if so. `own`: the record without what a project adds.
+    /// Why an argument that the decision depends on cannot be read, if so. `own`: the record
+    /// without what a project adds.
     fn why_unreadable(&self, own: &ToolCapability) -> Option<String> {
         let (arguments, capability) = (self.call.arguments, self.capability.as_ref());
         let lists = capability.reads.iter().chain(capability.writes.iter().flatten()).chain(&capability.hosts);
@@ -166,7 +171,8 @@ impl<'a> Prepared<'a> {
         if !arguments.is_object() {
             return Some(cannot_be_read("arguments"));
         }
-        // One folder and one target are judged: where alternatives name several, none of them is sure to be the one.
+        // One folder and one target are judged: where alternatives name several, none of them is
+        // sure to be the one.
         for names in single {
             let found = texts(arguments, names);
             if found.iter().any(|other| Some(other) != found.first()) {
@@ -177,7 +183,8 @@ impl<'a> Prepared<'a> {
         Some(format!("`{name}` may change what the command does, and no record declares it"))
     }
 
-    /// The first place that the call names with characters that a person cannot see. Those of a command are an unknown.
+    /// The first place that the call names with characters that a person cannot see. Those of a
+    /// command are an unknown.
     fn unseen(&self) -> Option<&str> {
         let arguments = self.call.arguments;
         let urls = self.capability.hosts.iter().flat_map(|names| texts(arguments, names));
@@ -197,7 +204,8 @@ impl<'a> Prepared<'a> {
         self.context.links.as_ref()
     }
 
-    /// Whether a folder is the one where the agent works. An argument that names another is the agent's own choice.
+    /// Whether a folder is the one where the agent works. An argument that names another is the
+    /// agent's own choice.
     pub(crate) fn is_here(&self, folder: &LexPath) -> bool {
         is_here(folder, &self.context)
     }
@@ -217,15 +225,16 @@ impl<'a> Prepared<'a> {
         self.effects.files.iter().filter(|file| is_search(file))
     }
 
-    /// Whether the call does nothing but read, so that what is on the disk now is what it will find.
+    /// Whether the call does nothing but read, so that what is on the disk now is what it will
+    /// find.
     pub(crate) fn only_looks(&self) -> bool {
         self.effects.written().next().is_none()
             && self.effects.unknowns.is_empty()
             && self.running().all(|(_, command)| looks(&command.words))
     }
 
-    /// The first file that a symbolic link leads elsewhere, and its real path. A remembered approval does not cover
-    /// such a file: the link may have changed since.
+    /// The first file that a symbolic link leads elsewhere, and its real path. A remembered
+    /// approval does not cover such a file: the link may have changed since.
     pub(crate) fn led_astray(&self) -> Option<(&FileEffect, Option<String>)> {
         self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(&self.context)?)))
     }

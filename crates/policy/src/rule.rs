@@ -39,10 +39,11 @@ impl PolicyScope {
 pub enum ToolPattern {
     /// `*`
     Any,
-    /// A name or glob. An allow covers native tools only; ask and deny cover every tool of that name.
-    Name(String),
-    /// A tool of an MCP server. An allow compares the server literally; ask and deny cover every tool that claims the
+    /// A name or glob. An allow covers native tools only; ask and deny cover every tool of that
     /// name.
+    Name(String),
+    /// A tool of an MCP server. An allow compares the server literally; ask and deny cover every
+    /// tool that claims the name.
     Mcp {
         /// The server's id.
         server: String,
@@ -97,7 +98,8 @@ impl ToolPattern {
         }
     }
 
-    /// Whether the pattern covers a call: by the name of its tool or, for ask and deny, by the target of the dispatch.
+    /// Whether the pattern covers a call: by the name of its tool or, for ask and deny, by the
+    /// target of the dispatch.
     pub(crate) fn fits(&self, call: &PolicyCall<'_>, target: Option<&str>, effect: Effect) -> bool {
         // A name with invisible characters is not the name that was allowed.
         let plain = !has_unseen(call.tool);
@@ -126,7 +128,8 @@ impl ToolPattern {
     }
 }
 
-/// Whether a pattern fits a name as ask and deny compare it: names that a person would read as the same are the same.
+/// Whether a pattern fits a name as ask and deny compare it: names that a person would read as the
+/// same are the same.
 fn like(pattern: &str, name: &str) -> bool {
     glob(pattern, name) || glob(&fold(pattern), &fold(name))
 }
@@ -168,7 +171,8 @@ pub struct Rule {
     pub family: Option<Family>,
     /// The commands that it covers.
     pub command: Option<CommandPattern>,
-    /// For an allow over commands: options that it covers though no row of the table of programs calls them harmless.
+    /// For an allow over commands: options that it covers though no row of the table of programs
+    /// calls them harmless.
     pub options: Vec<OptionPattern>,
     /// The paths that it covers, and the kind of access. No access: any.
     pub path: Option<(PathPattern, Option<Access>)>,
@@ -222,7 +226,8 @@ impl Rule {
             || !self.args.is_empty()
     }
 
-    /// Whether it covers a tool: by name, or as one of its family. An allow for a family covers native tools only.
+    /// Whether it covers a tool: by name, or as one of its family. An allow for a family covers
+    /// native tools only.
     pub(crate) fn covers(&self, call: &PolicyCall<'_>, target: Option<&str>, family: Option<Family>) -> bool {
         let of_family = self.family.is_some() && self.family == family;
         self.tool.fits(call, target, self.effect)
@@ -256,8 +261,9 @@ fn has_hint(want: Option<bool>, have: Option<bool>) -> bool {
     want.is_none() || want == have
 }
 
-/// For an allow, every string of the argument must fit, and none that a wildcard covers has characters that a person cannot
-/// see: a line end in an address is another header. For ask and deny, one is enough.
+/// For an allow, every string of the argument must fit, and none that a wildcard covers has
+/// characters that a person cannot see: a line end in an address is another header. For ask and
+/// deny, one is enough.
 fn arg_fits(arguments: &Value, name: &str, pattern: &str, loosen: bool) -> bool {
     let value = if name == "*" { Some(arguments) } else { arguments.get(name) };
     let mut leaves = Vec::new();

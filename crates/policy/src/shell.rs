@@ -1,16 +1,16 @@
 //! What a shell command would do, read without running it.
 //!
-//! [`effects`] turns a command line into three lists: every **command** that may run (also through wrappers, in
-//! substitutions and in branches that may not be taken), every **file** that may be read or written, and every
-//! **unknown**, a part whose meaning is known only when it runs. The policy then checks that each command, each file
-//! and each unknown is allowed.
+//! [`effects`] turns a command line into three lists: every **command** that may run (also through
+//! wrappers, in substitutions and in branches that may not be taken), every **file** that may be
+//! read or written, and every **unknown**, a part whose meaning is known only when it runs. The
+//! policy then checks that each command, each file and each unknown is allowed.
 //!
-//! Nothing is omitted silently: whatever cannot be read becomes an unknown. The words are those of bash 5 run as
-//! `bash -c`, without aliases, startup files or hostile variables in the inherited environment. Symbolic links and the
-//! contents of scripts on disk are not examined.
+//! Nothing is omitted silently: whatever cannot be read becomes an unknown. The words are those of
+//! bash 5 run as `bash -c`, without aliases, startup files or hostile variables in the inherited
+//! environment. Symbolic links and the contents of scripts on disk are not examined.
 //!
-//! Without the feature `shell`, every command is one opaque unknown, together with heuristic guesses, so that denies
-//! still apply.
+//! Without the feature `shell`, every command is one opaque unknown, together with heuristic
+//! guesses, so that denies still apply.
 
 use super::argv::Word;
 use super::dialect::Dialect;
@@ -60,8 +60,8 @@ pub fn effects(command: &str, start: &LexPath) -> SideEffects {
 
 /// Reads a command line of a shell that starts in the folder `start`.
 ///
-/// Never fails: whatever cannot be read is an unknown. Time and memory are bounded by [`MAX_CHARS`],
-/// [`MAX_COMMANDS`] and [`MAX_DEPTH`].
+/// Never fails: whatever cannot be read is an unknown. Time and memory are bounded by
+/// [`MAX_CHARS`], [`MAX_COMMANDS`] and [`MAX_DEPTH`].
 #[must_use]
 pub fn effects_in(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     let mut found = read(command, start, dialect);
@@ -91,15 +91,16 @@ fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     if let Some(why) = doubt {
         found.unknown("dialect", why, Weight::Code);
     }
-    // What no reader reads is code: `syntax`. What is read, but outside the strict grammar, is a value.
+    // What no reader reads is code: `syntax`. What is read, but outside the strict grammar, is a
+    // value.
     if let Some(why) = refused {
         found.unknown("strict", why, Weight::Value);
     }
     found
 }
 
-/// The forms of a command that ask and deny compare: as written, with the program without its folder, and `git` without
-/// the options before its subcommand.
+/// The forms of a command that ask and deny compare: as written, with the program without its
+/// folder, and `git` without the options before its subcommand.
 pub(crate) fn forms(words: &[Word]) -> Vec<Vec<Word>> {
     let mut all = vec![words.to_vec()];
     let Some(program) = words.first().and_then(Word::get) else { return all };

@@ -1,8 +1,8 @@
 //! What a call writes, as far as a copy of it, made before the call, can undo the call.
 //!
-//! This layer sees no disk: it says which paths are to be copied, or why a copy would promise too much. The copies are
-//! the host's, behind [`Snapshots`]. A call is undoable by snapshot only if both say so; otherwise it is shown as
-//! irreversible.
+//! This layer sees no disk: it says which paths are to be copied, or why a copy would promise too
+//! much. The copies are the host's, behind [`Snapshots`]. A call is undoable by snapshot only if
+//! both say so; otherwise it is shown as irreversible.
 
 use serde::{Deserialize, Serialize};
 
@@ -116,8 +116,9 @@ pub trait Snapshots: Send + Sync {
 }
 
 impl Prepared<'_> {
-    /// How the tool of the call can be undone by its record, and for the class `snapshot` which paths are to be copied, or
-    /// [`NoSnapshot`] where a copy of the known paths would not undo the call.
+    /// How the tool of the call can be undone by its record, and for the class `snapshot` which
+    /// paths are to be copied, or [`NoSnapshot`] where a copy of the known paths would not undo the
+    /// call.
     pub fn undo(&self) -> (Undo, Result<Vec<WrittenPath>, NoSnapshot>) {
         match self.capability.undo {
             Undo::Snapshot => (Undo::Snapshot, written(self).map_err(NoSnapshot::new)),
@@ -154,7 +155,8 @@ fn written(cx: &Prepared<'_>) -> Result<Vec<WrittenPath>, String> {
 fn path_of(cx: &Prepared<'_>, file: &FileEffect) -> Option<String> {
     let path = file.path.as_ref().filter(|path| file.certain && path.tail().is_none())?;
     let absolute = path.absolute(&cx.context);
-    // `..` leads elsewhere behind a link: then it is another file for a shell than for other programs.
+    // `..` leads elsewhere behind a link: then it is another file for a shell than for other
+    // programs.
     let one_place = match path.spots(&cx.context).as_slice() {
         [_] => true,
         spots => lead_to_one(spots, cx.context.links.as_ref()?),
@@ -183,8 +185,8 @@ fn is_exact(words: &[Word], role: Role) -> bool {
     }
 }
 
-/// Whether a program writes its operands and nothing else, with these arguments. By its row: of a program without one it
-/// is unknown what it writes.
+/// Whether a program writes its operands and nothing else, with these arguments. By its row: of a
+/// program without one it is unknown what it writes.
 fn writes_operands(program: &str, arguments: &[&str]) -> bool {
     let Some(row) = programs::row(base_name(program)).filter(|row| row.is.writes_operands) else { return false };
     if row.writes_more.iter().any(|option| arguments.iter().any(|argument| may_be(argument, option))) {
@@ -198,7 +200,8 @@ fn keeps_old_file(argument: &str) -> bool {
     is_cluster(argument) && argument.contains('i') && !argument.ends_with('i')
 }
 
-/// Whether an argument is this option: a long one, which may be cut short, or a letter among others.
+/// Whether an argument is this option: a long one, which may be cut short, or a letter among
+/// others.
 fn may_be(argument: &str, option: &str) -> bool {
     if option.starts_with("--") {
         let name = argument.split('=').next().unwrap_or(argument);

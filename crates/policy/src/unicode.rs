@@ -1,8 +1,9 @@
 //! Unicode: which names are equivalent, and which characters are invisible.
 //!
-//! A file system may treat different texts as the same name: in another case, in another Unicode form (é as one
-//! character or as two), with characters that it ignores. For ask and deny, every such pair is the same name. For an
-//! allow, no pair is, unless the context says so. Compare CVE-2014-9390 in Git: `.g\u{200c}it` on HFS+.
+//! A file system may treat different texts as the same name: in another case, in another Unicode
+//! form (é as one character or as two), with characters that it ignores. For ask and deny, every
+//! such pair is the same name. For an allow, no pair is, unless the context says so. Compare
+//! CVE-2014-9390 in Git: `.g\u{200c}it` on HFS+.
 
 use std::borrow::Cow;
 
@@ -16,18 +17,20 @@ use crate::diagnostic::{Invisible, invisible};
 pub(crate) enum Equivalence {
     /// The same characters.
     Exact,
-    /// The same characters after NFC, except for letters both of whose cases agree: what a case-insensitive file system
-    /// certainly treats as the same.
+    /// The same characters after NFC, except for letters both of whose cases agree: what a
+    /// case-insensitive file system certainly treats as the same.
     IgnoringCase,
-    /// The same characters after NFC and without invisible ones: what a case-sensitive file system may treat as the
-    /// same.
+    /// The same characters after NFC and without invisible ones: what a case-sensitive file system
+    /// may treat as the same.
     Normalized,
-    /// Whatever some file system treats as the same: after case folding, NFKC, and without invisible characters.
+    /// Whatever some file system treats as the same: after case folding, NFKC, and without
+    /// invisible characters.
     Confusable,
 }
 
 impl Equivalence {
-    /// The equivalence that a rule uses. `narrow`: it allows. `case_sensitive`: what the context says about file names.
+    /// The equivalence that a rule uses. `narrow`: it allows. `case_sensitive`: what the context
+    /// says about file names.
     pub(crate) fn of(narrow: bool, case_sensitive: Option<bool>) -> Self {
         match (narrow, case_sensitive) {
             (true, Some(false)) => Self::IgnoringCase,
@@ -63,7 +66,8 @@ pub(crate) fn is_same_name(a: &str, b: &str) -> bool {
     a == b || fold(a) == fold(b)
 }
 
-/// Whether a character is invisible or changes how others are displayed: every invisible one but variation selectors.
+/// Whether a character is invisible or changes how others are displayed: every invisible one but
+/// variation selectors.
 pub(crate) fn is_unseen(c: char) -> bool {
     !matches!(invisible(c), None | Some(Invisible::Selector))
 }
@@ -91,8 +95,8 @@ fn normalized(text: &str) -> Cow<'_, str> {
     if text.is_ascii() { strip(text) } else { strip(text).nfc().collect::<String>().into() }
 }
 
-/// A text in NFKC, without invisible characters and case-folded: to upper case and then to lower case, so that `ß`
-/// becomes `ss`, `ſ` becomes `s` and the Kelvin sign becomes `k`.
+/// A text in NFKC, without invisible characters and case-folded: to upper case and then to lower
+/// case, so that `ß` becomes `ss`, `ſ` becomes `s` and the Kelvin sign becomes `k`.
 pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         let text = strip(text);
@@ -103,7 +107,8 @@ pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     folded.nfkc().collect::<String>().into()
 }
 
-/// Whether two letters are equal in both upper and lower case. The Kelvin sign and `k` are not: only lower case agrees.
+/// Whether two letters are equal in both upper and lower case. The Kelvin sign and `k` are not:
+/// only lower case agrees.
 fn differs_only_in_case(a: char, b: char) -> bool {
     a == b || (a.to_lowercase().eq(b.to_lowercase()) && a.to_uppercase().eq(b.to_uppercase()))
 }

@@ -1,6 +1,8 @@
-//! What a chain says of consent: who was asked for what, what was approved, used, remembered and revoked.
+//! What a chain says of consent: who was asked for what, what was approved, used, remembered and
+//! revoked.
 //!
-//! The tables of approvals and grants are a cache of the chain. A row that says more than the chain does is forged.
+//! The tables of approvals and grants are a cache of the chain. A row that says more than the chain
+//! does is forged.
 
 use std::collections::HashMap;
 
@@ -11,8 +13,8 @@ use crate::approval::{Approval, ApprovalState, WAIT_MS};
 use crate::canonical::digest;
 use crate::grant::{Bound, Grant};
 
-/// What the chain does not know of an approval or a grant that a store has. Its `Display` is the reason, in lower case
-/// without a full stop.
+/// What the chain does not know of an approval or a grant that a store has. Its `Display` is the
+/// reason, in lower case without a full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unproven(String);
@@ -36,8 +38,8 @@ struct Standing {
 /// What is on record of a grant.
 #[derive(Debug, Clone)]
 struct Remembered {
-    /// What identifies its content: its digest; in a record of an older version, which bound a grant to nothing, the
-    /// fields that it has.
+    /// What identifies its content: its digest; in a record of an older version, which bound a
+    /// grant to nothing, the fields that it has.
     proof: Result<String, Value>,
     revoked: bool,
 }

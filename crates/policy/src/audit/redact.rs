@@ -22,18 +22,21 @@ const NAMES: &str = "*password* *passwd* *passphrase* *secret* *token *_token* *
 const SHAPES: &str = "sk- sk_live_ rk_live_ ghp_ gho_ ghs_ ghu_ github_pat_ glpat- xoxb- xoxp- xoxa- AKIA ASIA AIza ya29. \
     eyJ hf_ npm_ pypi- tfk_";
 
-/// Whether the value of an argument of this name is a secret. `more` contains further globs over names.
+/// Whether the value of an argument of this name is a secret. `more` contains further globs over
+/// names.
 fn is_secret(name: &str, more: &[&str]) -> bool {
     NAMES.split_whitespace().chain(more.iter().copied()).any(|glob| glob_fold(glob, name))
 }
 
-/// The arguments without secrets, with long strings truncated. `more` contains further globs over argument names.
+/// The arguments without secrets, with long strings truncated. `more` contains further globs over
+/// argument names.
 #[must_use]
 pub fn redact(arguments: &Value, more: &[&str]) -> Value {
     redact_values(arguments, more, &words)
 }
 
-/// A text without secrets, at its full length. JSON text of an object or a list is redacted by the names in it, too.
+/// A text without secrets, at its full length. JSON text of an object or a list is redacted by the
+/// names in it, too.
 pub fn redact_text(text: &str, more: &[&str]) -> String {
     let value = serde_json::from_str::<Value>(text).ok().filter(|value| value.is_object() || value.is_array());
     if let Some(value) = value {
@@ -65,8 +68,9 @@ fn redact_values(arguments: &Value, more: &[&str], words: &dyn Fn(&str, &[&str])
     }
 }
 
-/// Lines about a call without the secrets among its arguments. A line that repeats a value which [`redact`] removes, or
-/// the last segment of such a value where it is a path, is replaced as a whole. `more` as there.
+/// Lines about a call without the secrets among its arguments. A line that repeats a value which
+/// [`redact`] removes, or the last segment of such a value where it is a path, is replaced as a
+/// whole. `more` as there.
 #[must_use]
 pub fn redact_lines(lines: &[String], arguments: &Value, more: &[&str]) -> Vec<String> {
     let mut hidden = Vec::new();
@@ -98,7 +102,8 @@ fn collect_hidden(value: &Value, more: &[&str], under: bool, hidden: &mut Vec<St
     }
 }
 
-/// A text without its PEM blocks, each from its first line to its last, or to the end where that is missing.
+/// A text without its PEM blocks, each from its first line to its last, or to the end where that is
+/// missing.
 fn without_pem(text: &str) -> Cow<'_, str> {
     if !text.contains(PEM) {
         return Cow::Borrowed(text);
@@ -122,7 +127,8 @@ fn without_userinfo(word: &str) -> Option<String> {
     user.contains(':').then(|| format!("{scheme}://{REDACTED}@{host}{path}"))
 }
 
-/// Whether a known kind of secret stands in a word, in front or behind a character that is part of none.
+/// Whether a known kind of secret stands in a word, in front or behind a character that is part of
+/// none.
 fn has_shape(word: &str) -> bool {
     for shape in SHAPES.split_whitespace() {
         let mut before = word.match_indices(shape).filter_map(|(at, _)| word.get(..at));
@@ -133,7 +139,8 @@ fn has_shape(word: &str) -> bool {
     false
 }
 
-/// A string without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, `user:pass@`, known prefixes, PEM blocks.
+/// A string without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, `user:pass@`, known
+/// prefixes, PEM blocks.
 fn whole_words(text: &str, more: &[&str]) -> String {
     let text: &str = &without_pem(text);
     let mut out = String::with_capacity(text.len().min(MAX_TEXT * 4));

@@ -1,5 +1,6 @@
-//! Rules that never match, as far as the file shows. An ask or a deny of this kind is an error, and every call asks until it
-//! is fixed: its author believes that something is forbidden. An allow of this kind only allows nothing.
+//! Rules that never match, as far as the file shows. An ask or a deny of this kind is an error, and
+//! every call asks until it is fixed: its author believes that something is forbidden. An allow of
+//! this kind only allows nothing.
 
 use crate::capability::{Family, ToolCapability};
 use crate::decision::Effect;
@@ -31,7 +32,8 @@ impl Never {
     }
 }
 
-/// The shortest name that is compared with others by its letters: shorter ones are close to too many.
+/// The shortest name that is compared with others by its letters: shorter ones are close to too
+/// many.
 const SHORTEST: usize = 4;
 
 /// Why a rule of a file never matches, if that is certain.
@@ -40,8 +42,8 @@ pub(crate) fn never(rule: &Rule, file: &PolicyFile) -> Option<Never> {
     misspelled(rule, file).or_else(|| condition(rule, recorded)).or_else(|| pattern(rule)).or_else(|| host(rule))
 }
 
-/// The asks and denies of several files that never match because of what no file, or another file, records. A file alone
-/// does not show it.
+/// The asks and denies of several files that never match because of what no file, or another file,
+/// records. A file alone does not show it.
 pub(crate) fn unmatched(files: &[PolicyFile]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for file in files {
@@ -82,7 +84,8 @@ fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
             format!("write `{meant}`, or a record [tool.\"{own}\"] if that is another tool"),
         ));
     }
-    // Tools of other systems have such names in lower case: only a condition needs the record of the family.
+    // Tools of other systems have such names in lower case: only a condition needs the record of
+    // the family.
     let meant = FAMILIES.into_iter().find(|name| is_close_identity(&own, name))?;
     let same = meant.eq_ignore_ascii_case(&own);
     let why = format!("`{own}` has no record, and its name is close to `{meant}`");
@@ -121,8 +124,8 @@ const FAMILIES: [&str; 12] = [
     "Skill",
 ];
 
-/// Whether two different names look like one: but for case and joints, or for two letters, or one of a short name. Numbers
-/// are no spelling mistakes.
+/// Whether two different names look like one: but for case and joints, or for two letters, or one
+/// of a short name. Numbers are no spelling mistakes.
 fn is_close(own: &str, other: &str) -> bool {
     let [own, other] = [own, other].map(|name| name.to_lowercase().replace(['-', '_', '.'], ""));
     if own == other {

@@ -1,4 +1,5 @@
-//! Letters of options: which can be combined, and which long options they stand for. For ask and deny.
+//! Letters of options: which can be combined, and which long options they stand for. For ask and
+//! deny.
 
 use crate::programs;
 

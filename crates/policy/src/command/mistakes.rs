@@ -1,5 +1,6 @@
-//! Command patterns that are written as a shell or a regular expression would have them. A pattern is compared with the words
-//! of one command at a time, after the shell has read them: what it does not see there, it never matches.
+//! Command patterns that are written as a shell or a regular expression would have them. A pattern
+//! is compared with the words of one command at a time, after the shell has read them: what it does
+//! not see there, it never matches.
 
 use super::lexed;
 
@@ -21,7 +22,8 @@ pub(crate) enum Mistake {
 }
 
 impl Mistake {
-    /// Whether a pattern with it never matches. If not, it only matches less than its author may think.
+    /// Whether a pattern with it never matches. If not, it only matches less than its author may
+    /// think.
     pub(crate) fn never(self) -> bool {
         self != Self::Expansion
     }
@@ -102,7 +104,8 @@ fn is_assignment(word: &[(char, bool)]) -> bool {
     is_bare && name.len() < word.len() && name.first().is_some_and(|(c, _)| !c.is_ascii_digit())
 }
 
-/// Whether a word is an operator or a redirection, or has an operator within it that no program's argument has.
+/// Whether a word is an operator or a redirection, or has an operator within it that no program's
+/// argument has.
 fn is_operator(word: &str) -> bool {
     let redirects = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '&').starts_with(['<', '>']);
     matches!(word, "|" | "||" | "&" | "&&" | ";" | "|&" | ";;")

@@ -1,4 +1,5 @@
-//! Options that a rule allows beside those that the table of programs calls harmless: `--kubeconfig=./kube/*`.
+//! Options that a rule allows beside those that the table of programs calls harmless:
+//! `--kubeconfig=./kube/*`.
 
 use crate::argv::Word;
 use crate::glob::{glob_inside, is_glob};
@@ -39,8 +40,8 @@ impl OptionPattern {
         (&self.name, self.value.as_deref())
     }
 
-    /// Whether it covers the word at a place of a command: the option as it is spelled here, with its value attached by
-    /// `=` or in the next word, or that next word. A `*` covers no `..`.
+    /// Whether it covers the word at a place of a command: the option as it is spelled here, with
+    /// its value attached by `=` or in the next word, or that next word. A `*` covers no `..`.
     pub(crate) fn covers(&self, argv: &[Word], at: usize) -> bool {
         let Some(own) = argv.get(at).and_then(Word::get) else { return false };
         let Some(pattern) = &self.value else { return own == self.name };

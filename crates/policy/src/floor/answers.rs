@@ -1,5 +1,6 @@
-//! The words of commands by which a person answers: `approvals approve ap-1`, `undo un-1`, `pins accept`. A program that is
-//! given them may be a copy of toolfold under any name, so that they are searched for whatever the program is.
+//! The words of commands by which a person answers: `approvals approve ap-1`, `undo un-1`, `pins
+//! accept`. A program that is given them may be a copy of toolfold under any name, so that they are
+//! searched for whatever the program is.
 
 use crate::argv::Word;
 use crate::programs::Program;
@@ -19,9 +20,11 @@ use Sought::{Id, Word as Is};
 struct Answering {
     name: &'static str,
     words: &'static [Sought],
-    /// How much each word shows, if the others are known only when the command runs. `approve` alone shows little.
+    /// How much each word shows, if the others are known only when the command runs. `approve`
+    /// alone shows little.
     weights: &'static [u8],
-    /// Whether its words also count in any order, anywhere in the line: a script, a here-document, a list of Python.
+    /// Whether its words also count in any order, anywhere in the line: a script, a here-document,
+    /// a list of Python.
     anywhere: bool,
 }
 
@@ -53,7 +56,8 @@ const COMMANDS: [Answering; 5] = [
 /// Texts, in lower case, of which a line with such a command has one at least.
 pub(super) const NEEDED: [&str; 7] = ["approvals", "approver", "undo", "pins", "session", "ap-", "un-"];
 
-/// What the known words have to show together where another word is known only when the command runs.
+/// What the known words have to show together where another word is known only when the command
+/// runs.
 const ENOUGH: u8 = 2;
 
 /// The maximum number of words of one command, or of one line, that are searched.
@@ -129,9 +133,11 @@ pub(super) fn in_text(text: &str) -> Option<&'static str> {
 }
 
 impl Answering {
-    /// Whether these words hold the command in its order. `doubt`: words that are known only when it runs may be its own.
+    /// Whether these words hold the command in its order. `doubt`: words that are known only when
+    /// it runs may be its own.
     fn fits(&self, tokens: &[Token], doubt: bool) -> bool {
-        // For each number of words that are found: whether all of them are known, and the most that the known ones show.
+        // For each number of words that are found: whether all of them are known, and the most that
+        // the known ones show.
         let mut found: Vec<Option<(bool, u8)>> = vec![None; self.words.len() + 1];
         if let Some(first) = found.first_mut() {
             *first = Some((true, 0));
@@ -156,7 +162,8 @@ impl Answering {
         found.last().copied().flatten().is_some_and(|(known, shown)| known || shown >= ENOUGH)
     }
 
-    /// Whether a command ends where only an id is missing, which its input may hold: `parallel ./tf approvals approve`.
+    /// Whether a command ends where only an id is missing, which its input may hold: `parallel ./tf
+    /// approvals approve`.
     fn is_cut_off(&self, words: &[Word]) -> bool {
         let Some((Id(_), front)) = self.words.split_last() else { return false };
         let from = words.len().saturating_sub(front.len());
@@ -195,7 +202,8 @@ fn is_apart(c: char) -> bool {
 fn tokens(text: &str) -> impl Iterator<Item = Token> {
     let escaped = ["\\n", "\\t", "\\r"].iter().fold(text.replace("\\\n", ""), |text, escape| text.replace(escape, " "));
     let bare: String = escaped.chars().filter(|c| *c != '\\').collect();
-    // A quote is between words (`"approvals","approve"`) or within one (`appro""vals`): where the two differ, both are read.
+    // A quote is between words (`"approvals","approve"`) or within one (`appro""vals`): where the
+    // two differ, both are read.
     let (mut all, joined) = (parts(&bare), parts(&bare.replace(['\'', '"'], "")));
     if joined != all {
         all.extend(joined);

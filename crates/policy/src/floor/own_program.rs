@@ -1,5 +1,6 @@
-//! Which commands run toolfold itself, under whatever name: by the name of the program, by what the host found out about it
-//! ([`Disk::is_own_program`](crate::Disk::is_own_program)), or as a copy that the line makes.
+//! Which commands run toolfold itself, under whatever name: by the name of the program, by what the
+//! host found out about it ([`Disk::is_own_program`](crate::Disk::is_own_program)), or as a copy
+//! that the line makes.
 
 use crate::argv::{Word, base_name};
 use crate::context::Context;
@@ -23,9 +24,11 @@ pub(super) enum Given<'w> {
 /// The line of a call, as far as it concerns copies of toolfold.
 pub(super) struct Line<'c> {
     links: Option<&'c Links>,
-    /// The names that the line gives to toolfold: of files that it writes while it names toolfold, and of aliases.
+    /// The names that the line gives to toolfold: of files that it writes while it names toolfold,
+    /// and of aliases.
     made: Vec<String>,
-    /// Whether an operand of a command is toolfold, so that another program of the line may be a copy of it.
+    /// Whether an operand of a command is toolfold, so that another program of the line may be a
+    /// copy of it.
     names_it: bool,
 }
 
@@ -55,8 +58,8 @@ impl<'c> Line<'c> {
         line
     }
 
-    /// Whether a word names toolfold: by its own name, also with a version or a platform behind it, or as a file that has
-    /// its content.
+    /// Whether a word names toolfold: by its own name, also with a version or a platform behind it,
+    /// or as a file that has its content.
     fn is_own(&self, word: &Word) -> bool {
         let name = base_name(word.get().unwrap_or(&word.text)).to_ascii_lowercase();
         let name = name.strip_suffix(".exe").unwrap_or(&name);
@@ -140,8 +143,8 @@ fn key(word: &Word) -> &str {
     word.get().unwrap_or(&word.text)
 }
 
-/// The words of a call that may be programs, each with the paths that it may stand for: absolute, or a bare name for the
-/// host to look up among its programs.
+/// The words of a call that may be programs, each with the paths that it may stand for: absolute,
+/// or a bare name for the host to look up among its programs.
 pub(crate) fn candidates(effects: &SideEffects, context: &Context) -> Vec<(String, Vec<String>)> {
     let (mut named, mut bare): (Vec<(&str, &str)>, Vec<&str>) = (Vec::new(), Vec::new());
     for command in &effects.commands {

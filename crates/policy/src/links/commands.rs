@@ -1,5 +1,5 @@
-//! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on disk before the line
-//! runs, so they are read from its words.
+//! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on
+//! disk before the line runs, so they are read from its words.
 
 use crate::argv::{all_known, known, program};
 use crate::path::LexPath;
@@ -16,8 +16,8 @@ struct NewLink<'a> {
     names: [&'a str; 2],
 }
 
-/// Adds the target as another meaning to every file below a link that the same line creates, and prevents any allow
-/// from relying on its name.
+/// Adds the target as another meaning to every file below a link that the same line creates, and
+/// prevents any allow from relying on its name.
 pub(crate) fn follow_own_links(effects: &mut SideEffects) {
     let SideEffects { commands, files, .. } = effects;
     for command in commands.iter().filter(|command| creates_links(command)) {
@@ -29,7 +29,8 @@ pub(crate) fn follow_own_links(effects: &mut SideEffects) {
         for link in &links {
             let mut own: Vec<LexPath> = Vec::new();
             for file in files.iter_mut() {
-                // The first file under either name is the link itself, which the command writes, and not its target.
+                // The first file under either name is the link itself, which the command writes,
+                // and not its target.
                 if let Some(path) = file.path.as_ref().filter(|path| is_own(file, path, link))
                     && own.len() < 2
                     && !own.contains(path)

@@ -1,7 +1,8 @@
 //! Looking instead of doubting: whether anything below a folder is what a rule denies.
 //!
-//! A search through a folder (`grep -r`, `find … | xargs grep`, a tool such as `Grep`) reads files that nobody named. Under
-//! a rule over paths that would be a doubt each time; a host that lends its disk has it decided by a walk of bounded length.
+//! A search through a folder (`grep -r`, `find … | xargs grep`, a tool such as `Grep`) reads files
+//! that nobody named. Under a rule over paths that would be a doubt each time; a host that lends
+//! its disk has it decided by a walk of bounded length.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,8 @@ use crate::prepared::{Prepared, SideEffect};
 use crate::rule::{Access, Rule};
 use crate::shell::FileEffect;
 
-/// The most names that one call has looked at. A larger tree is not looked through, and the rule asks as without a disk.
+/// The most names that one call has looked at. A larger tree is not looked through, and the rule
+/// asks as without a disk.
 const MOST: usize = 20_000;
 
 /// Looks below the folders that a call reads, and notes for each rule what there is.
@@ -49,7 +51,8 @@ pub(super) fn look<'r>(cx: &Prepared<'_>, rules: impl Iterator<Item = &'r Rule>,
     }
 }
 
-/// For each pattern, the first file below a folder that it may fit, links followed; or why that cannot be found out.
+/// For each pattern, the first file below a folder that it may fit, links followed; or why that
+/// cannot be found out.
 fn walk(
     root: &str,
     patterns: &[&PathPattern],

@@ -8,8 +8,8 @@ use crate::floor::candidates;
 use crate::path::LexPath;
 use crate::prepared::Prepared;
 
-/// Resolves every path that a decision on a call depends on: the files it names, the literal prefixes of the rules'
-/// patterns, the working folder, and the protected paths.
+/// Resolves every path that a decision on a call depends on: the files it names, the literal
+/// prefixes of the rules' patterns, the working folder, and the protected paths.
 pub(crate) fn look_up(cx: &Prepared<'_>, disk: &dyn Disk) -> Links {
     let (context, rules) = (cx.context.as_ref(), || cx.policy.rules());
     // Most files are named several times: each place is looked at once.

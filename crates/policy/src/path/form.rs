@@ -1,18 +1,18 @@
 //! What a text may name besides its literal path.
 //!
-//! Tools differ: one decodes `%2e`, one reads `\` as `/`, one trims whitespace, Windows drops dots and spaces at the
-//! end of a name. Which tool will read the text is unknown here. So a deny considers every reading, and an allow none:
-//! a text that tools may read differently asks.
+//! Tools differ: one decodes `%2e`, one reads `\` as `/`, one trims whitespace, Windows drops dots
+//! and spaces at the end of a name. Which tool will read the text is unknown here. So a deny
+//! considers every reading, and an allow none: a text that tools may read differently asks.
 //!
 //! | form | an allow fits | a deny considers |
 //! |---|---|---|
 //! | `file:///a` | the path `/a` | the same |
-//! | `file://localhost/a`, `file:/a`, `FILE:`, with `%`, `?` or `#` | never | `/a`, decoded and not |
+//! | `file://localhost/a`, `file:/a`, `FILE:`, with `%`, `?`, `#` | never | `/a`, decoded and not |
 //! | `%70`, `%252e` | never | decoded repeatedly, as long as something can be decoded |
 //! | `a\b`, `C:\a`, `C:/a`, `\\?\C:\a` | never | `a/b`, `/a` |
 //! | `a.`, `a `, ` a`, `a. .`, `'a'` | never | the path without them |
 //! | `//localhost/a`, `\\localhost\a` | never | `/a` |
-//! | NUL, controls, invisible and bidirectional characters | never | the path without them, and the path up to the NUL |
+//! | NUL, controls, invisible characters | never | the path without them, and up to the NUL |
 //! | `a／b`, `．．/a` | never | `a/b`, `../a` |
 //! | `$HOME/a`, `${HOME}/a`, `%USERPROFILE%\a`, `$PWD/a` | never | `~/a`, `./a` |
 //! | `~user/a` | never | `/home/user/a`, `/Users/user/a`, `/root/a`; anything else is unknown |
@@ -57,8 +57,8 @@ type Read = fn(&str, &mut Readings) -> Vec<String>;
 
 const READS: &[Read] = &[url, unseen, lookalikes, trimmed, decoded, slashes, variables, users, kernel, ends, aliases];
 
-/// Every other reading of a text. Those that lead to the fully decoded one come first, so that a text with more
-/// readings than are kept cannot hide that one.
+/// Every other reading of a text. Those that lead to the fully decoded one come first, so that a
+/// text with more readings than are kept cannot hide that one.
 pub(super) fn readings(text: &str) -> Readings {
     let mut found = Readings::default();
     if has_one_reading(text) {
@@ -100,7 +100,8 @@ fn add_once(seen: &mut Vec<String>, other: String) {
     }
 }
 
-/// Whether a text is so plain that no function below reads it differently: a fast path for the common case.
+/// Whether a text is so plain that no function below reads it differently: a fast path for the
+/// common case.
 fn has_one_reading(text: &str) -> bool {
     let bytes = text.as_bytes();
     let plain =
@@ -153,7 +154,8 @@ fn unseen(text: &str, found: &mut Readings) -> Vec<String> {
     all
 }
 
-/// Separators and dots of other scripts, which a conversion to a smaller character set may turn into ASCII.
+/// Separators and dots of other scripts, which a conversion to a smaller character set may turn
+/// into ASCII.
 fn lookalikes(text: &str, found: &mut Readings) -> Vec<String> {
     let plain = text.replace(['\u{ff0f}', '\u{2215}', '\u{2044}', '\u{29f8}'], "/");
     let plain = plain.replace(['\u{ff3c}', '\u{29f5}'], "\\").replace(['\u{ff0e}', '\u{2024}'], ".");
@@ -261,8 +263,8 @@ fn without_end(name: &str) -> &str {
     if matches!(name, "" | "." | "..") { name } else { name.trim_end_matches(['.', ' ']) }
 }
 
-/// Harmless aliases of the same file: macOS keeps `/etc`, `/tmp` and `/var` below `/private`, and users'
-/// files also below `/System/Volumes/Data`; NTFS has streams.
+/// Harmless aliases of the same file: macOS keeps `/etc`, `/tmp` and `/var` below `/private`, and
+/// users' files also below `/System/Volumes/Data`; NTFS has streams.
 fn aliases(text: &str, _: &mut Readings) -> Vec<String> {
     let lower = text.to_ascii_lowercase();
     let mut all = Vec::new();

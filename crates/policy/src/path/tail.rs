@@ -1,11 +1,13 @@
-//! The end of a path whose names are known only when the call runs: the glob words of a shell, and "files below".
+//! The end of a path whose names are known only when the call runs: the glob words of a shell, and
+//! "files below".
 //!
-//! Two questions about a pattern: can any expansion fit, and do all expansions fit? Sets of positions that move along
-//! the path answer both, so time is bounded by the product of both lengths. Where that product is large, or a wildcard
-//! may stand for non-ASCII letters of the pattern, the answer is "maybe".
+//! Two questions about a pattern: can any expansion fit, and do all expansions fit? Sets of
+//! positions that move along the path answer both, so time is bounded by the product of both
+//! lengths. Where that product is large, or a wildcard may stand for non-ASCII letters of the
+//! pattern, the answer is "maybe".
 //!
-//! A wildcard stands for whole characters. A name in a form that only some file systems treat as equivalent
-//! (`\u{ff0e}env`) is not searched for behind it.
+//! A wildcard stands for whole characters. A name in a form that only some file systems treat as
+//! equivalent (`\u{ff0e}env`) is not searched for behind it.
 
 use super::positions::Positions;
 use crate::decision::Fit;
@@ -18,7 +20,8 @@ pub(crate) struct Tail {
     pub(crate) segments: Vec<Segment>,
     /// Whether everything below what it names is included.
     pub(crate) recursive: bool,
-    /// Whether the shell's options may have changed: wildcards may match a leading dot and ignore case.
+    /// Whether the shell's options may have changed: wildcards may match a leading dot and ignore
+    /// case.
     pub(crate) loose: bool,
 }
 
@@ -29,7 +32,8 @@ pub(crate) enum Segment {
     Name {
         /// Its parts.
         items: Vec<Item>,
-        /// The segment as a literal name: what it stays where nothing matches and the shell leaves it unexpanded.
+        /// The segment as a literal name: what it stays where nothing matches and the shell leaves
+        /// it unexpanded.
         text: String,
     },
     /// `**`: one name, or any number of names in a shell that descends.
@@ -136,7 +140,8 @@ impl Tail {
         self.segments.iter().any(|segment| segment.may_name(name, self.loose))
     }
 
-    /// The positions behind its segments: those that all names reach, or those that some name may reach.
+    /// The positions behind its segments: those that all names reach, or those that some name may
+    /// reach.
     fn moved<'p>(&self, mut at: Positions<'p, &'p str>, all: bool, equivalence: Equivalence) -> Positions<'p, &'p str> {
         for segment in &self.segments {
             match segment {
@@ -157,8 +162,8 @@ impl Tail {
     }
 }
 
-/// Whether a path fits a pattern with `**`: `Yes` if every name does that its tail expands to. `recursive`: with
-/// everything below it.
+/// Whether a path fits a pattern with `**`: `Yes` if every name does that its tail expands to.
+/// `recursive`: with everything below it.
 pub(super) fn lies<P: AsRef<str>>(
     pattern: &[P],
     path: &[&str],
@@ -223,7 +228,8 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
     let fold = loose || folds(equivalence);
     let fits = |from: usize, is_behind: bool| {
         let Some((first, rest)) = items.get(from..).and_then(<[Item]>::split_first) else { return false };
-        // The dot behind a wildcard that stands for nothing is a leading one: `*.a` does not name `.a`.
+        // The dot behind a wildcard that stands for nothing is a leading one: `*.a` does not name
+        // `.a`.
         if is_behind && !loose && *first == Item::Char('.') {
             return false;
         }
@@ -244,7 +250,8 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
     (many > 0 && fits(many - 1, false)) || fits(many, many > 0)
 }
 
-/// Whether every name that the items can expand to fits a segment of a pattern. May answer no too often.
+/// Whether every name that the items can expand to fits a segment of a pattern. May answer no too
+/// often.
 fn includes(pattern: &str, items: &[Item], equivalence: Equivalence) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {

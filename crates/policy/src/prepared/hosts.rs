@@ -12,8 +12,8 @@ use crate::shell::{Command, Role, SideEffects, tables};
 const MAX_MENTIONED: usize = 300;
 
 impl Prepared<'_> {
-    /// Finds the hosts of arguments, of commands and of redirections, and the files that a URL names: `file:` reads a file of
-    /// this machine, whichever tool fetches it.
+    /// Finds the hosts of arguments, of commands and of redirections, and the files that a URL
+    /// names: `file:` reads a file of this machine, whichever tool fetches it.
     pub(super) fn find_hosts(&mut self) {
         let mut urls: Vec<String> = Vec::new();
         for url in self.capability.hosts.iter().flat_map(|names| texts(self.call.arguments, names)) {
@@ -31,7 +31,8 @@ impl Prepared<'_> {
     }
 }
 
-/// Adds the hosts that a command may contact: a URL among its words names one; so does a bare operand of a fetcher.
+/// Adds the hosts that a command may contact: a URL among its words names one; so does a bare
+/// operand of a fetcher.
 fn add_hosts(command: &Command, hosts: &mut Vec<Host>) {
     let fetches = tables::row_of(&command.words).is_some_and(takes_hosts);
     for word in command.words.iter().skip(1) {

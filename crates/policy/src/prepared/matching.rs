@@ -22,8 +22,8 @@ pub(crate) enum SideEffect<'c> {
 }
 
 impl Prepared<'_> {
-    /// How surely a rule matches one thing that the call does, apart from its tool: an ask or a deny in every form, an allow
-    /// of a file only what its path surely is.
+    /// How surely a rule matches one thing that the call does, apart from its tool: an ask or a
+    /// deny in every form, an allow of a file only what its path surely is.
     pub(crate) fn matches(&self, rule: &Rule, effect: SideEffect<'_>) -> Fit {
         match effect {
             SideEffect::Command(index) => match (&rule.command, self.forms.get(index)) {
@@ -52,7 +52,8 @@ impl Prepared<'_> {
         rule.covers(&self.call, self.target.as_deref(), self.capability.family)
     }
 
-    /// Whether a rule covers files or hosts whichever tool accesses them: `Edit(…)`, `Read(…)`, `WebFetch(…)`.
+    /// Whether a rule covers files or hosts whichever tool accesses them: `Edit(…)`, `Read(…)`,
+    /// `WebFetch(…)`.
     pub(crate) fn of_effects(&self, rule: &Rule) -> bool {
         rule.args.is_empty() && matches!(rule.family, Some(Family::Edit | Family::Read | Family::Fetch))
     }
@@ -76,8 +77,8 @@ impl Prepared<'_> {
         }
     }
 
-    /// Whether a text that a program may take for code names the program of a rule, or one that it may take for a file a
-    /// path of it.
+    /// Whether a text that a program may take for code names the program of a rule, or one that it
+    /// may take for a file a path of it.
     fn is_hinted(&self, rule: &Rule) -> bool {
         if !self.is_shell || rule.effect == Effect::Allow {
             return false;
@@ -123,7 +124,8 @@ impl Prepared<'_> {
         if self.is_shell && self.unreadable.is_some() { fit.max(Fit::Maybe) } else { fit }
     }
 
-    /// Whether an ask or deny fits a file of the call, or one that it may name where nobody declares it.
+    /// Whether an ask or deny fits a file of the call, or one that it may name where nobody
+    /// declares it.
     fn files_fit(&self, rule: &Rule) -> Fit {
         let declared = best(self.effects.files.iter().map(|file| self.file_fit(rule, file)));
         let suspected = best(self.effects.suspects.iter().map(|file| self.file_fit(rule, file)));
@@ -137,13 +139,14 @@ impl Prepared<'_> {
         declared.max(suspected.min(self.at_most()))
     }
 
-    /// How surely a text is a path or a host that nobody declares: where there is a record, that may be right about it.
+    /// How surely a text is a path or a host that nobody declares: where there is a record, that
+    /// may be right about it.
     fn at_most(&self) -> Fit {
         if self.is_recorded { Fit::Maybe } else { Fit::Yes }
     }
 
-    /// Whether the path condition of a rule fits a file. A rule without one fits every file with the access of its
-    /// family that an allow for the command does not cover.
+    /// Whether the path condition of a rule fits a file. A rule without one fits every file with
+    /// the access of its family that an allow for the command does not cover.
     fn file_fit(&self, rule: &Rule, file: &FileEffect) -> Fit {
         let loosen = rule.effect == Effect::Allow;
         let Some((pattern, access)) = &rule.path else {
@@ -166,7 +169,8 @@ impl Prepared<'_> {
         }
     }
 
-    /// Whether a look at the disk found nothing that a pattern names among the files that the call reads below a folder.
+    /// Whether a look at the disk found nothing that a pattern names among the files that the call
+    /// reads below a folder.
     fn was_looked_through(&self, file: &FileEffect, path: &LexPath, pattern: &PathPattern) -> bool {
         let Some(links) = &self.context.links else { return false };
         super::is_search(file)

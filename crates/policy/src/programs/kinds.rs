@@ -85,9 +85,11 @@ pub(crate) struct Kinds {
     pub(crate) transparent: bool,
     /// It starts another program after its own options.
     pub(crate) wrapper: bool,
-    /// A wrapper that writes no file itself, and runs its command on this machine, where it can be judged.
+    /// A wrapper that writes no file itself, and runs its command on this machine, where it can be
+    /// judged.
     pub(crate) writes_nothing: bool,
-    /// It writes what its operands name and nothing else, unless it has an option of `writes_more`. For undo.
+    /// It writes what its operands name and nothing else, unless it has an option of `writes_more`.
+    /// For undo.
     pub(crate) writes_operands: bool,
 }
 

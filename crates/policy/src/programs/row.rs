@@ -1,4 +1,5 @@
-//! A row of the table of programs. The keys of a row are the fields of [`Program`] and the names of [`Does`].
+//! A row of the table of programs. The keys of a row are the fields of [`Program`] and the names of
+//! [`Does`].
 //!
 //! Unknown keys and values are errors, and a field that no code reads is an error of the compiler.
 
@@ -12,7 +13,8 @@ use super::Names;
 use super::kinds::{Kinds, read_kinds};
 use super::words::Words;
 
-/// What an option does. The name of each is the key that lists such options, and the order is by how much they do.
+/// What an option does. The name of each is the key that lists such options, and the order is by
+/// how much they do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub(crate) enum Does {
     /// Nothing that matters, without a value.
@@ -237,10 +239,12 @@ pub(crate) enum Prints {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Program {
-    /// The options, by their exact spelling. The packed table has the lists of a row under this key.
+    /// The options, by their exact spelling. The packed table has the lists of a row under this
+    /// key.
     #[serde(deserialize_with = "read_options")]
     pub(super) options: HashMap<Box<str>, Does, Names>,
-    /// Whether its options are listed. Where they are not, a rule that allows the program covers all of them.
+    /// Whether its options are listed. Where they are not, a rule that allows the program covers
+    /// all of them.
     #[serde(rename = "listed", default = "listed")]
     pub(crate) is_listed: bool,
     /// Whether the row itself cannot be read.
@@ -325,8 +329,8 @@ impl Program {
         self.options.get(option).copied()
     }
 
-    /// Whether everything behind the value of an option, which may be a letter of a cluster such as `-Ic`, is the arguments
-    /// of something else.
+    /// Whether everything behind the value of an option, which may be a letter of a cluster such as
+    /// `-Ic`, is the arguments of something else.
     pub(crate) fn stops(&self, text: &str) -> bool {
         let name = text.split('=').next().unwrap_or(text);
         let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && self.style != Style::Word);

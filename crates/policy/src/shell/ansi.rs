@@ -1,6 +1,7 @@
 //! `$'…'`: the escapes of ANSI-C quoting (bash manual, 3.1.2.4).
 
-/// Decodes the content of `$'…'`. `None` for what is not text: `\0`, control letters, bytes above 127.
+/// Decodes the content of `$'…'`. `None` for what is not text: `\0`, control letters, bytes above
+/// 127.
 pub(super) fn decode(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();

@@ -1,4 +1,5 @@
-//! Shell built-ins that evaluate their arguments again, change the meaning of later words, or change the folder.
+//! Shell built-ins that evaluate their arguments again, change the meaning of later words, or
+//! change the folder.
 
 use super::formats::{self, Assigns};
 use super::place::Place;
@@ -72,8 +73,8 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     }
 }
 
-/// Guesses which of its words a built-in runs: substitutions in subscripts, command lines in one word, the words after
-/// `jobs -x`.
+/// Guesses which of its words a built-in runs: substitutions in subscripts, command lines in one
+/// word, the words after `jobs -x`.
 fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
     if name == "jobs" {
         return super::heuristics::anywhere(arguments, &mut walker.found);

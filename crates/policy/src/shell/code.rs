@@ -1,5 +1,5 @@
-//! Code in the arguments and the input of a program: commands for itself, settings by which it runs some, text for an
-//! interpreter. Its row says which.
+//! Code in the arguments and the input of a program: commands for itself, settings by which it runs
+//! some, text for an interpreter. Its row says which.
 
 use super::files::is_remote;
 use super::given::RowSays;

@@ -1,7 +1,8 @@
-//! What shells read in different ways: history expansion of interactive shells, what only bash has, what only zsh does.
+//! What shells read in different ways: history expansion of interactive shells, what only bash has,
+//! what only zsh does.
 //!
-//! Sources: bash 5.2's manual, "History Expansion" and "Bash and POSIX"; zsh 5.9's manual, "History Expansion",
-//! "Filename Expansion", "Arithmetic Evaluation"; each rule was tried in both.
+//! Sources: bash 5.2's manual, "History Expansion" and "Bash and POSIX"; zsh 5.9's manual, "History
+//! Expansion", "Filename Expansion", "Arithmetic Evaluation"; each rule was tried in both.
 
 use super::reader::Refused;
 use crate::argv::{Word, arguments};
@@ -10,10 +11,11 @@ use crate::dialect::{Dialect, Shell};
 const HISTORY: Refused = "a `!` that an interactive shell replaces by an earlier command";
 const SUBSTITUTION: Refused = "a line that begins with `^`, which an interactive shell replaces by an earlier command";
 
-/// Whether a `!` begins a history expansion. `rest` is the text after it, `in_double` whether it is in double quotes.
+/// Whether a `!` begins a history expansion. `rest` is the text after it, `in_double` whether it is
+/// in double quotes.
 ///
-/// A `!` before a blank, `=`, `(` or the end of a line is itself, and before a closing `"` in bash. zsh removes `!"`, so
-/// that the quote stays open.
+/// A `!` before a blank, `=`, `(` or the end of a line is itself, and before a closing `"` in bash.
+/// zsh removes `!"`, so that the quote stays open.
 pub(super) fn expands(rest: &str, in_double: bool, dialect: Dialect) -> bool {
     let closes = in_double && dialect.shell != Some(Shell::Zsh);
     dialect.interactive
@@ -24,9 +26,9 @@ pub(super) fn expands(rest: &str, in_double: bool, dialect: Dialect) -> bool {
         }
 }
 
-/// Why a text that the strict reader has read may still run something else: a history expansion. `expands` is whether the
-/// reader found a `!` that is expanded; `is_document` whether a position is in the data of a here-document, which no shell
-/// expands.
+/// Why a text that the strict reader has read may still run something else: a history expansion.
+/// `expands` is whether the reader found a `!` that is expanded; `is_document` whether a position
+/// is in the data of a here-document, which no shell expands.
 pub(super) fn history(
     text: &str,
     expands: bool,
@@ -42,12 +44,12 @@ pub(super) fn history(
     if expands { Some(HISTORY) } else { substitutes.then_some(SUBSTITUTION) }
 }
 
-/// What bash reads in another way than a POSIX shell does, so that the second runs what the first takes for text. Syntax
-/// that is an error in the second is not listed.
+/// What bash reads in another way than a POSIX shell does, so that the second runs what the first
+/// takes for text. Syntax that is an error in the second is not listed.
 const ONLY_BASH: &[&str] = &["$'", "$\"", "[[", "<<<", "|&", "&>", ";&"];
 
-/// Why a text that the strict reader refused may be another one to its shell than to bash, as which it is read. Quotes
-/// are ignored: rather too many than too few.
+/// Why a text that the strict reader refused may be another one to its shell than to bash, as which
+/// it is read. Quotes are ignored: rather too many than too few.
 pub(super) fn unread(text: &str, dialect: Dialect) -> Option<Refused> {
     match dialect.shell {
         Some(Shell::Zsh) => return Some("text outside the grammar that zsh and bash read alike"),
@@ -64,7 +66,8 @@ fn is_of_bash(text: &str) -> bool {
     ONLY_BASH.iter().any(|part| text.contains(part)) || arithmetic.any(|before| !before.ends_with('$'))
 }
 
-/// Built-ins of zsh that take operands for arithmetic, in which a subscript runs what it holds: `exit 'a[$(x)]'`.
+/// Built-ins of zsh that take operands for arithmetic, in which a subscript runs what it holds:
+/// `exit 'a[$(x)]'`.
 const EVALUATE_IN_ZSH: &[&str] = &[
     "printf", "test", "[", "exit", "logout", "shift", "return", "break", "continue", "let", "read", "typeset",
     "declare", "local", "export", "readonly", "integer", "float", "unset",

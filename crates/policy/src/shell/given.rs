@@ -1,5 +1,5 @@
-//! What a row says of a command as a whole: the options and operands that it has. Every question of whether an option
-//! is given, and with which value, is put to this list.
+//! What a row says of a command as a whole: the options and operands that it has. Every question of
+//! whether an option is given, and with which value, is put to this list.
 
 use crate::argv::Word;
 use crate::programs::{self, Does, Program, Words, fits};
@@ -15,7 +15,8 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Whether it is this option, which may be cut short, or which ends in `*` for any that begins so.
+    /// Whether it is this option, which may be cut short, or which ends in `*` for any that begins
+    /// so.
     pub(super) fn is(&self, option: &str) -> bool {
         fits(option, &self.name) || self.name.starts_with("--") && self.name.len() > 2 && option.starts_with(&self.name)
     }
@@ -77,7 +78,8 @@ impl RowSays {
         self.program.is_some_and(|program| self.gives(key(program).iter()))
     }
 
-    /// The operands that are files, where the first of them is a pattern or a script unless an option gives that.
+    /// The operands that are files, where the first of them is a pattern or a script unless an
+    /// option gives that.
     pub(super) fn without_pattern(&self) -> &[Word] {
         let options = ["-e", "-f", "--regexp", "--expression", "--file", "--from-file", "--source"];
         let mut with_value = self.options.iter().filter(|given| given.does.is_some_and(Does::takes_value));

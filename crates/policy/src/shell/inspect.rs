@@ -142,8 +142,8 @@ impl Walker {
         }
     }
 
-    /// Reads a command line that may run: the value of an option, text from a pipe. Its commands are guesses, and
-    /// denies see its files. Returns whether all of it is known.
+    /// Reads a command line that may run: the value of an option, text from a pipe. Its commands
+    /// are guesses, and denies see its files. Returns whether all of it is known.
     pub(super) fn suppose(&mut self, text: &str) -> bool {
         let text = text.trim_start_matches(['!', '+', ':']);
         // `exec=rm x`, `core.pager=rm x`: a name before the command.

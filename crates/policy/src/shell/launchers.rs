@@ -1,7 +1,8 @@
-//! Launchers: programs that start another program named in their arguments, and where its name may be. For guesses:
-//! what may be denied is searched for after all of them.
+//! Launchers: programs that start another program named in their arguments, and where its name may
+//! be. For guesses: what may be denied is searched for after all of them.
 //!
-//! The end of a launcher's own options is not known here. Wrappers, whose grammar matters for an allow, are read elsewhere.
+//! The end of a launcher's own options is not known here. Wrappers, whose grammar matters for an
+//! allow, are read elsewhere.
 
 use crate::argv::{Word, arguments, base_name};
 use crate::programs;

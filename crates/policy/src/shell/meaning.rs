@@ -5,7 +5,8 @@ use crate::programs::{Does, Program, Style};
 /// An option, and the value that is attached to it.
 pub(crate) type Meant<'w> = (String, Does, Option<&'w str>);
 
-/// The options that a word is, of which the last may take the next word. `None`: the row does not list them.
+/// The options that a word is, of which the last may take the next word. `None`: the row does not
+/// list them.
 pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<'w>>> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     let one = |(does, value)| vec![(name.to_owned(), does, value)];
@@ -45,7 +46,8 @@ fn long(does: Does, value: Option<&str>) -> Option<(Does, Option<&str>)> {
     fits.then_some((does, value))
 }
 
-/// What a long option does that is cut short: the worst of what it may be. A harmless one may be another that has no row.
+/// What a long option does that is cut short: the worst of what it may be. A harmless one may be
+/// another that has no row.
 fn cut_short(program: &Program, name: &str) -> Option<Does> {
     if program.style != Style::Gnu {
         return None;
@@ -54,7 +56,8 @@ fn cut_short(program: &Program, name: &str) -> Option<Does> {
     may_be.map(|(_, does)| does).max().filter(|worst| *worst > Does::Optional)
 }
 
-/// An option that is a whole word: as it is, with one dash for two or two for one, or by the longest entry that ends in `*`.
+/// An option that is a whole word: as it is, with one dash for two or two for one, or by the
+/// longest entry that ends in `*`.
 fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>) -> Option<(Does, Option<&'w str>)> {
     let other = match name.strip_prefix("--") {
         Some(rest) => format!("-{rest}"),
@@ -70,8 +73,8 @@ fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>
     Some((does, text.get(start.len()..)))
 }
 
-/// What an option that is not listed may be that runs, loads or writes: one that is cut short, one with its value
-/// attached, a letter among others.
+/// What an option that is not listed may be that runs, loads or writes: one that is cut short, one
+/// with its value attached, a letter among others.
 pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Option<&'w str>)> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     let cluster = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));

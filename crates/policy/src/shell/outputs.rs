@@ -1,6 +1,6 @@
-//! The files that a program writes by design: its operands where an option says so, an archive that it fills, and files
-//! whose names are elsewhere, in an archive, a patch or a commit. Its row says which. An allow for the command covers
-//! them, and a deny over their path applies to them.
+//! The files that a program writes by design: its operands where an option says so, an archive that
+//! it fills, and files whose names are elsewhere, in an archive, a patch or a commit. Its row says
+//! which. An allow for the command covers them, and a deny over their path applies to them.
 
 use super::files::is_remote;
 use super::given::RowSays;
@@ -27,8 +27,8 @@ pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word]
     unpacked(walker, words, says);
 }
 
-/// Files whose names are known only when the command runs. Such a file fits a rule at most "maybe": where no rule denies
-/// or asks about writes there, nothing changes.
+/// Files whose names are known only when the command runs. Such a file fits a rule at most "maybe":
+/// where no rule denies or asks about writes there, nothing changes.
 fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let Some((program, place)) = says.program.and_then(|program| Some((program, program.unpacks?))) else {
         return;
@@ -71,7 +71,8 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
     }
 }
 
-/// The folder that is named last, or after what is fetched: `git clone https://example.com/name.git`.
+/// The folder that is named last, or after what is fetched: `git clone
+/// https://example.com/name.git`.
 fn cloned(walker: &mut Walker, operands: &[Word]) {
     let Some(last) = operands.last() else { return };
     let folder = match last.get() {

@@ -1,5 +1,6 @@
-//! Files that are known by where they lie and how they are called: what `find` prints and `xargs` passes on, and what a
-//! recursive search looks into. A deny of other names is then no deny of these.
+//! Files that are known by where they lie and how they are called: what `find` prints and `xargs`
+//! passes on, and what a recursive search looks into. A deny of other names is then no deny of
+//! these.
 
 use super::given::RowSays;
 use super::globs;
@@ -55,8 +56,8 @@ impl PipedFiles {
     }
 }
 
-/// The names that an expression of `find` lets through: one of each alternative. Empty where some have none, or where
-/// the expression is not understood.
+/// The names that an expression of `find` lets through: one of each alternative. Empty where some
+/// have none, or where the expression is not understood.
 pub(super) fn of_find(words: &[Word]) -> Vec<Segment> {
     let branches = words.split(|word| word.is("-o") || word.is("-or"));
     branches.map(name_of_branch).collect::<Option<_>>().unwrap_or_default()
@@ -85,7 +86,8 @@ pub(super) fn of_search(says: &RowSays) -> Vec<Segment> {
     globs.map(|glob| globs::name(glob?.get()?)).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// Whether a command passes on some of the lines that it reads, and reads nothing else. Its row says with which letters.
+/// Whether a command passes on some of the lines that it reads, and reads nothing else. Its row
+/// says with which letters.
 pub(super) fn is_filter(words: &[Word]) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
     let (Some(program), Some(texts)) = (program.get(), all_known(arguments)) else { return false };

@@ -1,7 +1,8 @@
-//! The options of a command, read as its program reads them, and held against the table of programs.
+//! The options of a command, read as its program reads them, and held against the table of
+//! programs.
 //!
-//! Where it is open how a program reads a word, each way counts: a value that begins with a dash is read as an option,
-//! too, and a long option that is cut short is none that was listed as harmless.
+//! Where it is open how a program reads a word, each way counts: a value that begins with a dash is
+//! read as an option, too, and a long option that is cut short is none that was listed as harmless.
 
 use super::given::{Given, RowSays};
 use super::meaning::{meaning, suspects};
@@ -15,7 +16,8 @@ mod does;
 /// The most words of a subcommand: `aws s3 ls` has two.
 const MAX_SUBCOMMANDS: usize = 3;
 
-/// Reads the options of a command that starts another one, whose operands are everything behind them.
+/// Reads the options of a command that starts another one, whose operands are everything behind
+/// them.
 pub(super) fn options(
     walker: &mut Walker,
     base: &str,
@@ -30,8 +32,9 @@ pub(super) fn options(
     RowSays { options: reader.options, operands, own: Some(program), program: Some(program), ..RowSays::default() }
 }
 
-/// Holds the options of a command against its row. `words` are its words, the program first; they begin at `offset` among
-/// those of the command at `index`. Returns what its row says of the command as a whole.
+/// Holds the options of a command against its row. `words` are its words, the program first; they
+/// begin at `offset` among those of the command at `index`. Returns what its row says of the
+/// command as a whole.
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> RowSays {
     if !programs::is_readable() {
         walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
@@ -81,7 +84,8 @@ struct Reader<'r, 'w> {
     deeper: Option<usize>,
     /// Where the words begin among those of the command.
     offset: usize,
-    /// Whether the command is only guessed at: what it runs and writes counts, and no rule names it.
+    /// Whether the command is only guessed at: what it runs and writes counts, and no rule names
+    /// it.
     guessed: bool,
 }
 
@@ -98,8 +102,8 @@ impl<'r, 'w> Reader<'r, 'w> {
         Self { base, walker, index, words, own: program, program, above, operands, options, deeper, offset, guessed }
     }
 
-    /// Reads options from a word on. For a program with subcommands it ends at the first operand, else at the end. Where it
-    /// ended.
+    /// Reads options from a word on. For a program with subcommands it ends at the first operand,
+    /// else at the end. Where it ended.
     fn options(&mut self, from: usize) -> usize {
         let (program, mut at) = (self.program, from);
         while let Some(word) = self.words.get(at) {
@@ -166,7 +170,8 @@ impl<'r, 'w> Reader<'r, 'w> {
             self.apply(last, given.as_ref(), at);
             let stops = program.stops(text);
             self.options.push(Given { name, does: Some(last), value: given });
-            // A value that looks like an option may be one, where a program reads its line differently.
+            // A value that looks like an option may be one, where a program reads its line
+            // differently.
             let rest = next.and_then(Word::get).and_then(|text| text.strip_prefix('-')).unwrap_or_default();
             let number = program.style == Style::Word && rest.starts_with(|c: char| c.is_ascii_digit());
             let dashed = !rest.is_empty() && !number;
@@ -192,8 +197,8 @@ impl<'r, 'w> Reader<'r, 'w> {
         }
     }
 
-    /// Reads a word of letters that are options, whose values are the next words: `tar xf a.tar`, `bash -euo pipefail`.
-    /// Returns where it ended.
+    /// Reads a word of letters that are options, whose values are the next words: `tar xf a.tar`,
+    /// `bash -euo pipefail`. Returns where it ended.
     fn bundled(&mut self, from: usize) -> usize {
         let letters = self.words.get(from).and_then(literal).unwrap_or_default().trim_start_matches(['-', '+']);
         let mut at = from + 1;
@@ -236,7 +241,8 @@ impl<'r, 'w> Reader<'r, 'w> {
         None
     }
 
-    /// Words behind `--` that another program gets: an option among them with a path or a setting may be any of its own.
+    /// Words behind `--` that another program gets: an option among them with a path or a setting
+    /// may be any of its own.
     fn behind(&mut self, from: usize) {
         let rest = self.words.get(from..).unwrap_or_default();
         let mut texts = known(rest);
@@ -317,7 +323,8 @@ impl<'r, 'w> Reader<'r, 'w> {
     }
 }
 
-/// The name of the row of a word behind a program. What is behind `python3.11` has rows behind `python`.
+/// The name of the row of a word behind a program. What is behind `python3.11` has rows behind
+/// `python`.
 fn row_behind(name: &str, word: &str) -> Option<String> {
     let versionless = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let mut names = [name, versionless].map(|name| format!("{name} {word}")).into_iter();
@@ -329,7 +336,8 @@ fn is_dashed(text: &str) -> bool {
     text.len() > 1 && text.starts_with(['-', '+'])
 }
 
-/// Whether a program begins at a place: `vim +12 file` at that line, `vim +/word file` at that word.
+/// Whether a program begins at a place: `vim +12 file` at that line, `vim +/word file` at that
+/// word.
 fn is_place(text: &str) -> bool {
     match text.strip_prefix('/') {
         Some(word) => word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
@@ -344,7 +352,8 @@ fn names_a_place(text: &str) -> bool {
     text.contains(['/', '=', ':']) && !is_number
 }
 
-/// Whether an operand is a setting that a build tool evaluates: `make 'X=$(shell …)'`, `just 'x=; ls' build`.
+/// Whether an operand is a setting that a build tool evaluates: `make 'X=$(shell …)'`, `just 'x=;
+/// ls' build`.
 fn is_evaluated(text: &str) -> bool {
     text.contains('=') && text.contains(['$', '`', ';', '|', '&', '\n'])
 }

@@ -51,7 +51,8 @@ impl Walker {
         }
     }
 
-    /// A line that writes a file and then runs a file may run what it wrote: `cp /bin/ls x; ./x`, `echo ls >s; sh s`.
+    /// A line that writes a file and then runs a file may run what it wrote: `cp /bin/ls x; ./x`,
+    /// `echo ls >s; sh s`.
     fn written_and_run(&mut self) {
         if self.found.written().next().is_some()
             && self.found.commands.iter().any(|command| command.role == Role::Runs && runs_file(command))
@@ -117,7 +118,8 @@ impl Walker {
         self.printed_since(before)
     }
 
-    /// The output of the commands read since then, where there is one command and its output is certain.
+    /// The output of the commands read since then, where there is one command and its output is
+    /// certain.
     fn printed_since(&mut self, before: usize) -> Option<String> {
         let read = self.read.take();
         match self.found.commands.get(before..) {

@@ -1,4 +1,5 @@
-//! Wrappers: programs that start another program, with their own options and the position of the other program.
+//! Wrappers: programs that start another program, with their own options and the position of the
+//! other program.
 
 use super::given::RowSays;
 use super::piped_files::{self, PipedFiles};
@@ -83,7 +84,8 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
     }
 }
 
-/// Where the inner command starts, behind its options. `None`, with an unknown, if that is not certain.
+/// Where the inner command starts, behind its options. `None`, with an unknown, if that is not
+/// certain.
 fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays) -> Option<usize> {
     let mut at = words.len() - says.operands.len();
     while let Some(text) = words.get(at).and_then(Word::get).filter(|_| wrapper.is.sets_environment) {
@@ -198,7 +200,8 @@ fn starts(words: &[Word]) -> Vec<Word> {
     if starts.is_empty() { vec![Word::known(".")] } else { starts }
 }
 
-/// Programs that start another program by a grammar that is not known here: what they start is guessed.
+/// Programs that start another program by a grammar that is not known here: what they start is
+/// guessed.
 fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Word], input: &Input) {
     let is = own.map(|own| own.is).unwrap_or_default();
     if words.len() < 2 && !is.reads_commands {
@@ -232,7 +235,8 @@ fn placeholder(says: &RowSays) -> Option<String> {
     Some(mark.unwrap_or("{}").to_owned())
 }
 
-/// Marks the words that contain the placeholder as unknown. The command line of a shell among them is still examined.
+/// Marks the words that contain the placeholder as unknown. The command line of a shell among them
+/// is still examined.
 fn fill(words: &mut [Word], mark: &str) {
     for word in words {
         let Some(value) = word.get().filter(|v| !mark.is_empty() && v.contains(mark)).map(str::to_owned) else {

@@ -63,7 +63,8 @@ impl Reader<'_, '_> {
                 self.walker.found.unknowns.push(Unknown { interpreter: Some(self.index), ..part });
             }
             Does::Load => {
-                // A module of an interpreter is code for it: who allows the interpreter allows that.
+                // A module of an interpreter is code for it: who allows the interpreter allows
+                // that.
                 let text = self.words.get(at).and_then(Word::get).unwrap_or_default();
                 let module = self.own.is.interpreter && self.program.stops(text);
                 let setting = value.and_then(Word::get);

@@ -136,13 +136,11 @@ impl CommandPattern {
                 return false;
             }
         }
-        match self.tokens.split_first() {
-            Some((Token::Many, rest)) => {
-                let one = Self { tokens: rest.to_vec(), ..self.clone() };
-                argv.first().is_some_and(|program| program.get().is_some())
-                    && !one.tokens.is_empty()
-                    && one.fit(argv.get(1..).unwrap_or_default()) == Fit::Yes
+        match (self.tokens.split_first(), argv.split_first()) {
+            (Some((Token::Many, rest)), Some((program, arguments))) => {
+                program.get().is_some() && !rest.is_empty() && fit_tokens(rest, self.open, arguments) == Fit::Yes
             }
+            (Some((Token::Many, _)), None) => false,
             _ => self.fit(argv) == Fit::Yes,
         }
     }
@@ -151,16 +149,18 @@ impl CommandPattern {
     /// its own stands for no word in particular, and one at the beginning of a token for no option.
     pub(crate) fn names(&self, argv: &[Word], at: usize) -> bool {
         let Some(word) = argv.get(at) else { return false };
-        let fits = |tokens: &[Token], open, words: &[Word]| {
-            Self { tokens: tokens.to_vec(), open, over_paths: false, any: false, mistake: None }.fit(words) == Fit::Yes
-        };
         let (before, behind) = (argv.get(..at).unwrap_or_default(), argv.get(at + 1..).unwrap_or_default());
-        self.tokens.iter().enumerate().any(|(i, token)| {
+        for (i, token) in self.tokens.iter().enumerate() {
             let (front, rest) = self.tokens.split_at(i);
-            token.names(word)
-                && fits(front, false, before)
-                && fits(rest.get(1..).unwrap_or_default(), self.open, behind)
-        })
+            let rest = rest.get(1..).unwrap_or_default();
+            if token.names(word)
+                && fit_tokens(front, false, before) == Fit::Yes
+                && fit_tokens(rest, self.open, behind) == Fit::Yes
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether every word of it stands for one word.
@@ -171,58 +171,7 @@ impl CommandPattern {
     /// Whether a command fits as written: for ask and deny.
     #[must_use]
     pub fn fit(&self, argv: &[Word]) -> Fit {
-        if self.any {
-            return Fit::Yes;
-        }
-        if self.tokens.contains(&Token::Many) {
-            return self.fit_table(argv);
-        }
-        let mut fit = Fit::Yes;
-        for (i, token) in self.tokens.iter().enumerate() {
-            let Some(word) = argv.get(i) else { return Fit::No };
-            match token.fits(word) {
-                Fit::No => return Fit::No,
-                Fit::Maybe if !word.one => return Fit::Maybe,
-                other => fit = fit.min(other),
-            }
-        }
-        let rest = argv.get(self.tokens.len()..).unwrap_or_default();
-        if self.open || rest.is_empty() {
-            fit
-        } else if rest.iter().all(|w| w.value.is_none() && !w.one) {
-            Fit::Maybe
-        } else {
-            Fit::No
-        }
-    }
-
-    /// The same for patterns with a separate `*`, by a table of tokens and words.
-    fn fit_table(&self, argv: &[Word]) -> Fit {
-        let mut row: Vec<Fit> = (0..=argv.len()).map(|j| Fit::of(j == 0)).collect();
-        for token in &self.tokens {
-            let mut best = Fit::No;
-            if *token == Token::Many {
-                for cell in &mut row {
-                    best = best.max(*cell);
-                    *cell = best;
-                }
-                continue;
-            }
-            // The word before each place decides with what stood before that.
-            let words = std::iter::once(Fit::No).chain(argv.iter().map(|word| token.fits(word)));
-            for (cell, fits) in row.iter_mut().zip(words) {
-                best = std::mem::replace(cell, best.min(fits));
-            }
-        }
-        let fit = if self.open { row.iter().copied().max() } else { row.last().copied() };
-        match fit.unwrap_or(Fit::No) {
-            // What becomes several words may be any of them behind the first.
-            Fit::No if argv.iter().any(|w| w.value.is_none() && !w.one) => {
-                let head = self.tokens.first().zip(argv.first());
-                head.map_or(Fit::No, |(token, word)| token.fits(word).min(Fit::Maybe))
-            }
-            fit => fit,
-        }
+        if self.any { Fit::Yes } else { fit_tokens(&self.tokens, self.open, argv) }
     }
 
     /// Whether a command fits in any form: options in another position, combined letters, words
@@ -268,7 +217,71 @@ impl CommandPattern {
     }
 }
 
+/// Whether words fit tokens. `open`: further words may follow.
+fn fit_tokens(tokens: &[Token], open: bool, argv: &[Word]) -> Fit {
+    if tokens.contains(&Token::Many) {
+        return fit_table(tokens, open, argv);
+    }
+    let mut fit = Fit::Yes;
+    for (i, token) in tokens.iter().enumerate() {
+        let Some(word) = argv.get(i) else { return Fit::No };
+        match token.fits(word) {
+            Fit::No => return Fit::No,
+            Fit::Maybe if !word.one => return Fit::Maybe,
+            other => fit = fit.min(other),
+        }
+    }
+    let rest = argv.get(tokens.len()..).unwrap_or_default();
+    if open || rest.is_empty() {
+        fit
+    } else if rest.iter().all(|w| w.value.is_none() && !w.one) {
+        Fit::Maybe
+    } else {
+        Fit::No
+    }
+}
+
+/// The same for tokens with a separate `*`, by a table of tokens and words.
+fn fit_table(tokens: &[Token], open: bool, argv: &[Word]) -> Fit {
+    let mut row: Vec<Fit> = (0..=argv.len()).map(|j| Fit::of(j == 0)).collect();
+    for token in tokens {
+        let mut best = Fit::No;
+        if *token == Token::Many {
+            for cell in &mut row {
+                best = best.max(*cell);
+                *cell = best;
+            }
+            continue;
+        }
+        // The word before each place decides with what was before that.
+        let words = std::iter::once(Fit::No).chain(argv.iter().map(|word| token.fits(word)));
+        for (cell, fits) in row.iter_mut().zip(words) {
+            best = std::mem::replace(cell, best.min(fits));
+        }
+    }
+    let fit = if open { row.iter().copied().max() } else { row.last().copied() };
+    match fit.unwrap_or(Fit::No) {
+        // What becomes several words may be any of them behind the first.
+        Fit::No if argv.iter().any(|w| w.value.is_none() && !w.one) => {
+            let head = tokens.first().zip(argv.first());
+            head.map_or(Fit::No, |(token, word)| token.fits(word).min(Fit::Maybe))
+        }
+        fit => fit,
+    }
+}
+
 impl Token {
+    /// Reads a token: its characters, and whether each is outside of quotes.
+    fn read(word: Vec<(char, bool)>) -> Self {
+        let wild = word.iter().any(|(c, bare)| *bare && matches!(c, '*' | '?'));
+        let text: String = word.into_iter().map(|(c, _)| c).collect();
+        match (wild, text.as_str()) {
+            (true, "*") => Self::Many,
+            (true, _) => Self::Glob(text),
+            (false, _) => Self::Literal(text),
+        }
+    }
+
     fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
@@ -348,17 +361,8 @@ impl Token {
 
 /// Splits a pattern at blanks outside quotes. Inside quotes, `*` and `?` are literal.
 fn split(text: &str) -> Result<Vec<Token>, PatternError> {
-    let token = |word: Vec<(char, bool)>| {
-        let wild = word.iter().any(|(c, bare)| *bare && matches!(c, '*' | '?'));
-        let text: String = word.into_iter().map(|(c, _)| c).collect();
-        match (wild, text.as_str()) {
-            (true, "*") => Token::Many,
-            (true, _) => Token::Glob(text),
-            (false, _) => Token::Literal(text),
-        }
-    };
     let words = lexed(text).ok_or_else(|| PatternError::new("a quote is not closed"))?;
-    Ok(words.into_iter().map(token).collect())
+    Ok(words.into_iter().map(Token::read).collect())
 }
 
 /// The words of a pattern: each character, and whether it is outside of quotes. `None`: a quote is

@@ -12,7 +12,7 @@ use crate::policy::canonical::canonical;
 use crate::policy::gate::open;
 use crate::policy::{
     Approval, ApprovalError, ApprovalState, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed,
-    Gate, Grant, Policy, PolicyCall, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
+    Gate, Grant, History, Policy, PolicyCall, Prepared, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
 };
 use toolfold_diagnostic::sha256_hex;
 
@@ -191,12 +191,9 @@ impl PolicyLayer {
         (self.clock)()
     }
 
-    /// The context with the current targets of the call's paths.
-    fn looked(&self, call: &PolicyCall<'_>, context: Context) -> Context {
-        match &self.disk {
-            Some(disk) => Context { links: Some(self.policy.links(call, &context, disk.as_ref())), ..context },
-            None => context,
-        }
+    /// A call, read once: with where its paths lead now.
+    fn prepare<'c>(&'c self, call: PolicyCall<'c>, context: &'c Context) -> Prepared<'c> {
+        self.policy.prepare(call, context, self.disk.as_deref(), History::default())
     }
 
     pub(crate) fn judge_call(&self, tool: &Tool, arguments: &Value, session: &str) -> Judged {
@@ -208,14 +205,13 @@ impl PolicyLayer {
             grants.retain(|grant| grant.bound.holds(&hash, self.policy.version()));
         }
         let (origin, name) = self.identity(tool);
-        let call = PolicyCall { tool: name, origin, arguments };
-        let context = self.looked(&call, context);
-        let verdict = self.policy.decide(&call, &context, &grants);
+        let prepared = self.prepare(PolicyCall { tool: name, origin, arguments }, &context);
+        let verdict = prepared.decide(&grants);
         if verdict.decision == Decision::Allow {
             return Judged { verdict, displayed: Displayed::default(), undo: UndoPlan::default() };
         }
-        let mut displayed = self.policy.displayed(&call, &context, &verdict);
-        let undo = self.undo_plan(&call, &context);
+        let mut displayed = prepared.displayed(&verdict);
+        let undo = self.undo_plan(&prepared);
         // Whether a copy can be made now is checked only if a person relies on it.
         let shown = if verdict.decision == Decision::Confirm { self.feasible(&undo) } else { undo.undo() };
         displayed.undo = shown.class.to_string();
@@ -363,14 +359,13 @@ impl PolicyLayer {
         call_ref: &CallRef<'_>,
     ) -> Result<(Approval, CallUndo), ApprovalError> {
         let request = self.gate.get(id)?.request;
-        let call = PolicyCall { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
         // Under the stored call's folder: its paths must still resolve to the targets that the
         // person saw.
         let context = Context { cwd: request.cwd.clone(), ..self.context_of(tool, call_ref.conversation) };
-        let context = self.looked(&call, context);
+        let prepared = self.prepare(request.call(), &context);
         let mut undo = CallUndo::default();
         let leaving = |approval: &Approval, entry: &mut Entry| {
-            let plan = self.undo_plan(&call, &context);
+            let plan = self.undo_plan(&prepared);
             let promised = approval.request.displayed.undo == Undo::Snapshot.to_string();
             let (taken, passing) = self.snapshot(&plan, call_ref, (&request.origin, &request.tool), promised);
             if let Some(why) = taken.why.clone().filter(|_| promised) {
@@ -383,7 +378,7 @@ impl PolicyLayer {
         // A tool of another server is another tool, even with the same name and definition.
         let is_same = self.identity(tool) == (&request.origin, request.tool.as_str());
         let hash = if is_same { schema_hash(tool) } else { String::new() };
-        let redeemed = self.gate.redeem(id, &self.policy, &context, &hash, leaving);
+        let redeemed = self.gate.redeem(id, &prepared, &hash, leaving);
         redeemed.inspect_err(|_| self.discard(&undo)).map(|approval| (approval, undo.clone()))
     }
 }

@@ -5,9 +5,7 @@ use serde_json::json;
 
 use super::policy_layer::{CallRef, PolicyLayer};
 use crate::policy::audit::Entry;
-use crate::policy::{
-    CallUndo, Context, NoSnapshot, PolicyCall, SnapshotCall, TakenSnapshot, ToolOrigin, Undo, WrittenPath,
-};
+use crate::policy::{CallUndo, NoSnapshot, Prepared, SnapshotCall, TakenSnapshot, ToolOrigin, Undo, WrittenPath};
 
 /// How a call can be undone, before anything is copied.
 #[derive(Debug, Default)]
@@ -37,8 +35,8 @@ impl UndoPlan {
 }
 
 impl PolicyLayer {
-    pub(crate) fn undo_plan(&self, call: &PolicyCall<'_>, context: &Context) -> UndoPlan {
-        match self.policy().undo(call, context) {
+    pub(crate) fn undo_plan(&self, prepared: &Prepared<'_>) -> UndoPlan {
+        match prepared.undo() {
             (Undo::Snapshot, Err(none)) => UndoPlan::irreversible(none.why),
             (Undo::Snapshot, Ok(_)) if self.snapshots.is_none() => {
                 UndoPlan::irreversible("this host stores no snapshots".to_owned())

@@ -16,6 +16,8 @@ mod derive;
 mod direct;
 mod dispatch;
 mod engine;
+#[cfg(feature = "shell")]
+mod evaluated;
 mod folding;
 mod hidden;
 mod hostile;

@@ -7,8 +7,8 @@ use toolfold::conversation::{Conversation, Outcome};
 use toolfold::engine::PolicyLayer;
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::{
-    ApprovalStore, Approver, CallUndo, Context, LinkTable, MemoryStore, NoSnapshot, Policy, PolicyCall, PolicyFile,
-    PolicyScope, SnapshotCall, Snapshots, TakenSnapshot, ToolOrigin, Undo, WrittenPath,
+    ApprovalStore, Approver, CallUndo, Context, History, LinkTable, MemoryStore, NoSnapshot, Policy, PolicyCall,
+    PolicyFile, PolicyScope, SnapshotCall, Snapshots, TakenSnapshot, ToolOrigin, Undo, WrittenPath,
 };
 use toolfold::profile::Arm;
 
@@ -180,8 +180,7 @@ fn written(command: &str) -> Result<String, String> {
     let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
     let context = Context { cwd: Some("/w".into()), home: Some("/home/u".into()), ..Context::default() };
     let disk = LinkTable::new([("/w/l".to_owned(), "/elsewhere/deep".to_owned())]);
-    let links = Some(policy.links(&call, &context, &disk));
-    let (class, paths) = policy.undo(&call, &Context { links, ..context });
+    let (class, paths) = policy.prepare(call, &context, Some(&disk), History::default()).undo();
     assert_eq!(class, Undo::Snapshot);
     let named = paths.map(|paths| {
         let name = |path: &WrittenPath| format!("{}{}", path.path, if path.recursive { "/**" } else { "" });

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::{
-    Bound, Context, Decision, Grant, GrantScope, Policy, PolicyCall, PolicyFile, PolicyMode, PolicyScope, ToolOrigin,
-    Verdict,
+    Bound, Context, Decision, Grant, GrantScope, History, Policy, PolicyCall, PolicyFile, PolicyMode, PolicyScope,
+    ToolOrigin, Verdict,
 };
 
 /// A sound file of a scope.
@@ -288,7 +288,7 @@ fn an_offered_rule_covers_only_the_call() {
     let explain = |text: &str, tool: &str, arguments: Value| {
         let policy = Policy::new(vec![file(text, PolicyScope::User)]);
         let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
-        let told = policy.explain(&call, &context, &[]).would_allow;
+        let told = policy.prepare(call, &context, None, History::default()).explain(&[]).would_allow;
         // What it says is a rule that does allow the call, and not another one.
         let rule = told[0].replacen("[[rule]] ", "[[rule]]\n", 1);
         let rule: String = rule.split(", ").collect::<Vec<_>>().join("\n");
@@ -329,7 +329,8 @@ fn a_remembered_approval_is_exactly_the_same_call() {
     {
         let arguments = shell(asked);
         let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
-        let shown = policy.displayed(&call, &context, &policy.decide(&call, &context, &[]));
+        let prepared = policy.prepare(call, &context, None, History::default());
+        let shown = prepared.displayed(&prepared.decide(&[]));
         let [target] = &shown.remember[..] else { panic!("{asked}: {:?}", shown.remember) };
         let grant = Grant {
             id: "gr-1".to_owned(),
@@ -359,7 +360,8 @@ fn a_remembered_approval_is_exactly_the_same_call() {
     // What is known only when it runs cannot be remembered at all.
     let arguments = shell("cp $A b");
     let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
-    assert!(policy.displayed(&call, &context, &policy.decide(&call, &context, &[])).remember.is_empty());
+    let prepared = policy.prepare(call, &context, None, History::default());
+    assert!(prepared.displayed(&prepared.decide(&[])).remember.is_empty());
 }
 
 /// A record of the user's own that calls a tool a shell says what its command is, and not what else may change it.

@@ -1,13 +1,13 @@
 //! What `explain` offers is true: a rule that it names does allow the call, and a name that nothing knows is said.
 
 use serde_json::{Value, json};
-use toolfold::policy::{Context, Explanation, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+use toolfold::policy::{Context, Explanation, History, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 #[track_caller]
 fn explain(policy: &str, tool: &str, arguments: &Value, context: &Context) -> Explanation {
     let file = PolicyFile::load(policy, "policy.toml", PolicyScope::User).into_result().unwrap();
     let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments };
-    Policy::new(vec![file]).explain(&call, context, &[])
+    Policy::new(vec![file]).prepare(call, context, None, History::default()).explain(&[])
 }
 
 fn context() -> Context {

@@ -13,6 +13,7 @@ use toolfold::policy::{
 };
 use toolfold::store::SqliteStore;
 
+use super::redeem;
 use super::store::{Folder, context, policy, request, tamper};
 
 fn handles(folder: &Folder) -> (Arc<SqliteStore>, Gate, Approver) {
@@ -174,7 +175,7 @@ fn a_forged_approval_runs_nothing() {
         assert_eq!(store.verify(&[]).unwrap().faults, [], "{name}");
         forge(&folder.store());
         let id = if name == "a row from nowhere" { "ap-7" } else { "ap-1" };
-        is_forged(gate.redeem(id, &policy, &context, "h", |_, _| Ok(())));
+        is_forged(redeem(&gate, id, &policy, &context, "h"));
         is_forged(gate.get(id));
         is_forged(approver.approve(id, 6));
         unrecorded(&store, id, why);
@@ -182,7 +183,7 @@ fn a_forged_approval_runs_nothing() {
         assert!(gate.pending(6).unwrap().iter().all(|open| open.id != id), "{name}");
         // Expiring does not make it true.
         gate.ask(request(&policy, 2), WAIT_MS * 3, WAIT_MS).unwrap();
-        assert!(gate.redeem(id, &policy, &context, "h", |_, _| Ok(())).is_err(), "{name}");
+        assert!(redeem(&gate, id, &policy, &context, "h").is_err(), "{name}");
     }
 }
 
@@ -195,9 +196,9 @@ fn a_used_approval_cannot_be_wound_back() {
     approver.approve(&asked.id, 5).unwrap();
     let row = rusqlite::Connection::open(folder.store()).unwrap();
     let before: String = row.query_row("SELECT body FROM approval WHERE number = 1", [], |row| row.get(0)).unwrap();
-    gate.redeem(&asked.id, &policy, &context, "h", |_, _| Ok(())).unwrap();
+    redeem(&gate, &asked.id, &policy, &context, "h").unwrap();
     row.execute("UPDATE approval SET state = 'approved', body = ?1 WHERE number = 1", [before]).unwrap();
-    is_forged(gate.redeem(&asked.id, &policy, &context, "h", |_, _| Ok(())));
+    is_forged(redeem(&gate, &asked.id, &policy, &context, "h"));
     unrecorded(&store, "ap-1", "have consumed");
 }
 
@@ -214,7 +215,7 @@ fn only_a_recorded_approval_applies_to_a_call() {
     approver.approve("ap-2", 11).unwrap();
     let (mut approved, mut consumed) = (Value::Null, Value::Null);
     change(&folder.store(), "approval", 2, |body| approved = body.clone());
-    gate.redeem("ap-2", &policy, &context(), "h", |_, _| Ok(())).unwrap();
+    redeem(&gate, "ap-2", &policy, &context(), "h").unwrap();
 
     change(&folder.store(), "approval", 1, |body| body["state"] = json!("approved"));
     is_forged(ask(1));
@@ -305,7 +306,7 @@ fn a_clock_set_back_revives_nothing() {
     );
     let late = approver.approve(&asked.id, 3);
     assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
-    let late = gate.redeem(&yes.id, &policy, &context, "h", |_, _| Ok(()));
+    let late = redeem(&gate, &yes.id, &policy, &context, "h");
     assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
     // A new question waits its time all the same, and records never go back.
     let again = gate.ask(request(&policy, 3), 4, WAIT_MS).unwrap();
@@ -329,7 +330,7 @@ fn ended_approvals_have_no_secrets_and_can_be_purged() {
     assert!(bodies().iter().all(|body| body.contains("hunter2")), "what waits is stored as it will run");
     let approver = approver.named("ada, by a test");
     approver.approve(&ids[0], 1).unwrap();
-    let run = gate.redeem(&ids[0], &policy, &context, "h", |_, _| Ok(())).unwrap();
+    let run = redeem(&gate, &ids[0], &policy, &context, "h").unwrap();
     assert_eq!(run.request.arguments["token"], "hunter2");
     approver.reject(&ids[1], None, 2).unwrap();
     // The third expires, and the next question cuts it.

@@ -12,6 +12,7 @@ use toolfold::policy::gate::open;
 use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore, Request, StoreErrorKind};
 use toolfold::store::SqliteStore;
 
+use super::redeem;
 use super::store::{Folder, chain, context, filler, policy, request, tamper};
 
 #[test]
@@ -34,11 +35,11 @@ fn on_a_full_disk_nothing_runs_and_no_approval_is_used() {
     };
     full((0..50).try_for_each(|n| gate.record(&filler(n))).map(|()| "50 records".to_owned()));
     full(gate.ask(large(2), 0, WAIT_MS).map(|approval| approval.id));
-    full(gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).map(|approval| approval.id));
+    full(redeem(&gate, &id, &policy, &context(), "h").map(|approval| approval.id));
     assert_eq!(gate.get(&id).unwrap().state, ApprovalState::Approved, "nothing is used up");
     store.limit_bytes(u64::MAX).unwrap();
-    gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).expect("with room again it runs, once");
-    assert!(gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).is_err());
+    redeem(&gate, &id, &policy, &context(), "h").expect("with room again it runs, once");
+    assert!(redeem(&gate, &id, &policy, &context(), "h").is_err());
     assert_eq!(store.verify(&[]).unwrap().faults, []);
 }
 

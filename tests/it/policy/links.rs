@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::links::follow;
-use toolfold::policy::{Context, Effect, LinkTable, Links, Policy, PolicyCall, ToolOrigin, compact};
+use toolfold::policy::{Context, Effect, History, LinkTable, Links, Policy, PolicyCall, ToolOrigin, compact};
 use toolfold::policy::{Decision, PolicyFile};
 
 use super::dialect::evaluate;
@@ -199,8 +199,8 @@ fn the_policy_itself_is_behind_no_link() {
     ] {
         let arguments = json!({ "file_path": path });
         let call = PolicyCall { tool: "Edit", origin: &ToolOrigin::Native, arguments: &arguments };
-        let links = Some(policy.links(&call, &context, &table));
-        assert_eq!(policy.decide(&call, &Context { links, ..context.clone() }, &[]).decision, expected, "{path}");
+        let verdict = policy.prepare(call, &context, Some(&table), History::default()).decide(&[]);
+        assert_eq!(verdict.decision, expected, "{path}");
     }
 }
 
@@ -213,16 +213,16 @@ fn a_verdict_records_its_lookups_and_is_reproducible() {
     for path in ["x/passwd", "loop/a", "a", "x/../a"] {
         let arguments = json!({ "file_path": path });
         let call = PolicyCall { tool: "Edit", origin: &ToolOrigin::Native, arguments: &arguments };
-        let seen = Context { links: Some(policy.links(&call, &context, &table)), ..context.clone() };
-        let verdict = policy.decide(&call, &seen, &[]);
+        let prepared = policy.prepare(call, &context, Some(&table), History::default());
+        let verdict = prepared.decide(&[]);
         // As a record keeps it.
         let text = serde_json::to_string(&verdict.links).unwrap();
         let links: Links = serde_json::from_str(&text).unwrap();
         assert_eq!(policy.decide(&call, &Context { links: Some(links), ..context.clone() }, &[]), verdict, "{path}");
         let lexical = policy.decide(&call, &context, &[]);
         assert_eq!(lexical.decision, Decision::AllowAudited, "{path}: without a disk as before");
-        let part = &policy.explain(&call, &seen, &[]).parts[0].text;
-        let shown = policy.displayed(&call, &seen, &verdict).effects.join("\n");
+        let part = &prepared.explain(&[]).parts[0].text;
+        let shown = prepared.displayed(&verdict).effects.join("\n");
         match path {
             "x/passwd" => assert!(part.contains("leads to /etc/passwd") && shown.contains("leads to /etc/passwd")),
             "loop/a" => assert!(part.contains("it is unknown where") && shown.contains("it is unknown where")),

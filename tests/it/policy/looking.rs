@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use toolfold::policy::links::{DiskEntry, EntryKind};
-use toolfold::policy::{Context, Decision, Disk, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+use toolfold::policy::{Context, Decision, Disk, History, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 /// A disk of files and links, and how often a folder of it was listed.
 #[derive(Default)]
@@ -68,8 +68,7 @@ fn decide(tree: &Tree, arguments: &Value) -> (Decision, String) {
     let policy = Policy::new(vec![PolicyFile::load(RULES, "p", PolicyScope::User).into_result().unwrap()]);
     let context = Context { cwd: Some("/w".to_owned()), interactive: true, ..Context::default() };
     let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments };
-    let links = policy.links(&call, &context, tree);
-    let verdict = policy.decide(&call, &Context { links: Some(links), ..context }, &[]);
+    let verdict = policy.prepare(call, &context, Some(tree), History::default()).decide(&[]);
     (verdict.decision, verdict.reason())
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::{
-    Context, Covered, Decision, Explanation, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin,
+    Context, Covered, Decision, Explanation, History, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin,
 };
 
 use Decision::{Allow, AllowAudited, Confirm, Deny};
@@ -27,7 +27,8 @@ fn check(text: &str, tool: &str, cases: &[(Value, Decision)]) {
 }
 
 fn explain(text: &str, tool: &str, arguments: &Value) -> Explanation {
-    policy(text).explain(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments }, &context(), &[])
+    let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments };
+    policy(text).prepare(call, &context(), None, History::default()).explain(&[])
 }
 
 /// The findings of loading and of `lint`, as `code message help`.
@@ -208,8 +209,7 @@ fn a_tool_that_is_given_a_folder_reads_what_is_in_it() {
         ("search", json!({"path": "src"}), Allow),
     ] {
         let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
-        let links = Some(policy.links(&call, &context(), &disk));
-        let verdict = policy.decide(&call, &Context { links, ..context() }, &[]);
+        let verdict = policy.prepare(call, &context(), Some(&disk), History::default()).decide(&[]);
         assert_eq!(verdict.decision, expected, "{tool} {arguments}: {}", verdict.reason());
         assert_eq!(verdict.reason().contains("/w/sub/deep/.env"), expected == Confirm, "{}", verdict.reason());
     }
@@ -259,7 +259,7 @@ fn explain_lists_overrides_and_the_floor() {
     let guarded = Context { protected: vec!["/w/policy.toml".to_owned()], ..context() };
     let arguments = json!({"file_path": "policy.toml"});
     let call = PolicyCall { tool: "Write", origin: &ToolOrigin::Native, arguments: &arguments };
-    let told = policy("allow = [\"Edit(**)\"]").explain(&call, &guarded, &[]);
+    let told = policy("allow = [\"Edit(**)\"]").prepare(call, &guarded, None, History::default()).explain(&[]);
     assert!(told.parts.iter().any(|part| part.kind == "floor"), "{:?}", told.parts);
 }
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::{
-    Bound, Context, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, Request, ToolOrigin,
-    gate,
+    Bound, Context, Grant, GrantScope, GrantTarget, History, Policy, PolicyCall, PolicyFile, PolicyScope, Request,
+    ToolOrigin, gate,
 };
 use toolfold::store::SqliteStore;
 
@@ -42,7 +42,8 @@ impl State {
         for (at, (tool, arguments, session, wait_ms)) in calls.into_iter().enumerate() {
             let context = Context { interactive: true, cwd: Some("/w/books".to_owned()), ..Context::default() };
             let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
-            let shown = policy.displayed(&call, &context, &policy.decide(&call, &context, &[]));
+            let prepared = policy.prepare(call, &context, None, History::default());
+            let shown = prepared.displayed(&prepared.decide(&[]));
             let request = Request {
                 message: None,
                 origin: ToolOrigin::Native,

@@ -1,6 +1,8 @@
-//! What a chain says of consent: who was asked for what, what was approved, used, remembered and revoked.
+//! What a chain says of consent: who was asked for what, what was approved, used, remembered and
+//! revoked.
 //!
-//! The tables of approvals and grants are a cache of the chain. A row that says more than the chain does is forged.
+//! The tables of approvals and grants are a cache of the chain. A row that says more than the chain
+//! does is forged.
 
 use std::collections::HashMap;
 
@@ -11,8 +13,8 @@ use crate::approval::{Approval, ApprovalState, WAIT_MS};
 use crate::canonical::digest;
 use crate::grant::{Bound, Grant};
 
-/// What the chain does not know of an approval or a grant that a store has. Its `Display` is the reason, in lower case
-/// without a full stop.
+/// What the chain does not know of an approval or a grant that a store has. Its `Display` is the
+/// reason, in lower case without a full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unproven(String);
@@ -36,8 +38,8 @@ struct Standing {
 /// What is on record of a grant.
 #[derive(Debug, Clone)]
 struct Remembered {
-    /// What identifies its content: its digest; in a record of an older version, which bound a grant to nothing, the
-    /// fields that it has.
+    /// What identifies its content: its digest; in a record of an older version, which bound a
+    /// grant to nothing, the fields that it has.
     proof: Result<String, Value>,
     revoked: bool,
 }
@@ -49,27 +51,24 @@ impl Consented {
     }
 
     fn check(&mut self, entry: &Entry) -> Result<(), String> {
-        let id = |key: &str| {
-            let id = entry.detail.get(key).and_then(Value::as_str);
-            id.ok_or_else(|| format!("it names no {key}"))
-        };
         match entry.kind {
             Kind::Asked => {
-                let (id, digest) = (id("approval")?, entry.digest.clone().ok_or("it has no digest")?);
+                let (id, digest) = (id_of(entry, "approval")?, entry.digest.clone().ok_or("it has no digest")?);
                 let standing = Standing { state: ApprovalState::Pending, digest, approved_ms: 0 };
                 if self.approvals.insert(id.to_owned(), standing).is_some() {
                     return Err(format!("it requests `{id}` a second time"));
                 }
             }
             Kind::Accepted => {
-                let standing = self.standing(id("approval")?, ApprovalState::Pending, entry)?;
+                let standing = self.standing(id_of(entry, "approval")?, ApprovalState::Pending, entry)?;
                 (standing.state, standing.approved_ms) = (ApprovalState::Approved, entry.time_ms);
             }
             Kind::Rejected => {
-                self.standing(id("approval")?, ApprovalState::Pending, entry)?.state = ApprovalState::Rejected;
+                self.standing(id_of(entry, "approval")?, ApprovalState::Pending, entry)?.state =
+                    ApprovalState::Rejected;
             }
             Kind::Consumed => {
-                let id = id("approval")?;
+                let id = id_of(entry, "approval")?;
                 let standing = self.standing(id, ApprovalState::Approved, entry)?;
                 standing.state = ApprovalState::Consumed;
                 if entry.time_ms.saturating_sub(standing.approved_ms) > WAIT_MS {
@@ -77,14 +76,14 @@ impl Consented {
                 }
             }
             Kind::Granted => {
-                let (id, granted) = (id("grant")?, Remembered { proof: on_record(entry), revoked: false });
+                let (id, granted) = (id_of(entry, "grant")?, Remembered { proof: on_record(entry), revoked: false });
                 if self.grants.insert(id.to_owned(), granted).is_some() {
                     return Err(format!("it remembers `{id}` a second time"));
                 }
             }
             Kind::Revoked => {
                 // A grant that could not be read was revoked without its name by older versions.
-                let Ok(id) = id("grant") else { return Ok(()) };
+                let Ok(id) = id_of(entry, "grant") else { return Ok(()) };
                 let grant = self.grants.get_mut(id);
                 grant.ok_or_else(|| format!("it revokes `{id}`, which was never granted"))?.revoked = true;
             }
@@ -154,6 +153,11 @@ impl Consented {
         }
         if known.revoked { Err(Unproven("it was revoked".to_owned())) } else { Ok(()) }
     }
+}
+
+/// The id of what a record is about.
+fn id_of<'e>(entry: &'e Entry, key: &str) -> Result<&'e str, String> {
+    entry.detail.get(key).and_then(Value::as_str).ok_or_else(|| format!("it names no {key}"))
 }
 
 /// The digest of a grant, which its record has.

@@ -32,7 +32,8 @@ pub(super) fn everything(rule: &Rule, report: Report<'_>) {
     report(code, format!("`{text}` allows {what}"), help);
 }
 
-/// Patterns that are written as in other languages, and mean the very characters here, or more than they seem to.
+/// Patterns that are written as in other languages, and mean the very characters here, or more than
+/// they seem to.
 pub(super) fn literally(rule: &Rule, report: Report<'_>) {
     if rule.path.as_ref().is_some_and(|(pattern, _)| pattern.has_glued_stars()) {
         let message = format!("in `{}`, `**` beside other characters stays within one segment", rule.text);
@@ -97,11 +98,13 @@ fn is_query(pattern: &str) -> bool {
     is_glob(pattern) && bare.contains(char::is_whitespace) && STATEMENTS.contains(&first)
 }
 
-/// The folders at the root of common systems: Filesystem Hierarchy Standard 3.0, macOS 15, and those of containers.
+/// The folders at the root of common systems: Filesystem Hierarchy Standard 3.0, macOS 15, and
+/// those of containers.
 const AT_ROOT: &str = "bin boot dev etc home lib lib32 lib64 media mnt opt proc root run sbin snap srv sys tmp usr var nix \
     Applications Library System Users Volumes private cores app code data workspace workspaces";
 
-/// A path at the root of the machine whose first folder no system has there: in other systems `/` is the project.
+/// A path at the root of the machine whose first folder no system has there: in other systems `/`
+/// is the project.
 fn root_path(rule: &Rule, report: Report<'_>) {
     if rule.path.is_none() {
         return;

@@ -24,8 +24,8 @@ const KEYS: &[&str] = &[
     "why",
 ];
 
-/// Reads all capability records. `false` if one of them is not sound: it may lack an argument that it was to declare,
-/// so that a deny of a path or host would not match.
+/// Reads all capability records. `false` if one of them is not sound: it may lack an argument that
+/// it was to declare, so that a deny of a path or host would not match.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     tools: &DeTable<'_>,
@@ -46,7 +46,8 @@ pub(super) fn read(
         }
         sound &= names_its_shell(reader, &capability, name.get_ref(), at);
         sound &= is_read_as_a_shell(reader, &mut capability, name.get_ref(), at);
-        // A record that was not understood must not permit anything: the tool is treated as one without a tier.
+        // A record that was not understood must not permit anything: the tool is treated as one
+        // without a tier.
         all_sound &= sound;
         if !sound {
             capability = ToolCapability { tier: None, actions: None, is_broken: true, ..capability };
@@ -62,8 +63,8 @@ pub(super) fn read(
     all_sound
 }
 
-/// Whether a tool that is like Bash is one. A tool that is named after another shell must state which shell it runs:
-/// commands of PowerShell or cmd read as bash would seem to do something else.
+/// Whether a tool that is like Bash is one. A tool that is named after another shell must state
+/// which shell it runs: commands of PowerShell or cmd read as bash would seem to do something else.
 fn names_its_shell(reader: &mut Reader<'_>, capability: &ToolCapability, name: &str, at: usize) -> bool {
     let is_other = Shell::of_name(name) == Some(Shell::Other);
     if capability.family != Some(Family::Shell) || capability.shell.is_some() || !is_other {
@@ -75,9 +76,9 @@ fn names_its_shell(reader: &mut Reader<'_>, capability: &ToolCapability, name: &
     false
 }
 
-/// Whether it is said how the commands of a record are read, and which argument has them. Without the first, `Bash(rm:*)`
-/// would not cover the tool; without the second, no rule for commands matches. A record that names its shell is of the
-/// family `Bash`.
+/// Whether it is said how the commands of a record are read, and which argument has them. Without
+/// the first, `Bash(rm:*)` would not cover the tool; without the second, no rule for commands
+/// matches. A record that names its shell is of the family `Bash`.
 fn is_read_as_a_shell(reader: &mut Reader<'_>, capability: &mut ToolCapability, name: &str, at: usize) -> bool {
     let own = Family::of_name(name);
     let is_shell = capability.family == Some(Family::Shell) || capability.shell.is_some();

@@ -59,8 +59,8 @@ fn broken(reader: &mut Reader<'_>, file: &mut PolicyFile, at: usize, help: &str)
     file.broken = true;
 }
 
-/// A malformed allow is ignored. A malformed ask or deny, or a rule without a known effect, would have restricted
-/// something, so every call asks until it is fixed.
+/// A malformed allow is ignored. A malformed ask or deny, or a rule without a known effect, would
+/// have restricted something, so every call asks until it is fixed.
 fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, effect: Option<Effect>, at: usize, why: &str) {
     let (what, help) = match effect {
         Some(Effect::Allow) => ("this allow is ignored", "fix it; the calls it covers ask until then"),
@@ -149,7 +149,8 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
     match written.rule(file) {
         Ok(rule) => {
             let rule = Rule { place: reader.place(at), ..rule };
-            // A rule that does not do what its examples say may do anything else: no part of the file is trusted then.
+            // A rule that does not do what its examples say may do anything else: no part of the
+            // file is trusted then.
             if written.examples_hold(reader, &rule, file) {
                 file.rules.push(rule);
             } else {
@@ -235,7 +236,8 @@ impl Written {
         let mut hold = true;
         let examples = self.fits.iter().map(|example| (example, true));
         for (example, wanted) in examples.chain(self.misses.iter().map(|example| (example, false))) {
-            // Without a reader every command is unknown: it matches each ask and deny, and no allow. No example tells more.
+            // Without a reader every command is unknown: it matches each ask and deny, and no
+            // allow. No example tells more.
             if rule.command.is_some() && !cfg!(feature = "shell") {
                 reader.note_once(
                     "policy-example-unread",

@@ -24,8 +24,8 @@ impl Reader<'_> {
         self.diagnostics.push(if help.is_empty() { diagnostic } else { diagnostic.help(help) });
     }
 
-    /// Says where the first syntax error is: what follows from it is none of the author's. Of a key that is there twice,
-    /// where it was before.
+    /// Says where the first syntax error is: what follows from it is none of the author's. Of a key
+    /// that is there twice, where it was before.
     pub(super) fn syntax(&mut self, errors: &[toml::de::Error]) {
         let at = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
         let Some(first) = errors.iter().min_by_key(|error| at(error)) else { return };

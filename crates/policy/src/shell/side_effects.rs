@@ -1,4 +1,5 @@
-//! What a command line does: the lists that the policy judges, and the limits within which they are made.
+//! What a command line does: the lists that the policy judges, and the limits within which they are
+//! made.
 
 use serde::Serialize;
 
@@ -19,7 +20,8 @@ pub const MAX_DEPTH: usize = 8;
 pub enum Role {
     /// It runs, and must be allowed.
     Runs,
-    /// It only starts another command that is also listed (`timeout 5 …`). Only ask and deny consider it.
+    /// It only starts another command that is also listed (`timeout 5 …`). Only ask and deny
+    /// consider it.
     Carries,
     /// It may run, by a guess. Only ask and deny consider it.
     Guess,
@@ -46,7 +48,8 @@ pub struct FileEffect {
     pub text: String,
     /// Whether it is read, or written (created, changed, deleted).
     pub access: Access,
-    /// Whether it needs an allow of its own, besides that of the command: redirects, and options that write.
+    /// Whether it needs an allow of its own, besides that of the command: redirects, and options
+    /// that write.
     pub own: bool,
     /// Whether it may include everything below the path.
     pub recursive: bool,
@@ -67,7 +70,8 @@ impl FileEffect {
 pub enum Weight {
     /// A value: which argument, which file. A rule that allows every command covers it.
     Value,
-    /// Code: anything may run. A rule that allows every command covers it only where no rule restricts anything.
+    /// Code: anything may run. A rule that allows every command covers it only where no rule
+    /// restricts anything.
     Code,
     /// A person could not see what they approve. Always asks.
     Unseen,
@@ -83,15 +87,16 @@ pub struct Unknown {
     pub text: String,
     /// Its weight.
     pub weight: Weight,
-    /// For an interpreter that receives code: the index of its command. An allow that names the interpreter covers the
-    /// code.
+    /// For an interpreter that receives code: the index of its command. An allow that names the
+    /// interpreter covers the code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interpreter: Option<usize>,
-    /// For an option or operand that its program's row does not list: the index of the command, and that of the word. An
-    /// allow or a grant that names the word covers it.
+    /// For an option or operand that its program's row does not list: the index of the command, and
+    /// that of the word. An allow or a grant that names the word covers it.
     #[serde(skip)]
     pub option: Option<(usize, usize)>,
-    /// For a command whose settings lie where it runs: that folder. Where the call itself runs there, it is no unknown.
+    /// For a command whose settings lie where it runs: that folder. Where the call itself runs
+    /// there, it is no unknown.
     #[serde(skip)]
     pub folder: Option<LexPath>,
 }
@@ -154,6 +159,11 @@ pub struct SideEffects {
 }
 
 impl SideEffects {
+    /// The files that are written.
+    pub(crate) fn written(&self) -> impl Iterator<Item = &FileEffect> {
+        self.files.iter().filter(|file| file.access == Access::Write)
+    }
+
     /// Suspects that a text names a file, which may be read or written.
     pub(crate) fn suspect(&mut self, text: &str, certain: bool) {
         for access in [Access::Read, Access::Write] {

@@ -7,8 +7,8 @@ use toolfold::catalog::Catalog;
 use toolfold::conversation::Outcome;
 use toolfold::engine::{Engine, PolicyLayer};
 use toolfold::policy::{
-    Approver, Bound, Context, Decision, Effect, Grant, GrantError, GrantScope, GrantTarget, MemoryStore, PolicyCall,
-    ToolOrigin, compact,
+    Approver, Bound, Context, Decision, Effect, Grant, GrantError, GrantScope, GrantTarget, History, MemoryStore,
+    PolicyCall, ToolOrigin, compact,
 };
 
 use super::{context, of_user, verdict};
@@ -158,8 +158,10 @@ fn an_offered_grant_is_static_and_would_ask_again() {
         let arguments: Value = json!({ "command": line });
         let policy = of_user(rules);
         let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
-        let verdict = policy.decide(&call, &context(), &[]);
-        let shown = policy.displayed(&call, &context(), &verdict).remember;
+        let context = context();
+        let prepared = policy.prepare(call, &context, None, History::default());
+        let verdict = prepared.decide(&[]);
+        let shown = prepared.displayed(&verdict).remember;
         let exact = [GrantTarget::Arguments { arguments: arguments.clone() }];
         assert_eq!(shown, if offered { &exact[..] } else { &[] }, "{line}: {}", verdict.reason());
     }

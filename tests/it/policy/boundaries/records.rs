@@ -1,7 +1,9 @@
 //! What a record says of a tool: its tier beside hints, its arguments, how to undo it.
 
 use serde_json::json;
-use toolfold::policy::{Annotations, Context, Decision, PolicyCall, PolicyFile, PolicyScope, PolicyTier, ToolOrigin};
+use toolfold::policy::{
+    Annotations, Context, Decision, History, PolicyCall, PolicyFile, PolicyScope, PolicyTier, ToolOrigin,
+};
 
 use super::{check, context, of_user};
 
@@ -59,8 +61,9 @@ fn the_shown_undo_class_is_that_of_the_record() {
         let policy = of_user(&format!("[tool.save]\ntier = \"a\"\nwrites = [\"path\"]\nundo = \"{class}\""));
         let arguments = json!({"path": "a"});
         let call = PolicyCall { tool: "save", origin: &ToolOrigin::Native, arguments: &arguments };
-        let verdict = policy.decide(&call, &context(), &[]);
-        assert_eq!(policy.displayed(&call, &context(), &verdict).undo, class);
+        let context = context();
+        let prepared = policy.prepare(call, &context, None, History::default());
+        assert_eq!(prepared.displayed(&prepared.decide(&[])).undo, class);
     }
     let unknown = PolicyFile::load("[tool.save]\ntier = \"a\"\nundo = \"magic\"", "policy.toml", PolicyScope::User);
     assert!(unknown.has_errors() && unknown.value.broken, "a class that nobody knows");

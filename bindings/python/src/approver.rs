@@ -14,12 +14,13 @@ use crate::typed::{self, ApprovalState, Dict, NoReturn, Tuple, Typed, dict, tupl
 
 /// The person's handle on the calls that wait: it says yes and no, and nothing else does.
 ///
-/// Keep it where only a person reaches it. Several processes may open one file at once; ``toolfold approvals`` of the
-/// command line is another such handle. Keep the file outside every folder that tools can write.
+/// Keep it where only a person reaches it. Several processes may open one file at once; ``toolfold
+/// approvals`` of the command line is another such handle. Keep the file outside every folder that
+/// tools can write.
 ///
-/// :param path: the SQLite file, created if there is none; None keeps approvals in memory, for this process.
-/// :param by: who answers, for the audit trail.
-/// :raises ApprovalError: the file cannot be opened, or is no store.
+/// :param path: the SQLite file, created if there is none; None keeps approvals in memory, for this
+/// process. :param by: who answers, for the audit trail. :raises ApprovalError: the file cannot be
+/// opened, or is no store.
 #[pyclass(frozen, module = "toolfold")]
 pub(crate) struct Approver {
     store: Arc<SqliteStore>,
@@ -80,14 +81,13 @@ impl Approver {
         Self::one(py, || self.store.get(approval))
     }
 
-    /// Says yes to one call, once. The conversation takes it up with ``resume``, or when the model makes the call
-    /// again.
+    /// Says yes to one call, once. The conversation takes it up with ``resume``, or when the model
+    /// makes the call again.
     ///
-    /// :param approval: the id of the approval: ``Confirm.approval``, ``Approval.id``.
-    /// :param edited: the approval that was shown first, where the person changed its arguments to these. The record names
-    ///     it.
-    /// :returns: the approval as it stands now.
-    /// :raises ApprovalError: it is not pending: it was answered, used or has expired.
+    /// :param approval: the id of the approval: ``Confirm.approval``, ``Approval.id``. :param
+    /// edited: the approval that was shown first, where the person changed its arguments to these.
+    /// The record names it. :returns: the approval as it stands now. :raises ApprovalError: it is
+    /// not pending: it was answered, used or has expired.
     #[pyo3(signature = (approval, *, edited=None))]
     fn approve(&self, py: Python<'_>, approval: &str, edited: Option<&str>) -> PyResult<Approval> {
         Self::one(py, || match edited {
@@ -160,15 +160,16 @@ impl Approval {
 
     /// The arguments that would run, as a new dict. Integers keep every digit.
     ///
-    /// :raises InputError: an integer has more digits than Python reads (``sys.set_int_max_str_digits``).
+    /// :raises InputError: an integer has more digits than Python reads
+    /// (``sys.set_int_max_str_digits``).
     #[getter]
     fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
         let request = &self.inner.request;
         dict(py, &request.arguments_json.clone().unwrap_or_else(|| request.arguments.to_string()))
     }
 
-    /// What to show the person: a dict with target (str), arguments (JSON text), effects (list of str), undo (str), why
-    /// (list of str) and remember (list of dicts: what may be remembered).
+    /// What to show the person: a dict with target (str), arguments (JSON text), effects (list of
+    /// str), undo (str), why (list of str) and remember (list of dicts: what may be remembered).
     #[getter]
     fn shown<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
         dict(py, &serde_json::to_string(&self.inner.request.displayed).unwrap_or_default())
@@ -186,8 +187,8 @@ impl Approval {
         self.inner.reason.as_deref()
     }
 
-    /// Who answered, with the approval that was edited first where the person changed the arguments; None while it is
-    /// pending.
+    /// Who answered, with the approval that was edited first where the person changed the
+    /// arguments; None while it is pending.
     #[getter]
     fn by(&self) -> Option<&str> {
         self.inner.answered_by.as_deref()

@@ -10,8 +10,8 @@ use crate::typed::Sequence;
 
 /// Runs the ``toolfold`` command. It prints to the process's own output.
 ///
-/// :param arguments: as of a command line, the program's name first.
-/// :returns: the exit code: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
+/// :param arguments: as of a command line, the program's name first. :returns: the exit code: 0 ok,
+/// 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
 #[pyfunction]
 pub(crate) fn run_command(py: Python<'_>, arguments: Sequence<OsString>) -> PyResult<u8> {
     detached(py, || {

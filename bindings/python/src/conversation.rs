@@ -21,8 +21,8 @@ pub(crate) type Shared = Arc<Mutex<conversation::Conversation>>;
 
 /// One conversation with a model: what it is shown, what it calls, and what becomes of each call.
 ///
-/// Everything that it gives for the model, and takes from it, uses the names that the model sees. Threads may share it.
-/// ``Engine.conversation`` makes one.
+/// Everything that it gives for the model, and takes from it, uses the names that the model sees.
+/// Threads may share it. ``Engine.conversation`` makes one.
 #[pyclass(frozen, module = "toolfold")]
 pub(crate) struct Conversation {
     inner: Shared,
@@ -36,7 +36,8 @@ impl From<conversation::Conversation> for Conversation {
     }
 }
 
-/// Works on the conversation: the lock is taken with the interpreter detached, and never held while Python runs.
+/// Works on the conversation: the lock is taken with the interpreter detached, and never held while
+/// Python runs.
 pub(crate) fn with<T: Send>(
     py: Python<'_>,
     conversation: &Shared,
@@ -77,10 +78,11 @@ impl Conversation {
         self.with(py, |own| Ok(own.digest()))
     }
 
-    /// The tools of the array in neutral form and the same order: a tuple of Entry. The same tuple as long as the array
-    /// is the same.
+    /// The tools of the array in neutral form and the same order: a tuple of Entry. The same tuple
+    /// as long as the array is the same.
     fn entries<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Entry>>> {
-        // The array is asked for, also where its entries are at hand: the model's next message begins here.
+        // The array is asked for, also where its entries are at hand: the model's next message
+        // begins here.
         let digest = self.with(py, |own| Ok(own.tools().digest().to_owned()))?;
         let kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.as_ref().filter(|(own, _)| *own == digest).map(|(_, made)| made.clone_ref(py));
@@ -98,16 +100,16 @@ impl Conversation {
 
     /// Judges one call: whether it is run, answered here, refused, or put before a person.
     ///
-    /// Until its result is reported, the same call (id, name, arguments) gives the same outcome again, so that asking twice
-    /// does no harm. With ``message`` it is the same call whenever it comes.
+    /// Until its result is reported, the same call (id, name, arguments) gives the same outcome
+    /// again, so that asking twice does no harm. With ``message`` it is the same call whenever it
+    /// comes.
     ///
-    /// :param name: the name that the model wrote.
-    /// :param arguments: JSON text as the model wrote it (``str`` or ``bytes``), or a mapping. Text keeps every digit.
-    /// :param id: the provider's id of the call; None: the conversation gives one.
-    /// :param message: the key of its assistant message, an id that is unique for each message; None: it has none. Calls
-    ///     under one key were written before the answer to any of them was read.
-    /// :returns: Reply, Forward, Confirm or Refuse.
-    /// :raises InputError: the arguments cannot be written as JSON.
+    /// :param name: the name that the model wrote. :param arguments: JSON text as the model wrote
+    /// it (``str`` or ``bytes``), or a mapping. Text keeps every digit. :param id: the provider's
+    /// id of the call; None: the conversation gives one. :param message: the key of its assistant
+    /// message, an id that is unique for each message; None: it has none. Calls under one key were
+    /// written before the answer to any of them was read. :returns: Reply, Forward, Confirm or
+    /// Refuse. :raises InputError: the arguments cannot be written as JSON.
     #[pyo3(signature = (name, arguments=None, id=None, message=None))]
     fn call(
         &self,
@@ -122,11 +124,12 @@ impl Conversation {
         self.with(py, |own| own.call_in(message, id, name, arguments).map(Judged::from).map_err(call_trouble))
     }
 
-    /// A call by the host's name of the tool that it runs: ``(name, arguments)``, the arguments as JSON text. None where the
-    /// call has that name already, or resolves to no tool. Nothing is judged.
+    /// A call by the host's name of the tool that it runs: ``(name, arguments)``, the arguments as
+    /// JSON text. None where the call has that name already, or resolves to no tool. Nothing is
+    /// judged.
     ///
-    /// The rules of a framework apply to names: rewrite ``call_tool`` before the framework's layers see the call, and give the
-    /// model its own words back in the next request.
+    /// The rules of a framework apply to names: rewrite ``call_tool`` before the framework's layers
+    /// see the call, and give the model its own words back in the next request.
     ///
     /// :param name: the name that the model wrote.
     /// :param arguments: as of ``call``.
@@ -144,14 +147,14 @@ impl Conversation {
 
     /// Reads and judges every call of an assistant message, in order.
     ///
-    /// A message that comes again is a resend: under the same key whenever it comes, without a key as long as one of its
-    /// calls has not ended. Its calls get their answers, stored results and approvals again; nothing runs twice.
+    /// A message that comes again is a resend: under the same key whenever it comes, without a key
+    /// as long as one of its calls has not ended. Its calls get their answers, stored results and
+    /// approvals again; nothing runs twice.
     ///
-    /// :param message: the message in the wire's own shape, as a dict or list, or as JSON text, which keeps every
-    ///     digit.
-    /// :param key: an id that is unique for each assistant message, such as ``msg_…``; None: it has none.
-    /// :raises WireError: the message is of another API, a whole response, or malformed.
-    /// :raises InputError: the message cannot be written as JSON.
+    /// :param message: the message in the wire's own shape, as a dict or list, or as JSON text,
+    /// which keeps every digit. :param key: an id that is unique for each assistant message, such
+    /// as ``msg_…``; None: it has none. :raises WireError: the message is of another API, a whole
+    /// response, or malformed. :raises InputError: the message cannot be written as JSON.
     #[pyo3(signature = (message, key=None))]
     fn turn(&self, py: Python<'_>, message: Typed<'_, Messages>, key: Option<&str>) -> PyResult<Turn> {
         let text = json_text(&message.0, "the message")?;
@@ -166,7 +169,8 @@ impl Conversation {
         Ok(Turn::new(self.inner.clone(), paused))
     }
 
-    /// Takes the result of a forwarded call, and gives the messages to append: a list of dicts in the wire's shape.
+    /// Takes the result of a forwarded call, and gives the messages to append: a list of dicts in
+    /// the wire's shape.
     ///
     /// :param id: the id of the call: ``Forward.id``.
     /// :param result: what the tool gave, as text for the model.
@@ -182,8 +186,8 @@ impl Conversation {
         dicts(py, &text)
     }
 
-    /// Tells that the host ran a forwarded call, where it wraps results itself. A call that is not at the host is
-    /// ignored.
+    /// Tells that the host ran a forwarded call, where it wraps results itself. A call that is not
+    /// at the host is ignored.
     ///
     /// :param id: the id of the call: ``Forward.id``.
     /// :param ok: whether the tool did what it was called for.
@@ -195,8 +199,9 @@ impl Conversation {
         })
     }
 
-    /// Reports that the host paused a forwarded call: the tool itself asked for something, and its message is made again.
-    /// The call is then handed over once more, although its approval was used.
+    /// Reports that the host paused a forwarded call: the tool itself asked for something, and its
+    /// message is made again. The call is then handed over once more, although its approval was
+    /// used.
     ///
     /// :param id: the id of the call: ``Forward.id``.
     /// :raises CallError: no call of that id is at the host.
@@ -204,7 +209,8 @@ impl Conversation {
         self.with(py, |own| own.pause(&CallId::from(id)).map_err(call_trouble))
     }
 
-    /// Takes up a person's answer: Forward once it is approved, Confirm while nobody has answered, else Refuse.
+    /// Takes up a person's answer: Forward once it is approved, Confirm while nobody has answered,
+    /// else Refuse.
     ///
     /// :param approval: the id of the approval: ``Confirm.approval``.
     /// :raises CallError: nothing waits under this id in this conversation.
@@ -219,11 +225,12 @@ impl Conversation {
         tuple(py, ids)
     }
 
-    /// Sets what is open to what the model can still see: what a compaction dropped counts as closed again.
+    /// Sets what is open to what the model can still see: what a compaction dropped counts as
+    /// closed again.
     ///
-    /// :param messages: the messages of the next request in the wire's own shape, or the request itself.
-    /// :raises WireError: they have not the wire's shape. Nothing has changed then.
-    /// :raises InputError: they cannot be written as JSON.
+    /// :param messages: the messages of the next request in the wire's own shape, or the request
+    /// itself. :raises WireError: they have not the wire's shape. Nothing has changed then. :raises
+    /// InputError: they cannot be written as JSON.
     fn seen(&self, py: Python<'_>, messages: Typed<'_, Messages>) -> PyResult<()> {
         let text = json_text(&messages.0, "the messages")?;
         self.with(py, |own| {
@@ -243,8 +250,9 @@ impl Conversation {
         })
     }
 
-    /// Whether this conversation made every call of a history. If so, what is open is set to what the history still
-    /// shows; if not, nothing changes: make a conversation from the steps instead.
+    /// Whether this conversation made every call of a history. If so, what is open is set to what
+    /// the history still shows; if not, nothing changes: make a conversation from the steps
+    /// instead.
     ///
     /// :param steps: as in ``Engine.conversation``.
     /// :raises InputError: a step is of neither shape.
@@ -266,21 +274,21 @@ impl Conversation {
         })
     }
 
-    /// The schemas of everything that is open, as text for the model: what a compaction dropped. None if nothing is
-    /// open, or if the array itself shows it.
+    /// The schemas of everything that is open, as text for the model: what a compaction dropped.
+    /// None if nothing is open, or if the array itself shows it.
     fn redeliver(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.with(py, |own| Ok(own.redeliver()))
     }
 
-    /// The messages that give everything open again in the provider's own channel, under arm ``append``: a list of
-    /// dicts in the wire's shape; empty elsewhere.
+    /// The messages that give everything open again in the provider's own channel, under arm
+    /// ``append``: a list of dicts in the wire's shape; empty elsewhere.
     fn redeliver_messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         let text = self.with(py, |own| Ok(serde_json::Value::Array(own.redeliver_messages()).to_string()))?;
         dicts(py, &text)
     }
 
-    /// What a request must name in the header ``anthropic-beta``: a tuple of str, empty where nothing that is sent is
-    /// in beta.
+    /// What a request must name in the header ``anthropic-beta``: a tuple of str, empty where
+    /// nothing that is sent is in beta.
     #[getter]
     fn betas<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<&'static str>>> {
         tuple(py, self.with(py, |own| Ok(own.betas()))?.iter().copied())
@@ -299,8 +307,8 @@ impl Conversation {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// What happened since the log was last taken, as JSON lines, oldest first. Write them before acting on the outcome
-    /// that they led to. ``Engine.replay`` makes the conversation from them.
+    /// What happened since the log was last taken, as JSON lines, oldest first. Write them before
+    /// acting on the outcome that they led to. ``Engine.replay`` makes the conversation from them.
     fn take_log(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |own| {
             let mut lines = String::new();
@@ -317,11 +325,12 @@ impl Conversation {
         self.with(py, |own| Ok(Self::from(own.fork())))
     }
 
-    /// A conversation for a sub-agent that may use these tools and nothing else. It has opened nothing.
+    /// A conversation for a sub-agent that may use these tools and nothing else. It has opened
+    /// nothing.
     ///
-    /// :param allowed: names of tools, by the host or as the model sees them; with ``expand_tools`` among them it
-    ///     folds.
-    /// :raises StartError: a name is neither a tool of this conversation nor one of toolfold's own.
+    /// :param allowed: names of tools, by the host or as the model sees them; with ``expand_tools``
+    /// among them it folds. :raises StartError: a name is neither a tool of this conversation nor
+    /// one of toolfold's own.
     fn child(&self, py: Python<'_>, allowed: Sequence<String>) -> PyResult<Self> {
         self.with(py, |own| {
             let allowed: Vec<&str> = allowed.0.iter().map(String::as_str).collect();
@@ -329,8 +338,8 @@ impl Conversation {
         })
     }
 
-    /// What the array to send costs: ``(tokens, meter)`` as of ``toolfold.tokens``. tokens is None where the array
-    /// holds what cannot be counted offline.
+    /// What the array to send costs: ``(tokens, meter)`` as of ``toolfold.tokens``. tokens is None
+    /// where the array holds what cannot be counted offline.
     fn tokens(&self, py: Python<'_>) -> PyResult<(Option<usize>, String)> {
         self.with(py, |own| {
             let (wire, model) = (own.wire(), own.model().map(str::to_owned));
@@ -367,7 +376,8 @@ impl Conversation {
         self.with(py, |own| Ok(own.explain()))
     }
 
-    /// What this wire could not carry, or advises against: a list of dicts with code, severity, place, message, help.
+    /// What this wire could not carry, or advises against: a list of dicts with code, severity,
+    /// place, message, help.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         let text = self.with(py, |own| Ok(serde_json::to_string(&own.diagnostics()).unwrap_or_default()))?;

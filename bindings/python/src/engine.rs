@@ -23,17 +23,16 @@ use crate::typed::{
 ///
 /// It never changes, threads may share it, and ``len`` is the number of its tools.
 ///
-/// :param tools: a list of tool dicts in any provider's form (OpenAI, Anthropic, MCP, Gemini), the same as JSON text,
-///     the path of a JSON file, or ``"excel"`` for the built-in tools under their own profile.
-/// :param profile: how tools are folded: None derives a profile from the tools, False turns folding off, else a
-///     built-in name, a path, or TOML text.
-/// :param arm: how much is folded: ``"auto"`` or an arm's name (``toolfold report`` lists them).
-/// :param policy: what may run: a path, TOML text or ``"excel"``, or a list of these. None allows everything.
-/// :param skills: a folder of skills, or a list of folders.
-/// :param approvals: where calls wait for a person: an Approver, or the path of its file. None keeps them in memory,
-///     where nobody can answer them.
-/// :raises LoadError: tools, profile or policy have errors; it prints every diagnostic.
-/// :raises InputError: a file cannot be read, a value is of the wrong kind, or there is no such arm.
+/// :param tools: a list of tool dicts in any provider's form (OpenAI, Anthropic, MCP, Gemini), the
+/// same as JSON text, the path of a JSON file, or ``"excel"`` for the built-in tools under their
+/// own profile. :param profile: how tools are folded: None derives a profile from the tools, False
+/// turns folding off, else a built-in name, a path, or TOML text. :param arm: how much is folded:
+/// ``"auto"`` or an arm's name (``toolfold report`` lists them). :param policy: what may run: a
+/// path, TOML text or ``"excel"``, or a list of these. None allows everything. :param skills: a
+/// folder of skills, or a list of folders. :param approvals: where calls wait for a person: an
+/// Approver, or the path of its file. None keeps them in memory, where nobody can answer them.
+/// :raises LoadError: tools, profile or policy have errors; it prints every diagnostic. :raises
+/// InputError: a file cannot be read, a value is of the wrong kind, or there is no such arm.
 /// :raises ApprovalError: the file for approvals cannot be opened, or is no store.
 #[pyclass(frozen, module = "toolfold")]
 pub(crate) struct Engine {
@@ -108,20 +107,18 @@ impl Engine {
 
     /// A conversation with a model. It is bound to wire, model and arm for its life.
     ///
-    /// :param wire: the API that is spoken: openai-chat, openai-responses, anthropic, gemini or mcp.
-    /// :param model: the model, for what is known of it; None: nothing is known.
-    /// :param id: the host's id of the conversation. Approvals belong to it: give one where a person is asked.
-    /// :param arm: another arm than the engine's.
-    /// :param history: the messages so far in the wire's own shape (a list, the request that has it, or JSON text):
-    ///     what they opened is open.
-    /// :param steps: the same for hosts whose messages are of no wire, oldest first: a tuple ``(id, name, arguments)``
-    ///     for a call, ``(id, ok)`` for its answer.
-    /// :param without: the deliveries that the host cannot carry, by name: in_place, in_result, bridge, native, append. An
-    ///     arm of such a delivery is an error, and ``auto`` chooses among the others.
-    /// :raises StartError: the arm cannot be had there.
-    /// :raises WireError: the history has not the wire's shape.
-    /// :raises InputError: there is no such wire or arm, history or arguments cannot be written as JSON, a step is of
-    ///     neither shape, or both history and steps are given.
+    /// :param wire: the API that is spoken: openai-chat, openai-responses, anthropic, gemini or
+    /// mcp. :param model: the model, for what is known of it; None: nothing is known. :param id:
+    /// the host's id of the conversation. Approvals belong to it: give one where a person is asked.
+    /// :param arm: another arm than the engine's. :param history: the messages so far in the wire's
+    /// own shape (a list, the request that has it, or JSON text): what they opened is open. :param
+    /// steps: the same for hosts whose messages are of no wire, oldest first: a tuple ``(id, name,
+    /// arguments)`` for a call, ``(id, ok)`` for its answer. :param without: the deliveries that
+    /// the host cannot carry, by name: in_place, in_result, bridge, native, append. An arm of such
+    /// a delivery is an error, and ``auto`` chooses among the others. :raises StartError: the arm
+    /// cannot be had there. :raises WireError: the history has not the wire's shape. :raises
+    /// InputError: there is no such wire or arm, history or arguments cannot be written as JSON, a
+    /// step is of neither shape, or both history and steps are given.
     #[pyo3(signature = (wire="openai-chat", model=None, id=None, *, arm=None, history=None, steps=None, without=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn conversation(
@@ -174,7 +171,8 @@ impl Engine {
         Ok(Conversation::from(made))
     }
 
-    /// The conversation that a log tells: the lines of ``Conversation.take_log``, one after the other.
+    /// The conversation that a log tells: the lines of ``Conversation.take_log``, one after the
+    /// other.
     ///
     /// :param log: JSON lines, or a JSON array of records.
     /// :raises RestoreError: records are missing, mixed, or of another form.
@@ -204,22 +202,24 @@ impl Engine {
         self.inner.arm().to_string()
     }
 
-    /// What was noticed while the engine was built: a list of dicts with code, severity, place, message, help.
+    /// What was noticed while the engine was built: a list of dicts with code, severity, place,
+    /// message, help.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         let all: Vec<_> = self.layers.notes.iter().chain(self.inner.diagnostics()).collect();
         dicts(py, &serde_json::to_string(&all).unwrap_or_default())
     }
 
-    /// What the tools of the first request cost, arm by arm: a list of dicts with arm, takes (the arm that the
-    /// conversation gets), tokens, meter, bytes (of the array as compact JSON) and tools (how many).
+    /// What the tools of the first request cost, arm by arm: a list of dicts with arm, takes (the
+    /// arm that the conversation gets), tokens, meter, bytes (of the array as compact JSON) and
+    /// tools (how many).
     ///
-    /// Arms that the wire or the model cannot carry are left out. ``tokens`` is None where the array holds what cannot
-    /// be counted offline; ``meter`` is as of ``toolfold.tokens``.
+    /// Arms that the wire or the model cannot carry are left out. ``tokens`` is None where the
+    /// array holds what cannot be counted offline; ``meter`` is as of ``toolfold.tokens``.
     ///
-    /// :param wire: the API that is spoken: openai-chat, openai-responses, anthropic, gemini or mcp.
-    /// :param model: the model; None takes a usual one of that API.
-    /// :raises InputError: there is no such wire.
+    /// :param wire: the API that is spoken: openai-chat, openai-responses, anthropic, gemini or
+    /// mcp. :param model: the model; None takes a usual one of that API. :raises InputError: there
+    /// is no such wire.
     #[pyo3(signature = (wire="openai-chat", model=None))]
     fn report<'py>(&self, py: Python<'py>, wire: &str, model: Option<&str>) -> PyResult<Typed<'py, Dicts>> {
         let wire = wire_named(wire)?;

@@ -88,7 +88,8 @@ impl From<LoadError> for Trouble {
     }
 }
 
-/// Runs what may take long or wait, with the interpreter detached. A panic in it becomes an `InternalError`.
+/// Runs what may take long or wait, with the interpreter detached. A panic in it becomes an
+/// `InternalError`.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Trouble> + Send) -> PyResult<T> {
     py.detach(|| {
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {

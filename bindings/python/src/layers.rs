@@ -14,7 +14,8 @@ use crate::error::{Kind, Trouble};
 use crate::settings::Approvals;
 use crate::text::Source;
 
-/// A policy over its store. The person's handle on the store is dropped here: who wants one makes an `Approver`.
+/// A policy over its store. The person's handle on the store is dropped here: who wants one makes
+/// an `Approver`.
 pub(crate) fn policy(
     sources: &[Source],
     approvals: &Approvals,
@@ -46,7 +47,8 @@ pub(crate) fn open(path: &Path) -> Result<SqliteStore, Trouble> {
     SqliteStore::open(path).map_err(|why| Trouble::new(Kind::Approval, format!("{}: {why}", path.display())))
 }
 
-/// The skills of these folders. A folder that is not there is an error, a skill that cannot be read a diagnostic.
+/// The skills of these folders. A folder that is not there is an error, a skill that cannot be read
+/// a diagnostic.
 pub(crate) fn skills(folders: &[PathBuf], notes: &mut Vec<Diagnostic>) -> Result<SkillLayer, Trouble> {
     if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
         let why = format!("{}: is no folder of skills: it does not exist, or is a file", missing.display());

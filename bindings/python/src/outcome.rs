@@ -67,7 +67,8 @@ impl From<Resumed> for Answered {
     }
 }
 
-/// Defines one outcome's class with what all four have. `call` adds what is run, `answer` the messages that answer.
+/// Defines one outcome's class with what all four have. `call` adds what is run, `answer` the
+/// messages that answer.
 macro_rules! outcome {
     ($(#[$doc:meta])* $name:ident $match:tt [call $($part:ident)*] { $($own:tt)* }) => {
         outcome! { $(#[$doc])* $name $match [$($part)*] {
@@ -79,7 +80,8 @@ macro_rules! outcome {
 
             /// The arguments to run it with, as a new dict. Integers keep every digit.
             ///
-            /// :raises InputError: an integer has more digits than Python reads (``sys.set_int_max_str_digits``).
+            /// :raises InputError: an integer has more digits than Python reads
+            /// (``sys.set_int_max_str_digits``).
             #[getter]
             fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
                 dict(py, &self.inner.arguments_json)
@@ -190,7 +192,8 @@ outcome! {
             self.inner.answer.failed
         }
 
-        /// The tools whose whole schemas this answer opens, in catalogue order: a tuple of OpenedTool.
+        /// The tools whose whole schemas this answer opens, in catalogue order: a tuple of
+        /// OpenedTool.
         #[getter]
         fn opened<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<OpenedTool>>> {
             tuple(py, self.inner.opened.iter().map(OpenedTool::from))
@@ -207,8 +210,9 @@ outcome! {
     /// A call to run: ``target`` with ``arguments``, which fit its schema. Then give the result to
     /// ``Conversation.answer``, or report it with ``Conversation.report_result``.
     Forward ("target", "arguments") [call] {
-        /// A line that the model has to read before the result; None if there is none. ``Conversation.answer`` puts it
-        /// there. Frameworks that wrap results themselves use ``noted``.
+        /// A line that the model has to read before the result; None if there is none.
+        /// ``Conversation.answer`` puts it there. Frameworks that wrap results themselves use
+        /// ``noted``.
         #[getter]
         fn note(&self) -> Option<&str> {
             self.inner.notes.note.as_deref()
@@ -242,7 +246,8 @@ outcome! {
 }
 
 outcome! {
-    /// A call that a person must see first. Nothing here says yes: ``Approver`` does, then ``Conversation.resume``.
+    /// A call that a person must see first. Nothing here says yes: ``Approver`` does, then
+    /// ``Conversation.resume``.
     Confirm ("target", "arguments", "approval") [call answer] {
         /// The id of the approval that waits.
         #[getter]
@@ -250,8 +255,9 @@ outcome! {
             self.inner.approval.as_str()
         }
 
-        /// What to show the person: a dict with target (str), arguments (JSON text), effects (list of str), undo (str),
-        /// why (list of str) and remember (list of dicts: what may be remembered).
+        /// What to show the person: a dict with target (str), arguments (JSON text), effects (list
+        /// of str), undo (str), why (list of str) and remember (list of dicts: what may be
+        /// remembered).
         #[getter]
         fn shown<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
             dict(py, &serde_json::to_string(&self.inner.shown).unwrap_or_default())

@@ -1,4 +1,5 @@
-//! Text in and out: JSON by Python's own reader and writer, and what may be given as text, file or object.
+//! Text in and out: JSON by Python's own reader and writer, and what may be given as text, file or
+//! object.
 
 use std::path::PathBuf;
 
@@ -91,8 +92,8 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// A `str` that `is_text` takes for text is the text itself; any other `str`, and a `Path`, is a file. `None` for
-    /// anything else.
+    /// A `str` that `is_text` takes for text is the text itself; any other `str`, and a `Path`, is
+    /// a file. `None` for anything else.
     pub(crate) fn read(
         value: &Bound<'_, PyAny>,
         what: &'static str,

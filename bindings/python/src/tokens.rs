@@ -13,7 +13,8 @@ use crate::error::{Kind, Trouble, detached};
 use crate::text::json_text;
 use crate::typed::{ToolArray, Typed};
 
-/// The meter for a wire and a model: what the provider bills where that is known, else the compact JSON.
+/// The meter for a wire and a model: what the provider bills where that is known, else the compact
+/// JSON.
 fn meter_of(wire: Wire, model: Option<&str>) -> Meter {
     let usual = match wire {
         Wire::Anthropic => "claude-sonnet-4-6",
@@ -54,12 +55,12 @@ pub(crate) fn report(engine: &Engine, wire: Wire, model: Option<&str>) -> Value 
 
 /// Counts the tokens of a tool array as it is sent: ``(tokens, meter)``.
 ///
-/// :param tools: the array, as a list of dicts or JSON text.
-/// :param wire: the API that it is sent over: openai-chat, openai-responses, anthropic, gemini or mcp.
-/// :param model: the model; None takes a usual one of that API.
-/// :returns: tokens is None where the array holds what cannot be counted offline. The meter names what was counted:
-///     ``billed:…`` is exact, ``estimate:…`` is not, ``json/…`` is the text itself.
-/// :raises InputError: the array is no JSON array, or there is no such wire.
+/// :param tools: the array, as a list of dicts or JSON text. :param wire: the API that it is sent
+/// over: openai-chat, openai-responses, anthropic, gemini or mcp. :param model: the model; None
+/// takes a usual one of that API. :returns: tokens is None where the array holds what cannot be
+/// counted offline. The meter names what was counted: ``billed:…`` is exact, ``estimate:…`` is not,
+/// ``json/…`` is the text itself. :raises InputError: the array is no JSON array, or there is no
+/// such wire.
 #[pyfunction]
 #[pyo3(signature = (tools, wire="openai-chat", model=None))]
 pub(crate) fn tokens(

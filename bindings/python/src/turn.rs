@@ -10,8 +10,8 @@ use crate::error::{Kind, Trouble, not_pickled};
 use crate::outcome::{Answered, Confirm, Forward, Judged};
 use crate::typed::{Dicts, NoReturn, Tuple, Typed, dicts, tuple};
 
-/// The calls of one assistant message: judged when it was made, one by one and in order. ``Conversation.turn`` makes
-/// one.
+/// The calls of one assistant message: judged when it was made, one by one and in order.
+/// ``Conversation.turn`` makes one.
 ///
 /// ``messages`` ends it: then everything here raises CallError.
 #[pyclass(frozen, module = "toolfold")]
@@ -26,7 +26,8 @@ impl Turn {
         Self { conversation, paused: Mutex::new(Some(paused)) }
     }
 
-    /// Works on the turn. The conversation is locked first, then the turn; both with the interpreter detached.
+    /// Works on the turn. The conversation is locked first, then the turn; both with the
+    /// interpreter detached.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -53,7 +54,8 @@ fn call_trouble(why: impl std::fmt::Display) -> Trouble {
 
 #[pymethods]
 impl Turn {
-    /// What became of each call, in the model's order: a tuple of Reply, Forward, Confirm and Refuse.
+    /// What became of each call, in the model's order: a tuple of Reply, Forward, Confirm and
+    /// Refuse.
     ///
     /// :raises CallError: the turn is over.
     #[getter]
@@ -80,10 +82,9 @@ impl Turn {
 
     /// Takes the result of a call that was run.
     ///
-    /// :param id: the id of the call: ``Forward.id``.
-    /// :param result: what the tool gave, as text for the model.
-    /// :param is_error: whether the tool failed.
-    /// :raises CallError: no call of that id in this turn is to be run, it has its result already, or the turn is over.
+    /// :param id: the id of the call: ``Forward.id``. :param result: what the tool gave, as text
+    /// for the model. :param is_error: whether the tool failed. :raises CallError: no call of that
+    /// id in this turn is to be run, it has its result already, or the turn is over.
     #[pyo3(signature = (id, result, is_error=false))]
     fn finish(&self, py: Python<'_>, id: &str, result: &str, is_error: bool) -> PyResult<()> {
         let result = ToolResult { content: result.to_owned(), is_error };
@@ -99,8 +100,9 @@ impl Turn {
         self.with(py, |turn| turn.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))
     }
 
-    /// What to append behind the assistant message: one answer a call, as a list of dicts in the wire's shape. It ends
-    /// the turn: a call that still waits is answered with its approval, one that has no result as failed.
+    /// What to append behind the assistant message: one answer a call, as a list of dicts in the
+    /// wire's shape. It ends the turn: a call that still waits is answered with its approval, one
+    /// that has no result as failed.
     ///
     /// :raises CallError: the turn is over.
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {

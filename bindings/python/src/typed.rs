@@ -1,7 +1,8 @@
 //! Values at the border to Python, each with the type that the stub gives it.
 //!
-//! pyo3 knows the types of strings, numbers and classes. Every other type is written down here once and goes with its
-//! values. `stubs.py` reads them from a build with the feature `inspect`; without it they leave no trace in the module.
+//! pyo3 knows the types of strings, numbers and classes. Every other type is written down here once
+//! and goes with its values. `stubs.py` reads them from a build with the feature `inspect`; without
+//! it they leave no trace in the module.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -97,8 +98,8 @@ hint! {
     Dicts = type_hint_subscript!(type_hint_identifier!("builtins", "list"), DICT);
     /// A JSON object, or its text.
     Json = type_hint_union!(STR, BYTES, MAPPING);
-    /// The arguments of a call. Frameworks hand on what they have as `object`, and whatever JSON it is, the model is told
-    /// what is wrong with it.
+    /// The arguments of a call. Frameworks hand on what they have as `object`, and whatever JSON it
+    /// is, the model is told what is wrong with it.
     Arguments = type_hint_union!(STR, BYTES, MAPPING, type_hint_identifier!("builtins", "object"));
     /// Messages, or one: as objects or as JSON text.
     Messages = type_hint_union!(STR, BYTES, MAPPING, type_hint_subscript!(SEQUENCE, MAPPING));
@@ -171,7 +172,8 @@ pub(crate) trait Names: Hint {
     const NAMES: &'static [&'static str];
 }
 
-/// A name out of a closed list. Debug builds hold it against the list, so that tests find a name that is missing there.
+/// A name out of a closed list. Debug builds hold it against the list, so that tests find a name
+/// that is missing there.
 pub(crate) fn name<'py, N: Names>(py: Python<'py>, name: &str) -> Typed<'py, N> {
     debug_assert!(N::NAMES.contains(&name), "`{name}` is none of {:?}", N::NAMES);
     Typed::new(PyString::new(py, name).into_any())

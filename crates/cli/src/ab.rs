@@ -40,11 +40,13 @@ pub(super) struct AbArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Tasks as JSON lines: {"id","turns":[…],"ground_truth":[[…]],"involved_domains":[…],"results":[[…]]}
+    /// Tasks as JSON lines:
+    /// {"id","turns":[…],"ground_truth":[[…]],"involved_domains":[…],"results":[[…]]}
     #[arg(long, value_name = "FILE")]
     tasks: Option<String>,
 
-    /// Arms, your own among them [default: full, seed, stable, signature, outline, lean, kept, index, auto]
+    /// Arms, your own among them [default: full, seed, stable, signature, outline, lean, kept,
+    /// index, auto]
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 
@@ -53,7 +55,8 @@ pub(super) struct AbArgs {
     #[arg(long, value_name = "DRIVER,…", value_delimiter = ',', value_parser = parse_driver)]
     driver: Vec<Oracle>,
 
-    /// The provider's API: openai-chat, openai-responses, anthropic or gemini [default: openai-chat]
+    /// The provider's API: openai-chat, openai-responses, anthropic or gemini [default:
+    /// openai-chat]
     #[arg(long, value_name = "WIRE")]
     wire: Option<String>,
 
@@ -61,7 +64,8 @@ pub(super) struct AbArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// What counts tool arrays [default: the meter of wire and model, else billed:openai-chat/gpt-4.1]
+    /// What counts tool arrays [default: the meter of wire and model, else
+    /// billed:openai-chat/gpt-4.1]
     #[arg(long, value_name = "METER", value_parser = parse_meter)]
     meter: Option<Meter>,
 

@@ -30,7 +30,8 @@ Examples:
 
 Exit codes: 0 ok, even if none is pending; 3 no usable store.")]
     List(ListArgs),
-    /// Make the key with which you approve, and give it to the store. Run this yourself, before an agent runs.
+    /// Make the key with which you approve, and give it to the store. Run this yourself, before an
+    /// agent runs.
     #[command(after_help = "\
 Examples:
   toolfold approvals init                              the key of the default store
@@ -103,8 +104,8 @@ pub(super) struct ApproveArgs {
     /// Remember it for the session the call came from
     #[arg(long, group = "remember")]
     session: bool,
-    /// Remember it for the project the call came from (the nearest folder with .git, else the working folder), or for a
-    /// named one
+    /// Remember it for the project the call came from (the nearest folder with .git, else the
+    /// working folder), or for a named one
     #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, group = "remember")]
     project: Option<Option<String>>,
     /// Remember every command that begins with these words, instead of this very call
@@ -233,8 +234,8 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     if rest.json { emit_json(&json!({ "approval": approved, "remembered": remembered })) } else { Ok(()) }
 }
 
-/// Where the approval is to be remembered, if at all. Decided before the approval is given: a call that cannot be
-/// remembered is not approved either.
+/// Where the approval is to be remembered, if at all. Decided before the approval is given: a call
+/// that cannot be remembered is not approved either.
 fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScope>, Failure> {
     let id = &args.one.id;
     let scope = match (&args.project, args.for_ms, args.session) {

@@ -1,5 +1,6 @@
-//! The approver's key: the secret that a person needs to answer a call from outside the conversation that asked, and to undo
-//! one. It is in a file of the user's configuration folder and never in the environment, which every program inherits.
+//! The approver's key: the secret that a person needs to answer a call from outside the
+//! conversation that asked, and to undo one. It is in a file of the user's configuration folder and
+//! never in the environment, which every program inherits.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads and writes the key's file")]
 
 use std::fs::{File, OpenOptions};
@@ -26,7 +27,8 @@ const DIGITS: usize = 64;
 /// Where the key is.
 #[derive(Debug, Args)]
 pub(super) struct KeyArgs {
-    /// The file with your key [default: approver.key beside toolfold.toml in your configuration folder]
+    /// The file with your key [default: approver.key beside toolfold.toml in your configuration
+    /// folder]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }

@@ -68,7 +68,8 @@ pub(super) struct TailArgs {
 /// What to verify.
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// A checkpoint to verify against: NUMBER:HASH as `audit checkpoint` prints it, or a file with one a line
+    /// A checkpoint to verify against: NUMBER:HASH as `audit checkpoint` prints it, or a file with
+    /// one a line
     #[arg(long, value_name = "NUMBER:HASH|FILE")]
     checkpoint: Vec<String>,
     #[command(flatten)]
@@ -108,7 +109,8 @@ pub(super) fn run(command: &AuditCommand) -> Outcome {
 fn tail(args: &TailArgs) -> Result<(), Failure> {
     let store = args.rest.store.to_read()?;
     let count = store.count().map_err(failure)?;
-    // Where records are missing, the last number exceeds their count. Reading to the end finds them all the same.
+    // Where records are missing, the last number exceeds their count. Reading to the end finds them
+    // all the same.
     let mut after = count.saturating_sub(u64::try_from(args.n).unwrap_or(u64::MAX));
     let mut last: Vec<Sealed> = Vec::new();
     while let Some(page) = next_page(&store, &mut after)? {

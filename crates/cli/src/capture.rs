@@ -20,7 +20,8 @@ use toolfold_gateway::clients::read::{How, Listed};
 use toolfold_gateway::clients::secrets::moved;
 use toolfold_gateway::link::Target;
 
-/// The name of the contract of a capture's `_meta`, and the key under which it stands there (MCP names keys by domain).
+/// The name of the contract of a capture's `_meta`, and the key under which it stands there (MCP
+/// names keys by domain).
 const CONTRACT: &str = "toolfold.capture/1";
 const META: &str = "toolfold.dev/capture";
 
@@ -49,11 +50,13 @@ pub(super) struct CaptureArgs {
     #[arg(long, value_name = "FILE", help_heading = "Tools")]
     config: Option<String>,
 
-    /// Where to save it; `-` is standard output. A file that is there is replaced whole or not at all
+    /// Where to save it; `-` is standard output. A file that is there is replaced whole or not at
+    /// all
     #[arg(long, value_name = "FILE|-", default_value = "-")]
     out: String,
 
-    /// The date to write into it, such as 2026-11-23 [default: none, so that equal tools give equal files]
+    /// The date to write into it, such as 2026-11-23 [default: none, so that equal tools give equal
+    /// files]
     #[arg(long, value_name = "DATE", value_parser = date)]
     date: Option<String>,
 }
@@ -107,7 +110,8 @@ pub(super) fn run(args: &CaptureArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many tools there are. A list without any is no capture; one with tools that cannot be read is, and it is said.
+/// How many tools there are. A list without any is no capture; one with tools that cannot be read
+/// is, and it is said.
 fn sound(list: &str) -> Result<usize, Failure> {
     let loaded = Catalog::import(list, "tools/list", Some(Format::Mcp));
     if loaded.value.is_empty() && loaded.diagnostics.iter().any(Diagnostic::is_error) {
@@ -137,7 +141,8 @@ fn captured(list: &str, servers: IndexMap<String, Server>, date: Option<String>)
     Ok(format!("{{\"tools\":[\n{}\n],\n\"_meta\":{meta}}}\n", lines.join(",\n")))
 }
 
-/// A tool on one line: what is written over several is written again, with numbers and the order of members as they are.
+/// A tool on one line: what is written over several is written again, with numbers and the order of
+/// members as they are.
 fn one_line(tool: &str) -> String {
     if !tool.contains(['\n', '\r']) {
         return tool.to_owned();

@@ -1,4 +1,5 @@
-//! Checkpoints: the number and hash of a record, kept where those who can write to the store cannot write.
+//! Checkpoints: the number and hash of a record, kept where those who can write to the store cannot
+//! write.
 #![allow(
     clippy::disallowed_methods,
     reason = "this module is an edge: it writes the files that checkpoints are kept in"
@@ -21,9 +22,9 @@ const HASH_DIGITS: usize = 64;
 
 const HELP: &str = "a checkpoint is NUMBER:HASH, as `toolfold audit checkpoint` prints it";
 
-/// Reads checkpoints as a flag gives them: one as NUMBER:HASH, or a file (`-` is standard input) with one on each line.
-/// Blank lines and lines that begin with `#` are skipped. A file without a checkpoint is an error: it would prove
-/// nothing.
+/// Reads checkpoints as a flag gives them: one as NUMBER:HASH, or a file (`-` is standard input)
+/// with one on each line. Blank lines and lines that begin with `#` are skipped. A file without a
+/// checkpoint is an error: it would prove nothing.
 pub(super) fn known(given: &str) -> Result<Vec<Checkpoint>, Failure> {
     let number = given.split_once(':').is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit()));
     if number {

@@ -27,11 +27,12 @@ impl FoundFile {
     }
 }
 
-/// The configuration files, the weakest first: the one that a flag names and no other, else the user's own and the
-/// project's, which is the user's word where the user trusts its folder.
+/// The configuration files, the weakest first: the one that a flag names and no other, else the
+/// user's own and the project's, which is the user's word where the user trusts its folder.
 pub(super) fn find(named: Option<&str>) -> Result<Vec<FoundFile>, Failure> {
     if let Some(name) = named {
-        // What it names lies beside it, wherever the command runs: no other folder gives it another policy.
+        // What it names lies beside it, wherever the command runs: no other folder gives it another
+        // policy.
         let folder = Path::new(name).parent().filter(|own| name != "-" && !own.as_os_str().is_empty());
         return Ok(vec![FoundFile::read(name, ConfigScope::User, folder)?]);
     }
@@ -75,7 +76,8 @@ fn folder_variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-/// The nearest folder with a configuration: the working folder, or one above it. Whether it is the working folder.
+/// The nearest folder with a configuration: the working folder, or one above it. Whether it is the
+/// working folder.
 fn project_folder(own: Option<&Path>) -> Option<(PathBuf, bool)> {
     let here = std::env::current_dir().ok()?;
     for folder in here.ancestors() {

@@ -199,7 +199,8 @@ impl Config {
         &self.arms
     }
 
-    /// The experiment, if there is one and no stronger source than the configuration file names an arm.
+    /// The experiment, if there is one and no stronger source than the configuration file names an
+    /// arm.
     #[must_use]
     pub fn experiment(&self) -> Option<Experiment> {
         if matches!(self.origin(&keys::presentation::ARM), Origin::Environment(_) | Origin::Flag(_)) {

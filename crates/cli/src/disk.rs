@@ -32,8 +32,8 @@ pub struct OwnDisk;
 const MOST_NAMES: usize = 10_000;
 
 impl OwnDisk {
-    /// Whether this system's paths are those that the policy understands: they begin with `/`, and `/` separates
-    /// segments.
+    /// Whether this system's paths are those that the policy understands: they begin with `/`, and
+    /// `/` separates segments.
     pub const CAN_LOOK: bool = cfg!(unix);
 }
 
@@ -46,7 +46,8 @@ impl Disk for OwnDisk {
                 target.map_or(DiskEntry::Unknown, DiskEntry::Link)
             }
             Ok(_) => DiskEntry::Other,
-            // A path that does not exist leads nowhere else. Nor does one below a file, where nothing can exist.
+            // A path that does not exist leads nowhere else. Nor does one below a file, where
+            // nothing can exist.
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => DiskEntry::Other,
             Err(_) => DiskEntry::Unknown,
         }

@@ -1,5 +1,5 @@
-//! What other edges of the library take from this one, so that policy knows the same surroundings everywhere: the disk, the
-//! clock, the working folder, and the built-in domain.
+//! What other edges of the library take from this one, so that policy knows the same surroundings
+//! everywhere: the disk, the clock, the working folder, and the built-in domain.
 
 use std::path::Path;
 
@@ -27,8 +27,9 @@ pub fn now_ms() -> i64 {
     ledger::now_ms()
 }
 
-/// What policy knows of the place that this process runs in: working folder, project, home. Somebody can be asked. `own` are
-/// files that no call may write, such as the policy and the store; what SQLite keeps beside them is held, too.
+/// What policy knows of the place that this process runs in: working folder, project, home.
+/// Somebody can be asked. `own` are files that no call may write, such as the policy and the store;
+/// what SQLite keeps beside them is held, too.
 #[must_use]
 pub fn policy_context(own: &[&Path]) -> Context {
     layers::context(own)

@@ -1,4 +1,5 @@
-//! What a command works on: tools from their source, and a profile from a file, standard input or the binary.
+//! What a command works on: tools from their source, and a profile from a file, standard input or
+//! the binary.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that reads files and the environment")]
 
 use std::collections::BTreeMap;
@@ -19,7 +20,8 @@ use toolfold::engine::{Engine, EngineBuilder, SkillLayer};
 use toolfold::profile::{Arm, MAX_PROFILE_BYTES, ProfilePart, ProfileSource, ToolProfile, Workload};
 use toolfold::wire::Capabilities;
 
-/// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes a second.
+/// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes
+/// a second.
 const SLOW_BYTES: usize = 4_000_000;
 
 /// Which tools, under which profile.
@@ -33,8 +35,8 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "FILE|NAME")]
     profile: Option<String>,
 
-    /// Configuration file [default: your own toolfold/toolfold.toml among your configurations, then the toolfold.toml here
-    /// or in the nearest folder above, which may only tighten policy]
+    /// Configuration file [default: your own toolfold/toolfold.toml among your configurations, then
+    /// the toolfold.toml here or in the nearest folder above, which may only tighten policy]
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
 }
@@ -67,8 +69,8 @@ impl InputArgs {
         Self { config, ..self }
     }
 
-    /// The configuration with these flags and `more` of them. A refused value ends the command: as usage where a flag or
-    /// the environment gave it, else as a bad file.
+    /// The configuration with these flags and `more` of them. A refused value ends the command: as
+    /// usage where a flag or the environment gave it, else as a bad file.
     pub(super) fn config(&self, more: &[Flag]) -> Result<Config, Failure> {
         let own = self.source.flags().into_iter().chain([(&keys::presentation::PROFILE, self.profile.clone())]);
         let flags = own.chain(more.iter().cloned()).filter_map(|(key, value)| Some((key, value?)));
@@ -105,8 +107,8 @@ impl Input {
         Ok(Self { config, catalog, profile, builtin: false, diagnostics })
     }
 
-    /// The same for the tools of servers, some of which have profiles of their own. `servers` gives for such a server its
-    /// tools: each by its name in the catalogue, with its own name.
+    /// The same for the tools of servers, some of which have profiles of their own. `servers` gives
+    /// for such a server its tools: each by its name in the catalogue, with its own name.
     pub(super) fn of_servers(
         config: Config,
         catalog: Catalog,

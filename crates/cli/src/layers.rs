@@ -43,9 +43,9 @@ pub(super) struct Person {
 }
 
 impl Layers {
-    /// Both layers of a conversation that judges calls. `store` is the file for approvals and the audit trail, if not the
-    /// one in the user's state folder; `log` is the conversation's log, which no call may write; `id` names the
-    /// conversation.
+    /// Both layers of a conversation that judges calls. `store` is the file for approvals and the
+    /// audit trail, if not the one in the user's state folder; `log` is the conversation's log,
+    /// which no call may write; `id` names the conversation.
     pub(super) fn judging(config: &Config, store: Option<&str>, log: Option<&str>, id: &str) -> Result<Self, Failure> {
         let mut layers = Self::with_skills(config)?;
         let Some(policy) = policy(config)? else { return Ok(layers) };
@@ -86,11 +86,12 @@ impl Layers {
     }
 }
 
-/// The environment variable with the secret that a host passes to the sessions that it starts. What one of them asked, a
-/// later one with the same secret may be told the answer to.
+/// The environment variable with the secret that a host passes to the sessions that it starts. What
+/// one of them asked, a later one with the same secret may be told the answer to.
 pub(super) const SECRET: &str = "TOOLFOLD_SESSION_SECRET";
 
-/// What identifies the channel of a session: the digest of the host's secret, or of random bits that no other process has.
+/// What identifies the channel of a session: the digest of the host's secret, or of random bits
+/// that no other process has.
 fn channel(id: &str) -> Result<String, Failure> {
     let secret = match std::env::var_os(SECRET).filter(|secret| !secret.is_empty()) {
         Some(secret) => format!("{:x?}", secret.as_encoded_bytes()),
@@ -144,7 +145,8 @@ fn policy_use(config: &Config) -> PolicyUse {
     if by_flag && in_file { PolicyUse::Enforce } else { config.settings.policy.mode }
 }
 
-/// The configured policy: the user's, the project's, which only tightens, and those of single servers. `None` if layer 3 is off.
+/// The configured policy: the user's, the project's, which only tightens, and those of single
+/// servers. `None` if layer 3 is off.
 fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     let mode = policy_use(config);
     if mode == PolicyUse::Off {
@@ -156,7 +158,8 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     let mut files = Vec::new();
     for (file, scope) in own.into_iter().chain(project) {
         let loaded = load_policy_of(file, scope)?;
-        // A policy that cannot be read completely is reported and still used: while it is broken every call asks.
+        // A policy that cannot be read completely is reported and still used: while it is broken
+        // every call asks.
         say_all(&loaded.diagnostics);
         files.push(loaded.value);
     }
@@ -223,7 +226,8 @@ fn load_policy_of(file: &str, scope: PolicyScope) -> Result<Loaded<PolicyFile>, 
     Ok(PolicyFile::load(&read(file, MAX_BYTES)?, file, scope))
 }
 
-/// The project of a folder, for remembered approvals: the nearest folder above it that contains `.git`, else the folder.
+/// The project of a folder, for remembered approvals: the nearest folder above it that contains
+/// `.git`, else the folder.
 pub(super) fn project_of(folder: &str) -> String {
     let root = Path::new(folder).ancestors().find(|above| above.join(".git").exists());
     root.map_or_else(|| folder.to_owned(), |root| root.to_string_lossy().into_owned())

@@ -47,7 +47,8 @@ impl StoreArgs {
         to_read(&self.path()?)
     }
 
-    /// Opens an existing store for writing. Nothing is created, neither a store nor tables in another file.
+    /// Opens an existing store for writing. Nothing is created, neither a store nor tables in
+    /// another file.
     pub(super) fn to_write(&self) -> Result<SqliteStore, Failure> {
         let path = self.path()?;
         drop(to_read(&path)?);
@@ -85,7 +86,8 @@ pub(super) fn to_read(path: &Path) -> Result<SqliteStore, Failure> {
     }
 }
 
-/// Opens a store, and creates it and its folder where there is none: what a session with a policy needs.
+/// Opens a store, and creates it and its folder where there is none: what a session with a policy
+/// needs.
 #[allow(clippy::disallowed_methods, reason = "an edge: the store's folder is created here")]
 pub(super) fn make_store(path: Option<&str>) -> Result<(SqliteStore, PathBuf), Failure> {
     let path = path.map(PathBuf::from).or_else(default_store).ok_or_else(nowhere)?;
@@ -98,8 +100,8 @@ pub(super) fn make_store(path: Option<&str>) -> Result<(SqliteStore, PathBuf), F
     Ok((SqliteStore::open(&path).map_err(|why| unusable(&path, why))?, path))
 }
 
-/// `$XDG_STATE_HOME/toolfold/approvals.sqlite`, else `~/.local/state/…` (XDG Base Directory 0.8); on Windows
-/// `%LOCALAPPDATA%`. Never inside the workspace.
+/// `$XDG_STATE_HOME/toolfold/approvals.sqlite`, else `~/.local/state/…` (XDG Base Directory 0.8);
+/// on Windows `%LOCALAPPDATA%`. Never inside the workspace.
 #[allow(clippy::disallowed_methods, reason = "an edge: this is where the environment is read")]
 pub(super) fn default_store() -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -121,13 +123,15 @@ pub(super) fn user() -> String {
     named.filter(|name| !name.is_empty()).map_or_else(|| "somebody".to_owned(), |name| visible(&name).into_owned())
 }
 
-/// A time as ISO 8601 in UTC, in whole seconds: `2026-11-21T23:59:59Z`. A time that no calendar has, such as the end of
-/// an approval that was given for ten thousand years, is written as its number.
+/// A time as ISO 8601 in UTC, in whole seconds: `2026-11-21T23:59:59Z`. A time that no calendar
+/// has, such as the end of an approval that was given for ten thousand years, is written as its
+/// number.
 pub(super) fn time(ms: i64) -> String {
     Timestamp::from_second(ms.div_euclid(1_000)).map_or_else(|_| format!("{ms} ms since 1970"), |time| time.to_string())
 }
 
-/// An error of the store, with the way out. Exit code 3: a store that cannot be used proves nothing either way.
+/// An error of the store, with the way out. Exit code 3: a store that cannot be used proves nothing
+/// either way.
 pub(super) fn failure(why: ApprovalError) -> Failure {
     let help = match why {
         ApprovalError::Store(why) => return store_failure(&why),
@@ -164,7 +168,8 @@ fn store_failure(why: &StoreError) -> Failure {
     })
 }
 
-/// The next records after a number, which becomes that of the last of them. `None`: there are no more.
+/// The next records after a number, which becomes that of the last of them. `None`: there are no
+/// more.
 pub(crate) fn next_page(store: &SqliteStore, after: &mut u64) -> Result<Option<Vec<Sealed>>, Failure> {
     let page = store.records(*after, PAGE).map_err(failure)?;
     Ok(page.last().map(|last| last.seq).map(|last| {

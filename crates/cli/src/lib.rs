@@ -180,11 +180,13 @@ pub fn main() -> ExitCode {
     run_with(std::env::args_os())
 }
 
-/// The same for arguments that somebody else has, the program's name first. It prints, and never ends the process.
+/// The same for arguments that somebody else has, the program's name first. It prints, and never
+/// ends the process.
 #[must_use]
 pub fn run_with(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    // Help and usage errors are printed while the arguments are parsed, so that their colour is looked for first.
+    // Help and usage errors are printed while the arguments are parsed, so that their colour is
+    // looked for first.
     let wanted = color_in(args.iter().map(|arg| arg.to_string_lossy().into_owned()));
     anstream::ColorChoice::from(wanted).write_global();
     let mut command = help::with_groups(Cli::command()).color(match wanted {
@@ -256,7 +258,8 @@ mod tests {
 
     use super::{Cli, help};
 
-    /// Where standard output is no terminal, help is wrapped at 100 columns: an example broken there cannot be copied.
+    /// Where standard output is no terminal, help is wrapped at 100 columns: an example broken
+    /// there cannot be copied.
     const COLUMNS: usize = 100;
 
     /// Every command with the words that call it, the top one first.

@@ -1,4 +1,5 @@
-//! JSON lines from a file or standard input: read one by one, so that a pipe is answered as it goes.
+//! JSON lines from a file or standard input: read one by one, so that a pipe is answered as it
+//! goes.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads files")]
 
 use std::fs::File;

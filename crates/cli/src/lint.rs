@@ -68,7 +68,8 @@ pub(super) struct LintArgs {
     #[arg(long, value_name = "SEVERITY", default_value = "note")]
     min_severity: Least,
 
-    /// Do what is mechanical and loses nothing; the list goes to --out, in place with --write, else to standard output
+    /// Do what is mechanical and loses nothing; the list goes to --out, in place with --write, else
+    /// to standard output
     #[arg(long)]
     fix: bool,
 

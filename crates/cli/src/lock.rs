@@ -31,7 +31,8 @@ pub(super) struct LockArgs {
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 
-    /// The file to write; a device or `-` is written straight [default: check.lock, else toolfold.lock]
+    /// The file to write; a device or `-` is written straight [default: check.lock, else
+    /// toolfold.lock]
     #[arg(long, value_name = "FILE|-")]
     out: Option<String>,
 }

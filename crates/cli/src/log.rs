@@ -28,7 +28,8 @@ Examples:
 Logs are what `toolfold session --log FILE` writes. A line that cannot be read is named and counted.
 Exit codes: 0 read, 1 nothing of it can be read, or it does not hold the conversation, 2 usage.";
 
-/// Reads a session log: calls, expansions, repairs, refusals, loops and approvals, per conversation, arm and variant.
+/// Reads a session log: calls, expansions, repairs, refusals, loops and approvals, per
+/// conversation, arm and variant.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct LogArgs {

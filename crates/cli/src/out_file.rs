@@ -1,5 +1,5 @@
-//! Files that a command writes where it was told to: whole or not at all, through links to their target, and devices
-//! straight.
+//! Files that a command writes where it was told to: whole or not at all, through links to their
+//! target, and devices straight.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that writes files")]
 
 use std::fs::OpenOptions;
@@ -11,8 +11,9 @@ use super::output::{Failure, emit_data};
 /// The most links that are followed from one name.
 const MAX_LINKS: usize = 32;
 
-/// Writes a file, in place of the one that is there. A reader sees the old one or the new one. What is no plain file, a device
-/// or a pipe, is written to and stays what it is; a link is followed. `/dev/stdout` is standard output, whatever it is.
+/// Writes a file, in place of the one that is there. A reader sees the old one or the new one. What
+/// is no plain file, a device or a pipe, is written to and stays what it is; a link is followed.
+/// `/dev/stdout` is standard output, whatever it is.
 pub(super) fn replace(path: &Path, text: &str) -> std::result::Result<(), Failure> {
     if path == Path::new("/dev/stdout") {
         return emit_data(text).map(drop);
@@ -61,7 +62,8 @@ fn target(name: &Path) -> Result<PathBuf> {
     let mut path = name.to_owned();
     for _ in 0..MAX_LINKS {
         match std::fs::read_link(&path) {
-            // A link of /dev or /proc is opened, not followed: it may lead to something without a name.
+            // A link of /dev or /proc is opened, not followed: it may lead to something without a
+            // name.
             Ok(to) if !path.starts_with("/dev") && !path.starts_with("/proc") => {
                 path = path.parent().map_or_else(|| to.clone(), |folder| folder.join(&to));
             }

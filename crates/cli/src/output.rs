@@ -101,8 +101,8 @@ fn written(out: &mut impl Write, text: &str) -> Result<bool, Failure> {
     }
 }
 
-/// Writes data to standard output, byte for byte: colour is for text, and what takes it out takes out control characters,
-/// too. False if the reader has gone away.
+/// Writes data to standard output, byte for byte: colour is for text, and what takes it out takes
+/// out control characters, too. False if the reader has gone away.
 pub(super) fn emit_data(data: &str) -> Result<bool, Failure> {
     written(&mut std::io::stdout().lock(), data)
 }

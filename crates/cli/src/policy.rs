@@ -24,7 +24,8 @@ use toolfold::policy::{Covered, Policy, policy_schema};
 /// Work on policy files: tiers, rules, decisions.
 #[derive(Debug, Subcommand)]
 pub(super) enum PolicyCommand {
-    /// Check that a policy is sound: its examples hold, and every tool has a tier and names the arguments it writes.
+    /// Check that a policy is sound: its examples hold, and every tool has a tier and names the
+    /// arguments it writes.
     #[command(after_help = "\
 Examples:
   toolfold policy check policy.toml                        the file alone
@@ -75,7 +76,8 @@ Example:
 
 Then, as the first line of the policy: #:schema ./policy.schema.json")]
     Schema,
-    /// Evaluate rows of calls, one JSON object a line, each under its own rules or all under one policy.
+    /// Evaluate rows of calls, one JSON object a line, each under its own rules or all under one
+    /// policy.
     #[command(after_help = "\
 Examples:
   toolfold policy eval calls.jsonl --policy policy.toml

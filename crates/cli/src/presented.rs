@@ -1,5 +1,5 @@
-//! A conversation as the configuration describes it: what `tools`, `expand` and `session` start from, so that all of them
-//! present the same array.
+//! A conversation as the configuration describes it: what `tools`, `expand` and `session` start
+//! from, so that all of them present the same array.
 
 use clap::Args;
 
@@ -42,7 +42,8 @@ pub(super) struct PresentedArgs {
     #[arg(long, value_name = "FILE|NAME")]
     policy: Option<String>,
 
-    /// The conversation's id: an experiment chooses the arm by it, and a log is resumed by it [default: none]
+    /// The conversation's id: an experiment chooses the arm by it, and a log is resumed by it
+    /// [default: none]
     #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
     pub(super) id: String,
 }
@@ -84,7 +85,8 @@ impl Presented {
         Self::built(input, layers, id, |builder| builder)
     }
 
-    /// The same engine without the compiled schemas: what only shows tools starts in a few milliseconds.
+    /// The same engine without the compiled schemas: what only shows tools starts in a few
+    /// milliseconds.
     pub(super) fn showing(input: &Input, layers: &Layers, id: &str) -> Result<Self, Failure> {
         Self::built(input, layers, id, EngineBuilder::without_validation)
     }
@@ -146,7 +148,8 @@ fn render_options(config: &Config) -> RenderOptions {
     options
 }
 
-/// The arm that can be had: with the profile off, arm full stands for every arm that folds. That is said once for each.
+/// The arm that can be had: with the profile off, arm full stands for every arm that folds. That is
+/// said once for each.
 fn foldable(input: &Input, arm: Arm) -> Arm {
     if input.profile.is_some() || matches!(arm, Arm::Full | Arm::Auto) {
         return arm;
@@ -157,7 +160,8 @@ fn foldable(input: &Input, arm: Arm) -> Arm {
     Arm::Full
 }
 
-/// Prints what is worth knowing of an array: everything that the wire noticed, and the engine's warnings.
+/// Prints what is worth knowing of an array: everything that the wire noticed, and the engine's
+/// warnings.
 pub(super) fn say_noticed(conversation: &Conversation) {
     let engine = conversation.engine().diagnostics();
     let worth = conversation.diagnostics().into_iter().enumerate();

@@ -22,7 +22,8 @@ Examples:
 What it asks: docs/ab.md. Set presentation.capabilities to the file, and arm auto goes by it.
 Exit codes: 0 asked, 1 the row cannot be written, 2 usage, 3 the model did not answer.";
 
-/// Asks a model what it takes, each with a control that must fail, and writes a row of the capability table.
+/// Asks a model what it takes, each with a control that must fail, and writes a row of the
+/// capability table.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ProbeArgs {

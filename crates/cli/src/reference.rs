@@ -1,4 +1,5 @@
-//! `toolfold completions` and `toolfold man`: the command line's own reference, in the forms that shells and `man` read.
+//! `toolfold completions` and `toolfold man`: the command line's own reference, in the forms that
+//! shells and `man` read.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it writes pages to a folder")]
 
 use std::path::PathBuf;

@@ -48,7 +48,8 @@ pub(super) struct ReportArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Arms to compare, your own among them [default: full, seed, stable, signature, outline, lean, kept, index, auto]
+    /// Arms to compare, your own among them [default: full, seed, stable, signature, outline, lean,
+    /// kept, index, auto]
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 

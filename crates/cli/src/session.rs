@@ -66,12 +66,13 @@ pub(super) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     store: Option<String>,
 
-    /// The most that is copied before a call leaves, so that `toolfold undo` can restore it; 0 copies nothing [default:
-    /// 64MiB]
+    /// The most that is copied before a call leaves, so that `toolfold undo` can restore it; 0
+    /// copies nothing [default: 64MiB]
     #[arg(long, value_name = "SIZE")]
     undo_limit: Option<String>,
 
-    /// Write what happens to this file before it is answered. With --id, a conversation that the file holds is resumed
+    /// Write what happens to this file before it is answered. With --id, a conversation that the
+    /// file holds is resumed
     #[arg(long, value_name = "FILE")]
     log: Option<String>,
 
@@ -79,12 +80,13 @@ pub(super) struct SessionArgs {
     #[arg(long, requires = "log")]
     durable: bool,
 
-    /// Write the text of results to the log, too, so that a resumed conversation can give them again [default: their
-    /// digests]
+    /// Write the text of results to the log, too, so that a resumed conversation can give them
+    /// again [default: their digests]
     #[arg(long, requires = "log")]
     log_results: bool,
 
-    /// When the session ends, append a checkpoint of the audit to this file: see toolfold audit verify
+    /// When the session ends, append a checkpoint of the audit to this file: see toolfold audit
+    /// verify
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<String>,
 

@@ -74,7 +74,8 @@ pub(super) struct SimArgs {
     #[arg(long, value_name = "WIRE", help = format!("The provider's API: {} [default: the model's own]", help::wires()))]
     wire: Option<String>,
 
-    /// Arms to compare with full, your own among them [default: every arm that the wire has, and auto]
+    /// Arms to compare with full, your own among them [default: every arm that the wire has, and
+    /// auto]
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 
@@ -101,7 +102,8 @@ pub(super) fn run(args: &SimArgs) -> Outcome {
         .input
         .config(&[(&keys::presentation::WIRE, args.wire.clone()), (&keys::presentation::MODEL, args.model.clone())])?;
     let model = config.settings.presentation.model.clone();
-    // The configuration's default is no choice of the user's: a model is then taken to be called on its provider's wire.
+    // The configuration's default is no choice of the user's: a model is then taken to be called on
+    // its provider's wire.
     let wire = match config.settings.presentation.wire {
         Wire::OpenAiChat if args.wire.is_none() => wire_of(model.as_deref()),
         wire => wire,

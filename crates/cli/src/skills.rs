@@ -63,7 +63,8 @@ Examples:
   toolfold skills activate report --input '{\"month\": \"May\"}'
   toolfold skills activate format-basic --json      with the data that the host keeps")]
     Activate(read::ActivateArgs),
-    /// Diagnose every skill file that was found: first what is wrong and how to fix it, then what is well.
+    /// Diagnose every skill file that was found: first what is wrong and how to fix it, then what
+    /// is well.
     #[command(after_help = "\
 Examples:
   toolfold skills doctor
@@ -79,7 +80,8 @@ Examples:
 
 Exit codes: 0 no findings, 1 findings, 2 usage.")]
     Lint(author::LintArgs),
-    /// Convert older skills and the commands of other agents to the standard format, beside the originals.
+    /// Convert older skills and the commands of other agents to the standard format, beside the
+    /// originals.
     #[command(after_help = "\
 Examples:
   toolfold skills migrate old-skills --dry-run      what would be written
@@ -90,7 +92,8 @@ A command's `$ARGUMENTS` and `$1` are filled in when the skill is activated. Wha
 (run !`cmd`, read in @file, choose a model) is named with its line; the text stays as it is.
 Nothing is overwritten. Exit codes: 0 all converted, 1 at least one was not, 2 usage.")]
     Migrate(migrate::MigrateArgs),
-    /// List the instruction files (AGENTS.md, CLAUDE.md) that apply here, the general before the specific.
+    /// List the instruction files (AGENTS.md, CLAUDE.md) that apply here, the general before the
+    /// specific.
     #[command(after_help = "\
 Examples:
   toolfold skills instructions
@@ -121,7 +124,8 @@ fn parse_precedence(text: &str) -> Result<Precedence, String> {
         .map_err(|_| "write scopes, first-wins, last-wins or user-first".to_owned())
 }
 
-/// The skills below some folders, as `--skills` of a session names them. `trusted`: whether the user named them.
+/// The skills below some folders, as `--skills` of a session names them. `trusted`: whether the
+/// user named them.
 pub(super) fn skills_below(
     folders: &[PathBuf],
     trusted: bool,
@@ -131,7 +135,8 @@ pub(super) fn skills_below(
 }
 
 impl RootArgs {
-    /// The skills, within the limits that the configuration sets. What was not read is said on standard error.
+    /// The skills, within the limits that the configuration sets. What was not read is said on
+    /// standard error.
     fn discover(&self) -> Result<Loaded<SkillLibrary>, Failure> {
         let loaded = self.found(&settings()?)?;
         say_all(&loaded.diagnostics.iter().filter(|d| is_unread(d)).cloned().collect::<Vec<_>>());
@@ -163,7 +168,8 @@ impl RootArgs {
     }
 }
 
-/// Whether a folder holds old cloud skills: JSON files with a name and a prompt. Looks at 100 files at most.
+/// Whether a folder holds old cloud skills: JSON files with a name and a prompt. Looks at 100 files
+/// at most.
 fn has_cloud_skills(folder: &Path) -> bool {
     let is_skill = |path: &Path| {
         let small = path.metadata().is_ok_and(|m| m.is_file() && m.len() <= MAX_FILE as u64);
@@ -176,8 +182,8 @@ fn has_cloud_skills(folder: &Path) -> bool {
     json.take(100).any(|path| is_skill(&path))
 }
 
-/// The working directory, the home and the configuration folder of whoever runs the command, and whether its user trusts
-/// the project.
+/// The working directory, the home and the configuration folder of whoever runs the command, and
+/// whether its user trusts the project.
 fn surroundings() -> Result<Surroundings, Failure> {
     let cwd = std::env::current_dir().map_err(|why| Failure::wrong(format!("no working directory: {why}")))?;
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
@@ -196,8 +202,9 @@ fn project(folder: &Path) -> PathBuf {
     PathBuf::from(project_of(&folder.to_string_lossy()))
 }
 
-/// Layer 2 whose declaration is counted as it is billed: the dearer of the two forms in which providers are known to bill
-/// one. The vocabulary is loaded only where the bound does not settle it.
+/// Layer 2 whose declaration is counted as it is billed: the dearer of the two forms in which
+/// providers are known to bill one. The vocabulary is loaded only where the bound does not settle
+/// it.
 pub(super) fn counted_layer(view: SkillView, budget: Budget) -> SkillLayer {
     let layer = SkillLayer::within(view, Arc::new(DiskFs), budget);
     match layer.list() {
@@ -217,7 +224,8 @@ fn billed(tool: &SkillTool) -> usize {
 /// How many diagnostics of single skills a command that is not about them says.
 const SAID: usize = 10;
 
-/// Says on standard error what was not read, all of it, and the beginning of what else is wrong with skills.
+/// Says on standard error what was not read, all of it, and the beginning of what else is wrong
+/// with skills.
 pub(super) fn say_found(diagnostics: &[Diagnostic]) {
     let worth = diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned();
     let (mut said, other): (Vec<Diagnostic>, Vec<Diagnostic>) = worth.partition(is_unread);

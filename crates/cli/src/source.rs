@@ -1,4 +1,5 @@
-//! Where tools come from: a file in any of the forms in which tools are written, an MCP server, or the binary.
+//! Where tools come from: a file in any of the forms in which tools are written, an MCP server, or
+//! the binary.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: variables are filled in from the environment")]
 
 mod lines;
@@ -18,8 +19,8 @@ use toolfold::catalog::{Format, MAX_BYTES};
 /// Where the tools come from: one source at a time.
 #[derive(Debug, Default, Clone, Args)]
 pub(super) struct SourceArgs {
-    /// Tool list: OpenAI, Anthropic, Gemini or MCP, a whole request, JSON lines, or a capture; `-` is standard input
-    /// [default: the built-in Excel tools]
+    /// Tool list: OpenAI, Anthropic, Gemini or MCP, a whole request, JSON lines, or a capture; `-`
+    /// is standard input [default: the built-in Excel tools]
     #[arg(long, value_name = "FILE|-", help_heading = "Tools")]
     pub(super) tools: Option<String>,
 
@@ -27,7 +28,8 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "FORMAT", help_heading = "Tools")]
     format: Option<String>,
 
-    /// MCP server by its command, as in 'npx -y some-server'; it is started once, and no shell is run
+    /// MCP server by its command, as in 'npx -y some-server'; it is started once, and no shell is
+    /// run
     #[arg(long, value_name = "COMMAND", help_heading = "Tools")]
     mcp: Option<String>,
 

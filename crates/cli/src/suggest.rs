@@ -26,8 +26,8 @@ use toolfold_measure::usage::Usage;
 /// The name of the contract.
 const CONTRACT: &str = "toolfold.suggest/1";
 
-/// What a token costs that the model writes, in thousandths of the price of input, where no price is known: what most
-/// price lists have.
+/// What a token costs that the model writes, in thousandths of the price of input, where no price
+/// is known: what most price lists have.
 const USUAL_OUTPUT: u32 = 5_000;
 
 /// Work beyond so many sessions and tools takes a second.
@@ -71,7 +71,8 @@ pub(super) struct SuggestArgs {
     #[command(flatten)]
     meter: MeterArgs,
 
-    /// The arm that the profile is for [default: what arm auto takes, if core tools count in it, else stable]
+    /// The arm that the profile is for [default: what arm auto takes, if core tools count in it,
+    /// else stable]
     #[arg(long, value_name = "ARM")]
     arm: Option<String>,
 

@@ -10,8 +10,8 @@ const WIDEST: usize = 48;
 /// What is shown of a long text in a list, in characters.
 const MOST: usize = 160;
 
-/// Rows under headings. Columns of numbers are set to the right; the last column is as long as it is. Nothing depends on
-/// the terminal.
+/// Rows under headings. Columns of numbers are set to the right; the last column is as long as it
+/// is. Nothing depends on the terminal.
 pub(super) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
     let mut columns = headings.map(|heading| Column { width: heading.width(), number: !rows.is_empty() });
     for row in rows {

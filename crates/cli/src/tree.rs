@@ -84,8 +84,8 @@ impl Lines {
     const BOX: Self = Self { branch: "├── ", last: "└── ", through: "│   " };
     const ASCII: Self = Self { branch: "|-- ", last: "`-- ", through: "|   " };
 
-    /// Box characters where the locale says UTF-8, as `LC_ALL`, `LC_CTYPE` and `LANG` say in this order (POSIX); on Windows
-    /// the console is written to in Unicode.
+    /// Box characters where the locale says UTF-8, as `LC_ALL`, `LC_CTYPE` and `LANG` say in this
+    /// order (POSIX); on Windows the console is written to in Unicode.
     fn here() -> Self {
         #[allow(clippy::disallowed_methods, reason = "the command line is the edge that reads the environment")]
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());

@@ -16,7 +16,8 @@ use toolfold::wire::Wire;
 /// How a model is reached.
 #[derive(Debug, Default, Clone, Args)]
 pub(in super::super) struct ModelArgs {
-    /// A program that answers: a request body a line on its input, a response body a line on its output; no shell is run
+    /// A program that answers: a request body a line on its input, a response body a line on its
+    /// output; no shell is run
     #[arg(long, value_name = "COMMAND", conflicts_with = "base_url", help_heading = "Model")]
     pub(super) model_cmd: Option<String>,
 
@@ -24,7 +25,8 @@ pub(in super::super) struct ModelArgs {
     #[arg(long, requires = "model_cmd", help_heading = "Model")]
     model_once: bool,
 
-    /// The API's address, such as https://api.openai.com/v1, https://api.anthropic.com, http://127.0.0.1:8080/v1
+    /// The API's address, such as https://api.openai.com/v1, https://api.anthropic.com,
+    /// http://127.0.0.1:8080/v1
     #[arg(long, value_name = "URL", help_heading = "Model")]
     pub(in super::super) base_url: Option<String>,
 
@@ -40,7 +42,8 @@ pub(in super::super) struct ModelArgs {
     #[arg(long, value_name = "N", help_heading = "Model", value_parser = clap::value_parser!(u32).range(0..=20))]
     retries: Option<u32>,
 
-    /// Stop after so many requests, repeated ones counted: what was played is kept, --resume goes on
+    /// Stop after so many requests, repeated ones counted: what was played is kept, --resume goes
+    /// on
     #[arg(long, value_name = "N", help_heading = "Model", value_parser = clap::value_parser!(u64).range(1..))]
     max_requests: Option<u64>,
 

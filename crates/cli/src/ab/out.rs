@@ -25,7 +25,8 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Opens the file that is asked for. Without `--resume` it must not exist; with it, it must be of the same plan.
+    /// Opens the file that is asked for. Without `--resume` it must not exist; with it, it must be
+    /// of the same plan.
     pub(super) fn open(args: &AbArgs, plan: &Plan) -> Result<Self, Failure> {
         let mut rows = Self { all: Vec::new(), done: HashSet::new(), file: None };
         let Some(name) = &args.out else { return Ok(rows) };
@@ -52,7 +53,8 @@ impl Rows {
             .write(true)
             .open(name)
             .map_err(|why| wrong(format!("cannot be written: {why}")))?;
-        // What a killed process left of a line is not a row: it goes, and its round is played again.
+        // What a killed process left of a line is not a row: it goes, and its round is played
+        // again.
         let placed = file.set_len(end).and_then(|()| file.seek(SeekFrom::End(0)));
         placed.map_err(|why| wrong(format!("cannot be written: {why}")))?;
         rows.file = Some((name.clone(), file));

@@ -89,8 +89,9 @@ impl Plan {
         Ok(Self { corpus, arms, drivers, wire, model, meter, system, more, repeat, seed, capabilities, engines, drawn })
     }
 
-    /// What is played, in order: every repeat goes through the tasks in the order of the file, and each task through its
-    /// arms and drivers in an order of its own, so that nothing that drifts falls on one arm.
+    /// What is played, in order: every repeat goes through the tasks in the order of the file, and
+    /// each task through its arms and drivers in an order of its own, so that nothing that drifts
+    /// falls on one arm.
     pub(super) fn rounds(&self) -> Vec<Round<'_>> {
         let mut rounds = Vec::new();
         for repeat in 0..self.repeat {

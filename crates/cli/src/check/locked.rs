@@ -7,12 +7,14 @@ use crate::output::Failure;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold_measure::check::{Diff, Lock, MAX_LOCK_BYTES};
 
-/// The lock's file, as the configuration has it. A path below the folder that the command runs in is shown from there.
+/// The lock's file, as the configuration has it. A path below the folder that the command runs in
+/// is shown from there.
 pub(crate) fn lock_file(config: &Config) -> String {
     from_here(&config.settings.check.lock)
 }
 
-/// A path as seen from the working folder, where it is below it: annotations name files from the top of a repository.
+/// A path as seen from the working folder, where it is below it: annotations name files from the
+/// top of a repository.
 pub(crate) fn from_here(file: &str) -> String {
     let here = std::env::current_dir().ok();
     let below = here.as_deref().and_then(|here| std::path::Path::new(file).strip_prefix(here).ok());
@@ -27,8 +29,8 @@ pub(crate) struct Locked {
 }
 
 impl Locked {
-    /// Reads a lock; `None` if there is no such file. One that is no lock of a known version cannot be measured against
-    /// (exit code 3).
+    /// Reads a lock; `None` if there is no such file. One that is no lock of a known version cannot
+    /// be measured against (exit code 3).
     pub(crate) fn read(file: &str) -> Result<Option<Self>, Failure> {
         if file != "-" && std::fs::symlink_metadata(file).is_err_and(|why| why.kind() == std::io::ErrorKind::NotFound) {
             return Ok(None);
@@ -46,7 +48,8 @@ impl Locked {
         Ok(Some(Self { lock, file: file.to_owned(), text }))
     }
 
-    /// What changed since it was written. What was counted otherwise is never compared (exit code 3).
+    /// What changed since it was written. What was counted otherwise is never compared (exit code
+    /// 3).
     pub(crate) fn compare(&self, now: &Lock) -> Result<Diff, Failure> {
         self.lock.comparable(now).map_err(|why| {
             Failure::unmeasured(format!("{} cannot be compared: {why}", self.file))

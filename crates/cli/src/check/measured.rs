@@ -1,4 +1,5 @@
-//! What `lock`, `diff` and `check` measure: a tool list in a few arms, tool by tool and part by part.
+//! What `lock`, `diff` and `check` measure: a tool list in a few arms, tool by tool and part by
+//! part.
 
 use clap::Args;
 use indexmap::IndexMap;
@@ -56,8 +57,8 @@ impl MeasuredArgs {
         self.input.config(&flags)
     }
 
-    /// What is to be counted: what was asked for, else what the lock was made with. What was asked for and is not what the
-    /// lock was made with cannot be compared (exit code 3).
+    /// What is to be counted: what was asked for, else what the lock was made with. What was asked
+    /// for and is not what the lock was made with cannot be compared (exit code 3).
     pub(crate) fn wanted(&self, config: &Config, lock: Option<(&Lock, &str)>) -> Result<Wanted, Failure> {
         let given = |key| config.given(key);
         let wire = chosen("wire", given(&keys::presentation::WIRE), locked(lock, |lock| &lock.wire))?;
@@ -194,7 +195,8 @@ impl Wanted {
     }
 }
 
-/// The arm whose array is counted: what a provider keeps by itself is not in an array of ours, and is billed as found.
+/// The arm whose array is counted: what a provider keeps by itself is not in an array of ours, and
+/// is billed as found.
 fn counted(arm: Arm) -> Arm {
     if arm.delivery() == Delivery::Native { Arm::Index } else { arm }
 }

@@ -23,7 +23,8 @@ pub(super) struct Written {
     pub(super) profiles: Vec<(String, ProfileOptions)>,
 }
 
-/// The settings of a configuration file, in its order. Unknown keys are errors with the nearest known one.
+/// The settings of a configuration file, in its order. Unknown keys are errors with the nearest
+/// known one.
 pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) -> Written {
     let place = |at: usize| Place::file(file).at(text, at);
     let (table, errors) = DeTable::parse_recoverable(text);

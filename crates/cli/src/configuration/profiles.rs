@@ -1,4 +1,5 @@
-//! What a configuration file says of the profiles that clients of the gateway may choose: `[gateway.profile.NAME]`.
+//! What a configuration file says of the profiles that clients of the gateway may choose:
+//! `[gateway.profile.NAME]`.
 
 use indexmap::IndexMap;
 use serde::Serialize;

@@ -21,7 +21,8 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     digits.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).ok_or_else(help)
 }
 
-/// A size for people, in the largest unit that leaves a number of at most three digits before the point.
+/// A size for people, in the largest unit that leaves a number of at most three digits before the
+/// point.
 pub(crate) fn size_text(bytes: u64) -> String {
     let mut unit = (1_u64, "B");
     for larger in [(1_u64 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB")] {
@@ -33,8 +34,8 @@ pub(crate) fn size_text(bytes: u64) -> String {
     if tenths == 0 || whole >= 100 { format!("{whole} {}", unit.1) } else { format!("{whole}.{tenths} {}", unit.1) }
 }
 
-/// A period such as `90s`, `15m`, `8h` or `7d` in milliseconds. Days have 24 hours; months have no fixed length and are
-/// refused.
+/// A period such as `90s`, `15m`, `8h` or `7d` in milliseconds. Days have 24 hours; months have no
+/// fixed length and are refused.
 pub(crate) fn period_ms(text: &str) -> Result<i64, String> {
     let help = || "write 90s, 15m, 8h or 7d".to_owned();
     let span: Span = text.parse().map_err(|_| help())?;

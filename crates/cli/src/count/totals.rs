@@ -18,7 +18,8 @@ pub(super) struct Totals {
     verified: usize,
     /// Their sum, or `null` if none was counted.
     tokens: Option<usize>,
-    /// The ends of all bands added up, figures without a band as they are; `null` without an estimate.
+    /// The ends of all bands added up, figures without a band as they are; `null` without an
+    /// estimate.
     band: Option<Band>,
     /// The same for each meter, in the order they were met.
     meters: IndexMap<String, OfMeter>,

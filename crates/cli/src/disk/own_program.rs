@@ -8,7 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The program of this process, where that is the command. In a host it is Python, or the host's own.
+/// The program of this process, where that is the command. In a host it is Python, or the host's
+/// own.
 static COMMAND: OnceLock<PathBuf> = OnceLock::new();
 
 /// Whether two files of one size have the same content.
@@ -17,7 +18,8 @@ static COMPARED: Mutex<BTreeMap<[Identity; 2], bool>> = Mutex::new(BTreeMap::new
 /// The most comparisons that are remembered.
 const MOST: usize = 256;
 
-/// What a file is, as long as it does not change: device, inode, size, and time of the last change with its nanoseconds.
+/// What a file is, as long as it does not change: device, inode, size, and time of the last change
+/// with its nanoseconds.
 type Identity = (u64, u64, u64, i64, i64);
 
 /// Notes that this process is the command.
@@ -27,8 +29,8 @@ pub(crate) fn is_the_command() {
     }
 }
 
-/// Whether a program has the content of the command: of this process, or of the `toolfold` among the user's programs.
-/// `program` is a path, or a name to be looked up as a shell does.
+/// Whether a program has the content of the command: of this process, or of the `toolfold` among
+/// the user's programs. `program` is a path, or a name to be looked up as a shell does.
 pub(super) fn is_own(program: &str) -> bool {
     let found = if program.contains('/') { Some(PathBuf::from(program)) } else { among_programs(program) };
     let Some((program, own)) = found.and_then(|path| Some((file(&path)?, path))) else { return false };

@@ -22,7 +22,8 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// Gives every server the capture that is kept for it. `None`, with a line, if there is no folder to keep them in.
+    /// Gives every server the capture that is kept for it. `None`, with a line, if there is no
+    /// folder to keep them in.
     pub(super) fn load(servers: &mut [ServerSettings]) -> Option<Self> {
         let Some(folder) = folder() else {
             warn("no lists are kept: neither XDG_CACHE_HOME nor HOME is set");

@@ -21,7 +21,8 @@ pub(super) fn dashboard(servers: &[ServerSettings], console: bool) -> Dashboard 
     Dashboard::new(servers.iter().map(|server| server.name.as_str()), console.then_some(meter), now_ms)
 }
 
-/// The approvals in the store, if a policy is enforced, or if there is a console and the store exists.
+/// The approvals in the store, if a policy is enforced, or if there is a console and the store
+/// exists.
 pub(super) fn approvals(
     config: &Config,
     store: Option<&str>,
@@ -41,8 +42,9 @@ pub(super) fn approvals(
     approvals.map(|approvals| Some(Arc::new(approvals))).map_err(why)
 }
 
-/// Who may use the console, and what goes behind its address. Without a token of the gateway it gets one of its own: else
-/// every program on this machine, an agent's shell among them, could approve calls.
+/// Who may use the console, and what goes behind its address. Without a token of the gateway it
+/// gets one of its own: else every program on this machine, an agent's shell among them, could
+/// approve calls.
 ///
 /// `is_whole`: whether who may ask the gateway may ask all of it. A tenant may not.
 pub(super) fn guard(gateway: &Guard, is_whole: bool) -> Result<(Guard, String), Failure> {

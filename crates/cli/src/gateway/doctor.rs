@@ -257,7 +257,8 @@ fn server(settings: &ServerSettings, seen: &Seen, probed: &Probed, meter: &Meter
     }
 }
 
-/// What an array of MCP tools is billed with, as a client would send it on; `None` if that cannot be counted.
+/// What an array of MCP tools is billed with, as a client would send it on; `None` if that cannot
+/// be counted.
 fn tokens(array: &str, meter: &Meter) -> Option<usize> {
     let catalog = Catalog::import(&format!("{{\"tools\":{array}}}"), "tools/list", Some(Format::Mcp)).value;
     let tools: Vec<Value> = serde_json::from_str(&catalog.to_json(Format::OpenAiChat)).ok()?;

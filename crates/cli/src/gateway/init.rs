@@ -1,4 +1,5 @@
-//! `toolfold gateway init`: takes over the servers of a client. The client's own file is read and never written.
+//! `toolfold gateway init`: takes over the servers of a client. The client's own file is read and
+//! never written.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads a client's file and writes ours")]
 
 use std::path::{Path, PathBuf};
@@ -81,7 +82,8 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The client's files that are there: the one that was named, else those of the user and the project.
+/// The client's files that are there: the one that was named, else those of the user and the
+/// project.
 fn files(client: &McpClient, from: Option<&str>) -> Result<Vec<String>, Failure> {
     if let Some(file) = from {
         return Ok(vec![file.to_owned()]);

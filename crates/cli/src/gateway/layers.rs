@@ -68,8 +68,8 @@ impl OpenLayers {
         self
     }
 
-    /// The categories that clients may choose by: those of the profiles' files. Those of a derived profile are other ones with
-    /// every list.
+    /// The categories that clients may choose by: those of the profiles' files. Those of a derived
+    /// profile are other ones with every list.
     fn read_categories(&self) -> Vec<String> {
         let general = self.config.settings.presentation.profile.as_deref();
         let files = self.config.server_profiles().map(|(_, name)| name).chain(general);
@@ -82,7 +82,8 @@ impl OpenLayers {
         found.into_iter().collect()
     }
 
-    /// The tools under the profiles of the configuration: the general one, and those of servers that have their own.
+    /// The tools under the profiles of the configuration: the general one, and those of servers
+    /// that have their own.
     fn input(&self, catalog: Catalog, origins: &BTreeMap<String, Origin>) -> Result<Input, Failure> {
         let mut servers: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         for (server, _) in self.config.server_profiles() {

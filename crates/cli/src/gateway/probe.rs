@@ -1,4 +1,5 @@
-//! The gateway as a client finds it that lists the tools once: started in this process, looked at, and ended.
+//! The gateway as a client finds it that lists the tools once: started in this process, looked at,
+//! and ended.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

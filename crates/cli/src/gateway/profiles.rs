@@ -28,7 +28,8 @@ pub(super) fn profiles(
     Ok(all)
 }
 
-/// What the profiles name must be there: their files, and their toolsets. Read now, and not when the first client comes.
+/// What the profiles name must be there: their files, and their toolsets. Read now, and not when
+/// the first client comes.
 pub(super) fn check_profiles(config: &Config, settings: &Settings) -> Result<(), Failure> {
     let servers = config.server_profiles().map(|(name, _)| (name.to_owned(), BTreeMap::new())).collect();
     let read = |config: Config| Input::of_servers(config, Catalog::new(), &servers).map(drop);

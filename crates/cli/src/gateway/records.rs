@@ -1,4 +1,5 @@
-//! Records of a policy that were meant for tools of servers, and are not of them; globs that fit nothing.
+//! Records of a policy that were meant for tools of servers, and are not of them; globs that fit
+//! nothing.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +8,8 @@ use toolfold::name::nearest;
 use toolfold::policy::{Policy, ToolOrigin};
 use toolfold_gateway::settings::{Origin, ServerSettings, glob_fits};
 
-/// A warning for each record that has a tool's own name, and so holds for no tool of a server: policy knows those as
-/// `mcp:SERVER/NAME`.
+/// A warning for each record that has a tool's own name, and so holds for no tool of a server:
+/// policy knows those as `mcp:SERVER/NAME`.
 pub(super) fn plain(policy: &Policy, origins: &BTreeMap<String, Origin>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for file in policy.files() {
@@ -29,8 +30,8 @@ pub(super) fn plain(policy: &Policy, origins: &BTreeMap<String, Origin>) -> Vec<
     found
 }
 
-/// What is written for a server's tools and fits none of them: records of a policy, and `include` and `exclude`. `listed` gives
-/// the names of the tools that a server lists, if it does.
+/// What is written for a server's tools and fits none of them: records of a policy, and `include`
+/// and `exclude`. `listed` gives the names of the tools that a server lists, if it does.
 pub(super) fn unmatched(
     policy: Option<&Policy>,
     servers: &[ServerSettings],

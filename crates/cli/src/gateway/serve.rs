@@ -36,7 +36,8 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
 
-    /// Only these toolsets: servers, and categories of the profile's file; over HTTP clients can narrow it further
+    /// Only these toolsets: servers, and categories of the profile's file; over HTTP clients can
+    /// narrow it further
     #[arg(long, value_name = "NAME,…")]
     toolsets: Option<String>,
 
@@ -48,19 +49,23 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "NAME")]
     token_env: Option<String>,
 
-    /// A tenant, by the variable that holds its token: its sessions, approvals and audit trail are its own; repeat for more
+    /// A tenant, by the variable that holds its token: its sessions, approvals and audit trail are
+    /// its own; repeat for more
     #[arg(long, value_name = "TENANT=NAME", conflicts_with = "token_env")]
     tenant: Vec<String>,
 
-    /// Keep sessions over HTTP in this file, so that they outlive the process, and several gateways of this machine serve them
+    /// Keep sessions over HTTP in this file, so that they outlive the process, and several gateways
+    /// of this machine serve them
     #[arg(long, value_name = "FILE")]
     state: Option<String>,
 
-    /// The environment variable with the key that seals ids and state of sessions: 32 random bytes in Base64
+    /// The environment variable with the key that seals ids and state of sessions: 32 random bytes
+    /// in Base64
     #[arg(long, value_name = "NAME")]
     state_key_env: Option<String>,
 
-    /// How many sessions over HTTP may be open at once, of each tenant; beyond, the one that was silent longest is put aside
+    /// How many sessions over HTTP may be open at once, of each tenant; beyond, the one that was
+    /// silent longest is put aside
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_sessions: Option<u32>,
 
@@ -72,15 +77,18 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
 
-    /// Serve a page at /console: what the gateway does, and the approvals that wait; its address is printed
+    /// Serve a page at /console: what the gateway does, and the approvals that wait; its address is
+    /// printed
     #[arg(long)]
     console: bool,
 
-    /// Answer the list of tools from the last one while servers start, and confirm it when they have
+    /// Answer the list of tools from the last one while servers start, and confirm it when they
+    /// have
     #[arg(long)]
     eager_cache: bool,
 
-    /// Ask nobody through the client's forms: what waits is approved by `toolfold approvals` or on the console
+    /// Ask nobody through the client's forms: what waits is approved by `toolfold approvals` or on
+    /// the console
     #[arg(long)]
     no_elicitation: bool,
 
@@ -240,7 +248,8 @@ fn variable(name: &str) -> Result<String, Failure> {
     value.ok_or_else(|| Failure::usage(format!("the environment has no `{name}`, or it is empty")))
 }
 
-/// The key that ids and state are sealed with. Without one of the user's it is this process's, and what it sealed ends with it.
+/// The key that ids and state are sealed with. Without one of the user's it is this process's, and
+/// what it sealed ends with it.
 fn seal(config: &Config) -> Result<Seal, Failure> {
     let Some(name) = &config.settings.gateway.state_key_env else {
         if config.settings.gateway.state.is_some() {

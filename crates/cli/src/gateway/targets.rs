@@ -87,7 +87,8 @@ impl TargetArgs {
         Ok(config)
     }
 
-    /// The servers, with what the configuration says of each. One that cannot be used ends the command.
+    /// The servers, with what the configuration says of each. One that cannot be used ends the
+    /// command.
     pub(super) fn servers(&self, config: &Config) -> Result<Vec<ServerSettings>, Failure> {
         let loaded = self.usable_servers(config)?;
         if loaded.has_errors() {
@@ -136,7 +137,8 @@ impl TargetArgs {
     }
 }
 
-/// Refuses `-` where a file is read again for every conversation; on standard input the client speaks.
+/// Refuses `-` where a file is read again for every conversation; on standard input the client
+/// speaks.
 fn no_standard_input(config: &Config) -> Result<(), Failure> {
     let settings = &config.settings;
     let general = [&settings.presentation.profile, &settings.policy.file, &settings.policy.project_file];

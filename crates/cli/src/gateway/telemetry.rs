@@ -1,4 +1,5 @@
-//! Telemetry by OpenTelemetry, where it is built in (feature `otel`) and the environment names who receives it.
+//! Telemetry by OpenTelemetry, where it is built in (feature `otel`) and the environment names who
+//! receives it.
 
 use std::sync::Arc;
 

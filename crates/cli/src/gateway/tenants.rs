@@ -43,7 +43,8 @@ pub(super) fn tenants(given: &[String]) -> Result<Vec<Tenant>, Failure> {
 }
 
 impl Tenant {
-    /// Where its approvals and its audit trail are kept: beside the gateway's own, with its name behind that file's.
+    /// Where its approvals and its audit trail are kept: beside the gateway's own, with its name
+    /// behind that file's.
     pub(super) fn store(&self, whole: Option<&str>) -> Result<String, Failure> {
         let nowhere = || Failure::usage("there is no folder for the tenants' stores").help("give --store FILE");
         let whole = whole.map(PathBuf::from).or_else(default_store).ok_or_else(nowhere)?;

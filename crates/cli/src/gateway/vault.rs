@@ -1,5 +1,5 @@
-//! Logins in the user's state folder, one file a server: for their owner only, written whole or not at all, and locked while one
-//! process changes them.
+//! Logins in the user's state folder, one file a server: for their owner only, written whole or not
+//! at all, and locked while one process changes them.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads and writes the user's state")]
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -39,7 +39,8 @@ pub(super) fn auth(server: &ServerSettings) -> Option<&Arc<Auth>> {
     }
 }
 
-/// Gives every server over HTTP its login, and says what is wrong with the settings of one. Such a server is taken out.
+/// Gives every server over HTTP its login, and says what is wrong with the settings of one. Such a
+/// server is taken out.
 pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSettings>) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     let folder = default_store().and_then(|store| Some(store.parent()?.join("logins")));

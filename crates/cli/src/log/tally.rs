@@ -21,7 +21,8 @@ pub(super) struct LogReport {
     pub(super) records: usize,
     /// How many lines could not be read.
     pub(super) bad_lines: usize,
-    /// Every conversation, in the order of their beginnings. One without an id stands once for each session.
+    /// Every conversation, in the order of their beginnings. One without an id stands once for each
+    /// session.
     pub(super) conversations: Vec<Told>,
     /// The same summed, by arm and variant in the order of their beginnings.
     pub(super) totals: Vec<Total>,
@@ -32,7 +33,8 @@ pub(super) struct LogReport {
 pub(super) struct Counts {
     /// Arrays that the model was shown, each counted when it was shown instead of another.
     pub(super) arrays: usize,
-    /// The tokens of those that the host counted, by meter; each counted once however often it was asked for.
+    /// The tokens of those that the host counted, by meter; each counted once however often it was
+    /// asked for.
     pub(super) array_tokens: BTreeMap<String, usize>,
     /// Calls that the model made.
     pub(super) calls: usize,
@@ -189,7 +191,8 @@ impl Reading {
                 told.model.clone_from(model);
             }
             Event::Forked { state } => {
-                // What a conversation knew when it was forked is read by its keys: it has no other form.
+                // What a conversation knew when it was forked is read by its keys: it has no other
+                // form.
                 let state = serde_json::to_value(state).unwrap_or_default();
                 let text = |key: &str| state.get(key).and_then(serde_json::Value::as_str).map(str::to_owned);
                 (told.arm, told.wire, told.model) = (text("arm"), text("wire"), text("model"));

@@ -18,11 +18,13 @@ use toolfold::profile::ClientProfile;
 /// What to write, and where.
 #[derive(Debug, Args)]
 pub(crate) struct DeriveArgs {
-    /// Tool list: an OpenAI, Anthropic or Gemini tool array or an MCP tools/list result; `-` is standard input
+    /// Tool list: an OpenAI, Anthropic or Gemini tool array or an MCP tools/list result; `-` is
+    /// standard input
     #[arg(long, value_name = "FILE|-")]
     tools: String,
 
-    /// Believe the MCP annotations of these tools: what says that it only reads gets the tier read_only
+    /// Believe the MCP annotations of these tools: what says that it only reads gets the tier
+    /// read_only
     #[arg(long)]
     trusted: bool,
 
@@ -81,7 +83,8 @@ fn page(catalog: &Catalog, file: &str, trusted: bool) -> String {
     out
 }
 
-/// The record of a tool: nothing in it permits what would ask without it, unless its annotations are trusted.
+/// The record of a tool: nothing in it permits what would ask without it, unless its annotations
+/// are trusted.
 fn record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> String {
     let arguments = arguments(tool);
     let name = tool.name().as_str();
@@ -140,8 +143,8 @@ fn record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> String 
     out
 }
 
-/// The shell of a tool's commands, and where it is stated. A description that names another shell counts, whatever else it
-/// names: a tool that runs PowerShell on some machines is not like Bash.
+/// The shell of a tool's commands, and where it is stated. A description that names another shell
+/// counts, whatever else it names: a tool that runs PowerShell on some machines is not like Bash.
 fn shell(tool: &Tool, command: &str) -> (Option<Shell>, &'static str) {
     const OTHERS: [&str; 6] = ["powershell", "pwsh", "cmd.exe", "command prompt", "nushell", "fish shell"];
     if let Some(shell) = Shell::of_name(tool.name().as_str()) {
@@ -179,7 +182,8 @@ fn because(arguments: &[Argument], kinds: &[Kind]) -> String {
     comment(&why.join(", "), 160)
 }
 
-/// What the record does not declare: for a person to see, since a deny of a path or host only asks about it.
+/// What the record does not declare: for a person to see, since a deny of a path or host only asks
+/// about it.
 fn left(arguments: &[Argument]) -> String {
     let mut out = String::new();
     for argument in arguments.iter().filter(|argument| argument.values.len() > 1) {

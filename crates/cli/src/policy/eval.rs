@@ -1,4 +1,5 @@
-//! `toolfold policy eval`: rows of calls in, decisions out, under the rules of each row or under one policy.
+//! `toolfold policy eval`: rows of calls in, decisions out, under the rules of each row or under
+//! one policy.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -24,7 +25,8 @@ pub(crate) struct EvalArgs {
     #[arg(value_name = "FILE|-")]
     rows: String,
 
-    /// Evaluate all rows under this policy, a file or excel for the built-in one; a row with rules of its own is refused
+    /// Evaluate all rows under this policy, a file or excel for the built-in one; a row with rules
+    /// of its own is refused
     #[arg(long, value_name = "FILE|NAME")]
     policy: Option<String>,
 

@@ -18,8 +18,8 @@ use toolfold::policy::{Context, Explanation, Family, Policy, PolicyCall, PolicyF
 toolfold policy explain [OPTIONS] <POLICY> <TOOL> [COMMAND]
        toolfold policy explain [OPTIONS] --policy <POLICY> <TOOL> [COMMAND]")]
 pub(crate) struct ExplainArgs {
-    /// The policy (a file, `-`, or excel for the built-in one), the tool (a name, or mcp:server/name) and, of a shell, the
-    /// command
+    /// The policy (a file, `-`, or excel for the built-in one), the tool (a name, or
+    /// mcp:server/name) and, of a shell, the command
     #[arg(value_name = "POLICY TOOL COMMAND", num_args = 0..=3)]
     words: Vec<String>,
 
@@ -160,7 +160,8 @@ fn page(explained: &Explanation) -> String {
     out + &would_allow(&explained.would_allow)
 }
 
-/// The rules in the form of a policy file. All of them are needed, since every part must be allowed.
+/// The rules in the form of a policy file. All of them are needed, since every part must be
+/// allowed.
 fn would_allow(rules: &[String]) -> String {
     let compact: Option<Vec<&str>> = rules.iter().map(|rule| rule.strip_prefix("allow ")).collect();
     match compact {

@@ -36,7 +36,8 @@ pub(super) struct Argument {
     pub(super) values: Vec<String>,
 }
 
-/// Words of a name that make it a path. A guess too many costs a deletion, a guess too few a deny that does not match.
+/// Words of a name that make it a path. A guess too many costs a deletion, a guess too few a deny
+/// that does not match.
 const PATHS: [&str; 33] = [
     "path",
     "paths",

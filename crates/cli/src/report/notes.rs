@@ -1,4 +1,5 @@
-//! What a reader must know to use the figures of a report: one note a line, in both forms for people.
+//! What a reader must know to use the figures of a report: one note a line, in both forms for
+//! people.
 
 use super::super::output::grouped;
 use toolfold_measure::report::{Report, SkillCost};

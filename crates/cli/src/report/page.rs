@@ -47,7 +47,8 @@ fn findings(input: &Input, report: &Report) -> Result<Option<Lint>, Failure> {
     found.map(Some).map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))
 }
 
-/// Whose tools these are. A page is passed on: folders, arguments and what follows `?` in an address stay out of it.
+/// Whose tools these are. A page is passed on: folders, arguments and what follows `?` in an
+/// address stay out of it.
 fn title(input: &Input) -> String {
     let tools = &input.config.settings.tools;
     let name =

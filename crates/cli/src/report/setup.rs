@@ -12,8 +12,8 @@ use toolfold_measure::prices::PriceTable;
 use toolfold_measure::report::{Priced, ProfileInfo, Report, ReportError, Setup, SkillCost, measure};
 use toolfold_measure::sim::Backend;
 
-/// A model that is priced where nobody named one and the one that is counted has no known price: the same vendor, the same
-/// vocabulary.
+/// A model that is priced where nobody named one and the one that is counted has no known price:
+/// the same vendor, the same vocabulary.
 const PRICED_AS: &str = "gpt-5.4";
 
 /// Who bills, for which model.
@@ -26,8 +26,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// The wire and model of the configuration. A model alone is asked for over its own provider's API; a wire alone is
-    /// counted as a common model of its provider.
+    /// The wire and model of the configuration. A model alone is asked for over its own provider's
+    /// API; a wire alone is counted as a common model of its provider.
     pub(super) fn of(config: &Config, meter: Option<&Meter>) -> Result<Self, Failure> {
         let named = config.settings.presentation.model.as_deref();
         let vendor = named.and_then(|model| ModelId::parse(model).vendor);

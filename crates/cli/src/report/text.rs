@@ -137,7 +137,8 @@ fn expensive(out: &mut String, report: &Report, top: usize) {
     }
 }
 
-/// One arm of each way in which definitions reach the model, by which lookups differ: at most three.
+/// One arm of each way in which definitions reach the model, by which lookups differ: at most
+/// three.
 fn ways(report: &Report) -> Vec<(&String, &ArmCost)> {
     let mut ways: Vec<(&String, &ArmCost)> = Vec::new();
     let folding = report.arms.iter().filter(|(name, own)| *name != "auto" && !own.expansions.is_empty());

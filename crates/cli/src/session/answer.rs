@@ -12,7 +12,8 @@ use toolfold::diagnostic::Diagnostic;
 use toolfold::profile::{Arm, Detail};
 use toolfold::wire::{ToolEntry, Wire};
 
-/// An answer. Each has keys by which it is told apart; `error` is in those alone that did not do what was asked.
+/// An answer. Each has keys by which it is told apart; `error` is in those alone that did not do
+/// what was asked.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Answer {
@@ -44,7 +45,8 @@ pub(super) enum Answer {
     Explain(Box<ExplainAnswer>),
     /// To `log`.
     Log(LogAnswer),
-    /// To a line that asks for none of these, or for what cannot be done. Nothing has changed, unless the message says so.
+    /// To a line that asks for none of these, or for what cannot be done. Nothing has changed,
+    /// unless the message says so.
     Error(ErrorAnswer),
 }
 
@@ -64,7 +66,8 @@ pub(super) struct ToolsAnswer {
     /// The tools in neutral form and the array's order. Only where `entries` asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) entries: Option<Vec<Entry>>,
-    /// What the wire could not carry, and what was noticed about the tools. Only in the first answer.
+    /// What the wire could not carry, and what was noticed about the tools. Only in the first
+    /// answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<Map<String, Value>>>")]
     pub(super) diagnostics: Option<Vec<Diagnostic>>,
@@ -103,7 +106,8 @@ impl From<ToolEntry> for Entry {
 pub(super) struct MessageAnswer {
     /// What became of each call, in the model's order.
     pub(super) outcomes: Vec<OutcomeAnswer>,
-    /// The answers to calls that were answered here, each as the wire has it: a message, an item, a block or a part.
+    /// The answers to calls that were answered here, each as the wire has it: a message, an item, a
+    /// block or a part.
     pub(super) messages: Vec<Value>,
     /// The same as whole messages, to append behind the assistant message.
     pub(super) append: Vec<Value>,
@@ -168,7 +172,8 @@ pub(super) struct SeenAnswer {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RedeliverAnswer {
-    /// The schemas of everything that is open, as text for the model; null if nothing is open or the array shows it.
+    /// The schemas of everything that is open, as text for the model; null if nothing is open or
+    /// the array shows it.
     pub(super) redeliver: Option<String>,
     /// What is open, as the model sees the names.
     pub(super) expanded: Vec<String>,

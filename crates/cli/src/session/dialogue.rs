@@ -40,7 +40,8 @@ pub(super) struct Dialogue {
 }
 
 impl Dialogue {
-    /// `records` are those that the conversation was resumed from; `logged` says whether there is a file for more.
+    /// `records` are those that the conversation was resumed from; `logged` says whether there is a
+    /// file for more.
     pub(super) fn new(
         conversation: Conversation,
         person: Option<Person>,
@@ -61,7 +62,8 @@ impl Dialogue {
             .unwrap_or_else(|why| self.error(why))
     }
 
-    /// The records that have not been handed out yet: they must be kept before the answer that they led to is given.
+    /// The records that have not been handed out yet: they must be kept before the answer that they
+    /// led to is given.
     pub(super) fn new_records(&mut self) -> &[LogRecord] {
         self.records.extend(self.conversation.take_log(now_ms()));
         let from = std::mem::replace(&mut self.written, self.records.len());
@@ -145,8 +147,8 @@ impl Dialogue {
         }))
     }
 
-    /// The tokens of an array: billed on OpenAI's wires, estimated for a model of Anthropic or Google, else of its compact
-    /// JSON. The meter says which.
+    /// The tokens of an array: billed on OpenAI's wires, estimated for a model of Anthropic or
+    /// Google, else of its compact JSON. The meter says which.
     fn count(&self, text: &str, tools: &Value) -> (Option<usize>, String) {
         let model = self.conversation.model().unwrap_or("");
         if let Some(meter @ Meter::Estimate { .. }) = Meter::for_wire(self.conversation.wire().name(), model) {
@@ -211,8 +213,9 @@ impl Dialogue {
         Ok(Answer::Result(ResultAnswer { id, messages }))
     }
 
-    /// Takes up a person's answer to a call that waits. `say` gives that answer, or reads how the approval stands. If it was
-    /// answered before, here or through `toolfold approvals`, the first answer counts.
+    /// Takes up a person's answer to a call that waits. `say` gives that answer, or reads how the
+    /// approval stands. If it was answered before, here or through `toolfold approvals`, the first
+    /// answer counts.
     fn settle(
         &mut self,
         id: &ApprovalId,
@@ -237,7 +240,8 @@ impl Dialogue {
         Ok(self.outcome(&outcome))
     }
 
-    /// Refuses a yes to what another session asked: whoever can start a session could otherwise say yes to anything.
+    /// Refuses a yes to what another session asked: whoever can start a session could otherwise say
+    /// yes to anything.
     fn must_be_own(&self, id: &ApprovalId) -> Result<(), Problem> {
         // What is wrong otherwise is said where the answer is taken.
         if self.conversation.pending().all(|(waiting, _)| waiting != id) || self.is_own(id) {
@@ -293,7 +297,8 @@ impl Dialogue {
         Answer::Seen(SeenAnswer { seen: true, expanded, digest })
     }
 
-    /// Goes on from a snapshot. With a log, only before anything is in it: its first record then holds the snapshot.
+    /// Goes on from a snapshot. With a log, only before anything is in it: its first record then
+    /// holds the snapshot.
     fn restore(&mut self, snapshot: Snapshot) -> Result<Answer, Problem> {
         let engine = self.conversation.engine().clone();
         // A state from elsewhere brings no approval with it.

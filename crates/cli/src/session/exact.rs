@@ -3,12 +3,13 @@
 use indexmap::IndexMap;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// The deepest nesting that is copied. Arguments that were judged are never deeper: the recursion limit of `serde_json` is
-/// 128.
+/// The deepest nesting that is copied. Arguments that were judged are never deeper: the recursion
+/// limit of `serde_json` is 128.
 const MAX_DEPTH: usize = 128;
 
-/// JSON text on one line with its numbers as they were written, or the value that was read from it if the text is no JSON.
-/// Where a key is repeated, only the value that was judged is kept: another reader might take the other one.
+/// JSON text on one line with its numbers as they were written, or the value that was read from it
+/// if the text is no JSON. Where a key is repeated, only the value that was judged is kept: another
+/// reader might take the other one.
 pub(super) fn exact(text: &str, value: &serde_json::Value) -> Box<RawValue> {
     let mut out = String::with_capacity(text.len());
     let copied = copy(&mut out, text, 0).then(|| RawValue::from_string(out).ok()).flatten();

@@ -1,4 +1,5 @@
-//! The file in which a session keeps its log: one process at a time writes it, and what it holds is whole.
+//! The file in which a session keeps its log: one process at a time writes it, and what it holds is
+//! whole.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads and writes the log")]
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -24,9 +25,10 @@ pub(super) struct StoredRecord {
 }
 
 impl LogFile {
-    /// Opens a log, making it where there is none, and gives the records of one conversation that it holds. A record that
-    /// was cut off while it was written, and a call whose outcome was not written completely, are dropped from the file:
-    /// nobody was told of them. `durable`: every write reaches the disk before it counts.
+    /// Opens a log, making it where there is none, and gives the records of one conversation that
+    /// it holds. A record that was cut off while it was written, and a call whose outcome was not
+    /// written completely, are dropped from the file: nobody was told of them. `durable`: every
+    /// write reaches the disk before it counts.
     pub(super) fn open(name: &str, durable: bool, id: &str) -> Result<(Self, Vec<StoredRecord>), Failure> {
         let failed = |what: &str, why: &std::io::Error| {
             let why = Diagnostic::error("unwritable", Place::file(name), format!("{what}: {why}"));
@@ -64,7 +66,8 @@ impl LogFile {
         Ok((log, kept))
     }
 
-    /// Reads all of it, and drops the torn end. The records of the conversation, unless its id is empty.
+    /// Reads all of it, and drops the torn end. The records of the conversation, unless its id is
+    /// empty.
     fn whole(&mut self, name: &str, id: &str) -> Result<Vec<StoredRecord>, Broken> {
         let mut records = Records::new(BufReader::new(&self.file));
         let mut open = OpenCall::default();
@@ -95,7 +98,8 @@ impl LogFile {
         Ok(kept)
     }
 
-    /// Appends records. Once it returns they are with the system, and on disk if the log is durable.
+    /// Appends records. Once it returns they are with the system, and on disk if the log is
+    /// durable.
     pub(super) fn append(&mut self, records: &[LogRecord]) -> std::io::Result<()> {
         if records.is_empty() {
             return Ok(());
@@ -136,8 +140,8 @@ impl From<std::io::Error> for Broken {
     }
 }
 
-/// The call at the end of what was read that has no outcome yet, with its line and place. The records of a call are written
-/// at once: only a write that was cut off leaves one.
+/// The call at the end of what was read that has no outcome yet, with its line and place. The
+/// records of a call are written at once: only a write that was cut off leaves one.
 #[derive(Default)]
 struct OpenCall(Option<(String, CallId, usize, u64)>);
 

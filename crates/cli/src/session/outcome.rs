@@ -32,7 +32,8 @@ pub(super) struct OutcomeAnswer {
     pub(super) outcome: Verdict,
     /// The name that the model wrote.
     pub(super) name: String,
-    /// The tool that is meant, by the name its host gave it: never `call_tool`. Null if there is none.
+    /// The tool that is meant, by the name its host gave it: never `call_tool`. Null if there is
+    /// none.
     pub(super) target: Option<String>,
     /// The approval that waits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,17 +63,17 @@ pub(super) struct OutcomeAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub(super) shown: Option<Displayed>,
-    /// How a call that runs can be undone: `class`; `snapshot` (`id`, `digest`, `files`, `bytes`) if a copy was made; `why`
-    /// there is none. Absent where policy has no say.
+    /// How a call that runs can be undone: `class`; `snapshot` (`id`, `digest`, `files`, `bytes`)
+    /// if a copy was made; `why` there is none. Absent where policy has no say.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub(super) undo: Option<CallUndo>,
-    /// A line that the model has to read before the result: it names parameters that were not shown. Where the session
-    /// wraps the result (`{"result": …}`) it stands there already.
+    /// A line that the model has to read before the result: it names parameters that were not
+    /// shown. Where the session wraps the result (`{"result": …}`) it stands there already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
-    /// Why it became that, for the host: of a reply its kind (`expanded`, `activated`, `invalid`, `shown`, `unknown_tool`,
-    /// `loop`).
+    /// Why it became that, for the host: of a reply its kind (`expanded`, `activated`, `invalid`,
+    /// `shown`, `unknown_tool`, `loop`).
     pub(super) reason: String,
     /// The names of the tools whose whole schemas the content opens, as the model sees them.
     pub(super) expanded: Vec<String>,
@@ -83,7 +84,8 @@ pub(super) struct OutcomeAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub(super) activation: Option<Box<Activation>>,
-    /// Whole messages that tell the model that the call waits: for a host that goes on without the person's answer.
+    /// Whole messages that tell the model that the call waits: for a host that goes on without the
+    /// person's answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) append: Option<Vec<Value>>,
     /// Arm, variant, and what policy said.

@@ -1,5 +1,5 @@
-//! Reading a line by hand: so that what is wrong with it is said in the words of the protocol, and so that arguments stay
-//! the text that the host wrote.
+//! Reading a line by hand: so that what is wrong with it is said in the words of the protocol, and
+//! so that arguments stay the text that the host wrote.
 
 use std::fmt;
 

@@ -25,7 +25,8 @@ pub(super) enum Request<'l> {
     Result(ResultGiven),
     /// The host ran a forwarded call and wraps the result itself.
     Finished(Finished),
-    /// The host paused a forwarded call and makes its message again: the call is handed over once more.
+    /// The host paused a forwarded call and makes its message again: the call is handed over once
+    /// more.
     Pause(#[schemars(with = "String")] CallId),
     /// A person approves the call that waits under this approval.
     Accept(#[schemars(with = "String")] ApprovalId),
@@ -37,9 +38,11 @@ pub(super) enum Request<'l> {
     Answered(#[schemars(with = "String")] ApprovalId),
     /// A person approves a skill that asks first, for the rest of the conversation.
     ApproveSkill(String),
-    /// The messages of the next request, or that request: what they no longer show counts as closed.
+    /// The messages of the next request, or that request: what they no longer show counts as
+    /// closed.
     Seen(#[schemars(with = "Value")] &'l RawValue),
-    /// The same for a host whose messages are of no wire: the calls whose answers the model still sees whole.
+    /// The same for a host whose messages are of no wire: the calls whose answers the model still
+    /// sees whole.
     SeenCalls(#[schemars(with = "Vec<String>")] Vec<CallId>),
     /// The schemas of everything that is open, as text for the model.
     Redeliver(Yes),
@@ -76,7 +79,8 @@ pub(super) const REQUESTS: [(&str, &str); 19] = [
     ("log", r#"{"log":true}"#),
 ];
 
-/// The key that a line may have beside what it asks for: an id that is unique for each assistant message.
+/// The key that a line may have beside what it asks for: an id that is unique for each assistant
+/// message.
 pub(super) const KEY: &str = "key";
 
 /// The requests that may have a key.
@@ -102,13 +106,14 @@ pub(super) struct ToolsAsked {
 #[derive(Debug, JsonSchema)]
 #[schemars(rename = "Call", deny_unknown_fields)]
 pub(super) struct CallAsked<'l> {
-    /// The provider's id of the call. Calls of other messages may have the same id. If it is empty, the conversation chooses
-    /// one.
+    /// The provider's id of the call. Calls of other messages may have the same id. If it is empty,
+    /// the conversation chooses one.
     #[schemars(with = "String")]
     pub(super) id: CallId,
     /// The name that the model wrote.
     pub(super) name: String,
-    /// The arguments: an object, or its JSON text as Chat Completions has it. Absent and null are an empty object.
+    /// The arguments: an object, or its JSON text as Chat Completions has it. Absent and null are
+    /// an empty object.
     #[schemars(with = "Option<Value>", extend("default" = null))]
     pub(super) arguments: Option<&'l RawValue>,
 }

@@ -63,8 +63,8 @@ pub(super) fn resume(
     Ok((conversation, records))
 }
 
-/// Whether the array is not the one that the model was last shown. Under an arm that expands in place an expansion since
-/// then changes it, too.
+/// Whether the array is not the one that the model was last shown. Under an arm that expands in
+/// place an expansion since then changes it, too.
 fn has_other_tools(records: &[LogRecord], conversation: &mut Conversation) -> bool {
     let mut shown = None;
     for record in records {

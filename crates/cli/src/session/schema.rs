@@ -9,7 +9,8 @@ use super::request::{KEY, KEYED, Request};
 /// The name of the contract.
 const CONTRACT: &str = "toolfold.session/2";
 
-/// The JSON Schema of a line: `#/$defs/Request` of those that are written, `#/$defs/Answer` of those that come back.
+/// The JSON Schema of a line: `#/$defs/Request` of those that are written, `#/$defs/Answer` of
+/// those that come back.
 #[must_use]
 pub fn session_schema() -> Value {
     // What is read may leave out what has a default; what is written says when a key is there.

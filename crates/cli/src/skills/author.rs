@@ -21,7 +21,8 @@ pub(in super::super) struct LintArgs {
     #[command(flatten)]
     roots: RootArgs,
 
-    /// The tools that skills may name [default: the built-in Excel tools for --root skillpacks/excel, else none]
+    /// The tools that skills may name [default: the built-in Excel tools for --root
+    /// skillpacks/excel, else none]
     #[arg(long, value_name = "FILE|-")]
     tools: Option<String>,
 

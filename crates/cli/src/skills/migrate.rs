@@ -21,11 +21,13 @@ const MAX_DEPTH: usize = 4;
 /// What to migrate.
 #[derive(Debug, Args)]
 pub(in super::super) struct MigrateArgs {
-    /// A skill folder, a folder of skill folders or of old JSON skills, a folder named `commands`, or one command file
+    /// A skill folder, a folder of skill folders or of old JSON skills, a folder named `commands`,
+    /// or one command file
     #[arg(value_name = "DIR|FILE")]
     folder: PathBuf,
 
-    /// Write the skills below this folder [default: beside the originals; of commands, the folder `skills` beside theirs]
+    /// Write the skills below this folder [default: beside the originals; of commands, the folder
+    /// `skills` beside theirs]
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
 
@@ -158,7 +160,8 @@ fn copy_files(from: &Path, to: &Path) -> Option<Diagnostic> {
     (left > 0).then(note)
 }
 
-/// What there is to migrate, sorted: of a folder with commands those, else the skill folders and JSON files.
+/// What there is to migrate, sorted: of a folder with commands those, else the skill folders and
+/// JSON files.
 fn sources(path: &Path, notes: &mut Vec<Diagnostic>) -> Result<Vec<Source>, Failure> {
     let is_skill = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("skill.md"));
     if path.is_file() && !is_skill {

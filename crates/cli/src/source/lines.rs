@@ -1,5 +1,5 @@
-//! Forms of tool lists that are no single JSON list: JSON lines, the lines of a server's answers, events of a stream, and one
-//! tool alone.
+//! Forms of tool lists that are no single JSON list: JSON lines, the lines of a server's answers,
+//! events of a stream, and one tool alone.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,8 @@ pub(super) fn one_list(text: String, file: &str) -> Result<String, Failure> {
     }
 }
 
-/// The data of a stream of events, as streamable HTTP answers `tools/list`; any other text as it is.
+/// The data of a stream of events, as streamable HTTP answers `tools/list`; any other text as it
+/// is.
 fn of_events(text: String) -> String {
     let begins = |name| text.trim_start().starts_with(name);
     if !["event:", "data:", "id:", "retry:"].into_iter().any(begins) {

@@ -27,7 +27,8 @@ pub(in super::super) struct Served {
     pub(in super::super) list: Capture,
 }
 
-/// Asks the servers that the configuration names for their tools. One that does not list them ends the command.
+/// Asks the servers that the configuration names for their tools. One that does not list them ends
+/// the command.
 pub(in super::super) fn listed(config: &Config) -> Result<Vec<Served>, Failure> {
     let all = named(config)?;
     let names: Vec<String> = all.iter().map(|own| format!("`{}`", visible(&own.name))).collect();
@@ -132,7 +133,8 @@ fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure
     Ok(value)
 }
 
-/// What the servers listed as one result of `tools/list`. Of several, every tool has its server before its name.
+/// What the servers listed as one result of `tools/list`. Of several, every tool has its server
+/// before its name.
 pub(in super::super) fn to_list(served: &[Served]) -> String {
     let tools: Vec<String> = match served {
         [only] => only.list.tools.clone(),
@@ -141,7 +143,8 @@ pub(in super::super) fn to_list(served: &[Served]) -> String {
     format!("{{\"tools\":[{}]}}", tools.join(",\n"))
 }
 
-/// A tool under its server's name; what has no name stays as it is, and is told of where it is read.
+/// A tool under its server's name; what has no name stays as it is, and is told of where it is
+/// read.
 fn prefixed(server: &str, tool: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let server: String = server.chars().map(|c| if fits(c) { c } else { '_' }).collect();

@@ -153,8 +153,8 @@ impl Snapshots for Edge {
     }
 }
 
-/// Removes what is too old, and the oldest until there is room for `more` bytes; then every content that no snapshot
-/// names. What a running session may still write stays. Under the lock.
+/// Removes what is too old, and the oldest until there is room for `more` bytes; then every content
+/// that no snapshot names. What a running session may still write stays. Under the lock.
 fn clear(folder: &Folder, limits: Limits, more: u64, now_ms: i64) {
     let mut kept = Vec::new();
     for snapshot in folder.all() {

@@ -1,8 +1,9 @@
 //! The folder of snapshots beside a store: `NAME.undo`, private to the user.
 //!
-//! `objects/` holds contents by their SHA-256, `calls/` one file a snapshot, `open/` a mark for each call that has not
-//! ended, `sessions/` a file that each running session keeps locked, `next` the number of the next snapshot. A change is
-//! made under `lock`; files are written beside their place and renamed, so that a crash leaves the old or the new one.
+//! `objects/` holds contents by their SHA-256, `calls/` one file a snapshot, `open/` a mark for
+//! each call that has not ended, `sessions/` a file that each running session keeps locked, `next`
+//! the number of the next snapshot. A change is made under `lock`; files are written beside their
+//! place and renamed, so that a crash leaves the old or the new one.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it keeps copies of files")]
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -38,7 +39,8 @@ pub(super) struct Snapshot {
     pub(super) before: Tree,
     /// The running session, as in `sessions/`.
     pub(super) owner: String,
-    /// The calls that write these files and have not ended: this one, and those that left while it ran.
+    /// The calls that write these files and have not ended: this one, and those that left while it
+    /// ran.
     pub(super) open: Vec<String>,
     /// What the calls left, once one has ended.
     pub(super) after: Option<Tree>,

@@ -1,7 +1,7 @@
 //! Putting back what was there before a call: what would be done, and doing it.
 //!
-//! Nothing is written through a link. A file is written beside its place and renamed, so that a crash leaves the old or
-//! the new one; undoing again then finishes the rest.
+//! Nothing is written through a link. A file is written beside its place and renamed, so that a
+//! crash leaves the old or the new one; undoing again then finishes the rest.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it writes the files that a call wrote")]
 
 use std::collections::BTreeSet;
@@ -48,7 +48,8 @@ pub(super) struct Plan {
     pub(super) reported: bool,
 }
 
-/// Compares. An error where what is there cannot be read, or lies behind a link that was not there before.
+/// Compares. An error where what is there cannot be read, or lies behind a link that was not there
+/// before.
 pub(super) fn plan(folder: &Folder, snapshot: &Snapshot) -> std::result::Result<Plan, String> {
     let roots = in_place(&snapshot.roots)?;
     if let Some((lost, _)) = snapshot.contents().find(|(sha256, _)| !folder.objects.has(sha256)) {
@@ -71,7 +72,8 @@ pub(super) fn plan(folder: &Folder, snapshot: &Snapshot) -> std::result::Result<
     Ok(Plan { steps: ordered(before, &now, &differing), changed, reported: left.is_some() })
 }
 
-/// What is in the way goes first, the deepest first; then folders, the topmost first; then what is in them.
+/// What is in the way goes first, the deepest first; then folders, the topmost first; then what is
+/// in them.
 fn ordered(before: &Tree, now: &Tree, differing: &[String]) -> Vec<Step> {
     let is_folder = |found: Option<&Found>| matches!(found, Some(Found::Folder { .. }));
     let mut steps = Vec::new();
@@ -154,7 +156,8 @@ fn put(folder: &Folder, path: &Path, parent: &Path, to: Option<&Found>) -> Resul
     sync_folder(parent)
 }
 
-/// A name beside a file, for what is to take its place. What an undo left there that was cut off is removed.
+/// A name beside a file, for what is to take its place. What an undo left there that was cut off is
+/// removed.
 fn unfinished(parent: &Path) -> Result<PathBuf> {
     let new = parent.join(format!("{UNFINISHED}new"));
     match std::fs::remove_file(&new) {

@@ -66,7 +66,8 @@ pub(super) enum Contents<'o> {
     Copy(&'o Objects),
 }
 
-/// Where the written paths of a call are: through every link, and the links at their ends themselves.
+/// Where the written paths of a call are: through every link, and the links at their ends
+/// themselves.
 pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
     let (mut roots, mut missing) = (BTreeMap::new(), Vec::new());
     for WrittenPath { path, recursive } in paths {
@@ -98,7 +99,8 @@ pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
     Ok(Places { roots, missing })
 }
 
-/// A path whose folder is followed through every link, and the folders on the way that do not exist.
+/// A path whose folder is followed through every link, and the folders on the way that do not
+/// exist.
 pub(super) fn place(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
     let strange = || format!("`{}` names no file", visible(&path.to_string_lossy()));
     let (mut folder, mut rest) = (path.parent().ok_or_else(strange)?, vec![path.file_name().ok_or_else(strange)?]);
@@ -123,8 +125,9 @@ pub(super) fn place(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
     Ok((real, missing))
 }
 
-/// The roots whose folders are still where they were. The call itself may have put a link in the place of a root that
-/// others are below; any other link was put there by somebody else, and is an error.
+/// The roots whose folders are still where they were. The call itself may have put a link in the
+/// place of a root that others are below; any other link was put there by somebody else, and is an
+/// error.
 pub(super) fn in_place(roots: &[Root]) -> Result<Vec<Root>, String> {
     let mut kept = Vec::new();
     for root in roots {

@@ -33,7 +33,8 @@ impl MeterArgs {
         [(&keys::presentation::WIRE, self.wire.clone()), (&keys::presentation::MODEL, self.model.clone())]
     }
 
-    /// The wire that was asked for, here or in the configuration; `None` where it is only the usual one.
+    /// The wire that was asked for, here or in the configuration; `None` where it is only the usual
+    /// one.
     pub(crate) fn wire(&self, config: &Config) -> Option<Wire> {
         let is_given = config.given(&keys::presentation::WIRE).is_some_and(|text| !text.is_empty());
         is_given.then_some(config.settings.presentation.wire)
@@ -48,7 +49,8 @@ impl MeterArgs {
     }
 }
 
-/// The meter of a wire and a model. A wire without a model is counted as a common model of its provider bills.
+/// The meter of a wire and a model. A wire without a model is counted as a common model of its
+/// provider bills.
 pub(crate) fn meter_of(wire: Option<Wire>, model: Option<&str>) -> Result<Meter, Failure> {
     let usual = |wire| match wire {
         Wire::OpenAiResponses => ("openai-responses", "gpt-4.1"),

@@ -1,4 +1,5 @@
-//! The commands look at this machine's links; a yes holds while they lead where a person saw them lead.
+//! The commands look at this machine's links; a yes holds while they lead where a person saw them
+//! lead.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;

@@ -12,7 +12,8 @@ use toolfold_cli::configuration::{Config, ConfigFile, ConfigScope};
 
 const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123";
 
-/// A home and a project of a person who has two servers in Cursor. `None`, with a printed line, where there is no Python.
+/// A home and a project of a person who has two servers in Cursor. `None`, with a printed line,
+/// where there is no Python.
 struct Newcomer(PathBuf);
 
 impl Newcomer {

@@ -38,7 +38,8 @@ fn project(path: &str) -> String {
     std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
 }
 
-/// A file or folder of the corpora, which are not part of the repository. `None`, with a printed line, where it is absent.
+/// A file or folder of the corpora, which are not part of the repository. `None`, with a printed
+/// line, where it is absent.
 fn corpus(path: &str) -> Option<PathBuf> {
     let place = root().join("../shared/corpora").join(path);
     if !place.exists() {

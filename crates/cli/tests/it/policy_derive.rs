@@ -1,4 +1,5 @@
-//! `toolfold policy derive`: a record for every tool, and none that permits what would ask without it.
+//! `toolfold policy derive`: a record for every tool, and none that permits what would ask without
+//! it.
 
 use std::path::{Path, PathBuf};
 
@@ -89,7 +90,8 @@ fn annotations_only_tighten() {
     std::fs::remove_file(out).unwrap();
 }
 
-/// With `like`, rules for Bash cover the tool: they say nothing of the program that is to read the command.
+/// With `like`, rules for Bash cover the tool: they say nothing of the program that is to read the
+/// command.
 #[test]
 fn a_rule_for_commands_covers_no_other_shell() {
     let schema = json!({"type": "object", "properties": {
@@ -107,7 +109,8 @@ fn a_rule_for_commands_covers_no_other_shell() {
     assert_eq!(decide(&policy, "exec", &json!({"cmd": "git log -1; rm x"})), Decision::Confirm);
 }
 
-/// The name or the description of a tool that runs another shell keeps `like = "Bash"` out of its record.
+/// The name or the description of a tool that runs another shell keeps `like = "Bash"` out of its
+/// record.
 #[test]
 fn a_tool_of_another_shell_is_not_like_bash() {
     let place = std::env::temp_dir().join(format!("toolfold-shells-{}.json", std::process::id()));
@@ -135,7 +138,8 @@ fn a_tool_of_another_shell_is_not_like_bash() {
     std::fs::remove_file(place).unwrap();
 }
 
-/// Of a client that is known to run each command as a process, the record states it; of others it does not.
+/// Of a client that is known to run each command as a process, the record states it; of others it
+/// does not.
 #[test]
 fn a_known_client_is_not_interactive() {
     let tool = |name: &str| json!({"name": name, "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}}});
@@ -150,7 +154,8 @@ fn a_known_client_is_not_interactive() {
     std::fs::remove_file(place).unwrap();
 }
 
-/// Over real servers and clients: the records load, cover their tools, permit nothing, and denies hold for the paths.
+/// Over real servers and clients: the records load, cover their tools, permit nothing, and denies
+/// hold for the paths.
 #[test]
 fn corpus_of_tool_lists() {
     let (mut tools, mut sound, mut denied, mut paths) = (0, 0, 0, 0);

@@ -1,4 +1,5 @@
-//! `toolfold policy new` and the example of `docs/policy.md`: what they write is sound, and lets an agent work.
+//! `toolfold policy new` and the example of `docs/policy.md`: what they write is sound, and lets an
+//! agent work.
 
 use serde_json::{Value, json};
 use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};

@@ -24,7 +24,8 @@ const EARLY: i64 = 1_700_000_000_000;
 struct State(PathBuf);
 
 impl State {
-    /// Four calls that waited: a tool, two shell commands, one of which cannot be remembered, and one that ran out.
+    /// Four calls that waited: a tool, two shell commands, one of which cannot be remembered, and
+    /// one that ran out.
     fn new(name: &str) -> Self {
         let state = Self(std::env::temp_dir().join(format!("toolfold-cli-{name}-{}", std::process::id())));
         let _ = std::fs::remove_dir_all(&state.0);

@@ -1,4 +1,5 @@
-//! Tests of `ab`: recorded tasks, oracles, resuming, models that are programs or servers, and reports.
+//! Tests of `ab`: recorded tasks, oracles, resuming, models that are programs or servers, and
+//! reports.
 
 mod live;
 #[cfg(unix)]
@@ -102,7 +103,8 @@ fn given(scratch: &Scratch) -> (String, String) {
     (scratch.write("tasks.jsonl", &tasks()), scratch.write("tools.json", &tools().to_string()))
 }
 
-/// A file of the corpora, which are not part of the repository. `None`, with a printed line, where it is absent.
+/// A file of the corpora, which are not part of the repository. `None`, with a printed line, where
+/// it is absent.
 fn corpus(path: &str) -> Option<String> {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora").join(path);
     if !place.exists() {

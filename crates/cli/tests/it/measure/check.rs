@@ -65,7 +65,8 @@ fn git(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a pull request goes through: the lock is committed, a description grows, the check says where.
+/// What a pull request goes through: the lock is committed, a description grows, the check says
+/// where.
 #[test]
 fn a_pull_request_that_grows_a_tool_by_200_tokens_fails_and_says_where() {
     let path = locked("pull_request", &[]);
@@ -91,7 +92,8 @@ fn a_pull_request_that_grows_a_tool_by_200_tokens_fails_and_says_where() {
     let (code, out, _) = run(&path, &["check", "--tools", "tools.json"]);
     assert!(code == 1 && out.contains("`/properties/range`") && out.contains("toolfold lock"), "{out}");
 
-    // The way out that it names: the lock is written again, and its diff is the line of that tool and the totals.
+    // The way out that it names: the lock is written again, and its diff is the line of that tool
+    // and the totals.
     assert_eq!(run(&path, &["lock", "--tools", "tools.json"]).0, 0);
     let diff = git(&path, &["diff", "--unified=0", "--", "toolfold.lock"]);
     let lines: Vec<&str> = diff.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++")).collect();

@@ -1,4 +1,5 @@
-//! `report`: a verdict that never costs more, figures as they are billed, and a page that reads well.
+//! `report`: a verdict that never costs more, figures as they are billed, and a page that reads
+//! well.
 #![cfg(unix)]
 
 use serde_json::{Value, json};
@@ -53,7 +54,8 @@ fn the_verdict_costs_no_more_than_full() {
     }
     let few = report(&place, &["--tools", &tools(&place, 4, 10)]);
     assert_eq!(few["verdict"]["arm"], "full", "{}", few["verdict"]);
-    // Of tools of one subject an expansion brings nearly all, which may cost what folding saved; the built-in ones have eleven.
+    // Of tools of one subject an expansion brings nearly all, which may cost what folding saved;
+    // the built-in ones have eleven.
     let many = report(&place, &[]);
     assert_eq!(many["verdict"]["arm"], "kept", "{}", many["verdict"]);
 }

@@ -39,7 +39,8 @@ fn said(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// The built-in tools, used in so many sessions: every one reads and writes cells, the third of them formats.
+/// The built-in tools, used in so many sessions: every one reads and writes cells, the third of
+/// them formats.
 fn log(sessions: usize) -> String {
     let call = |session: usize, tool: &str, arguments: &Value| {
         json!({"conversation": format!("s{session}"), "tool": tool, "arguments": arguments}).to_string() + "\n"

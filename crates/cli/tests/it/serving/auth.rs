@@ -1,4 +1,5 @@
-//! Servers that want a login: what the gateway and its login do, and what they do not let themselves be talked into.
+//! Servers that want a login: what the gateway and its login do, and what they do not let
+//! themselves be talked into.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -126,7 +127,8 @@ fn a_renewal_that_nobody_waits_for_any_more_is_not_lost() {
         let (address, id) = (address.clone(), id.clone());
         std::thread::spawn(move || post(&address, &[("Mcp-Session-Id", &id)], call))
     };
-    // The old refresh token is spent, and the answer with the new one on its way, when the session ends.
+    // The old refresh token is spent, and the answer with the new one on its way, when the session
+    // ends.
     eventually("it is renewed", || issuer.seen("/token").len() == 2);
     assert_eq!(request(&address, "DELETE", &[("Mcp-Session-Id", &id)], "").status, 204);
     waits.join().unwrap();

@@ -1,4 +1,5 @@
-//! What a stateless client is asked for: what that request says that it can, whoever else uses the server.
+//! What a stateless client is asked for: what that request says that it can, whoever else uses the
+//! server.
 
 use serde_json::{Value, json};
 

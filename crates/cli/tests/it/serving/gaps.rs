@@ -1,4 +1,5 @@
-//! What is lost, left open, or hangs: streams that are taken up again, subscriptions at the end, last words.
+//! What is lost, left open, or hangs: streams that are taken up again, subscriptions at the end,
+//! last words.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -123,7 +124,8 @@ fn heard(stream: &mut BufReader<TcpStream>) -> Option<(String, Value)> {
     Some((head, serde_json::from_slice(&body).unwrap_or(Value::Null)))
 }
 
-/// A server over HTTP that never says that it has taken `notifications/cancelled`, nor answers calls of `hang`.
+/// A server over HTTP that never says that it has taken `notifications/cancelled`, nor answers
+/// calls of `hang`.
 fn hanging() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());

@@ -1,4 +1,5 @@
-//! A server that wants a login, with its own authorization server, on one port of this machine; and the person's browser.
+//! A server that wants a login, with its own authorization server, on one port of this machine; and
+//! the person's browser.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};

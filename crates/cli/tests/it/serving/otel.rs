@@ -1,4 +1,5 @@
-//! Telemetry by OpenTelemetry, into a receiver of the test's own. The messages are protobuf, in which texts stand as they are.
+//! Telemetry by OpenTelemetry, into a receiver of the test's own. The messages are protobuf, in
+//! which texts stand as they are.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -6,7 +6,8 @@ use crate::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
 use crate::serving::lines::Lines;
 use crate::serving::place::{Http, Place, server};
 
-/// The command of a gateway that folds nothing, before the fixture over HTTP or standard input, and the fixture if it runs.
+/// The command of a gateway that folds nothing, before the fixture over HTTP or standard input, and
+/// the fixture if it runs.
 fn plain(over_http: bool, behind: &str) -> (Vec<String>, Option<Http>) {
     let upstream = over_http.then(|| Http::fixture(behind.trim_start_matches("--stdio ")));
     let mut command: Vec<String> =
@@ -311,7 +312,8 @@ fn log_lines_and_updates_reach_a_session() {
         let of = |method: &str| notes.iter().filter(|note| note["method"] == method).cloned().collect::<Vec<_>>();
         let messages = of("notifications/message");
         let mut levels: Vec<&str> = messages.iter().filter_map(|note| note["params"]["level"].as_str()).collect();
-        // The driver's SDK handles each notification in a task of its own, so that their order is not seen here.
+        // The driver's SDK handles each notification in a task of its own, so that their order is
+        // not seen here.
         levels.sort_unstable();
         assert_eq!(levels, ["alert", "critical", "emergency", "error", "warning"], "{over:?}");
         let updated: Vec<Value> =

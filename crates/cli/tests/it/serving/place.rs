@@ -120,7 +120,8 @@ impl Http {
         Self::of(starts.stderr(Stdio::piped()).spawn().unwrap())
     }
 
-    /// A process that says on standard error where it listens. What else it says is read and dropped.
+    /// A process that says on standard error where it listens. What else it says is read and
+    /// dropped.
     pub(crate) fn of(mut child: Child) -> Self {
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let url = url_in(&mut log);

@@ -73,7 +73,8 @@ fn an_answer_that_is_held_back_can_be_cancelled_and_is_given_at_the_end() {
     };
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#;
     lines.bytes(format!("{}\n{cancel}\n", expand("2")).as_bytes());
-    // Its id is free at once, and what the client did not get is still closed. While an answer is held back, its id is used.
+    // Its id is free at once, and what the client did not get is still closed. While an answer is
+    // held back, its id is used.
     lines.bytes(format!("{0}\n{0}\n", expand("2")).as_bytes());
     let first = lines.answer("2");
     let second = lines.answer("2");

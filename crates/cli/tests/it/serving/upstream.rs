@@ -1,4 +1,5 @@
-//! A server over HTTP in the test itself: it gives sessions, insists on them, and writes down what it was asked.
+//! A server over HTTP in the test itself: it gives sessions, insists on them, and writes down what
+//! it was asked.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,5 @@
-//! The key with which a person answers from outside a session, and copies of the program that try it without.
+//! The key with which a person answers from outside a session, and copies of the program that try
+//! it without.
 #![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt;

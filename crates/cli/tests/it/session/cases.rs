@@ -1,4 +1,5 @@
-//! The lines of `corpora/cases/conversation` that showed a fault of identity, as a host would send them.
+//! The lines of `corpora/cases/conversation` that showed a fault of identity, as a host would send
+//! them.
 
 use super::{Place, answers};
 

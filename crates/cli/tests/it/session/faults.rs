@@ -1,4 +1,5 @@
-//! Killed at any moment: what was answered is in the log, and the conversation goes on as if nothing had happened.
+//! Killed at any moment: what was answered is in the log, and the conversation goes on as if
+//! nothing had happened.
 
 use std::io::BufRead;
 use std::time::Duration;
@@ -116,7 +117,8 @@ fn killed_at_any_moment_the_log_has_at_least_what_was_answered() {
     }
 }
 
-/// The line of several calls of which only some were recorded, if the state is the one in its middle.
+/// The line of several calls of which only some were recorded, if the state is the one in its
+/// middle.
 fn between(state: &Value, script: &[Value]) -> Option<usize> {
     let called = state["snapshot"]["state"]["called"].as_u64()?;
     let calls =

@@ -41,7 +41,8 @@ fn a_line_may_have_the_key_of_its_message() {
     assert_eq!(session.end().0, 0);
 }
 
-/// A model that numbers the calls of each message anew: a person is asked twice, and both runs are on record.
+/// A model that numbers the calls of each message anew: a person is asked twice, and both runs are
+/// on record.
 #[test]
 fn a_call_of_a_repeated_id_is_approved_and_recorded_each_time() {
     let place = Place::new("repeated");

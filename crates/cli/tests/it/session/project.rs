@@ -1,4 +1,5 @@
-//! A session in a folder whose files somebody else may have written: an agent, or whoever the folder was cloned from.
+//! A session in a folder whose files somebody else may have written: an agent, or whoever the
+//! folder was cloned from.
 
 use serde_json::{Value, json};
 

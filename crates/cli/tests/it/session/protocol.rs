@@ -385,7 +385,8 @@ fn a_yes_counts_only_in_the_session_that_asked() {
     let by: Value = serde_json::from_str(&by.out).unwrap();
     assert_eq!(by["answered_by"], "the host, by a line of session `c`");
 
-    // After a crash, the log brings back what waits, and the answer comes through the secret or the command.
+    // After a crash, the log brings back what waits, and the answer comes through the secret or the
+    // command.
     let logged = ["--log", log.as_str()];
     let mut session = start("s3cret", &logged);
     let (one, two) = (

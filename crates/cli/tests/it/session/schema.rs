@@ -156,7 +156,8 @@ fn line() -> impl Strategy<Value = Value> {
 fn is_malformed(answer: &Value) -> bool {
     let message = answer["error"]["message"].as_str().unwrap_or("");
     ["expected", "unknown key", "a line asks", "is missing"].iter().any(|word| message.contains(word))
-        // The message of another wire is one for the schema, which knows no wire; so are messages to be seen.
+        // The message of another wire is one for the schema, which knows no wire; so are messages
+        // to be seen.
         && !message.starts_with("openai-chat")
 }
 

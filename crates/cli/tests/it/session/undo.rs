@@ -1,4 +1,5 @@
-//! `toolfold undo` behind a real session. The test plays the host: it runs the writes itself once a call leaves.
+//! `toolfold undo` behind a real session. The test plays the host: it runs the writes itself once a
+//! call leaves.
 #![cfg(unix)]
 
 mod hostile;

@@ -5,7 +5,8 @@ use std::process::Stdio;
 
 use super::{Scratch, given, json_of, ran, toolfold, tools};
 
-/// Plays a conversation through `toolfold session --log` as a host would, and lets the experiment choose its arm.
+/// Plays a conversation through `toolfold session --log` as a host would, and lets the experiment
+/// choose its arm.
 fn converse(scratch: &Scratch, log: &str, id: usize) {
     let id = format!("c-{id}");
     let config = scratch.path("toolfold.toml");

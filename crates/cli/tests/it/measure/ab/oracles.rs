@@ -38,7 +38,8 @@ fn who_leaves_out_what_is_optional_is_found_out_in_every_arm() {
     let report = json_of(&["ab", "--tasks", &tasks, "--tools", &tools, "--driver", "omits", "--json"]);
     for arm in ARMS {
         let own = cell(&report, "omits", arm);
-        // Four calls give an argument that is not its default; the fifth gives the default, and leaving that out is right.
+        // Four calls give an argument that is not its default; the fifth gives the default, and
+        // leaving that out is right.
         let counts = ["truths", "right", "silent", "missed"].map(|key| own[key].as_u64().unwrap());
         assert_eq!(counts, [8, 4, 4, 0], "{arm}");
     }
@@ -66,7 +67,8 @@ fn rows_name_every_argument_that_differs() {
     );
 }
 
-/// The table of a run does not depend on when it was killed: what is finished is skipped, and half a row is played again.
+/// The table of a run does not depend on when it was killed: what is finished is skipped, and half
+/// a row is played again.
 #[test]
 fn a_killed_run_goes_on_where_it_ended() {
     let scratch = Scratch::new("killed");
@@ -149,7 +151,8 @@ fn what_cannot_be_played_is_said_before_anything_is() {
     }
 }
 
-/// On the 100 tasks of BFCL: no call is lost in any arm, and who leaves out what is optional is found out in each.
+/// On the 100 tasks of BFCL: no call is lost in any arm, and who leaves out what is optional is
+/// found out in each.
 #[test]
 fn bfcl_is_played_by_the_oracles_in_every_arm_within_a_minute() {
     let (Some(tasks), Some(tools)) = (corpus("bfcl/multi_turn.jsonl"), corpus("bfcl/tools.json")) else { return };

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{locked, run, tools, write};
 
-/// The schema that OASIS publishes for SARIF 2.1.0, cut to the members that toolfold writes. What is left out is refused:
-/// the schema allows no others.
+/// The schema that OASIS publishes for SARIF 2.1.0, cut to the members that toolfold writes. What
+/// is left out is refused: the schema allows no others.
 const SARIF_SCHEMA: &str = include_str!("sarif.schema.json");
 
 #[test]

@@ -1,4 +1,5 @@
-//! Files that change, links that are swapped in, copies that are tampered with, an undo that is killed.
+//! Files that change, links that are swapped in, copies that are tampered with, an undo that is
+//! killed.
 
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};

@@ -1,4 +1,5 @@
-//! Shell commands: what they write is copied where it is known, and nothing is claimed where it is not.
+//! Shell commands: what they write is copied where it is known, and nothing is claimed where it is
+//! not.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The fixture once more: cargo builds the examples of a package with its tests, and the
+//! The fixture as an example: cargo builds the examples of a package with its tests, and the
 //! executables of no other package.
 
 use std::process::ExitCode;

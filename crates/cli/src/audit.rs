@@ -12,7 +12,7 @@ use super::table::{short, table};
 use toolfold::diagnostic::visible;
 use toolfold::policy::audit::{Checkpoint, Sealed, Verified};
 
-/// More records than this take about a second to check.
+/// Number of records that take about a second to verify.
 const SLOW: u64 = 100_000;
 
 /// Read, verify and export the audit trail.
@@ -69,14 +69,14 @@ pub(super) struct TailArgs {
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
     /// A checkpoint to verify against: NUMBER:HASH as `audit checkpoint` prints it, or a file with
-    /// one a line
+    /// one checkpoint per line
     #[arg(long, value_name = "NUMBER:HASH|FILE")]
     checkpoint: Vec<String>,
     #[command(flatten)]
     rest: ListArgs,
 }
 
-/// Where to keep the checkpoint.
+/// Where the checkpoint goes.
 #[derive(Debug, Args)]
 pub(super) struct CheckpointArgs {
     /// Append the checkpoint to this file instead of printing it
@@ -109,8 +109,8 @@ pub(super) fn run(command: &AuditCommand) -> Outcome {
 fn tail(args: &TailArgs) -> Result<(), Failure> {
     let store = args.rest.store.to_read()?;
     let count = store.count().map_err(failure)?;
-    // Where records are missing, the last number exceeds their count. Reading to the end finds them
-    // all the same.
+    // If records are missing, the last number exceeds their count; reading to the end still finds
+    // them.
     let mut after = count.saturating_sub(u64::try_from(args.n).unwrap_or(u64::MAX));
     let mut last: Vec<Sealed> = Vec::new();
     while let Some(page) = next_page(&store, &mut after)? {
@@ -144,7 +144,7 @@ struct Report<'v> {
     ok: bool,
     #[serde(flatten)]
     verified: &'v Verified,
-    /// How many checkpoints were given.
+    /// The number of checkpoints that were verified.
     checkpoints: usize,
 }
 

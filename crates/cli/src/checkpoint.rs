@@ -1,5 +1,5 @@
-//! Checkpoints: the number and hash of a record, kept where those who can write to the store cannot
-//! write.
+//! Checkpoints: the number and hash of a record, stored where a process with access to the store
+//! cannot write.
 #![allow(
     clippy::disallowed_methods,
     reason = "this module is an edge: it writes the files that checkpoints are kept in"
@@ -15,16 +15,16 @@ use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::policy::audit::{Checkpoint, Fault};
 use toolfold::store::SqliteStore;
 
-/// The largest file of checkpoints that is read, in bytes: about 200,000 of them.
+/// Maximum size of a file of checkpoints in bytes: about 200,000 checkpoints.
 const MAX_BYTES: usize = 16 << 20;
 /// SHA-256 in hexadecimal digits.
 const HASH_DIGITS: usize = 64;
 
 const HELP: &str = "a checkpoint is NUMBER:HASH, as `toolfold audit checkpoint` prints it";
 
-/// Reads checkpoints as a flag gives them: one as NUMBER:HASH, or a file (`-` is standard input)
-/// with one on each line. Blank lines and lines that begin with `#` are skipped. A file without a
-/// checkpoint is an error: it would prove nothing.
+/// Parses the value of a flag: NUMBER:HASH, or a file (`-` is standard input) with one checkpoint
+/// per line. Blank lines and lines that begin with `#` are skipped. A file without a checkpoint is
+/// an error: it would prove nothing.
 pub(super) fn known(given: &str) -> Result<Vec<Checkpoint>, Failure> {
     let number = given.split_once(':').is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit()));
     if number {
@@ -51,7 +51,7 @@ fn parse(text: &str) -> Result<Checkpoint, String> {
     Ok(Checkpoint { seq, hash: hash.to_ascii_lowercase() })
 }
 
-/// A checkpoint of the chain as it is now, after verifying it. `None` where there is no record yet.
+/// A checkpoint of the current chain, after verifying it. `None` if there is no record yet.
 pub(super) fn take(store: &SqliteStore) -> Result<Option<Checkpoint>, Failure> {
     let verified = store.verify(&[]).map_err(failure)?;
     if verified.faults.is_empty() { Ok(verified.head) } else { Err(broken(&verified.faults, verified.records)) }
@@ -76,7 +76,7 @@ pub(super) fn text(checkpoint: &Checkpoint) -> String {
     format!("{}:{}", checkpoint.seq, checkpoint.hash)
 }
 
-/// Appends a checkpoint to a file, and creates the file where there is none.
+/// Appends a checkpoint to a file, and creates the file if it does not exist.
 pub(super) fn append(file: &str, checkpoint: &Checkpoint) -> Result<(), Failure> {
     let written = OpenOptions::new()
         .create(true)

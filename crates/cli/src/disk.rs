@@ -1,4 +1,4 @@
-//! This machine's disk as the policy sees it: where symbolic links lead. No file is opened.
+//! The disk as policy sees it: where symbolic links lead. No file is opened.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks where it runs")]
 
 #[cfg(unix)]
@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use toolfold::policy::Disk;
 use toolfold::policy::links::{DiskEntry, EntryKind};
 
-/// The folder that the command runs in.
+/// The working directory of the command.
 pub(super) fn working_folder() -> Option<String> {
     std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned())
 }
@@ -28,12 +28,12 @@ pub(super) fn absolute(path: &str) -> Option<String> {
 #[derive(Debug, Clone, Copy)]
 pub struct OwnDisk;
 
-/// The most names of one folder that are read.
+/// Maximum number of names read from one folder.
 const MOST_NAMES: usize = 10_000;
 
 impl OwnDisk {
-    /// Whether this system's paths are those that the policy understands: they begin with `/`, and
-    /// `/` separates segments.
+    /// Whether this system's paths have the form that policy supports: they begin with `/`, and `/`
+    /// separates segments.
     pub const CAN_LOOK: bool = cfg!(unix);
 }
 
@@ -46,8 +46,7 @@ impl Disk for OwnDisk {
                 target.map_or(DiskEntry::Unknown, DiskEntry::Link)
             }
             Ok(_) => DiskEntry::Other,
-            // A path that does not exist leads nowhere else. Nor does one below a file, where
-            // nothing can exist.
+            // A path that does not exist leads nowhere else, and neither does a path below a file.
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => DiskEntry::Other,
             Err(_) => DiskEntry::Unknown,
         }
@@ -73,7 +72,7 @@ impl Disk for OwnDisk {
         };
         let read = |entry: std::io::Result<std::fs::DirEntry>| {
             let entry = entry.ok()?;
-            // The folder itself says what its entries are: no file is asked one by one.
+            // The directory entry contains the type; no file is examined individually.
             let kind = match entry.file_type() {
                 Ok(kind) if kind.is_symlink() => EntryKind::Link,
                 Ok(kind) if kind.is_dir() => EntryKind::MayBeFolder,

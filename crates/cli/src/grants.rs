@@ -56,7 +56,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
         return emit_json(&grants);
     }
     if grants.is_empty() {
-        return emit("no approval is remembered\n");
+        return emit("no remembered approvals\n");
     }
     let row = |grant: &Grant| {
         let until = grant.expires_ms.map_or_else(|| "no end".to_owned(), time);
@@ -65,7 +65,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
     emit(&table(["id", "until", "holds", "tool", "what"], &grants.iter().map(row).collect::<Vec<_>>()))
 }
 
-/// One grant on one line.
+/// A grant as one line of text.
 pub(super) fn line(grant: &Grant) -> String {
     let until = grant.expires_ms.map(|ms| format!(", until {}", time(ms))).unwrap_or_default();
     let holds = visible(&where_it_holds(&grant.scope)).into_owned();

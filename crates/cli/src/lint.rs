@@ -1,4 +1,4 @@
-//! `toolfold lint`: find what is wrong with a tool list, and what each finding costs.
+//! `toolfold lint`: find problems in a tool list, and what each one costs.
 
 mod text;
 
@@ -27,15 +27,15 @@ const AFTER_HELP: &str = "\
 Examples:
   toolfold lint --tools tools.json                     what is wrong, by tool
   toolfold lint --mcp 'npx -y some-server'             the tools of a server
-  toolfold lint --tools tools.json --wire openai-chat  what that API refuses is an error
-  toolfold lint --tools new.json --against old.json    and what breaks those who use it
-  toolfold lint --tools tools.json --fix --out fixed.json    what is mechanical, done
+  toolfold lint --tools tools.json --wire openai-chat  what that API rejects is an error
+  toolfold lint --tools new.json --against old.json    and what breaks its users
+  toolfold lint --tools tools.json --fix --out fixed.json    the mechanical fixes, applied
   toolfold lint --rules                                every rule
 
 Exit codes: 0 no errors, 1 errors (with --strict also warnings), 2 usage, 3 not measurable.
-A tool silences rules for itself: \"_meta\": {\"toolfold/allow\": [\"rule\"]}. Rules: docs/lint.md.";
+A tool can disable rules for itself: \"_meta\": {\"toolfold/allow\": [\"rule\"]}. Rules: docs/lint.md.";
 
-/// Lists larger than this take about a second, in bytes.
+/// Size of a list that takes about a second, in bytes.
 const SLOW_BYTES: usize = 1_500_000;
 
 /// Find what is wrong with a tool list, and what each finding costs.
@@ -48,11 +48,11 @@ pub(super) struct LintArgs {
     #[command(flatten)]
     meter: MeterArgs,
 
-    /// An earlier list: differences that break those who use it are found, too
+    /// An earlier list: also report differences that break its users
     #[arg(long, value_name = "FILE")]
     against: Option<String>,
 
-    /// Rules not to look at
+    /// Rules to skip
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     allow: Vec<String>,
 
@@ -60,24 +60,24 @@ pub(super) struct LintArgs {
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     deny: Vec<String>,
 
-    /// Let warnings fail, too
+    /// Exit with code 1 on warnings, too
     #[arg(long)]
     strict: bool,
 
-    /// The least severity to show
+    /// Minimum severity to show
     #[arg(long, value_name = "SEVERITY", default_value = "note")]
     min_severity: Least,
 
-    /// Do what is mechanical and loses nothing; the list goes to --out, in place with --write, else
-    /// to standard output
+    /// Apply the fixes that are mechanical and lose nothing; the list goes to --out, replaces the
+    /// input with --write, else goes to standard output
     #[arg(long)]
     fix: bool,
 
-    /// Where the fixed list goes
+    /// File to write the fixed list to
     #[arg(long, value_name = "FILE|-", requires = "fix", conflicts_with = "write")]
     out: Option<String>,
 
-    /// Write the fixed list in the place of the one that was read
+    /// Replace the input with the fixed list
     #[arg(long, requires = "fix")]
     write: bool,
 
@@ -121,7 +121,7 @@ pub(super) fn run(args: &LintArgs) -> Outcome {
         return Err(Failure::bad(read.diagnostics));
     }
     if source.text.len() > SLOW_BYTES {
-        progress(&format!("looking at {} tools …", read.value.len()));
+        progress(&format!("checking {} tools …", read.value.len()));
     }
     let before = args.against.as_deref().map(|file| input::load_tools(Some(file), None)).transpose()?;
     let assignment = assignment(&config, &read.value, source.builtin)?;
@@ -155,7 +155,7 @@ fn fails(answer: &Lint, strict: bool) -> bool {
     answer.total.errors > 0 || strict && answer.total.warnings > 0
 }
 
-/// What the profile makes of the tools; `None` where it is off.
+/// What the profile assigns to the tools; `None` if it is off.
 fn assignment(config: &Config, catalog: &Catalog, builtin: bool) -> Result<Option<Assignment>, Failure> {
     let mut noticed = Vec::new();
     let profile = match (config.settings.presentation.profile.as_deref(), builtin) {
@@ -173,7 +173,7 @@ fn known(id: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let shown = toolfold::diagnostic::visible(id);
-    let failure = Failure::usage(format!("there is no rule `{shown}`"));
+    let failure = Failure::usage(format!("unknown rule `{shown}`"));
     let near = nearest(id, RULES.iter().map(|rule| rule.id), 1);
     Err(match near.first() {
         Some(near) => failure.help(format!("did you mean `{near}`?")),
@@ -181,19 +181,19 @@ fn known(id: &str) -> Result<(), Failure> {
     })
 }
 
-/// Fixes the list and says what was done. Nothing is written that was not asked for.
+/// Fixes the list and reports the changes. Writes only what the flags ask for.
 fn fixed(args: &LintArgs, config: &Config, source: &Text, format: Option<Format>, options: &Options<'_>) -> Outcome {
     let place = match (args.write, args.out.as_deref(), Source::of(config)?) {
         (true, _, Source::File(file)) if file != "-" => {
-            // A form that is brought into another while it is read would be written in that other.
+            // An input that is converted while it is read would be written in the converted format.
             if input::read(file, MAX_BYTES)? != source.text {
-                return Err(Failure::wrong(format!("`{file}` is no plain JSON list, and is not written over"))
-                    .help("give the fixed list another name with --out"));
+                return Err(Failure::wrong(format!("`{file}` is not a plain JSON list, so it is not overwritten"))
+                    .help("write the fixed list to another file with --out"));
             }
             Some(file.to_owned())
         }
         (true, ..) => {
-            return Err(Failure::usage("--write needs a file that the tools come from").help("use --out"));
+            return Err(Failure::usage("--write requires a file with --tools").help("use --out"));
         }
         (false, None | Some("-"), _) => None,
         (false, Some(file), _) => Some(file.to_owned()),
@@ -204,7 +204,7 @@ fn fixed(args: &LintArgs, config: &Config, source: &Text, format: Option<Format>
     }
     let things = if done.len() == 1 { "1 thing".to_owned() } else { format!("{} things", done.len()) };
     match &place {
-        // A file that would be the same is left alone.
+        // An unchanged file is not rewritten.
         Some(file) if args.write && done.is_empty() => warn(&format!("nothing to fix: `{file}` is as it was")),
         Some(file) => {
             out_file::replace(Path::new(file), &text)?;

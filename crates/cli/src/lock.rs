@@ -17,8 +17,8 @@ Examples:
   toolfold lock --tools tools.json --model gpt-5.4       counted and folded for that model
   toolfold lock --tools tools.json --out -               to standard output
 
-The lock has one line a tool: its tokens whole and as the arm shows it, its digest, and what its
-parts cost. The same tools under the same version give the same bytes.";
+The lock has one line per tool: its tokens in full and as the arm shows it, its digest, and the
+cost of its parts. The same tools with the same version give the same bytes.";
 
 /// Write toolfold.lock: what each tool costs, with its digest.
 #[derive(Debug, Args)]
@@ -27,11 +27,11 @@ pub(super) struct LockArgs {
     #[command(flatten)]
     measured: MeasuredArgs,
 
-    /// More arms whose first turn is counted
+    /// Additional arms whose first turn is counted
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 
-    /// The file to write; a device or `-` is written straight [default: check.lock, else
+    /// File to write; a device or `-` is written to directly [default: check.lock, else
     /// toolfold.lock]
     #[arg(long, value_name = "FILE|-")]
     out: Option<String>,

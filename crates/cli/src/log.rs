@@ -1,4 +1,4 @@
-//! `toolfold log`: what happened in the conversations of a log.
+//! `toolfold log`: summarizes the conversations of a log.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads logs")]
 
 mod tally;
@@ -16,7 +16,7 @@ use super::records::{Entry, Records};
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::name::nearest;
 
-/// How many bad lines are described; the rest are counted.
+/// Maximum number of invalid lines that are described; the rest are counted.
 const MAX_DESCRIBED: usize = 20;
 
 const AFTER_HELP: &str = "\
@@ -25,10 +25,10 @@ Examples:
   toolfold log events.jsonl --id c-42       one conversation
   cat logs/*.jsonl | toolfold log - --json  all of it as JSON (schema: toolfold.log/1)
 
-Logs are what `toolfold session --log FILE` writes. A line that cannot be read is named and counted.
-Exit codes: 0 read, 1 nothing of it can be read, or it does not hold the conversation, 2 usage.";
+`toolfold session --log FILE` writes logs. A line that cannot be read is reported and counted.
+Exit codes: 0 read, 1 no record can be read, or the conversation is not in the log, 2 usage.";
 
-/// Reads a session log: calls, expansions, repairs, refusals, loops and approvals, per
+/// Summarizes a session log: calls, expansions, repairs, refusals, loops and approvals, by
 /// conversation, arm and variant.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
@@ -66,7 +66,7 @@ pub(super) fn run(args: &LogArgs) -> Outcome {
     } else {
         emit(&text::text(&report))?;
     }
-    // A log of which nothing can be read tells nothing.
+    // A log without a single readable record is an error.
     Ok(if report.records == 0 && report.bad_lines > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -75,14 +75,15 @@ fn read(source: impl BufRead, args: &LogArgs) -> Result<LogReport, Failure> {
     let (mut records, mut reader) = (Records::new(source), Reader::default());
     let mut bad_lines = 0_usize;
     loop {
-        let next =
-            records.next().map_err(|why| Failure::unmeasured(format!("{}: cannot be read on: {why}", args.file)))?;
+        let next = records
+            .next()
+            .map_err(|why| Failure::unmeasured(format!("{}: cannot be read further: {why}", args.file)))?;
         let Some(Entry { line, torn, read, .. }) = next else { break };
         let noticed = match read {
             Ok(record) => reader.take(&record).map(|why| Diagnostic::warning("log-gap", place(line), why)),
             Err(bad) if torn && bad.begins => {
                 bad_lines += 1;
-                let why = "the last record is cut off: the process ended while it was written";
+                let why = "the last record is cut off, because the process ended while writing it";
                 Some(Diagnostic::warning("torn-log", place(line), why))
             }
             Err(bad) => {
@@ -102,10 +103,10 @@ fn read(source: impl BufRead, args: &LogArgs) -> Result<LogReport, Failure> {
         None => Ok(report),
         Some(id) => report.only(id).map_err(|known| {
             let near = nearest(id, known.iter().map(String::as_str), 1).first().map(|near| (*near).to_owned());
-            let failure = Failure::wrong(format!("{}: holds no conversation `{id}`", args.file));
+            let failure = Failure::wrong(format!("{}: has no conversation `{id}`", args.file));
             match near {
                 Some(near) => failure.help(format!("did you mean `{near}`?")),
-                None => failure.help(format!("toolfold log {} lists what it holds", args.file)),
+                None => failure.help(format!("toolfold log {} lists the conversations", args.file)),
             }
         }),
     }

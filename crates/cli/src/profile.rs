@@ -1,4 +1,4 @@
-//! `toolfold profile`: check, derive and describe profile files.
+//! `toolfold profile`: checks, derives and describes profile files.
 
 use std::process::ExitCode;
 
@@ -16,14 +16,14 @@ use toolfold::profile::{Tier, ToolProfile, profile_schema};
 /// Work on profile files.
 #[derive(Debug, Subcommand)]
 pub(super) enum ProfileCommand {
-    /// Check a profile, and name each mistake with file, line and column.
+    /// Check a profile, and report each mistake with file, line and column.
     #[command(after_help = "\
 Examples:
   toolfold profile check profile.toml                        the file alone
   toolfold profile check profile.toml --tools tools.json     against the tools it is for
   toolfold profile check excel                               the built-in one against its tools")]
     Check(CheckArgs),
-    /// Write a profile file for a tool list, to start from.
+    /// Write a profile file for a tool list, as a starting point.
     #[command(after_help = "\
 Examples:
   toolfold profile derive --tools tools.json > profile.toml
@@ -45,7 +45,7 @@ pub(super) struct CheckArgs {
     #[arg(value_name = "FILE|NAME")]
     profile: String,
 
-    /// The tool list it is for; without it only the file itself is checked
+    /// The tool list that the profile is for; without it only the file itself is checked
     #[arg(long, value_name = "FILE|-")]
     tools: Option<String>,
 
@@ -102,7 +102,7 @@ fn check(args: &CheckArgs) -> Outcome {
                         counts.as_object().into_iter().flatten().map(|(k, v)| format!("{v} {k}")).collect();
                     out.push_str(&format!("{} tools\n", parts.join(", ")));
                 }
-                None => out.push_str("sound by itself; use --tools to check it against its tools\n"),
+                None => out.push_str("valid; use --tools to check it against its tools\n"),
             }
         }
         emit(&out)?;
@@ -110,7 +110,7 @@ fn check(args: &CheckArgs) -> Outcome {
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// How many tools each tier has, and what is wrong between profile and tools.
+/// The number of tools in each tier, and the mismatches between profile and tools.
 fn assign(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> serde_json::Value {
     let assigned = profile.assign(catalog);
     diagnostics.extend(assigned.diagnostics);

@@ -1,5 +1,5 @@
-//! `toolfold completions` and `toolfold man`: the command line's own reference, in the forms that
-//! shells and `man` read.
+//! `toolfold completions` and `toolfold man`: the reference of the command line for shells and
+//! `man`.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it writes pages to a folder")]
 
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Where to.
+/// Output folder.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! The file of rows: one JSON object a line, written as each round ends.
+//! The file of rows: one JSON object per line, written when each round ends.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it writes rows")]
 
 use std::collections::HashSet;
@@ -14,10 +14,10 @@ use super::plan::{Plan, Round, name};
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold_measure::ab::{ROW_SCHEMA, Row};
 
-/// The largest file of rows that is read, in bytes.
+/// Maximum size of a file of rows in bytes.
 pub(super) const MAX_ROWS: usize = 1 << 30;
 
-/// Rows, those of earlier runs first, and the file that takes more.
+/// The rows, earlier runs first, and the file that new ones are appended to.
 pub(super) struct Rows {
     all: Vec<Row>,
     done: HashSet<(String, String, String, usize)>,
@@ -25,8 +25,8 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Opens the file that is asked for. Without `--resume` it must not exist; with it, it must be
-    /// of the same plan.
+    /// Opens the output file. Without `--resume` it must not exist; with it, it must belong to the
+    /// same plan.
     pub(super) fn open(args: &AbArgs, plan: &Plan) -> Result<Self, Failure> {
         let mut rows = Self { all: Vec::new(), done: HashSet::new(), file: None };
         let Some(name) = &args.out else { return Ok(rows) };
@@ -34,15 +34,15 @@ impl Rows {
         let exists = std::fs::metadata(name).is_ok_and(|meta| meta.len() > 0);
         if exists && !args.resume {
             return Err(Failure::usage(format!("{name} exists already"))
-                .help("--resume goes on with it; else give another file"));
+                .help("continue it with --resume, or name another file"));
         }
         let mut end = 0;
         if exists {
             let text = read(name, MAX_ROWS)?;
             let held = held(&text, name)?;
             if let Some(other) = held.identity.as_ref().and_then(|own| difference(own, &plan.identity())) {
-                let failure = wrong(format!("its rows are of another run: {other}"));
-                return Err(failure.help("give another file to --out"));
+                let failure = wrong(format!("its rows belong to another run: {other}"));
+                return Err(failure.help("name another file with --out"));
             }
             end = held.end;
             rows.take(held.rows, plan);
@@ -53,8 +53,7 @@ impl Rows {
             .write(true)
             .open(name)
             .map_err(|why| wrong(format!("cannot be written: {why}")))?;
-        // What a killed process left of a line is not a row: it goes, and its round is played
-        // again.
+        // A killed process may leave a partial line: it is removed, and its round is played again.
         let placed = file.set_len(end).and_then(|()| file.seek(SeekFrom::End(0)));
         placed.map_err(|why| wrong(format!("cannot be written: {why}")))?;
         rows.file = Some((name.clone(), file));
@@ -64,7 +63,7 @@ impl Rows {
         Ok(rows)
     }
 
-    /// Takes the rows of an earlier run that this plan would play, too.
+    /// Adds the rows of an earlier run that this plan includes.
     fn take(&mut self, held: Vec<Row>, plan: &Plan) {
         let planned: HashSet<_> = plan.rounds().into_iter().map(key).collect();
         for row in held.into_iter().filter(|row| row.error.is_none()) {
@@ -76,12 +75,12 @@ impl Rows {
         }
     }
 
-    /// Whether a round was played to its end before.
+    /// Whether an earlier run completed the round.
     pub(super) fn has(&self, round: Round<'_>) -> bool {
         self.done.contains(&key(round))
     }
 
-    /// Adds a row, on disk first.
+    /// Adds a row; it is written to disk first.
     pub(super) fn add(&mut self, row: Row) -> Result<(), Failure> {
         self.write(&json_line(&row)?)?;
         self.all.push(row);
@@ -90,7 +89,7 @@ impl Rows {
 
     fn write(&mut self, line: &str) -> Result<(), Failure> {
         let Some((name, file)) = &mut self.file else { return Ok(()) };
-        // One write a line: what is killed leaves at most the beginning of one.
+        // One write per line: a killed process leaves at most one partial line.
         file.write_all(line.as_bytes()).map_err(|why| Failure::wrong(format!("{name}: cannot be written: {why}")))
     }
 
@@ -104,16 +103,17 @@ fn key(round: Round<'_>) -> (String, String, String, usize) {
     (round.task.id.clone(), round.arm.to_string(), name(round.driver).to_owned(), round.repeat)
 }
 
-/// What a file of rows holds.
+/// The content of a file of rows.
 pub(super) struct Held {
-    /// What its rows depend on; `None` if its first line does not say.
+    /// What its rows depend on; `None` if its first line does not contain it.
     pub(super) identity: Option<Value>,
     pub(super) rows: Vec<Row>,
-    /// Where its last whole line ends, in bytes.
+    /// The end of its last whole line, in bytes.
     end: u64,
 }
 
-/// Reads rows. A last line that was cut off is said and left out; any other bad line is an error.
+/// Parses rows. A last line that is cut off is reported and skipped; any other invalid line is an
+/// error.
 pub(super) fn held(text: &str, name: &str) -> Result<Held, Failure> {
     let mut held = Held { identity: None, rows: Vec::new(), end: 0 };
     for (at, line) in text.split_inclusive('\n').enumerate() {
@@ -127,13 +127,13 @@ pub(super) fn held(text: &str, name: &str) -> Result<Held, Failure> {
             Ok(value) if value.get("schema").is_some_and(|own| own == ROW_SCHEMA) => {
                 serde_json::from_value::<Row>(value).map(Some).map_err(|why| why.to_string())
             }
-            Ok(_) => Err(format!("is no row of the form {ROW_SCHEMA}")),
+            Ok(_) => Err(format!("is not a row of the form {ROW_SCHEMA}")),
             Err(_) if line.trim().is_empty() => Ok(None),
             Err(why) => Err(format!("is not JSON: {why}")),
         };
         match read {
             _ if !whole => {
-                let why = "the last row is cut off: the process ended while it was written; it is played again";
+                let why = "the last row is cut off, because the process ended while writing it; it is played again";
                 say_all(&[Diagnostic::warning("torn-row", place, why)]);
                 break;
             }
@@ -145,7 +145,7 @@ pub(super) fn held(text: &str, name: &str) -> Result<Held, Failure> {
     Ok(held)
 }
 
-/// In what two identities differ.
+/// The key in which two identities differ.
 fn difference(one: &Value, other: &Value) -> Option<String> {
     let keys = one.as_object()?.keys().chain(other.as_object()?.keys());
     let differs = keys.into_iter().find(|key| one.get(*key) != other.get(*key))?;

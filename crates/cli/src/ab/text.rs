@@ -28,7 +28,7 @@ const NOTES: &str = "\
 · right: ran with all arguments of the true call; at once: without an answer in between; silent: ran, valid and wrong
 · missed: its tool never ran; stray: ran, and no true call asks for it; extra: requests that ran nothing
 · first, input: tokens of the first array and of all requests, means a task, no caching; ± is a 95 % interval over tasks
-· an oracle knows the true calls: it shows what the machinery costs and loses, not what a model does";
+· an oracle knows the true calls: it shows what toolfold costs and loses, not what a model does";
 
 pub(super) fn text(comparison: &Comparison) -> String {
     let rows: Vec<[String; 17]> = comparison.cells.iter().map(row).collect();
@@ -39,7 +39,7 @@ pub(super) fn text(comparison: &Comparison) -> String {
     }
     let failed: usize = comparison.cells.iter().map(|cell| cell.failed).sum();
     if failed > 0 {
-        out.push_str(&format!("{BOLD}{failed} rows were not played to the end and are not counted{BOLD:#}\n"));
+        out.push_str(&format!("{BOLD}{failed} rows were not completed and are not counted{BOLD:#}\n"));
     }
     out.push('\n');
     for sentence in &comparison.sentences {
@@ -99,9 +99,9 @@ const LIVE: [&str; 12] = [
 
 const LIVE_NOTES: &str = "\
 · shares of the calls (blind and failed: of those that ran) with 95 % intervals over conversations
-· array: tokens of a tool array as the host counted it; nothing here sees a call that is valid, ran, and was wrong";
+· array: tokens of a tool array as counted by the host; a call that is valid, ran, and was wrong is not detected";
 
-/// A live experiment for people.
+/// A live experiment as text.
 pub(super) fn live(found: &Experiment) -> String {
     let rows: Vec<[String; 12]> = found
         .variants

@@ -1,4 +1,4 @@
-//! Where a finding is: the line of the tool in its list, else the tool's line in the lock.
+//! Where a finding is: the line of the tool in its list, else its line in the lock.
 
 use indexmap::IndexMap;
 
@@ -7,14 +7,14 @@ use crate::input::{Input, read};
 use toolfold::catalog::MAX_BYTES;
 use toolfold_measure::check::{Finding, Place, line_of_name};
 
-/// The places of the tools that findings name, and of everything else.
+/// The places of the tools in findings, and of everything else.
 pub(super) fn of(
     input: &Input,
     findings: &[Finding],
     locked: Option<&Locked>,
 ) -> (IndexMap<String, Place>, Option<Place>) {
     let file = input.config.settings.tools.file.as_deref().filter(|file| *file != "-");
-    // The list was read a moment ago: if it is gone now, there is just no line to show.
+    // The list was read a moment ago; if it no longer exists, there is no line to show.
     let list = file.and_then(|file| Some((from_here(file), read(file, MAX_BYTES).ok()?)));
     let mut places = IndexMap::new();
     for tool in findings.iter().filter_map(|finding| finding.tool.as_ref()) {

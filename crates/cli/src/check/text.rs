@@ -1,18 +1,18 @@
-//! A check and a diff for people.
+//! A check and a diff as text.
 
 use crate::output::{BOLD, DIM, GOOD, grouped};
 use crate::table::{short, table};
 use anstyle::{AnsiColor, Style};
 use toolfold_measure::check::{CheckReport, Diff, Lock, ToolChange};
 
-/// What is over its budget.
+/// Over budget.
 const BAD: Style = AnsiColor::Red.on_default().bold();
-/// The most rows of a list.
+/// Maximum number of rows of a list.
 const MOST: usize = 30;
-/// The most parts that are named of one tool.
+/// Maximum number of parts shown for one tool.
 const MOST_PARTS: usize = 3;
 
-/// What a check found: the verdict last, where a terminal leaves the reader.
+/// The result of a check. The verdict is last, next to the prompt.
 pub(super) fn check(report: &CheckReport) -> String {
     let mut out = String::new();
     for finding in report.findings.iter().take(MOST) {
@@ -41,7 +41,7 @@ pub(super) fn check(report: &CheckReport) -> String {
     out
 }
 
-/// What changed between two locks.
+/// The changes between two locks.
 pub(crate) fn diff(now: &Lock, diff: &Diff) -> String {
     let mut out = String::new();
     if !diff.is_empty() {
@@ -105,7 +105,7 @@ fn signed(before: usize, after: usize) -> String {
     if after >= before { format!("+{}", grouped(after - before)) } else { format!("-{}", grouped(before - after)) }
 }
 
-/// A sentence on one line, whatever names are in it.
+/// A sentence on one line, regardless of the names in it.
 fn short_line(text: &str) -> String {
     toolfold::diagnostic::visible(text).replace('\n', " ")
 }

@@ -37,18 +37,18 @@ pub(crate) fn command_words(command: &str) -> Result<Vec<String>, String> {
     if words.is_empty() { Err("the command is empty".to_owned()) } else { Ok(words) }
 }
 
-/// A text; `None` if it is empty.
+/// The text; `None` if it is empty.
 #[expect(clippy::unnecessary_wraps, reason = "a parser like the others")]
 pub(super) fn optional(text: &str) -> Result<Option<String>, String> {
     Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// A value that its type reads; `None` if the text is empty.
+/// A value that its type parses; `None` if the text is empty.
 pub(super) fn optional_as<T: FromStr<Err: ToString>>(text: &str) -> Result<Option<T>, String> {
     if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|why: T::Err| why.to_string()) }
 }
 
-/// A value that its type reads; the type's default if the text is empty.
+/// A value that its type parses; the type's default if the text is empty.
 pub(super) fn or_default<T: FromStr<Err: ToString> + Default>(text: &str) -> Result<T, String> {
     Ok(optional_as(text)?.unwrap_or_default())
 }
@@ -68,8 +68,7 @@ pub(super) fn command(text: &str) -> Result<Option<CommandLine>, String> {
     Ok(Some(CommandLine { text: text.to_owned(), program, arguments: words.collect() }))
 }
 
-/// The parts of a list that is separated by commas, without white space around them; none if the
-/// text is empty.
+/// The items of a list separated by commas, trimmed; none if the text is empty.
 #[expect(clippy::unnecessary_wraps, reason = "a parser like the others")]
 pub(super) fn list(text: &str) -> Result<Vec<String>, String> {
     if text.is_empty() {
@@ -106,7 +105,7 @@ pub(super) fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// An MCP client of the table of clients.
+/// The MCP client of that name.
 pub(super) fn client(text: &str) -> Result<&'static McpClient, String> {
     if let Some(client) = McpClient::named(text) {
         return Ok(client);
@@ -116,7 +115,7 @@ pub(super) fn client(text: &str) -> Result<&'static McpClient, String> {
     Err(format!("`{text}` is none of {}{}", names.join(", "), near.unwrap_or_default()))
 }
 
-/// An arm, a built-in one or one of the files' own.
+/// An arm: a built-in one or one that the files declare.
 pub(super) fn arm(text: &str, own: &[CustomArm]) -> Result<Arm, String> {
     Arm::named(text, own).map_err(|why| why.to_string())
 }
@@ -132,7 +131,7 @@ pub(super) fn experiment_arms(text: &str, own: &[CustomArm]) -> Result<[(String,
         .map_err(|variants| format!("an experiment has two variants, not {}", variants.len()))
 }
 
-/// The arm of the original design's switch.
+/// The arm that the variable of the original design selects.
 pub(super) fn arm_of_switch(text: &str) -> Result<Arm, String> {
     match text {
         "true" | "1" => Ok(Arm::Seed),

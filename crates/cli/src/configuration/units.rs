@@ -1,8 +1,8 @@
-//! Sizes and periods as settings and flags write them.
+//! Sizes and periods, as settings and flags write them.
 
 use jiff::{Span, SpanRelativeTo};
 
-/// A size such as `64MiB`, `500kB` or `1GiB` in bytes; `0` is none.
+/// A size such as `64MiB`, `500kB` or `1GiB` in bytes; `0` is zero.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let help = || format!("`{text}` is not a size: write 64MiB, 500kB, 1GiB, or 0");
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -21,8 +21,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     digits.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).ok_or_else(help)
 }
 
-/// A size for people, in the largest unit that leaves a number of at most three digits before the
-/// point.
+/// A size as text, in the largest unit with at most three digits before the decimal point.
 pub(crate) fn size_text(bytes: u64) -> String {
     let mut unit = (1_u64, "B");
     for larger in [(1_u64 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB")] {
@@ -35,7 +34,7 @@ pub(crate) fn size_text(bytes: u64) -> String {
 }
 
 /// A period such as `90s`, `15m`, `8h` or `7d` in milliseconds. Days have 24 hours; months have no
-/// fixed length and are refused.
+/// fixed length and are rejected.
 pub(crate) fn period_ms(text: &str) -> Result<i64, String> {
     let help = || "write 90s, 15m, 8h or 7d".to_owned();
     let span: Span = text.parse().map_err(|_| help())?;

@@ -11,22 +11,21 @@ use toolfold_gateway::capture::{Capture, file_name};
 use toolfold_gateway::settings::ServerSettings;
 use toolfold_gateway::watch::{Observed, Watch};
 
-/// The largest capture that is read, in bytes: ten thousand tools of 6 KB.
+/// Maximum size of a capture in bytes: ten thousand tools of 6 KB.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Captures in a folder.
+/// The captures of a folder.
 pub(super) struct Cache {
     folder: PathBuf,
-    /// What is kept of each server: its identity, and the capture that is in the file.
+    /// For each server: its identity, and the capture in its file.
     servers: BTreeMap<String, (String, Option<Arc<Capture>>)>,
 }
 
 impl Cache {
-    /// Gives every server the capture that is kept for it. `None`, with a line, if there is no
-    /// folder to keep them in.
+    /// Gives every server its cached capture. `None`, with a warning, if there is no cache folder.
     pub(super) fn load(servers: &mut [ServerSettings]) -> Option<Self> {
         let Some(folder) = folder() else {
-            warn("no lists are kept: neither XDG_CACHE_HOME nor HOME is set");
+            warn("lists are not cached: neither XDG_CACHE_HOME nor HOME is set");
             return None;
         };
         let mut known = BTreeMap::new();
@@ -43,13 +42,13 @@ impl Watch for Cache {
     fn observed(&self, _conversation: &str, what: &Observed<'_>) {
         let Observed::Listed { name, list } = what else { return };
         let Some((identity, kept)) = self.servers.get(*name) else { return };
-        // What is kept already is not written again: most starts write nothing.
+        // An unchanged capture is not written: most starts write nothing.
         if kept.as_deref() == Some(*list) {
             return;
         }
         let file = self.folder.join(file_name(name, identity));
         if let Err(why) = write(&self.folder, &file, &list.to_text(name, identity)) {
-            warn(&format!("the list of server `{name}` is not kept: {}: {why}", file.display()));
+            warn(&format!("the list of server `{name}`is not cached: {}: {why}", file.display()));
         }
     }
 }
@@ -63,7 +62,7 @@ fn folder() -> Option<PathBuf> {
 
 fn read(file: &Path, server: &ServerSettings) -> Option<Capture> {
     let ignored = |why: &str| {
-        warn(&format!("the kept list of server `{}` is ignored: {}: {why}", server.name, file.display()));
+        warn(&format!("the cached list of server `{}` is ignored: {}: {why}", server.name, file.display()));
         None
     };
     let opened = match std::fs::File::open(file) {
@@ -80,7 +79,7 @@ fn read(file: &Path, server: &ServerSettings) -> Option<Capture> {
     }
 }
 
-/// Writes a file whole or not at all, for its owner only.
+/// Writes a file atomically, readable by its owner only.
 fn write(folder: &Path, file: &Path, text: &str) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let new = file.with_extension(format!("{}.new", std::process::id()));

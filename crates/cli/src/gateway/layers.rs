@@ -1,4 +1,4 @@
-//! Conversations of the gateway, as the configuration describes them.
+//! Conversations of the gateway, built from the configuration.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -21,14 +21,14 @@ use toolfold_gateway::settings::{Layers as GatewayLayers, Opened, Origin, Server
 use toolfold_gateway::skills::ServedSkills;
 use toolfold_gateway::trust::Trust;
 
-/// The layers of one conversation: opened once, whatever becomes of the list of tools.
+/// The layers of one conversation, opened once and reused when the list of tools changes.
 struct Own {
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
     approver: Option<Arc<Approver>>,
 }
 
-/// See the module.
+/// Opens the layers of conversations.
 pub(super) struct OpenLayers {
     config: Config,
     store: Option<String>,
@@ -37,9 +37,9 @@ pub(super) struct OpenLayers {
     /// Whether calls are judged; if not, no store is opened.
     judges: bool,
     own: Mutex<HashMap<String, Arc<Own>>>,
-    /// The skills that are served as resources, once they have been read.
+    /// The skills that are served as resources, once they are read.
     served: OnceLock<Option<Arc<ServedSkills>>>,
-    /// The conversations whose clients list and load skills by themselves.
+    /// The conversations whose clients list and load skills themselves.
     hosts: Mutex<HashSet<String>>,
     categories: OnceLock<Vec<String>>,
 }
@@ -62,14 +62,14 @@ impl OpenLayers {
         }
     }
 
-    /// The same where nothing is called: no store is opened or created.
+    /// The same layers for showing tools only: no store is opened or created.
     pub(super) fn showing(mut self) -> Self {
         self.judges = false;
         self
     }
 
-    /// The categories that clients may choose by: those of the profiles' files. Those of a derived
-    /// profile are other ones with every list.
+    /// The categories that toolsets may name: those of the profiles' files. A derived profile has
+    /// different ones for every list.
     fn read_categories(&self) -> Vec<String> {
         let general = self.config.settings.presentation.profile.as_deref();
         let files = self.config.server_profiles().map(|(_, name)| name).chain(general);
@@ -82,8 +82,7 @@ impl OpenLayers {
         found.into_iter().collect()
     }
 
-    /// The tools under the profiles of the configuration: the general one, and those of servers
-    /// that have their own.
+    /// The tools under the configured profiles: the general one, and those of individual servers.
     fn input(&self, catalog: Catalog, origins: &BTreeMap<String, Origin>) -> Result<Input, Failure> {
         let mut servers: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         for (server, _) in self.config.server_profiles() {
@@ -126,7 +125,7 @@ impl OpenLayers {
         let input = self.input(catalog, origins)?;
         let arm = match self.config.settings.presentation.arm {
             _ if input.profile.is_none() => Arm::Full,
-            // What it searches for must be there to be found.
+            // A client that searches tools itself must find them in the list.
             Arm::Auto if self.client.deferral.defers => Arm::Full,
             arm => arm,
         };
@@ -193,7 +192,7 @@ impl GatewayLayers for OpenLayers {
     }
 
     fn ended(&self, id: &str) {
-        // Its store is closed with it: a gateway has many sessions in its life.
+        // Dropping it closes its store: a gateway has many sessions in its life.
         self.own.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }

@@ -1,4 +1,4 @@
-//! The profiles that clients of the gateway may choose, as the configuration describes them.
+//! The profiles that clients of the gateway may choose, built from the configuration.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,8 +28,8 @@ pub(super) fn profiles(
     Ok(all)
 }
 
-/// What the profiles name must be there: their files, and their toolsets. Read now, and not when
-/// the first client comes.
+/// Checks that the files and toolsets that the profiles name exist: at startup, not when the first
+/// client connects.
 pub(super) fn check_profiles(config: &Config, settings: &Settings) -> Result<(), Failure> {
     let servers = config.server_profiles().map(|(name, _)| (name.to_owned(), BTreeMap::new())).collect();
     let read = |config: Config| Input::of_servers(config, Catalog::new(), &servers).map(drop);

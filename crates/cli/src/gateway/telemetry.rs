@@ -1,33 +1,33 @@
-//! Telemetry by OpenTelemetry, where it is built in (feature `otel`) and the environment names who
-//! receives it.
+//! Telemetry by OpenTelemetry, if it is compiled in (feature `otel`) and the environment names a
+//! receiver.
 
 use std::sync::Arc;
 
 use super::super::output::Failure;
 use toolfold_gateway::watch::Watch;
 
-/// See the module.
+/// Telemetry that is exported.
 #[cfg(feature = "otel")]
 pub(super) struct Telemetry(Option<Arc<toolfold_gateway::otel::Otel>>);
 
-/// See the module.
+/// No telemetry: the feature is off.
 #[cfg(not(feature = "otel"))]
 pub(super) struct Telemetry;
 
 #[cfg(feature = "otel")]
 impl Telemetry {
-    /// As the environment says. `serves_http`: whether clients come over HTTP.
+    /// As the environment configures it. `serves_http`: whether clients connect over HTTP.
     pub(super) fn from_env(serves_http: bool) -> Result<Self, Failure> {
         let otel = toolfold_gateway::otel::Otel::from_env(serves_http).map_err(Failure::wrong)?;
         Ok(Self(otel.map(Arc::new)))
     }
 
-    /// What looks on for it.
+    /// The observer of the gateway's events.
     pub(super) fn watch(&self) -> Option<Arc<dyn Watch>> {
         self.0.clone().map(|own| own as Arc<dyn Watch>)
     }
 
-    /// Sends what is left.
+    /// Sends the remaining data.
     pub(super) fn end(&self) {
         if let Some(own) = &self.0 {
             own.end();
@@ -38,16 +38,16 @@ impl Telemetry {
 #[cfg(not(feature = "otel"))]
 #[allow(clippy::unnecessary_wraps, clippy::unused_self, reason = "as it is where it is built in")]
 impl Telemetry {
-    /// Nothing.
+    /// Always succeeds.
     pub(super) fn from_env(_serves_http: bool) -> Result<Self, Failure> {
         Ok(Self)
     }
 
-    /// Nobody.
+    /// Always `None`.
     pub(super) fn watch(&self) -> Option<Arc<dyn Watch>> {
         None
     }
 
-    /// Nothing is left.
+    /// Does nothing.
     pub(super) fn end(&self) {}
 }

@@ -1,4 +1,4 @@
-//! `toolfold policy derive`: a record for every tool of a list, for a person to confirm.
+//! `toolfold policy derive`: a record for every tool of a list, for a person to review.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -23,8 +23,7 @@ pub(crate) struct DeriveArgs {
     #[arg(long, value_name = "FILE|-")]
     tools: String,
 
-    /// Believe the MCP annotations of these tools: what says that it only reads gets the tier
-    /// read_only
+    /// Trust the MCP annotations of these tools: a tool with readOnlyHint gets the tier read_only
     #[arg(long)]
     trusted: bool,
 
@@ -45,7 +44,7 @@ pub(super) fn derive(args: &DeriveArgs) -> Outcome {
     create(file, &text)?;
     let (file, tools) = (file.display(), &args.tools);
     emit(&format!(
-        "wrote {file}: {} tools\nNext: confirm each record, then toolfold policy check {file} --tools {tools}\n",
+        "wrote {file}: {} tools\nNext: review each record, then toolfold policy check {file} --tools {tools}\n",
         catalog.len()
     ))?;
     Ok(ExitCode::SUCCESS)
@@ -53,22 +52,22 @@ pub(super) fn derive(args: &DeriveArgs) -> Outcome {
 
 const HEAD: &str = "\
 # One record for every tool of the list, guessed from its name, schema and annotations. Go through them, delete what is
-# wrong and add what is missing. Every call asks until its record says otherwise.
+# wrong and add what is missing. Every call requires approval until its record allows it.
 #
 #   tier      read_only   no effect outside the conversation: allowed
 #             b           changes something that can be recovered: allowed, and recorded before it runs
-#             a           changes something that a person should see first: asks
-#             An annotation is what the server says of itself; --trusted believes all of them.
+#             a           changes something that a person should see first: requires approval
+#             Annotations come from the server; --trusted trusts all of them.
 #   reads     arguments that name the paths it reads; delete those that it only writes
 #   writes    arguments that name the paths it writes; delete those that it only reads. [] for a tool that writes none
 #   hosts     arguments that name hosts or URLs
 #   command   the argument with a shell command; workdir the one with the folder that it runs in
-#   shell     bash, sh, zsh, or other: then every call asks. interactive = false if no terminal is between the tool and the
-#             shell: an interactive shell replaces `!`, and commands with one ask
-#   undo      snapshot, inverse, compensate or irreversible; a person sees it before the approval
+#   shell     bash, sh, zsh, or other: then every call requires approval. interactive = false if no terminal is
+#             between the tool and the shell: an interactive shell replaces `!`, and commands with one require approval
+#   undo      snapshot, inverse, compensate or irreversible; it is shown before the approval
 #
-# Denies of paths and hosts hold for the arguments declared here. What looks like a path or a host in another one asks where
-# a deny names it; a command's tool asks about every argument that is not declared.
+# Denies of paths and hosts apply to the arguments declared here. A path or host in another argument requires approval if a
+# deny matches it; for a tool with a command, every undeclared argument requires approval.
 ";
 
 fn page(catalog: &Catalog, file: &str, trusted: bool) -> String {
@@ -83,8 +82,8 @@ fn page(catalog: &Catalog, file: &str, trusted: bool) -> String {
     out
 }
 
-/// The record of a tool: nothing in it permits what would ask without it, unless its annotations
-/// are trusted.
+/// The record of a tool. It allows nothing that would require approval without it, unless its
+/// annotations are trusted.
 fn record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> String {
     let arguments = arguments(tool);
     let name = tool.name().as_str();
@@ -119,9 +118,9 @@ fn record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> String 
         }
         let (shell, why) = shell(tool, command);
         if shell == Some(Shell::Other) {
-            line(&mut out, "shell", "\"other\"", &format!("{why}; bash, sh or zsh if that reads it"));
+            line(&mut out, "shell", "\"other\"", &format!("{why}; bash, sh or zsh if that interprets it"));
         } else {
-            let help = "rules such as Bash(git log:*) cover it; add shell = \"other\" if no bash reads it";
+            let help = "rules such as Bash(git log:*) cover it; add shell = \"other\" if bash does not interpret it";
             line(&mut out, "like", "\"Bash\"", help);
         }
         if let Some(shell @ (Shell::Bash | Shell::Sh | Shell::Zsh)) = shell {
@@ -129,22 +128,22 @@ fn record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> String 
         }
         if client.and_then(|client| client.is_interactive(name)) == Some(false) {
             let own = client.map_or("", ClientProfile::name);
-            line(&mut out, "interactive", "false", &format!("{own} runs each command as a process of its own"));
+            line(&mut out, "interactive", "false", &format!("{own} runs each command in a new process"));
         }
     }
     line(&mut out, "undo", "\"irreversible\"", "");
     out.push_str(&left(&arguments));
-    // No rule for commands says anything of the program that is to read them.
+    // Rules for commands do not cover the program that interprets them.
     for program in of(Kind::Program) {
         let (tool, pattern) = (text(name), format!("{} = \"*\"", key(program)));
-        let why = "it chooses the program that reads the command";
+        let why = "it chooses the program that interprets the command";
         let _ = write!(out, "\n[[rule]]\ndecide = \"ask\"\ntool = {tool}\nargs = {{ {pattern} }}\nwhy = \"{why}\"\n");
     }
     out
 }
 
-/// The shell of a tool's commands, and where it is stated. A description that names another shell
-/// counts, whatever else it names: a tool that runs PowerShell on some machines is not like Bash.
+/// The shell of a tool's commands, and its source. A description that names another shell takes
+/// precedence: a tool that runs PowerShell on some machines is not like Bash.
 fn shell(tool: &Tool, command: &str) -> (Option<Shell>, &'static str) {
     const OTHERS: [&str; 6] = ["powershell", "pwsh", "cmd.exe", "command prompt", "nushell", "fish shell"];
     if let Some(shell) = Shell::of_name(tool.name().as_str()) {
@@ -164,7 +163,7 @@ fn shell(tool: &Tool, command: &str) -> (Option<Shell>, &'static str) {
     (shell, "by its description")
 }
 
-/// A tier that asks, unless the annotations are trusted and say that the tool only reads.
+/// A tier that requires approval, unless the annotations are trusted and say the tool only reads.
 fn tier(hints: Annotations, reads_only: bool) -> (&'static str, &'static str) {
     match (reads_only, hints.destructive_hint, hints.read_only_hint) {
         (true, ..) => ("read_only", "by its annotation"),
@@ -175,15 +174,15 @@ fn tier(hints: Annotations, reads_only: bool) -> (&'static str, &'static str) {
     }
 }
 
-/// Why arguments are taken for what they are, if not by their names alone.
+/// Why arguments have these kinds, if their names do not show it.
 fn because(arguments: &[Argument], kinds: &[Kind]) -> String {
     let of_kind = arguments.iter().filter(|argument| kinds.contains(&argument.kind));
     let why: Vec<String> = of_kind.filter_map(|a| Some(format!("`{}` {}", a.name, a.why?))).collect();
     comment(&why.join(", "), 160)
 }
 
-/// What the record does not declare: for a person to see, since a deny of a path or host only asks
-/// about it.
+/// A comment on what the record does not declare: for such an argument, a deny of a path or host
+/// only requires approval.
 fn left(arguments: &[Argument]) -> String {
     let mut out = String::new();
     for argument in arguments.iter().filter(|argument| argument.values.len() > 1) {
@@ -211,18 +210,18 @@ fn list(names: &[&str]) -> String {
     format!("[{}]", names.iter().map(|name| text(name)).collect::<Vec<_>>().join(", "))
 }
 
-/// A key of TOML, quoted where it has to be.
+/// A key of TOML, quoted if needed.
 fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { text(name) }
 }
 
-/// A basic string of TOML: one of JSON, but for DEL, which JSON leaves as it is.
+/// A basic string of TOML: a JSON string with DEL escaped, which JSON leaves unescaped.
 fn text(value: &str) -> String {
     serde_json::Value::from(value).to_string().replace('\u{7f}', "\\u007f")
 }
 
-/// Foreign text for a comment: one line, nothing invisible, not long.
+/// Foreign text for a comment: one line of limited length without invisible characters.
 fn comment(text: &str, most: usize) -> String {
     let clean: String =
         text.chars().map(|c| if c.is_whitespace() || c.is_control() || is_invisible(c) { ' ' } else { c }).collect();

@@ -1,4 +1,4 @@
-//! `toolfold policy explain`: the decision on a call, part by part.
+//! `toolfold policy explain`: explains the decision on a call, part by part.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -19,11 +19,11 @@ toolfold policy explain [OPTIONS] <POLICY> <TOOL> [COMMAND]
        toolfold policy explain [OPTIONS] --policy <POLICY> <TOOL> [COMMAND]")]
 pub(crate) struct ExplainArgs {
     /// The policy (a file, `-`, or excel for the built-in one), the tool (a name, or
-    /// mcp:server/name) and, of a shell, the command
+    /// mcp:server/name) and, for a shell, the command
     #[arg(value_name = "POLICY TOOL COMMAND", num_args = 0..=3)]
     words: Vec<String>,
 
-    /// The policy, if it is not the first word
+    /// The policy, if it is not the first argument
     #[arg(long, value_name = "FILE|NAME")]
     policy: Option<String>,
 
@@ -35,11 +35,11 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "TEXT")]
     command: Option<String>,
 
-    /// The working folder of the call [default: this one]
+    /// The working directory of the call [default: the current one]
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<String>,
 
-    /// Evaluate paths as they are written: do not follow this machine's symbolic links
+    /// Evaluate paths as written, without following this machine's symbolic links
     #[arg(long)]
     as_written: bool,
 
@@ -52,7 +52,7 @@ pub(crate) struct ExplainArgs {
     json: bool,
 }
 
-/// What the words of the command line name.
+/// What the arguments name.
 struct Named<'a> {
     policy: &'a str,
     tool: &'a str,
@@ -67,10 +67,10 @@ impl ExplainArgs {
             [policy, tool] => (policy, tool, None),
             [policy, tool, command] => (policy, tool, Some(command)),
             [] | [_] => return wrong("which tool, and under which policy?"),
-            _ => return wrong("too many words: with --policy, only the tool and its command follow"),
+            _ => return wrong("too many arguments: with --policy, only the tool and its command follow"),
         };
         if word.is_some() && (self.command.is_some() || self.args.is_some()) {
-            return wrong("the call has a command as a word and --command or --args beside it");
+            return wrong("the command is given as an argument and with --command or --args");
         }
         Ok(Named { policy, tool, command: word.or(self.command.as_deref()) })
     }
@@ -78,7 +78,7 @@ impl ExplainArgs {
 
 pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let named = args.named()?;
-    // What looks like no file is perhaps the tool.
+    // A first argument that does not look like a file may be the tool.
     let is_file = named.policy.contains(['.', '/']);
     let loaded = load_policy(named.policy).map_err(|why| if is_file { why } else { why.help(HOW) })?;
     say_all(&loaded.diagnostics);
@@ -88,7 +88,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     };
     let arguments = arguments(args, &named, &loaded.value)?;
     let cwd = args.cwd.as_deref().map_or_else(working_folder, absolute);
-    // No call writes the policy that it is judged by, once that is in force.
+    // No call may write the policy that judges it.
     let own = (named.policy != "-" && named.policy != builtin::EXCEL_PROFILE).then(|| absolute(named.policy)).flatten();
     let protected = Vec::from_iter(own);
     let secrets = super::super::approver_key::places();
@@ -134,7 +134,7 @@ fn arguments(args: &ExplainArgs, named: &Named<'_>, policy: &PolicyFile) -> Resu
         Some(Some(argument)) => Ok(json!({ argument: command })),
         Some(None) => {
             Err(Failure::usage(format!("`{}` has no shell command argument in this policy", visible(named.tool)))
-                .help("give its arguments with --args, or name the argument in the policy: command = \"…\""))
+                .help("pass its arguments with --args, or name the argument in the policy: command = \"…\""))
         }
         None => Ok(json!({ "command": command })),
     }
@@ -155,12 +155,12 @@ fn page(explained: &Explanation) -> String {
     out.push('\n');
     out.push_str(&table(["part", "gets", "what", "by"], &explained.parts.iter().map(part).collect::<Vec<_>>()));
     if let Some(close) = &explained.did_you_mean {
-        out.push_str(&format!("\nno record and no rule names this tool: did you mean `{}`?\n", visible(close)));
+        out.push_str(&format!("\nno record or rule names this tool: did you mean `{}`?\n", visible(close)));
     }
     out + &would_allow(&explained.would_allow)
 }
 
-/// The rules in the form of a policy file. All of them are needed, since every part must be
+/// The rules in the syntax of a policy file. All of them are needed, since every part must be
 /// allowed.
 fn would_allow(rules: &[String]) -> String {
     let compact: Option<Vec<&str>> = rules.iter().map(|rule| rule.strip_prefix("allow ")).collect();

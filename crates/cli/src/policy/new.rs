@@ -1,4 +1,4 @@
-//! `toolfold policy new`: a policy to start from.
+//! `toolfold policy new`: writes a starter policy.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ pub(crate) enum Domain {
     Coding,
     /// Data files: sources that are only read, results in one folder
     Data,
-    /// Requests to services and the tools of one
+    /// Requests to services, and the tools of one service
     Http,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct NewArgs {
     out: Option<PathBuf>,
 }
 
-/// The text of a policy to start from.
+/// The text of a starter policy.
 fn template(domain: Domain) -> &'static str {
     match domain {
         Domain::Coding => include_str!("templates/coding.toml"),

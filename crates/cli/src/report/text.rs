@@ -1,4 +1,4 @@
-//! The report for people at a terminal: what to do first, then the figures, then the footnotes.
+//! The report as text for a terminal: what to do first, then the figures, then the footnotes.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -6,19 +6,19 @@ use super::super::output::{BOLD, DIM, GOOD, grouped};
 use super::super::table::wrapped;
 use toolfold_measure::report::{ArmCost, Fix, Report, SessionCost, ToolCost};
 
-/// The widest bar, in cells.
+/// Maximum width of a bar in cells.
 const BAR: usize = 16;
 
-/// The widest name before it is cut, in cells.
+/// Maximum width of a name in cells.
 const NAME: usize = 34;
 
-/// Where sentences are wrapped, in cells.
+/// Width at which sentences are wrapped, in cells.
 const WIDTH: usize = 96;
 
-/// The verdict is one line wherever it can be.
+/// Width of the verdict: it should fit on one line.
 const VERDICT_WIDTH: usize = 100;
 
-/// The whole report. `next` adds what to try with one's own tools.
+/// The whole report. `next` adds what to try with your own tools.
 pub(super) fn text(report: &Report, top: usize, next: bool) -> String {
     let mut out = String::new();
     head(&mut out, report);
@@ -121,7 +121,7 @@ fn expensive(out: &mut String, report: &Report, top: usize) {
     } else {
         format!("The {} most expensive tools", tools.len())
     };
-    out.push_str(&format!("\n{BOLD}{title}{BOLD:#}, own cost at each detail\n"));
+    out.push_str(&format!("\n{BOLD}{title}{BOLD:#}, marginal cost at each detail\n"));
     let heading = format!("  {:<width$}    full  signature  required  summary  tier      category", "tool");
     out.push_str(&format!("{DIM}{heading}{DIM:#}\n"));
     for tool in tools {
@@ -137,8 +137,8 @@ fn expensive(out: &mut String, report: &Report, top: usize) {
     }
 }
 
-/// One arm of each way in which definitions reach the model, by which lookups differ: at most
-/// three.
+/// One arm for each way of delivering definitions to the model, which determines the cost of
+/// lookups: at most three.
 fn ways(report: &Report) -> Vec<(&String, &ArmCost)> {
     let mut ways: Vec<(&String, &ArmCost)> = Vec::new();
     let folding = report.arms.iter().filter(|(name, own)| *name != "auto" && !own.expansions.is_empty());
@@ -157,9 +157,7 @@ fn categories(out: &mut String, report: &Report) {
     }
     let ways = ways(report);
     let width = report.categories.iter().map(|c| cut(&c.name).width()).max().unwrap_or(0).max(8);
-    out.push_str(&format!(
-        "\n{BOLD}Categories{BOLD:#}, what they cost in the array, and what looking one up brings in an arm\n"
-    ));
+    out.push_str(&format!("\n{BOLD}Categories{BOLD:#}: cost in the array, and of a lookup in each arm\n"));
     let heads: String = ways.iter().map(|(name, _)| format!("  {:>10}", cut(name))).collect();
     out.push_str(&format!("{DIM}  {:<width$}  tools     full  summaries{heads}{DIM:#}\n", "category"));
     for category in &report.categories {
@@ -183,7 +181,7 @@ fn notes(out: &mut String, report: &Report) {
     }
 }
 
-/// The tools that cost most when whole, most expensive first; equals in catalogue order.
+/// The tools that cost most in full, most expensive first; equal ones in catalog order.
 pub(super) fn most_expensive(report: &Report, top: usize) -> Vec<&ToolCost> {
     let mut tools: Vec<&ToolCost> = report.per_tool.iter().collect();
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.full));
@@ -191,7 +189,7 @@ pub(super) fn most_expensive(report: &Report, top: usize) -> Vec<&ToolCost> {
     tools
 }
 
-/// What a session costs: US dollars, or tokens at the price of input.
+/// The cost of a session in US dollars, or in tokens at the price of input.
 pub(super) fn cost(own: &SessionCost) -> String {
     match own.usd {
         Some(usd) if usd >= 100.0 => format!("${usd:.0}"),
@@ -201,17 +199,17 @@ pub(super) fn cost(own: &SessionCost) -> String {
     }
 }
 
-/// A share as a percentage without places.
+/// A share as a percentage without decimals.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A share with one place where it is small.
+/// A share with one decimal if it is small.
 pub(super) fn small_percent(share: f64) -> String {
     if share < 0.1 { format!("{:.1} %", share * 100.0) } else { percent(share) }
 }
 
-/// A share that is more or less.
+/// A share with a sign.
 pub(super) fn signed(share: f64) -> String {
     let whole = (share * 100.0).round();
     if whole == 0.0 { "0 %".to_owned() } else { format!("{whole:+.0} %") }

@@ -1,5 +1,5 @@
-//! Reading a line by hand: so that what is wrong with it is said in the words of the protocol, and
-//! so that arguments stay the text that the host wrote.
+//! Parses a line by hand: error messages then use the terms of the protocol, and arguments keep the
+//! text that the host wrote.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use super::super::lines::not_json;
 use toolfold::diagnostic::visible;
 use toolfold::name::nearest;
 
-/// How much of an unknown key is repeated, in characters.
+/// Maximum length at which an unknown key is repeated, in characters.
 const MAX_SHOWN: usize = 60;
 
-/// Why a line cannot be answered as it asks.
+/// Why a request failed.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) message: String,
-    /// What to do about it, where it is not the list of what a line can ask for.
+    /// How to fix it, unless the list of requests explains it.
     pub(super) help: Option<String>,
 }
 
@@ -32,17 +32,17 @@ impl Problem {
     }
 }
 
-/// A part of a line, and its path in it, such as `calls[1].id`.
+/// A part of a line, and its path, such as `calls[1].id`.
 #[derive(Debug, Clone)]
 pub(super) struct Part<'l> {
     pub(super) raw: &'l RawValue,
     pub(super) path: String,
 }
 
-/// The members of an object, in their order.
+/// The members of an object in order.
 pub(super) type Members<'l> = Vec<(String, Part<'l>)>;
 
-/// An object's keys and values as they are written, repeated keys among them.
+/// An object's keys and values as written, including repeated keys.
 struct Pairs<'l>(Vec<(String, &'l RawValue)>);
 
 impl<'de: 'l, 'l> Deserialize<'de> for Pairs<'l> {
@@ -67,7 +67,7 @@ impl<'de: 'l, 'l> Deserialize<'de> for Pairs<'l> {
     }
 }
 
-/// The members of the object that a line is.
+/// The members of the line's object.
 pub(super) fn line_members(text: &str) -> Result<Members<'_>, Problem> {
     let raw: &RawValue = serde_json::from_str(text).map_err(|why| Problem::new(not_json(&why)))?;
     if !raw.get().starts_with('{') {
@@ -82,7 +82,7 @@ impl<'l> Part<'l> {
         if !self.raw.get().starts_with('"') {
             return Err(self.expected("a string"));
         }
-        // JSON text that is sound can still hold half a surrogate pair.
+        // A valid JSON string can still contain half of a surrogate pair.
         serde_json::from_str(self.raw.get()).map_err(|_| self.expected("a string of Unicode characters"))
     }
 
@@ -106,7 +106,7 @@ impl<'l> Part<'l> {
         Ok(items.into_iter().enumerate().map(part).collect())
     }
 
-    /// The members of an object that must have some keys and may have others.
+    /// The members of an object with required and optional keys.
     pub(super) fn object(&self, needed: &[&str], more: &[&str]) -> Result<Members<'l>, Problem> {
         let expected = || match needed {
             [] => "an object".to_owned(),
@@ -133,7 +133,7 @@ impl<'l> Part<'l> {
         let mut members: Members<'l> = Vec::with_capacity(pairs.len().min(16));
         for (key, raw) in pairs {
             if members.len() < 64 && members.iter().any(|(own, _)| *own == key) {
-                return Err(Problem::new(format!("the key `{}` stands twice", short(&key))));
+                return Err(Problem::new(format!("duplicate key `{}`", short(&key))));
             }
             let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
             members.push((key, Part { raw, path }));
@@ -146,12 +146,12 @@ impl<'l> Part<'l> {
     }
 }
 
-/// A member that is there.
+/// A member that must exist.
 pub(super) fn member<'p, 'l>(members: &'p Members<'l>, key: &str) -> Option<&'p Part<'l>> {
     members.iter().find(|(own, _)| own == key).map(|(_, part)| part)
 }
 
-/// The problem of a key that nothing has.
+/// The error for an unknown key.
 pub(super) fn unknown_key(path: &str, key: &str, known: &[&str]) -> Problem {
     let place = if path.is_empty() { String::new() } else { format!("`{path}`: ") };
     let said = format!("{place}unknown key `{}`", short(key));
@@ -162,7 +162,7 @@ pub(super) fn unknown_key(path: &str, key: &str, known: &[&str]) -> Problem {
     }
 }
 
-/// What kind of value it is, in the words of JSON.
+/// The JSON type of the value.
 pub(super) fn kind(raw: &RawValue) -> &'static str {
     match raw.get().bytes().next() {
         Some(b'{') => "an object",

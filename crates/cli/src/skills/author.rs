@@ -15,7 +15,7 @@ use toolfold::catalog::Catalog;
 use toolfold::diagnostic::Diagnostic;
 use toolfold::skill::{DiskFs, Vocabulary, lint as lint_skill, resource, slug, strict, to_standard};
 
-/// What to lint, and against which tools.
+/// Which skills, and which tools they may name.
 #[derive(Debug, Args)]
 pub(in super::super) struct LintArgs {
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub(in super::super) struct LintArgs {
     json: bool,
 }
 
-/// What to start.
+/// The new skill.
 #[derive(Debug, Args)]
 pub(in super::super) struct NewArgs {
     /// The skill's name: lower-case letters, digits and single hyphens
@@ -77,7 +77,7 @@ pub(super) fn lint(args: &LintArgs) -> Outcome {
     Ok(verdict(notes.is_empty()))
 }
 
-/// Tools, and every word that their schemas use.
+/// The tools, and every word in their schemas.
 fn vocabulary(catalog: &Catalog) -> Vocabulary {
     let mut words = BTreeSet::new();
     for tool in catalog.iter() {
@@ -108,7 +108,7 @@ pub(super) fn new(args: &NewArgs) -> Outcome {
     if !errors.is_empty() || args.name.contains(['/', '\\', '\n']) {
         let better = slug(&args.name);
         return Err(Failure::wrong(format!(
-            "`{}` is no name for a skill: use lower-case letters, digits and single hyphens, such as `{better}`",
+            "`{}` is not a valid name for a skill: use lower-case letters, digits and single hyphens, such as `{better}`",
             args.name
         )));
     }

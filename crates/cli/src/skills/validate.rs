@@ -1,4 +1,5 @@
-//! `skills validate` and `skills prompt`: the reference tool's words, and both verdicts as JSON.
+//! `skills validate` and `skills prompt`: the output of the reference tool, and both verdicts as
+//! JSON.
 
 use std::path::PathBuf;
 
@@ -9,14 +10,14 @@ use super::super::output::{Failure, Outcome, emit, emit_json, warn};
 use super::verdict;
 use toolfold::skill::{DiskFs, Folder, prompt_entry, read_folder, strict};
 
-/// What to check.
+/// What to validate.
 #[derive(Debug, Args)]
 pub(in super::super) struct ValidateArgs {
     /// Skill folders, or their SKILL.md
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
 
-    /// One JSON object a skill, with the strict and the lenient verdict
+    /// Print one JSON object per skill, with the strict and the lenient verdict
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! Tools of MCP servers: started or asked once, listed, and ended.
+//! Tools of MCP servers: each is started or queried once, listed, and stopped.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: variables are filled in from the environment")]
 
 use std::collections::BTreeMap;
@@ -27,12 +27,11 @@ pub(in super::super) struct Served {
     pub(in super::super) list: Capture,
 }
 
-/// Asks the servers that the configuration names for their tools. One that does not list them ends
-/// the command.
+/// Lists the tools of the configured servers. A server that fails ends the command.
 pub(in super::super) fn listed(config: &Config) -> Result<Vec<Served>, Failure> {
     let all = named(config)?;
     let names: Vec<String> = all.iter().map(|own| format!("`{}`", visible(&own.name))).collect();
-    progress(&format!("asking {} for tools …", names.join(", ")));
+    progress(&format!("listing the tools of {} …", names.join(", ")));
     let listings = list(all.clone(), config.settings.tools.mcp_timeout).map_err(Failure::wrong)?;
     let mut served = Vec::new();
     let mut faults = Vec::new();
@@ -49,21 +48,21 @@ pub(in super::super) fn listed(config: &Config) -> Result<Vec<Served>, Failure> 
     Ok(served)
 }
 
-/// Why a server has no list, and what it said.
+/// Why a server failed, and its output.
 fn fault(name: &str, why: &str, said: &[String]) -> Vec<Diagnostic> {
     let place = Place::file(&format!("server `{}`", visible(name)));
     let fault = Diagnostic::error("no-tool-list", place.clone(), why);
     let late = why.contains("within");
-    let fault = if late { fault.help("give it more time with --mcp-timeout, such as 2m") } else { fault };
+    let fault = if late { fault.help("allow more time with --mcp-timeout, such as 2m") } else { fault };
     let said = said.iter().map(|line| Diagnostic::note("server-said", place.clone(), line.clone()));
     std::iter::once(fault).chain(said).collect()
 }
 
-/// The servers that the configuration names.
+/// The configured servers.
 fn named(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
     let source = Source::of(config)?;
     if config.settings.tools.mcp_server.is_some() && !matches!(source, Source::Client(_)) {
-        return Err(Failure::usage("--mcp-server names one of several servers").help("give their list: --mcp-config"));
+        return Err(Failure::usage("--mcp-server requires a list of servers").help("name the list with --mcp-config"));
     }
     match source {
         Source::Command(command) => {
@@ -79,7 +78,7 @@ fn named(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
     }
 }
 
-/// The one server that a flag names.
+/// The single server that a flag names.
 fn only_server(target: Target) -> Vec<ServerSettings> {
     vec![ServerSettings::new("server", target)]
 }
@@ -89,8 +88,8 @@ fn headers(config: &Config) -> Result<BTreeMap<String, String>, Failure> {
     let Some(name) = &config.settings.tools.mcp_token_env else { return Ok(BTreeMap::new()) };
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !is_name {
-        // Somebody may have given the token itself.
-        return Err(Failure::usage("--mcp-token-env: what is given is no name of a variable")
+        // The user may have given the token itself.
+        return Err(Failure::usage("--mcp-token-env: the value is not the name of an environment variable")
             .help("name the variable that holds the token"));
     }
     let token = std::env::var(name).ok().filter(|own| !own.is_empty());
@@ -98,14 +97,14 @@ fn headers(config: &Config) -> Result<BTreeMap<String, String>, Failure> {
     Ok(BTreeMap::from([("Authorization".to_owned(), format!("Bearer {token}"))]))
 }
 
-/// The servers of a client's configuration: all of them, or the one that is named.
+/// The servers of a client's configuration: all of them, or the named one.
 fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure> {
-    // Editors write comments and trailing commas.
+    // Users write comments and trailing commas.
     let text = jsonc::plain(&read(file, MAX_BYTES)?);
     let all = servers(&text, file, &|name| std::env::var(name).ok().filter(|own| !own.is_empty()));
     let Loaded { mut value, mut diagnostics } = all;
     if let Some(wanted) = &config.settings.tools.mcp_server {
-        // What is wrong with the others is not this one's fault.
+        // Errors of the other servers do not matter.
         let of_it = format!("server `{wanted}`");
         let general = |own: &Diagnostic| !own.message.starts_with("server `");
         diagnostics.retain(|own| own.message.starts_with(&of_it) || (value.is_empty() && general(own)));
@@ -133,8 +132,8 @@ fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure
     Ok(value)
 }
 
-/// What the servers listed as one result of `tools/list`. Of several, every tool has its server
-/// before its name.
+/// All tools as one result of `tools/list`. With several servers, the server's name is a prefix of
+/// each tool.
 pub(in super::super) fn to_list(served: &[Served]) -> String {
     let tools: Vec<String> = match served {
         [only] => only.list.tools.clone(),
@@ -143,15 +142,15 @@ pub(in super::super) fn to_list(served: &[Served]) -> String {
     format!("{{\"tools\":[{}]}}", tools.join(",\n"))
 }
 
-/// A tool under its server's name; what has no name stays as it is, and is told of where it is
-/// read.
+/// A tool prefixed with its server's name. A tool without a name is returned unchanged, and
+/// reported where it is parsed.
 fn prefixed(server: &str, tool: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let server: String = server.chars().map(|c| if fits(c) { c } else { '_' }).collect();
     renamed(tool, &server).unwrap_or_else(|| tool.to_owned())
 }
 
-/// A tool with a prefix to its name; `None` if it has no name.
+/// A tool with a prefixed name; `None` if it has no name.
 fn renamed(tool: &str, prefix: &str) -> Option<String> {
     let mut tool = Object::read(&RawValue::from_string(tool.to_owned()).ok()?)?;
     let name: String = tool.read_as("name")?;

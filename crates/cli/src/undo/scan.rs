@@ -1,4 +1,4 @@
-//! What is at a path: looked at without following a link, measured, hashed or copied.
+//! The state of a path: examined without following a link, measured, hashed or copied.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads the files that calls write")]
 
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ use toolfold::diagnostic::visible;
 use toolfold::policy::WrittenPath;
 use toolfold::policy::links::MAX_LINKS;
 
-/// The most files and folders that one call's snapshot may hold.
+/// Maximum number of files and folders of one call's snapshot.
 const MOST_FILES: usize = 10_000;
 
-/// What a file is called while an undo writes it: it counts as not there.
+/// The prefix of temporary files of an undo: they are ignored.
 pub(super) const UNFINISHED: &str = ".toolfold-undo-";
 
 /// Something at a path.
@@ -29,14 +29,14 @@ pub(super) enum Found {
     Folder { mode: u32 },
 }
 
-/// What is at the paths of a call. A path that is not listed has nothing.
+/// The state of the paths of a call. A path that is missing here does not exist.
 pub(super) type Tree = BTreeMap<String, Found>;
 
 /// A path whose folder contains no link.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Root {
     pub(super) path: String,
-    /// Whether what is below it belongs to it.
+    /// Whether everything below it is included.
     pub(super) recursive: bool,
 }
 
@@ -50,24 +50,24 @@ impl Root {
     }
 }
 
-/// Where the written paths of a call are.
+/// The written paths of a call.
 pub(super) struct Places {
     pub(super) roots: Vec<Root>,
-    /// The folders on the way that do not exist yet, topmost first.
+    /// Their folders that do not exist yet, outermost first.
     pub(super) missing: Vec<String>,
 }
 
-/// What is done with the contents of files.
+/// What is done with the content of files.
 #[derive(Clone, Copy)]
 pub(super) enum Contents<'o> {
-    /// Only their size is added up.
+    /// Only their size is added.
     Measure,
     Hash,
     Copy(&'o Objects),
 }
 
-/// Where the written paths of a call are: through every link, and the links at their ends
-/// themselves.
+/// The real paths of what a call writes: with every link resolved, and the final links themselves
+/// included.
 pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
     let (mut roots, mut missing) = (BTreeMap::new(), Vec::new());
     for WrittenPath { path, recursive } in paths {
@@ -99,15 +99,14 @@ pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
     Ok(Places { roots, missing })
 }
 
-/// A path whose folder is followed through every link, and the folders on the way that do not
-/// exist.
+/// A path with the links of its folder resolved, and its folders that do not exist.
 pub(super) fn place(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
     let strange = || format!("`{}` names no file", visible(&path.to_string_lossy()));
     let (mut folder, mut rest) = (path.parent().ok_or_else(strange)?, vec![path.file_name().ok_or_else(strange)?]);
     let mut real = loop {
         match std::fs::canonicalize(folder) {
             Ok(real) => break real,
-            // A link that leads nowhere is there, and nobody knows what will be behind it.
+            // A dangling link: its target could become anything.
             Err(why) if why.kind() == ErrorKind::NotFound && std::fs::symlink_metadata(folder).is_err() => {
                 rest.push(folder.file_name().ok_or_else(strange)?);
                 folder = folder.parent().ok_or_else(strange)?;
@@ -125,9 +124,8 @@ pub(super) fn place(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
     Ok((real, missing))
 }
 
-/// The roots whose folders are still where they were. The call itself may have put a link in the
-/// place of a root that others are below; any other link was put there by somebody else, and is an
-/// error.
+/// The roots whose folders still have the same real path. The call itself may have replaced a root
+/// with a link; any other new link is an error.
 pub(super) fn in_place(roots: &[Root]) -> Result<Vec<Root>, String> {
     let mut kept = Vec::new();
     for root in roots {
@@ -142,7 +140,7 @@ pub(super) fn in_place(roots: &[Root]) -> Result<Vec<Root>, String> {
     Ok(kept)
 }
 
-/// What is at these roots, and the size of the files. `most`: how many bytes they may have.
+/// The state of these roots, and the size of the files. `most`: maximum size in bytes.
 pub(super) fn scan(roots: &[Root], most: u64, contents: Contents<'_>) -> Result<(Tree, u64), String> {
     let mut scan = Scan { tree: Tree::new(), bytes: 0, most, contents };
     for root in roots {
@@ -191,13 +189,13 @@ impl Scan<'_> {
 
     fn file(&mut self, path: &Path, found: &Metadata) -> Result<Found, String> {
         let left = self.most.saturating_sub(self.bytes);
-        let too_large = || format!("a copy would take more than {} (`{}`)", size_text(self.most), shown(path));
+        let too_large = || format!("a copy would exceed {} (`{}`)", size_text(self.most), shown(path));
         if found.len() > left {
             return Err(too_large());
         }
         let opened = File::open(path).map_err(|why| unreadable(path, &why))?;
         let meta = opened.metadata().map_err(|why| unreadable(path, &why))?;
-        // Between the look and the opening a link may have been put there.
+        // A link may have appeared between the check and the opening.
         if !same(found, &meta) {
             return Err(format!("`{}` changed while it was read", shown(path)));
         }
@@ -216,7 +214,7 @@ impl Scan<'_> {
     }
 }
 
-/// What is in a folder, without what an undo that was cut off left there.
+/// The entries of a folder, without the temporary files of an interrupted undo.
 fn names(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let unread = |why: std::io::Error| unreadable(folder, &why);
     let mut inside = Vec::new();

@@ -30,7 +30,6 @@ Tasks, tools and rows: docs/ab.md. An oracle knows the true calls: it measures t
 model.
 Exit codes: 0 played, 1 tasks, tools or rows are invalid, 2 usage, 3 a task could not be played.";
 
-/// Runs recorded tasks through arms with a driver, and judges every argument of the true calls.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub(super) struct AbArgs {

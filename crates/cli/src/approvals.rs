@@ -19,7 +19,6 @@ use toolfold::policy::{
     ToolCapability, compact,
 };
 
-/// List the calls that wait for approval, and approve or reject them.
 #[derive(Debug, Subcommand)]
 pub(super) enum ApprovalsCommand {
     /// List the pending approvals, oldest first.
@@ -81,7 +80,6 @@ Exit codes: 0 ok, 2 usage, 3 no usable store.")]
     Purge(PurgeArgs),
 }
 
-/// Which approvals are removed.
 #[derive(Debug, Args)]
 pub(super) struct PurgeArgs {
     /// Minimum time since the decision or expiry: 90s, 15m, 12h, 30d
@@ -91,7 +89,6 @@ pub(super) struct PurgeArgs {
     rest: ListArgs,
 }
 
-/// Which approval, and whether it is remembered.
 #[derive(Debug, Args)]
 pub(super) struct ApproveArgs {
     #[command(flatten)]
@@ -113,7 +110,6 @@ pub(super) struct ApproveArgs {
     prefix: Option<String>,
 }
 
-/// Which approval, and the reason.
 #[derive(Debug, Args)]
 pub(super) struct RejectArgs {
     #[command(flatten)]

@@ -33,7 +33,6 @@ pub(super) struct KeyArgs {
     key_file: Option<PathBuf>,
 }
 
-/// Which store gets the key.
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
     #[command(flatten)]
@@ -154,7 +153,7 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
     if is_key {
         Ok(Some(text.trim().to_owned()))
     } else {
-        Err(Failure::wrong(format!("{}contains no key", path.display())))
+        Err(Failure::wrong(format!("{} contains no key", path.display())))
     }
 }
 

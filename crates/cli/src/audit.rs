@@ -15,7 +15,6 @@ use toolfold::policy::audit::{Checkpoint, Sealed, Verified};
 /// Number of records that take about a second to verify.
 const SLOW: u64 = 100_000;
 
-/// Read, verify and export the audit trail.
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
     /// Print the last records, oldest first.
@@ -55,7 +54,6 @@ The records are exported as they are; `audit verify` shows whether they were cha
     Export(ExportArgs),
 }
 
-/// How many records to print.
 #[derive(Debug, Args)]
 pub(super) struct TailArgs {
     /// How many records
@@ -65,7 +63,6 @@ pub(super) struct TailArgs {
     rest: ListArgs,
 }
 
-/// What to verify.
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
     /// A checkpoint to verify against: NUMBER:HASH as `audit checkpoint` prints it, or a file with
@@ -76,7 +73,6 @@ pub(super) struct VerifyArgs {
     rest: ListArgs,
 }
 
-/// Where the checkpoint goes.
 #[derive(Debug, Args)]
 pub(super) struct CheckpointArgs {
     /// Append the checkpoint to this file instead of printing it
@@ -86,7 +82,6 @@ pub(super) struct CheckpointArgs {
     rest: ListArgs,
 }
 
-/// What to export.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     /// Only records after this number

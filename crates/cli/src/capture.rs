@@ -37,7 +37,6 @@ Examples:
 
 Exit codes: 0 saved, 1 a server does not list or the file cannot be written, 2 usage.";
 
-/// Saves the tools of a server with its identity and digest.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct CaptureArgs {

@@ -34,7 +34,6 @@ are allowed since the lock.
 Exit codes: 0 within budget, 1 over budget, 2 usage or no lock, 3 not measurable: an unknown
 meter, a lock that cannot be read, or one that was created with another meter, model or arm.";
 
-/// Compare what tools cost with budgets and toolfold.lock.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct CheckArgs {
@@ -168,7 +167,7 @@ pub(super) fn run(args: &CheckArgs) -> Outcome {
     }
     if locked.is_none() && budgets.need_lock() {
         let what = if set { "growth" } else { "no budget is set, and growth" };
-        return Err(Failure::usage(format!("{what}is compared with a lock, and there is no {file}")).help(
+        return Err(Failure::usage(format!("{what} is compared with a lock, and there is no {file}")).help(
             "create it with toolfold lock and commit it, or set an absolute budget such as --max-first-turn 4000",
         ));
     }

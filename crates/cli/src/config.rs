@@ -17,7 +17,6 @@ Examples:
 
 Precedence, weakest first: defaults, toolfold.toml, the environment, flags.";
 
-/// Prints every setting.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ConfigArgs {

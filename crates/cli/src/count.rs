@@ -34,7 +34,6 @@ reported (expected_prompt_tokens or expected_input_tokens), the two are compared
 Exit codes: 0 all counted, 1 a file is not JSON or cannot be read, 2 usage, 3 something could not be
 counted.";
 
-/// Counts the input tokens of whole requests, as their provider bills them.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct CountArgs {

@@ -20,7 +20,6 @@ Examples:
   toolfold expand format_cells                  a single tool
   toolfold expand fromat                        the reply to a misspelled name";
 
-/// Prints the reply of `expand_tools`. Exit code 1 if a name is unknown.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ExpandArgs {

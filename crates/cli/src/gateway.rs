@@ -41,7 +41,6 @@ Examples:
 
 Exit codes: 0 the client disconnected, 1 an input is invalid, 2 usage, 3 no usable store.";
 
-/// Runs between an MCP client and its servers: folded tools, skills, policy.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub(super) struct GatewayArgs {

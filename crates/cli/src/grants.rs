@@ -12,7 +12,6 @@ use toolfold::diagnostic::visible;
 use toolfold::policy::argv::{Word, display};
 use toolfold::policy::{ApprovalStore, Grant, GrantScope, GrantTarget};
 
-/// List and revoke remembered approvals.
 #[derive(Debug, Subcommand)]
 pub(super) enum GrantsCommand {
     /// List the remembered approvals, oldest first.

@@ -32,7 +32,6 @@ pub(super) struct ListArgs {
     pub(super) json: bool,
 }
 
-/// The arguments of a command about one item.
 #[derive(Debug, Args)]
 pub(super) struct OneArgs {
     /// Its id, as the list prints it

@@ -38,7 +38,6 @@ A tool can disable rules for itself: \"_meta\": {\"toolfold/allow\": [\"rule\"]}
 /// Size of a list that takes about a second, in bytes.
 const SLOW_BYTES: usize = 1_500_000;
 
-/// Find what is wrong with a tool list, and what each finding costs.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct LintArgs {

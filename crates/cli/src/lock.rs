@@ -20,7 +20,6 @@ Examples:
 The lock has one line per tool: its tokens in full and as the arm shows it, its digest, and the
 cost of its parts. The same tools with the same version give the same bytes.";
 
-/// Write toolfold.lock: what each tool costs, with its digest.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct LockArgs {

@@ -28,8 +28,6 @@ Examples:
 `toolfold session --log FILE` writes logs. A line that cannot be read is reported and counted.
 Exit codes: 0 read, 1 no record can be read, or the conversation is not in the log, 2 usage.";
 
-/// Summarizes a session log: calls, expansions, repairs, refusals, loops and approvals, by
-/// conversation, arm and variant.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct LogArgs {

@@ -21,7 +21,6 @@ use super::output::{Failure, GOOD, Outcome, describe, emit, emit_json};
 use toolfold::diagnostic::Diagnostic;
 use toolfold::policy::{Covered, Policy, policy_schema};
 
-/// Work on policy files: tiers, rules, decisions.
 #[derive(Debug, Subcommand)]
 pub(super) enum PolicyCommand {
     /// Check a policy: its examples pass, and every tool has a tier and declares the arguments it
@@ -93,7 +92,6 @@ Exit codes: 0 every row was evaluated, 1 one was not or the file cannot be read,
     Eval(EvalArgs),
 }
 
-/// Which policy, as an argument or a flag.
 #[derive(Debug, Args)]
 struct PolicyArg {
     /// Policy: a file, `-`, or excel for the built-in one
@@ -112,7 +110,6 @@ impl PolicyArg {
     }
 }
 
-/// What to check.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
     #[command(flatten)]
@@ -127,7 +124,6 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-/// What to lint.
 #[derive(Debug, Args)]
 pub(super) struct LintArgs {
     #[command(flatten)]

@@ -14,7 +14,6 @@ use toolfold::engine::{Engine, EngineBuilder, Experiment};
 use toolfold::profile::Arm;
 use toolfold::wire::{Capabilities, RenderOptions, Wire};
 
-/// Which tools, arm, wire and layers.
 #[derive(Debug, Clone, Args)]
 pub(super) struct PresentedArgs {
     #[command(flatten)]

@@ -22,8 +22,6 @@ Examples:
 The questions: docs/ab.md. Set presentation.capabilities to the file, and arm auto uses it.
 Exit codes: 0 tested, 1 the row cannot be written, 2 usage, 3 the model did not answer.";
 
-/// Tests what a model supports, each with a control that must fail, and writes a row of the
-/// capability table.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ProbeArgs {

@@ -13,7 +13,6 @@ use toolfold::catalog::Catalog;
 use toolfold::diagnostic::Diagnostic;
 use toolfold::profile::{Tier, ToolProfile, profile_schema};
 
-/// Work on profile files.
 #[derive(Debug, Subcommand)]
 pub(super) enum ProfileCommand {
     /// Check a profile, and report each mistake with file, line and column.
@@ -38,7 +37,6 @@ Then, as the first line of the profile: #:schema ./profile.schema.json")]
     Schema,
 }
 
-/// What to check.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
     /// Profile: a TOML file, `-`, or a built-in name
@@ -54,7 +52,6 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-/// What to derive from.
 #[derive(Debug, Args)]
 pub(super) struct DeriveArgs {
     #[command(flatten)]

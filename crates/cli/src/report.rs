@@ -41,7 +41,6 @@ Meters: billed:openai-chat/<model>, billed:openai-responses/<model>,
 estimate:anthropic/<model>, estimate:gemini/<model>, estimate:vertex/<model>, json/o200k_base,
 json/cl100k_base.";
 
-/// Measures what a tool set costs in every arm, side by side, and recommends one.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ReportArgs {

@@ -55,7 +55,6 @@ Examples:
 Exit codes: 0 the input ended, 1 the log or an input is invalid or cannot be written, 2 usage,
 3 no usable store.";
 
-/// Runs one conversation: reads JSON lines from standard input, answers each on standard output.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct SessionArgs {

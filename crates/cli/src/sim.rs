@@ -48,7 +48,6 @@ enum LookupArg {
     Never,
 }
 
-/// Simulate what a session costs in each arm, including prompt caching.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct SimArgs {

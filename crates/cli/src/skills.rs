@@ -27,7 +27,6 @@ use toolfold::skill::{
 };
 use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
 
-/// Work on skills: folders with a SKILL.md that teach a model how to do something.
 #[derive(Debug, Subcommand)]
 pub(super) enum SkillsCommand {
     /// List the available skills, with the tokens of each.
@@ -105,7 +104,6 @@ Examples:
     New(author::NewArgs),
 }
 
-/// Where to search for skills.
 #[derive(Debug, Default, Clone, Args)]
 pub(super) struct RootArgs {
     /// Search this folder instead of the usual ones; can be given several times

@@ -57,7 +57,6 @@ enum LookupArg {
     Tool,
 }
 
-/// Suggest a profile based on how tools were used.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct SuggestArgs {

@@ -18,7 +18,6 @@ Examples:
   toolfold tools --wire anthropic --model claude-opus-4.5 --arm native    native deferral
   toolfold tools --arm lean --pretty | less              to read it";
 
-/// Prints the tool array of an arm as compact JSON, and nothing else.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ToolsArgs {

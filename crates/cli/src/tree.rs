@@ -23,7 +23,6 @@ Examples:
 /// Size of tool text that takes about a second, in bytes.
 const SLOW_BYTES: usize = 3_000_000;
 
-/// Show where the tokens are: category, tool, part.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct TreeArgs {

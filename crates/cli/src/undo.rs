@@ -46,7 +46,6 @@ store.";
 /// Maximum number of paths that are listed.
 const MOST_TOLD: usize = 40;
 
-/// Restore the files that a call wrote.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct UndoArgs {

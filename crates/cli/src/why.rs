@@ -24,7 +24,6 @@ Examples:
 /// Maximum number of similar names suggested for an unknown tool.
 const MOST_NEAR: usize = 3;
 
-/// Show what the parts of one tool cost, and what each detail drops.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct WhyArgs {

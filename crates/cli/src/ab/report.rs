@@ -25,7 +25,6 @@ Files are what `toolfold ab --out` or `toolfold session --log` writes. Conversat
 not calls.
 Exit codes: 0 read, 1 a file is invalid, 2 usage, 3 there is nothing to compare.";
 
-/// Compares rows of `ab`, or the event logs of an experiment, with error bars.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ReportArgs {

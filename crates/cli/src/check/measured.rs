@@ -21,7 +21,6 @@ use toolfold_measure::check::{
 /// Number of tools that take about a second.
 const SLOW_TOOLS: usize = 1_000;
 
-/// Which tools, and how they are counted.
 #[derive(Debug, Default, Clone, Args)]
 pub(crate) struct MeasuredArgs {
     #[command(flatten)]

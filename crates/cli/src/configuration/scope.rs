@@ -69,7 +69,7 @@ pub(super) fn ignored(what: &str, reason: &str, place: &Place) -> Diagnostic {
 
 /// The warning that a project's file names a file outside its folder. `toolfold lock` writes there.
 fn outside(key: &Key, place: &Place) -> Diagnostic {
-    let message = format!("`{}`is ignored: a project's lock must be in its folder", key.name);
+    let message = format!("`{}` is ignored: a project's lock must be in its folder", key.name);
     Diagnostic::warning("ignored-setting", place.clone(), message)
         .help("name another with --lock, or in your own configuration")
 }

@@ -48,7 +48,7 @@ impl Watch for Cache {
         }
         let file = self.folder.join(file_name(name, identity));
         if let Err(why) = write(&self.folder, &file, &list.to_text(name, identity)) {
-            warn(&format!("the list of server `{name}`is not cached: {}: {why}", file.display()));
+            warn(&format!("the list of server `{name}` is not cached: {}: {why}", file.display()));
         }
     }
 }

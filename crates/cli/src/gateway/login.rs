@@ -42,7 +42,6 @@ Examples:
 
 Exit codes: 0 logged out, 1 an input is invalid, 2 usage.";
 
-/// Which server.
 #[derive(Debug, Args)]
 struct ServerArgs {
     /// The server's name in the list; optional if there is only one

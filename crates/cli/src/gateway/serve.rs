@@ -179,7 +179,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     ];
     for (given, flag) in needs_http {
         if given {
-            return Err(Failure::usage(format!("{flag}requires --http")).help("add --http ADDRESS, or omit it"));
+            return Err(Failure::usage(format!("{flag} requires --http")).help("add --http ADDRESS, or omit it"));
         }
     }
     let served = run::stdio(settings, &args.id);
@@ -259,7 +259,7 @@ fn seal(config: &Config) -> Result<Seal, Failure> {
         return Seal::random().map_err(Failure::wrong);
     };
     Seal::read(&variable(name)?).map_err(|why| {
-        Failure::usage(format!("`{name}`contains no key: {why}")).help("`openssl rand -base64 32` creates one")
+        Failure::usage(format!("`{name}` contains no key: {why}")).help("`openssl rand -base64 32` creates one")
     })
 }
 

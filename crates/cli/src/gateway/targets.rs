@@ -18,7 +18,6 @@ use toolfold_gateway::config::servers;
 use toolfold_gateway::link::Target;
 use toolfold_gateway::settings::ServerSettings;
 
-/// The servers, and how their tools are presented.
 #[derive(Debug, Default, Args)]
 pub(super) struct TargetArgs {
     /// The servers: a file with `mcpServers` [default: `servers` of [gateway]]

@@ -15,7 +15,6 @@ use toolfold::diagnostic::{Diagnostic, Severity, is_invisible};
 use toolfold::policy::Shell;
 use toolfold::profile::ClientProfile;
 
-/// What to write, and where.
 #[derive(Debug, Args)]
 pub(crate) struct DeriveArgs {
     /// Tool list: an OpenAI, Anthropic or Gemini tool array or an MCP tools/list result; `-` is

@@ -17,7 +17,6 @@ use toolfold::policy::eval::{Evaluated, evaluate, evaluate_under, unknown_member
 /// Maximum number of unknown members that are reported.
 const MAX_NAMED: usize = 20;
 
-/// What to evaluate.
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
     /// Rows as JSON lines, or `-`

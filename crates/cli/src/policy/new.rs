@@ -19,7 +19,6 @@ pub(crate) enum Domain {
     Http,
 }
 
-/// What to write.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// What the agent works on

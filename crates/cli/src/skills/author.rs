@@ -15,7 +15,6 @@ use toolfold::catalog::Catalog;
 use toolfold::diagnostic::Diagnostic;
 use toolfold::skill::{DiskFs, Vocabulary, lint as lint_skill, resource, slug, strict, to_standard};
 
-/// Which skills, and which tools they may name.
 #[derive(Debug, Args)]
 pub(in super::super) struct LintArgs {
     #[command(flatten)]
@@ -31,7 +30,6 @@ pub(in super::super) struct LintArgs {
     json: bool,
 }
 
-/// The new skill.
 #[derive(Debug, Args)]
 pub(in super::super) struct NewArgs {
     /// The skill's name: lower-case letters, digits and single hyphens

@@ -15,7 +15,6 @@ use toolfold::diagnostic::{Diagnostic, Severity, visible};
 use toolfold::skill::{Budget, Caller, Finding, Permissions, Root, Scope, SkillLibrary, SkillView};
 use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
 
-/// Where to search.
 #[derive(Debug, Args)]
 pub(in super::super) struct DoctorArgs {
     #[command(flatten)]

@@ -21,7 +21,6 @@ pub(in super::super) struct ListArgs {
     json: bool,
 }
 
-/// The output format.
 #[derive(Debug, Args)]
 pub(in super::super) struct InstructionsArgs {
     /// A JSON array of objects, with the texts

@@ -18,7 +18,6 @@ use toolfold::skill::{
 const COMMANDS: &str = "commands";
 const MAX_DEPTH: usize = 4;
 
-/// What to migrate.
 #[derive(Debug, Args)]
 pub(in super::super) struct MigrateArgs {
     /// A skill folder, a folder of skill folders or of old JSON skills, a folder named `commands`,

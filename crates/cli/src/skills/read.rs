@@ -11,7 +11,6 @@ use toolfold::skill::{
     activate as answer, resource,
 };
 
-/// Which skill to print.
 #[derive(Debug, Args)]
 pub(in super::super) struct ShowArgs {
     /// A skill's name, `name@scope`, or `name/path` for one of its files
@@ -22,7 +21,6 @@ pub(in super::super) struct ShowArgs {
     roots: RootArgs,
 }
 
-/// Which skill to activate, and its arguments.
 #[derive(Debug, Args)]
 pub(in super::super) struct ActivateArgs {
     /// A skill's name, `name@scope`, or `name/path` for one of its files

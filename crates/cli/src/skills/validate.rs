@@ -10,7 +10,6 @@ use super::super::output::{Failure, Outcome, emit, emit_json, warn};
 use super::verdict;
 use toolfold::skill::{DiskFs, Folder, prompt_entry, read_folder, strict};
 
-/// What to validate.
 #[derive(Debug, Args)]
 pub(in super::super) struct ValidateArgs {
     /// Skill folders, or their SKILL.md
@@ -22,7 +21,6 @@ pub(in super::super) struct ValidateArgs {
     json: bool,
 }
 
-/// What to print.
 #[derive(Debug, Args)]
 pub(in super::super) struct PromptArgs {
     /// Skill folders, or their SKILL.md

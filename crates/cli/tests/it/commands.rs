@@ -175,7 +175,7 @@ fn bad_input_is_reported_with_its_exit_code() {
         (&["tools", "--tools", "src"], b"", 1, &["is a folder"]),
         (&["tools", "--arm", "stabel"], b"", 2, &["unknown arm `stabel`", "did you mean `stable`?"]),
         (&["report", "--meter", "json/p50k"], b"", 2, &["json/"]),
-        (&["report", "--profile", "exel"], b"", 2, &["no profile named `exel`", "excel"]),
+        (&["report", "--profile", "exel"], b"", 2, &["unknown profile `exel`", "excel"]),
         (&["report", "--nonsense"], b"", 2, &["--nonsense"]),
         (
             &["report", "--profile", "-"],

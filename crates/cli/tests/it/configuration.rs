@@ -45,7 +45,7 @@ fn an_unknown_value_is_an_error_never_a_default() {
         ("[presentation]\narm = 'stabel'", "toolfold.toml:2:7: presentation.arm: unknown arm `stabel`"),
         ("[presentation]\nbudget = 'much'", "toolfold.toml:2:10"),
         ("[presentation]\nbudgte = 1", "did you mean `presentation.budget`?"),
-        ("[policy]\nmode = 'on'", "none of off, audit and enforce"),
+        ("[policy]\nmode = 'on'", "must be off, audit or enforce"),
         ("[skills]\nmode = 'maybe'", "neither on nor off"),
         ("arm = 'lean'", "outside a section"),
         ("[experiment]\nratio = 2", "between 0 and 1"),

@@ -160,7 +160,7 @@ fn the_doctor_reports_down_servers_and_policy() {
     let (out, err) = texts(&output);
     assert_eq!(output.status.code(), Some(1), "{out}{err}");
     assert!(out.starts_with("2 servers down, 2 up"), "{out}");
-    for word in ["gone: ", "`NOT_SET_ANYWHERE`", "policy    there is none"] {
+    for word in ["gone: ", "`NOT_SET_ANYWHERE`", "policy    none: no call"] {
         assert!(out.contains(word), "{word}: {out}");
     }
     let output = own.run(&["gateway", "doctor", "--config", "toolfold.toml", "--policy", "policy.toml", "--json"]);

@@ -152,7 +152,7 @@ fn bad_lines_are_reported_and_counted() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.starts_with("4 lines cannot be read; 4 conversations, "), "{}", ran.out);
     for says in [
-        "-:1:1: error[bad-record]: is an event of an older form without `v`",
+        "-:1:1: error[bad-record]: is an older event without `v`",
         "-:44:1: error[bad-record]: is not JSON: expected true, false or null",
         "-:45:1: error[bad-record]: has version 7",
         "-:46:1: warning[torn-log]: the last record is cut off",

@@ -85,7 +85,7 @@ fn annotations_only_tighten() {
     let written = ["policy", "derive", "--tools", place.to_str().unwrap(), "--out", out.to_str().unwrap()];
     assert_eq!(run(&written).code, 0);
     let again = run(&written);
-    assert!(again.code == 1 && again.err.contains("nothing is written over"), "{}", again.err);
+    assert!(again.code == 1 && again.err.contains("is not overwritten"), "{}", again.err);
     std::fs::remove_file(place).unwrap();
     std::fs::remove_file(out).unwrap();
 }

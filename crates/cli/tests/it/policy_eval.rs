@@ -90,8 +90,8 @@ fn a_policy_is_named_by_an_argument_or_a_flag() {
         (&["explain", file][..], 2, "which tool"),
         (&["explain"], 2, "which tool"),
         (&["explain", "--policy", file], 2, "which tool"),
-        (&["explain", "--policy", file, "Bash", "ls", "more"], 2, "too many words"),
-        (&["explain", file, "Bash", "ls", "--args", "{}"], 2, "beside it"),
+        (&["explain", "--policy", file, "Bash", "ls", "more"], 2, "too many arguments"),
+        (&["explain", file, "Bash", "ls", "--args", "{}"], 2, "is given as an argument and with"),
         (&["explain", file, "note", "ls"], 2, "has no shell command argument"),
         (&["explain", "Bash", "git log"], 1, "--policy policy.toml Bash 'git log'"),
     ] {

@@ -25,7 +25,7 @@ fn a_starter_policy_is_valid() {
     let file = place.to_str().unwrap();
     assert_eq!(run(&["policy", "new", "--for", "coding", "--out", file]).code, 0);
     let again = run(&["policy", "new", "--for", "coding", "--out", file]);
-    assert!(again.code == 1 && again.err.contains("does not exist yet"), "{}", again.err);
+    assert!(again.code == 1 && again.err.contains("does not exist"), "{}", again.err);
     assert_eq!(run(&["policy", "check", file]).code, 0);
     std::fs::remove_file(place).unwrap();
 }

@@ -189,7 +189,7 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
     assert_eq!(std::fs::read_to_string(kept).unwrap().lines().count(), 1);
     assert_eq!(run(&["audit", "verify", "--checkpoint", kept, "--store", store]).code, 0);
     let ran = run(&["session", "--checkpoint", kept]);
-    assert!(ran.code == 2 && ran.err.contains("--checkpoint needs a policy"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("--checkpoint requires a policy"), "{}", ran.err);
 }
 
 #[test]

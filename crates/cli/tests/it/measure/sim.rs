@@ -159,7 +159,7 @@ fn a_transcript_of_any_wire_is_a_session() {
         assert_eq!(arm(&never, "stable")["requests"], 3);
     }
     for (text, because) in
-        [("{}", "expected messages"), ("[]", "no request"), ("[", "no JSON"), ("[{\"role\":\"user\"}]", "no request")]
+        [("{}", "expected messages"), ("[]", "no request"), ("[", "not JSON"), ("[{\"role\":\"user\"}]", "no request")]
     {
         let (code, _, err) = sim(&["--model", "gpt-5.4", "--trace", "-"], text);
         assert!(code == 1 && err.contains(because), "{text}: {err}");

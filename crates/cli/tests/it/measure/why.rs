@@ -130,6 +130,6 @@ fn an_unknown_name_is_an_error_with_the_nearest() {
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("did you mean `read_rows`"), "{err}");
     let (code, _, err) = why(&["zzz", "--tools", "-"]);
-    assert!(code == 1 && err.contains("no tool named `zzz` among 2"), "{err}");
+    assert!(code == 1 && err.contains("unknown tool `zzz`, not among 2"), "{err}");
     assert_eq!(why(&[]).0, 2);
 }

@@ -317,13 +317,13 @@ fn settings_of_a_login_are_checked_and_secrets_not_repeated() {
     let place = Place::new();
     let servers = place.put("servers.json", r#"{"mcpServers": {"payroll": {"url": "https://hr.test/mcp"}}}"#);
     for (lines, word) in [
-        ("client_secret = \"hunter22\"\nclient_id = \"me\"", "not written here"),
-        ("client_secret = \"${A}-hunter22\"\nclient_id = \"me\"", "not written here"),
+        ("client_secret = \"hunter22\"\nclient_id = \"me\"", "does not belong in this file"),
+        ("client_secret = \"${A}-hunter22\"\nclient_id = \"me\"", "does not belong in this file"),
         ("client_secret = \"${A}\"", "client_id"),
         ("grant = \"client_credentials\"", "needs a secret"),
         ("grant = \"password\"", "not a grant type"),
         ("clientid = \"me\"", "did you mean `client_id`"),
-        ("redirect_port = 70000", "not a port"),
+        ("redirect_port = 70000", "must be a port number"),
         ("issuer = \"hr.test\"", "URL"),
     ] {
         let config = place.put("gateway.toml", &format!("[gateway.server.payroll.auth]\n{lines}\n"));

@@ -363,12 +363,12 @@ fn paths_of_a_configuration_are_relative_to_it() {
     place.put("policy.toml", "[policy]\nmode = \"off\"\n");
     for config in ["own/toolfold.toml", &place.file("own/toolfold.toml")] {
         let (said, good) = place.toolfold(&["gateway", "doctor", "--config", config]);
-        assert!(good && said.contains("every call asks a person"), "{said}");
+        assert!(good && said.contains("every call requires approval"), "{said}");
         // A record without a match is reported.
         assert!(said.contains("[tool.\"mcp:one/od\"]") && said.contains("did you mean `odd`"), "{said}");
         assert!(said.contains("`wirte_*`"), "{said}");
     }
     place.put("own/policy.toml", "[tool.\"mcp:one/odd\"]\nteir = \"b\"\n");
     let (said, good) = place.toolfold(&["gateway", "doctor", "--config", "own/toolfold.toml"]);
-    assert!(!good && said.contains("every call asks") && said.contains("1 thing wrong"), "{said}");
+    assert!(!good && said.contains("every call requires approval") && said.contains("1 problem with"), "{said}");
 }

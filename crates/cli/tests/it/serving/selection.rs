@@ -181,7 +181,7 @@ fn an_unusable_profile_is_reported_at_startup() {
         ("[gateway.profile.a]\ntoolsets = []\n", "no toolset is named"),
         ("[gateway.profile.a]\nread-only = true\n", "did you mean `read_only`"),
         ("[gateway.profile.a]\nread_only = 1\n", "true or false"),
-        ("[gateway.profile.\"a b\"]\narm = \"full\"\n", "small letters"),
+        ("[gateway.profile.\"a b\"]\narm = \"full\"\n", "lower-case letters"),
         ("[gateway.profile]\na = 1\n", "is not a table"),
     ] {
         let config = place.put("gateway.toml", text);

@@ -130,7 +130,7 @@ fn errors_of_key_and_file_are_reported() {
     };
     let state = place.file("state.db");
     let (code, why) = said(&["--state", &state]);
-    assert!(code == Some(2) && why.contains("needs a key") && why.contains("openssl rand"), "{why}");
+    assert!(code == Some(2) && why.contains("requires a key") && why.contains("openssl rand"), "{why}");
     let (code, why) = said(&["--state", &state, "--state-key-env", "SHORT"]);
     assert!(code == Some(2) && why.contains("it has 5 bytes, not 32") && !why.contains("c2hv"), "{why}");
     let (code, why) = said(&["--state", &state, "--state-key-env", "NONE_SUCH"]);

@@ -105,7 +105,7 @@ fn a_decision_requires_the_key_of_the_store() {
         assert!(code == 1 && said.contains("there is no approver's key"), "{name}: {said}");
     }
     // A new key does not replace the old one, and no file is left.
-    asked.refused(&with(&INIT, &["--key-file", "new.key"]), "has an approver's key already");
+    asked.refused(&with(&INIT, &["--key-file", "new.key"]), "already has an approver's key");
     asked.refused(&with(&INIT, &["--key-file", "new.key", "--old-key", "other.key"]), "is not the key of this store");
     asked.refused(&with(&INIT, &["--key-file", "new.key", "--old-key", "nowhere"]), "there is no key at nowhere");
     assert!(!asked.place.0.join("new.key").exists());

@@ -267,7 +267,7 @@ fn a_snapshot_begins_a_log() {
     assert_eq!(resumed[0], told[2]);
     assert_eq!(resumed[1]["reason"], "expanded");
     let why = resumed[2]["error"]["message"].as_str().unwrap();
-    assert!(why.contains("a log cannot go back"), "{why}");
+    assert!(why.contains("cannot be rewound"), "{why}");
     let other = answers(&["--log", &place.file("m.jsonl"), "--id", "d"], &[restore]);
     assert_eq!(other[0]["error"]["help"], "start the session with --id c");
     let report: Value = serde_json::from_str(&run(&["log", &log, "--json"]).out).unwrap();

@@ -330,7 +330,7 @@ fn an_experiment_needs_an_id() {
 fn with_the_profile_off_a_folding_arm_is_arm_full_with_a_warning() {
     let (ran, told) = ran(&["--arm", "stable", "--profile", "off"], &[json!({"explain": true})]);
     assert_eq!((ran.code, &told[0]["arm"]), (0, &json!("full")));
-    assert!(ran.err.contains("warning[nothing-to-fold]: arm stable has nothing to fold with"), "{}", ran.err);
+    assert!(ran.err.contains("warning[nothing-to-fold]: arm stable cannot fold without a profile"), "{}", ran.err);
     let quiet = super::ran(&["--profile", "off"], &[json!({"explain": true})]).0;
     assert_eq!((quiet.code, quiet.err.as_str()), (0, ""), "arm auto finds arm full by itself");
 }

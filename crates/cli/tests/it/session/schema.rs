@@ -155,7 +155,7 @@ fn line() -> impl Strategy<Value = Value> {
 /// Whether a line is rejected before its content is looked up.
 fn is_malformed(answer: &Value) -> bool {
     let message = answer["error"]["message"].as_str().unwrap_or("");
-    ["expected", "unknown key", "a line asks", "is missing"].iter().any(|word| message.contains(word))
+    ["expected", "unknown key", "a line is one request", "is missing"].iter().any(|word| message.contains(word))
         // The schema does not know the wire, so it accepts a message of another one; the same for
         // messages that were seen.
         && !message.starts_with("openai-chat")

@@ -284,7 +284,7 @@ fn two_sessions_at_once_are_independent() {
     assert_eq!(world.state("un-1"), "unreported", "its session is gone");
     assert_eq!(two.say(call("e", "Edit", json!({"file_path": "a.md"})))["undo"]["class"], "snapshot");
     let refused = world.undo(&["un-1"]);
-    assert!(refused.code == 1 && refused.err.contains("what the call left is not known"), "{}", refused.err);
+    assert!(refused.code == 1 && refused.err.contains("the state after the call is unknown"), "{}", refused.err);
     assert_eq!(world.undo(&["un-1", "--force"]).code, 0);
     assert_eq!((world.read("a.md").as_str(), world.audited()), ("1", 2));
 }

@@ -126,7 +126,7 @@ fn rows_of_another_run_are_not_continued() {
     let refused = ran(&["ab", "--tasks", &other, "--tools", &tools, "--arms", "full", "--out", &out, "--resume"]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1), "{said}");
-    assert!(said.contains("of another run: `tasks`"), "{said}");
+    assert!(said.contains("belong to another run: `tasks`"), "{said}");
     let model = ran(&["ab", "--tasks", &file, "--tools", &tools, "--model", "gpt-5.4", "--out", &out, "--resume"]);
     assert!(String::from_utf8_lossy(&model.stderr).contains("`model`"));
 }

@@ -24,7 +24,7 @@ fn a_file_that_is_not_a_lock_is_not_overwritten() {
     write(&path, "tools.json", &tools(0));
     std::fs::write(path.join("notes.txt"), "mine").unwrap();
     let (code, _, err) = run(&path, &["lock", "--tools", "tools.json", "--out", "notes.txt"]);
-    assert!(code == 1 && err.contains("is no lock"), "{err}");
+    assert!(code == 1 && err.contains("is not a lock"), "{err}");
     assert_eq!(std::fs::read_to_string(path.join("notes.txt")).unwrap(), "mine");
     let (code, _, err) = run(&path, &["lock", "--tools", "tools.json", "--out", "no/such/folder"]);
     assert!(code == 1 && err.contains("cannot be written"), "{err}");

@@ -138,7 +138,7 @@ fn captured(list: &str, servers: IndexMap<String, Server>, date: Option<String>)
 /// A tool on one line. A tool on several lines is rewritten with the same numbers and the same
 /// order of members.
 fn one_line(tool: &str) -> String {
-    if !tool.contains(['\n', '\r']) {
+    if !tool.contains('\n') && !tool.contains('\r') {
         return tool.to_owned();
     }
     let mut out = String::with_capacity(tool.len());

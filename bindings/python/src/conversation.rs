@@ -38,7 +38,7 @@ impl From<conversation::Conversation> for Conversation {
 
 /// Calls a function with the conversation. The lock is taken with the interpreter detached, and
 /// never held while Python runs.
-pub(crate) fn with<T: Send>(
+pub(crate) fn with_conversation<T: Send>(
     py: Python<'_>,
     conversation: &Shared,
     work: impl FnOnce(&mut conversation::Conversation) -> Result<T, Trouble> + Send,
@@ -51,12 +51,12 @@ fn call_trouble(why: impl std::fmt::Display) -> Trouble {
 }
 
 impl Conversation {
-    fn with<T: Send>(
+    fn with_locked<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut conversation::Conversation) -> Result<T, Trouble> + Send,
     ) -> PyResult<T> {
-        with(py, &self.inner, work)
+        with_conversation(py, &self.inner, work)
     }
 }
 
@@ -69,13 +69,13 @@ impl Conversation {
 
     /// The array to send, as compact JSON text. The bytes stay the same until the array changes.
     fn tools_json(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| Ok(own.tools().json().to_owned()))
+        self.with_locked(py, |own| Ok(own.tools().json().to_owned()))
     }
 
     /// The digest of the array to send: SHA-256 as 64 hexadecimal digits.
     #[getter]
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| Ok(own.digest()))
+        self.with_locked(py, |own| Ok(own.digest()))
     }
 
     /// The tools of the array in neutral form and the same order: a tuple of Entry. It is the same
@@ -83,14 +83,14 @@ impl Conversation {
     fn entries<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Entry>>> {
         // The array is requested even if its entries are cached: the model's next message begins
         // here.
-        let digest = self.with(py, |own| Ok(own.tools().digest().to_owned()))?;
+        let digest = self.with_locked(py, |own| Ok(own.tools().digest().to_owned()))?;
         let kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.as_ref().filter(|(own, _)| *own == digest).map(|(_, made)| made.clone_ref(py));
         drop(kept);
         if let Some(made) = found {
             return Ok(Typed::new(made.into_bound(py)));
         }
-        let entries = self.with(py, |own| Ok(own.tools().entries()))?;
+        let entries = self.with_locked(py, |own| Ok(own.tools().entries()))?;
         let made = tuple(py, entries.into_iter().map(Entry::from))?;
         let made_before =
             self.entries.lock().unwrap_or_else(PoisonError::into_inner).replace((digest, made.0.clone().unbind()));
@@ -123,7 +123,7 @@ impl Conversation {
     ) -> PyResult<Judged> {
         let arguments = arguments_of(arguments.as_ref().map(|given| &given.0))?;
         let (id, message) = (id.unwrap_or_default(), message.unwrap_or_default());
-        self.with(py, |own| own.call_in(message, id, name, arguments).map(Judged::from).map_err(call_trouble))
+        self.with_locked(py, |own| own.call_in(message, id, name, arguments).map(Judged::from).map_err(call_trouble))
     }
 
     /// A call under the host's name of the tool that it runs: ``(name, arguments)``, the arguments
@@ -143,7 +143,7 @@ impl Conversation {
         arguments: Option<Typed<'_, Arguments>>,
     ) -> PyResult<Option<(String, String)>> {
         let arguments = arguments_of(arguments.as_ref().map(|given| &given.0))?;
-        self.with(py, |own| Ok(own.direct(name, arguments)))
+        self.with_locked(py, |own| Ok(own.direct(name, arguments)))
     }
 
     /// Judges every call of an assistant message, in order.
@@ -161,7 +161,7 @@ impl Conversation {
     #[pyo3(signature = (message, key=None))]
     fn turn(&self, py: Python<'_>, message: Typed<'_, Messages>, key: Option<&str>) -> PyResult<Turn> {
         let text = json_text(&message.0, "the message")?;
-        let paused = self.with(py, |own| {
+        let paused = self.with_locked(py, |own| {
             let message = Message::from(crate::engine::raw(&text)?).keyed(key.unwrap_or_default());
             let turn = own.turn(message).map_err(|why| match why {
                 TurnError::Call(why) => call_trouble(why),
@@ -182,7 +182,7 @@ impl Conversation {
     #[pyo3(signature = (id, result, is_error=false))]
     fn answer<'py>(&self, py: Python<'py>, id: &str, result: &str, is_error: bool) -> PyResult<Typed<'py, Dicts>> {
         let result = ToolResult { content: result.to_owned(), is_error };
-        let text = self.with(py, |own| {
+        let text = self.with_locked(py, |own| {
             let messages = own.answer(&CallId::from(id), result).map_err(call_trouble)?;
             Ok(serde_json::Value::Array(messages).to_string())
         })?;
@@ -196,7 +196,7 @@ impl Conversation {
     /// :param ok: whether the tool succeeded.
     #[pyo3(signature = (id, ok=true))]
     fn report_result(&self, py: Python<'_>, id: &str, ok: bool) -> PyResult<()> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             own.report_result(&CallId::from(id), ok);
             Ok(())
         })
@@ -208,7 +208,7 @@ impl Conversation {
     /// :param id: the id of the call: ``Forward.id``.
     /// :raises CallError: no call of that id is at the host.
     fn pause(&self, py: Python<'_>, id: &str) -> PyResult<()> {
-        self.with(py, |own| own.pause(&CallId::from(id)).map_err(call_trouble))
+        self.with_locked(py, |own| own.pause(&CallId::from(id)).map_err(call_trouble))
     }
 
     /// Continues with the decision on a waiting call: Forward if it was approved, Confirm while it
@@ -217,13 +217,13 @@ impl Conversation {
     /// :param approval: the id of the approval: ``Confirm.approval``.
     /// :raises CallError: no call of this conversation waits under this id.
     fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Answered> {
-        self.with(py, |own| own.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))
+        self.with_locked(py, |own| own.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))
     }
 
     /// The ids of the pending approvals of this conversation: a tuple of str.
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
-        let ids = self.with(py, |own| Ok(own.pending().map(|(id, _)| id.to_string()).collect::<Vec<_>>()))?;
+        let ids = self.with_locked(py, |own| Ok(own.pending().map(|(id, _)| id.to_string()).collect::<Vec<_>>()))?;
         tuple(py, ids)
     }
 
@@ -236,7 +236,7 @@ impl Conversation {
     /// :raises InputError: they cannot be written as JSON.
     fn seen(&self, py: Python<'_>, messages: Typed<'_, Messages>) -> PyResult<()> {
         let text = json_text(&messages.0, "the messages")?;
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             let messages = serde_json::from_str(&text)
                 .map_err(|why| Trouble::new(Kind::Wire, format!("the messages are no JSON: {why}")))?;
             own.seen(&messages).map_err(|why| Trouble::new(Kind::Wire, why))
@@ -247,7 +247,7 @@ impl Conversation {
     ///
     /// :param ids: the ids of the calls whose answers the model still sees in full.
     fn seen_calls(&self, py: Python<'_>, ids: Sequence<String>) -> PyResult<()> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             own.seen_calls(ids.0);
             Ok(())
         })
@@ -268,7 +268,7 @@ impl Conversation {
                 Step::Answer((id, _)) => answers.push(CallId::from(id)),
             }
         }
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             let known = own.made(&calls) && answers.iter().all(|id| own.knows(id));
             if known {
                 own.seen_calls(answers);
@@ -280,13 +280,13 @@ impl Conversation {
     /// The schemas of all open tools, as text for the model, after a compaction. None if none is
     /// open, or if the array contains them.
     fn redeliver(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        self.with(py, |own| Ok(own.redeliver()))
+        self.with_locked(py, |own| Ok(own.redeliver()))
     }
 
     /// The messages that open everything again in the provider's own channel, under arm ``append``:
     /// a list of dicts in the wire's format; empty for other arms.
     fn redeliver_messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
-        let text = self.with(py, |own| Ok(serde_json::Value::Array(own.redeliver_messages()).to_string()))?;
+        let text = self.with_locked(py, |own| Ok(serde_json::Value::Array(own.redeliver_messages()).to_string()))?;
         dicts(py, &text)
     }
 
@@ -294,19 +294,20 @@ impl Conversation {
     /// if it uses no beta feature.
     #[getter]
     fn betas<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<&'static str>>> {
-        tuple(py, self.with(py, |own| Ok(own.betas()))?.iter().copied())
+        tuple(py, self.with_locked(py, |own| Ok(own.betas()))?.iter().copied())
     }
 
     /// The names of the open tools, in catalog order: a tuple of str.
     #[getter]
     fn opened<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
-        tuple(py, self.with(py, |own| Ok(own.opened()))?)
+        tuple(py, self.with_locked(py, |own| Ok(own.opened()))?)
     }
 
     /// The state to store, as JSON in UTF-8. ``Engine.restore`` restores it.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes =
-            self.with(py, |own| serde_json::to_vec(&own.snapshot()).map_err(|why| Trouble::new(Kind::Internal, why)))?;
+        let bytes = self.with_locked(py, |own| {
+            serde_json::to_vec(&own.snapshot()).map_err(|why| Trouble::new(Kind::Internal, why))
+        })?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -314,7 +315,7 @@ impl Conversation {
     /// acting on the outcome that they led to. ``Engine.replay`` restores the conversation from
     /// them.
     fn take_log(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             let mut lines = String::new();
             for record in own.take_log(now_ms()) {
                 lines += &serde_json::to_string(&record).map_err(|why| Trouble::new(Kind::Internal, why))?;
@@ -326,7 +327,7 @@ impl Conversation {
 
     /// A copy of the conversation with its own id, which continues independently.
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
-        self.with(py, |own| Ok(Self::from(own.fork())))
+        self.with_locked(py, |own| Ok(Self::from(own.fork())))
     }
 
     /// A new conversation for a sub-agent that may use only these tools.
@@ -335,7 +336,7 @@ impl Conversation {
     ///     ``expand_tools`` among them, it folds.
     /// :raises StartError: a name is neither a tool of this conversation nor a meta-tool.
     fn child(&self, py: Python<'_>, allowed: Sequence<String>) -> PyResult<Self> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             let allowed: Vec<&str> = allowed.0.iter().map(String::as_str).collect();
             own.child(&allowed).map(Self::from).map_err(|why| Trouble::new(Kind::Start, why))
         })
@@ -344,51 +345,51 @@ impl Conversation {
     /// The cost of the array to send: ``(tokens, meter)`` as in ``toolfold.tokens``. tokens is None
     /// if the array contains something that cannot be counted offline.
     fn tokens(&self, py: Python<'_>) -> PyResult<(Option<usize>, String)> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             let (wire, model) = (own.wire(), own.model().map(str::to_owned));
-            Ok(crate::tokens::count(&own.tools(), wire, model.as_deref()))
+            Ok(crate::tokens::count_array(&own.tools(), wire, model.as_deref()))
         })
     }
 
     /// The host's id of the conversation; empty if it has none.
     #[getter]
     fn id(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| Ok(own.id().to_owned()))
+        self.with_locked(py, |own| Ok(own.id().to_owned()))
     }
 
     /// The API: openai-chat, openai-responses, anthropic, gemini or mcp.
     #[getter]
     fn wire(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.with(py, |own| Ok(own.wire().name()))
+        self.with_locked(py, |own| Ok(own.wire().name()))
     }
 
     /// The model; None if the host did not name one.
     #[getter]
     fn model(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        self.with(py, |own| Ok(own.model().map(str::to_owned)))
+        self.with_locked(py, |own| Ok(own.model().map(str::to_owned)))
     }
 
     /// The arm for the conversation's life; never ``auto``.
     #[getter]
     fn arm(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| Ok(own.arm().to_string()))
+        self.with_locked(py, |own| Ok(own.arm().to_string()))
     }
 
     /// The arm and its reason, in one sentence.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| Ok(own.explain()))
+        self.with_locked(py, |own| Ok(own.explain()))
     }
 
     /// What this wire does not support or advises against: a list of dicts with code, severity,
     /// place, message, help.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
-        let text = self.with(py, |own| Ok(serde_json::to_string(&own.diagnostics()).unwrap_or_default()))?;
+        let text = self.with_locked(py, |own| Ok(serde_json::to_string(&own.diagnostics()).unwrap_or_default()))?;
         dicts(py, &text)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             Ok(format!(
                 "Conversation(id={:?}, wire={:?}, arm={:?})",
                 own.id(),

@@ -119,7 +119,7 @@ impl Presented {
     }
 
     /// A new conversation. Reports which arm arm auto chose, and why.
-    pub(super) fn start(&self) -> Result<Conversation, Failure> {
+    pub(super) fn start_conversation(&self) -> Result<Conversation, Failure> {
         let conversation = self.started()?;
         if self.engine.arm() == Arm::Auto && self.engine.folds() && conversation.variant().is_none() {
             let message = format!("arm auto takes {}: {}", conversation.arm(), conversation.reason());

@@ -59,7 +59,7 @@ impl<R: BufRead> Records<R> {
             self.at += (read + skipped) as u64;
             let read = match skipped {
                 0 if bytes.iter().all(u8::is_ascii_whitespace) => continue,
-                0 => record(&bytes),
+                0 => parse_record(&bytes),
                 _ => Err(Bad { message: format!("is longer than {} MiB", MAX_RECORD >> 20), begins: false }),
             };
             return Ok(Some(Entry { line: self.line, at, torn, read }));
@@ -77,7 +77,7 @@ struct Version {
     event: Option<serde_json::Value>,
 }
 
-fn record(bytes: &[u8]) -> Result<Box<LogRecord>, Bad> {
+fn parse_record(bytes: &[u8]) -> Result<Box<LogRecord>, Bad> {
     // The start of every record, or the zero bytes that some disks leave at the end of a file after
     // a power failure.
     let begins = bytes.iter().all(|byte| *byte == 0)

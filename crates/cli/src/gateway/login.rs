@@ -97,7 +97,7 @@ pub(super) fn log_in(args: &LoginArgs) -> Outcome {
         } else {
             emit(&format!("Open this address to log in to {BOLD}{}{BOLD:#}:\n\n  {address}\n\n", visible(&name)))
         };
-        if !args.no_browser && !opened(address) {
+        if !args.no_browser && !open_browser(address) {
             warn("cannot open a browser: open the address yourself");
         }
     };
@@ -109,7 +109,7 @@ pub(super) fn log_in(args: &LoginArgs) -> Outcome {
         emit_json(&json!({"server": name, "issuer": done.issuer, "resource": done.resource, "scopes": done.scopes,
             "until": done.until_ms.map(time), "renewable": done.can_renew}))?;
     } else {
-        emit(&said(&name, &done))?;
+        emit(&login_summary(&name, &done))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -127,7 +127,7 @@ pub(super) fn log_out(args: &LogoutArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn said(name: &str, done: &LoggedIn) -> String {
+fn login_summary(name: &str, done: &LoggedIn) -> String {
     let mut out = format!("{GOOD}logged in{GOOD:#} to {} by {}\n", visible(name), visible(&done.issuer));
     if !done.scopes.is_empty() {
         out.push_str(&format!("  scopes: {}\n", visible(&done.scopes.join(" "))));
@@ -171,7 +171,7 @@ impl ServerArgs {
 }
 
 /// Opens an address in the user's browser. Returns whether a program was started.
-fn opened(address: &str) -> bool {
+fn open_browser(address: &str) -> bool {
     // No shell is involved: an address may contain characters with a special meaning.
     let (program, args): (&str, &[&str]) = match std::env::consts::OS {
         "macos" => ("open", &[]),

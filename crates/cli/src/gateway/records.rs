@@ -10,7 +10,7 @@ use toolfold_gateway::settings::{Origin, ServerSettings, glob_fits};
 
 /// A warning for each record with the unqualified name of a tool: it does not apply to server
 /// tools, which policy knows as `mcp:SERVER/NAME`.
-pub(super) fn plain(policy: &Policy, origins: &BTreeMap<String, Origin>) -> Vec<Diagnostic> {
+pub(super) fn unqualified_records(policy: &Policy, origins: &BTreeMap<String, Origin>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for file in policy.files() {
         for name in file.capabilities.keys() {

@@ -28,9 +28,9 @@ impl Telemetry {
     }
 
     /// Sends the remaining data.
-    pub(super) fn end(&self) {
+    pub(super) fn flush(&self) {
         if let Some(own) = &self.0 {
-            own.end();
+            own.flush();
         }
     }
 }
@@ -49,5 +49,5 @@ impl Telemetry {
     }
 
     /// Does nothing.
-    pub(super) fn end(&self) {}
+    pub(super) fn flush(&self) {}
 }

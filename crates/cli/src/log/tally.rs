@@ -118,7 +118,7 @@ struct Reading {
 
 impl Reader {
     /// Adds a record. Returns a note if its position in the log is unusual.
-    pub(super) fn take(&mut self, record: &LogRecord) -> Option<String> {
+    pub(super) fn take_record(&mut self, record: &LogRecord) -> Option<String> {
         self.records += 1;
         let begins = matches!(record.event, Event::Started { .. } | Event::Forked { .. });
         let at = match self.current.get(&record.conversation) {
@@ -131,7 +131,7 @@ impl Reader {
         };
         let reading = self.conversations.get_mut(at)?;
         let expected = std::mem::replace(&mut reading.next, record.seq.saturating_add(1));
-        reading.take(record);
+        reading.tally_record(record);
         let gap = record.seq != expected;
         gap.then(|| format!("record {} is out of order: expected record {expected}", record.seq))
     }
@@ -156,7 +156,7 @@ impl LogReport {
     /// The sum of all conversations.
     pub(super) fn sum(&self) -> Counts {
         let mut sum = Counts::default();
-        self.totals.iter().for_each(|total| sum.add(&total.counts));
+        self.totals.iter().for_each(|total| sum.add_counts(&total.counts));
         sum
     }
 }
@@ -168,7 +168,7 @@ fn totals(conversations: &[Told]) -> Vec<Total> {
         let new = || Total { arm: arm.clone(), variant: variant.clone(), conversations: 0, counts: Counts::default() };
         let total = totals.entry((arm.clone(), variant.clone())).or_insert_with(new);
         total.conversations += 1;
-        total.counts.add(&told.counts);
+        total.counts.add_counts(&told.counts);
     }
     totals.into_values().collect()
 }
@@ -201,7 +201,7 @@ impl Reading {
         Self { told, next: 0, waiting: IndexSet::new(), counted: BTreeSet::new() }
     }
 
-    fn take(&mut self, record: &LogRecord) {
+    fn tally_record(&mut self, record: &LogRecord) {
         self.told.last = time(record.at_ms);
         let counts = &mut self.told.counts;
         match &record.event {
@@ -263,7 +263,7 @@ impl Counts {
         *sum = sum.saturating_add(more);
     }
 
-    fn add(&mut self, other: &Self) {
+    fn add_counts(&mut self, other: &Self) {
         self.arrays += other.arrays;
         for (meter, tokens) in &other.array_tokens {
             self.add_tokens(meter, *tokens);

@@ -18,7 +18,8 @@ pub(super) fn exact(text: &str, value: &serde_json::Value) -> Box<RawValue> {
 
 /// JSON text without white space between its tokens, unchanged if it already has none.
 pub(super) fn one_line(text: &str) -> Box<RawValue> {
-    let whole = (!text.contains('\n') && !text.contains('\r')).then(|| RawValue::from_string(text.to_owned()).ok()).flatten();
+    let whole =
+        (!text.contains('\n') && !text.contains('\r')).then(|| RawValue::from_string(text.to_owned()).ok()).flatten();
     whole.unwrap_or_else(|| exact(text, &serde_json::Value::Null))
 }
 

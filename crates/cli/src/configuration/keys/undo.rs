@@ -1,6 +1,6 @@
 //! `[undo]`: limits of the snapshots that undo uses.
 
-use super::super::parse::{period, put};
+use super::super::parse::{parse_into, period};
 use super::super::scope::Scope;
 use super::super::units::size;
 use super::keys;
@@ -27,18 +27,18 @@ keys! {
         flag: "--undo-limit",
         default: "64MiB",
         help: "maximum size of one call's snapshot; 0 disables snapshots",
-        store: |settings, text| put(&mut settings.undo.limit, text, size),
+        store: |settings, text| parse_into(&mut settings.undo.limit, text, size),
     }
     TOTAL = "undo.total" {
         scope: LIMITS,
         default: "1GiB",
         help: "maximum size of all snapshots; the oldest are removed first",
-        store: |settings, text| put(&mut settings.undo.total, text, size),
+        store: |settings, text| parse_into(&mut settings.undo.total, text, size),
     }
     KEEP = "undo.keep" {
         scope: LIMITS,
         default: "7d",
         help: "how long a snapshot is stored",
-        store: |settings, text| put(&mut settings.undo.keep, text, period),
+        store: |settings, text| parse_into(&mut settings.undo.keep, text, period),
     }
 }

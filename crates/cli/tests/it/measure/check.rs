@@ -119,11 +119,19 @@ fn exit_codes_distinguish_the_causes() {
         (vec!["--report", "pdf=x"], 2, "there is no format `pdf`"),
         (vec!["--lock", "none.lock"], 2, "there is no none.lock"),
         (vec!["--lock", "none.lock", "--max-tool", "100000"], 0, ""),
-        (vec!["--meter", "json/o200k_base"], 3, "created with meter `billed:openai-chat/gpt-4.1`, not `json/o200k_base`"),
+        (
+            vec!["--meter", "json/o200k_base"],
+            3,
+            "created with meter `billed:openai-chat/gpt-4.1`, not `json/o200k_base`",
+        ),
         (vec!["--model", "gpt-5.4"], 3, "was created with no model, not `gpt-5.4`"),
         (vec!["--arm", "stable"], 3, "created with arm `auto`, not `stable`"),
         (vec!["--wire", "anthropic"], 3, "created with wire `openai-chat`, not `anthropic`"),
-        (vec!["--lock", "none.lock", "--max-tool", "9999", "--model", "unheard-of"], 3, "billing of tokens of `unheard-of`"),
+        (
+            vec!["--lock", "none.lock", "--max-tool", "9999", "--model", "unheard-of"],
+            3,
+            "billing of tokens of `unheard-of`",
+        ),
     ] {
         let (found, out, err) = check(&more);
         assert_eq!(found, code, "{more:?}\n{out}{err}");

@@ -177,12 +177,7 @@ fn hostile_files_are_reported_by_line() {
         ),
         ("deep", [b"[".repeat(100_000), b"\n".to_vec(), good.as_bytes().to_vec()].concat(), 0, "nested too deeply"),
         ("a document", document.as_bytes().to_vec(), 0, "from 1 call in 1 session"),
-        (
-            "a document cut off",
-            document.as_bytes()[..document.len() - 9].to_vec(),
-            1,
-            "the input contains no call",
-        ),
+        ("a document cut off", document.as_bytes()[..document.len() - 9].to_vec(), 1, "the input contains no call"),
         ("empty", vec![], 1, "the input contains no call of these tools"),
         ("blank", b"\n\n \n".to_vec(), 1, "the input contains no call"),
         ("other tools", b"{\"tool\": \"launch_rocket\", \"session\": 1}\n".to_vec(), 1, "check --tools"),

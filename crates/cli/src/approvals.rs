@@ -150,8 +150,7 @@ pub(super) fn run_approvals(command: &ApprovalsCommand) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The gate and the approver of the store. The approver acts in the name of the user who has the
-/// key.
+/// The gate and the approver of the store. The approver acts for the user who has the key.
 fn handles(rest: &ListArgs, key: &KeyArgs) -> Result<(Gate, Approver), Failure> {
     let store = rest.store.to_write()?;
     key.require(&store, &rest.store.flag())?;

@@ -104,8 +104,7 @@ pub(super) fn run_audit(command: &AuditCommand) -> Outcome {
 fn tail(args: &TailArgs) -> Result<(), Failure> {
     let store = args.rest.store.to_read()?;
     let count = store.count().map_err(failure)?;
-    // If records are missing, the last number exceeds their count; reading to the end still finds
-    // them.
+    // If records are missing, the last number exceeds their count; reading on still finds them.
     let mut after = count.saturating_sub(u64::try_from(args.n).unwrap_or(u64::MAX));
     let mut last: Vec<Sealed> = Vec::new();
     while let Some(page) = next_page(&store, &mut after)? {
@@ -129,8 +128,8 @@ fn record_row(record: &Sealed) -> [String; 6] {
     let about = about.unwrap_or(&entry.call_id);
     let what = [entry.decision.as_deref(), entry.outcome.as_deref(), entry.rule.as_deref()];
     let what: Vec<&str> = what.into_iter().flatten().collect();
-    let seen = |text: &str| visible(text).into_owned();
-    [record.seq.to_string(), time(entry.time_ms), kind, seen(&entry.tool), seen(about), cut_for_list(&what.join(": "))]
+    let [tool, about] = [entry.tool.as_str(), about].map(|text| visible(text).into_owned());
+    [record.seq.to_string(), time(entry.time_ms), kind, tool, about, cut_for_list(&what.join(": "))]
 }
 
 /// What `verify --json` prints.

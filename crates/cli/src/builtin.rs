@@ -12,16 +12,13 @@ pub(super) const EXCEL_TOOLS: &str = toolfold::excel::TOOLS;
 /// The name of the built-in tools in diagnostics.
 pub(super) const EXCEL_TOOLS_FILE: &str = "profiles/excel/tools.json";
 
-/// The profile of the built-in tools.
 pub(super) const EXCEL_PROFILE: &str = "excel";
 
-/// The built-in profiles.
 pub(super) const PROFILES: [Builtin; 2] = [
     Builtin { name: EXCEL_PROFILE, file: "profiles/excel/profile.toml", text: toolfold::excel::PROFILE },
     Builtin { name: "excel-original", file: "profiles/excel/original.toml", text: toolfold::excel::ORIGINAL_PROFILE },
 ];
 
-/// The policy of the built-in tools.
 pub(super) const EXCEL_POLICY: &str = toolfold::excel::POLICY;
 /// The name of the built-in policy in diagnostics.
 pub(super) const EXCEL_POLICY_FILE: &str = "profiles/excel/policy.toml";

@@ -135,8 +135,7 @@ fn captured(list: &str, servers: IndexMap<String, Server>, date: Option<String>)
     Ok(format!("{{\"tools\":[\n{}\n],\n\"_meta\":{meta}}}\n", lines.join(",\n")))
 }
 
-/// A tool on one line. A tool on several lines is rewritten with the same numbers and the same
-/// order of members.
+/// A tool on one line, with the same numbers and the same order of members.
 fn one_line(tool: &str) -> String {
     if !tool.contains('\n') && !tool.contains('\r') {
         return tool.to_owned();
@@ -155,13 +154,13 @@ fn one_line(tool: &str) -> String {
 
 fn server(own: &Served) -> Server {
     let hello: Value = serde_json::from_str(&own.list.hello).unwrap_or_default();
-    let in_meta = || hello.get("_meta")?.get("io.modelcontextprotocol/serverInfo");
+    let in_meta = hello.get("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/serverInfo"));
     let (command, url) = match &own.target {
         Target::Stdio { command, args, .. } => (Some(without_secrets(command, args)), None),
         Target::Http { url, .. } => (None, Some(url_without_secrets(url))),
     };
     Server {
-        server_info: hello.get("serverInfo").or_else(in_meta).cloned(),
+        server_info: hello.get("serverInfo").or(in_meta).cloned(),
         protocol_version: own.list.protocol(),
         command,
         url,
@@ -199,7 +198,6 @@ fn url_without_secrets(url: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// The date, if it is valid.
 fn date(text: &str) -> Result<String, String> {
     text.parse::<jiff::civil::Date>().map(|date| date.to_string()).map_err(|_| "write it as 2026-11-23".to_owned())
 }

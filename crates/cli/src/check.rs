@@ -85,7 +85,6 @@ pub(super) struct CheckArgs {
     report: Vec<ReportFile>,
 }
 
-/// A format of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Form {
     /// Text for a terminal
@@ -171,8 +170,7 @@ pub(super) fn run_check(args: &CheckArgs) -> Outcome {
             "create it with toolfold lock and commit it, or set an absolute budget such as --max-first-turn 4000",
         ));
     }
-    // Without a budget that needs it, the lock neither determines what is counted nor causes
-    // errors.
+    // Without a budget that needs it, the lock has no effect.
     let locked = locked.filter(|_| budgets.need_lock());
     let wanted = args.measured.wanted(&config, locked.as_ref().map(|own| (&own.lock, own.file.as_str())))?;
     let input = Input::load(config)?;

@@ -1,5 +1,4 @@
-//! Checkpoints: the number and hash of a record, stored where a process with access to the store
-//! cannot write.
+//! Checkpoints: number and hash of a record, stored where users of the store cannot write.
 #![allow(
     clippy::disallowed_methods,
     reason = "this module is an edge: it writes the files that checkpoints are kept in"
@@ -31,15 +30,18 @@ pub(super) fn known(given: &str) -> Result<Vec<Checkpoint>, Failure> {
         return parse_checkpoint(given).map(|one| vec![one]).map_err(|why| Failure::usage(why).help(HELP));
     }
     let text = read_text(given, MAX_BYTES)?;
-    let bad = |code, place: Place, why: &str| Failure::bad(vec![Diagnostic::error(code, place, why).help(HELP)]);
-    let lines = text.lines().map(str::trim).enumerate();
-    let known = lines
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-        .map(|(at, line)| {
-            parse_checkpoint(line).map_err(|why| bad("bad-checkpoint", Place::file(given).line_column(at + 1, 1), &why))
-        })
-        .collect::<Result<Vec<Checkpoint>, Failure>>()?;
-    if known.is_empty() { Err(bad("no-checkpoint", Place::file(given), "contains no checkpoint")) } else { Ok(known) }
+    let mut known = Vec::new();
+    for (at, line) in text.lines().map(str::trim).enumerate() {
+        if !line.is_empty() && !line.starts_with('#') {
+            let place = Place::file(given).line_column(at + 1, 1);
+            let bad = |why| Failure::in_file("bad-checkpoint", place, why).help(HELP);
+            known.push(parse_checkpoint(line).map_err(bad)?);
+        }
+    }
+    if known.is_empty() {
+        return Err(Failure::in_file("no-checkpoint", Place::file(given), "contains no checkpoint").help(HELP));
+    }
+    Ok(known)
 }
 
 fn parse_checkpoint(text: &str) -> Result<Checkpoint, String> {

@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::disk::folder_variable;
 use super::input::read_text;
 use super::output::Failure;
 use crate::configuration::{CONFIG_FILE, Config, ConfigFile, ConfigScope};
 use toolfold::profile::MAX_PROFILE_BYTES;
 
-/// A configuration file and its text.
 pub(super) struct FoundFile {
     text: String,
     name: String,
@@ -58,8 +58,7 @@ fn workspaces(own: &FoundFile) -> Vec<PathBuf> {
     config.settings.trust.workspaces.iter().map(|folder| real(Path::new(&expanded(folder)))).collect()
 }
 
-/// Whether the user's own configuration trusts a folder. A configuration that cannot be read trusts
-/// none.
+/// Whether the user's configuration trusts a folder. An unreadable configuration trusts none.
 pub(super) fn trusts(folder: &Path) -> bool {
     let own = user_file().filter(|file| file.is_file());
     let read =
@@ -71,11 +70,6 @@ pub(super) fn trusts(folder: &Path) -> bool {
 pub(super) fn user_file() -> Option<PathBuf> {
     let configs = folder_variable("XDG_CONFIG_HOME").or_else(|| Some(folder_variable("HOME")?.join(".config")))?;
     Some(configs.join("toolfold").join(CONFIG_FILE))
-}
-
-/// The absolute path in an environment variable.
-fn folder_variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// The nearest folder with a configuration, the working directory or one above it, and whether it

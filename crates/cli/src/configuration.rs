@@ -131,15 +131,13 @@ impl Config {
         Self { serves: true, ..self }
     }
 
-    /// The policies of individual servers, by server name; none unless this is a gateway's
-    /// configuration.
+    /// The policies of individual servers, by server name; none unless this is a gateway.
     pub fn server_policies(&self) -> impl Iterator<Item = (&str, &str)> {
         let servers = self.servers.iter().filter(|_| self.serves);
         servers.filter_map(|(name, own)| Some((name.as_str(), own.policy.as_deref()?)))
     }
 
-    /// The profiles of individual servers, by server name; none unless this is a gateway's
-    /// configuration.
+    /// The profiles of individual servers, by server name; none unless this is a gateway.
     pub fn server_profiles(&self) -> impl Iterator<Item = (&str, &str)> {
         let servers = self.servers.iter().filter(|_| self.serves);
         servers.filter_map(|(name, own)| Some((name.as_str(), own.profile.as_deref()?)))
@@ -168,8 +166,7 @@ impl Config {
         self.texts.get(key.name).map_or("", |setting| setting.value.as_str())
     }
 
-    /// The value of a key as text if a source sets it, even to an empty one; `None` for the
-    /// default.
+    /// The value of a key as text if a source sets it, even to an empty one; else `None`.
     #[must_use]
     pub fn given(&self, key: &Key) -> Option<&str> {
         (*self.origin(key) != Origin::Default).then(|| self.value_text(key))

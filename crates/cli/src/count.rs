@@ -79,7 +79,6 @@ pub(super) fn run(args: &CountArgs) -> Outcome {
     Ok(if totals.uncounted > 0 { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
-/// Text for standard output.
 struct Output {
     json: bool,
     text: String,

@@ -5,6 +5,7 @@
 pub(super) mod own_program;
 
 use std::io::ErrorKind;
+use std::path::PathBuf;
 
 use toolfold::policy::Disk;
 use toolfold::policy::links::{DiskEntry, EntryKind};
@@ -19,6 +20,17 @@ pub(super) fn home() -> Option<String> {
     std::env::var("HOME").ok().filter(|home| home.starts_with('/'))
 }
 
+/// The value of an environment variable; `None` if it is not set or empty.
+pub(super) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The absolute path in an environment variable.
+pub(super) fn folder_variable(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::var_os(name)?);
+    path.is_absolute().then_some(path)
+}
+
 /// A path made absolute, otherwise as written.
 pub(super) fn absolute(path: &str) -> Option<String> {
     std::path::absolute(path).ok().map(|path| path.to_string_lossy().into_owned())
@@ -31,9 +43,19 @@ pub struct OwnDisk;
 /// Maximum number of names read from one folder.
 const MOST_NAMES: usize = 10_000;
 
+/// The name and kind of an entry. The entry contains its type; the file is not examined.
+fn named_kind(entry: &std::fs::DirEntry) -> Option<(String, EntryKind)> {
+    let kind = match entry.file_type() {
+        Ok(kind) if kind.is_symlink() => EntryKind::Link,
+        Ok(kind) if kind.is_dir() => EntryKind::MayBeFolder,
+        Ok(_) => EntryKind::File,
+        Err(_) => EntryKind::Unknown,
+    };
+    Some((entry.file_name().into_string().ok()?, kind))
+}
+
 impl OwnDisk {
-    /// Whether this system's paths have the form that policy supports: they begin with `/`, and `/`
-    /// separates segments.
+    /// Whether paths have the form that policy supports: absolute ones begin with `/`.
     pub const CAN_LOOK: bool = cfg!(unix);
 }
 
@@ -55,8 +77,8 @@ impl Disk for OwnDisk {
     fn names(&self, folder: &str) -> Option<Vec<String>> {
         match std::fs::read_dir(folder) {
             Ok(entries) => {
-                let name = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
-                let names: Option<Vec<String>> = entries.take(MOST_NAMES + 1).map(name).collect();
+                let names: Option<Vec<String>> =
+                    entries.take(MOST_NAMES + 1).map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
                 names.filter(|names| names.len() <= MOST_NAMES)
             }
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(Vec::new()),
@@ -70,18 +92,7 @@ impl Disk for OwnDisk {
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Some(Vec::new()),
             Err(_) => return None,
         };
-        let read = |entry: std::io::Result<std::fs::DirEntry>| {
-            let entry = entry.ok()?;
-            // The directory entry contains the type; no file is examined individually.
-            let kind = match entry.file_type() {
-                Ok(kind) if kind.is_symlink() => EntryKind::Link,
-                Ok(kind) if kind.is_dir() => EntryKind::MayBeFolder,
-                Ok(_) => EntryKind::File,
-                Err(_) => EntryKind::Unknown,
-            };
-            Some((entry.file_name().into_string().ok()?, kind))
-        };
-        let all: Option<Vec<_>> = entries.take(MOST_NAMES + 1).map(read).collect();
+        let all: Option<Vec<_>> = entries.take(MOST_NAMES + 1).map(|entry| named_kind(&entry.ok()?)).collect();
         all.filter(|all| all.len() <= MOST_NAMES)
     }
 

@@ -1,5 +1,4 @@
-//! The input of a command: tools from their source, and a profile from a file, standard input or
-//! the binary.
+//! The input of a command: tools and a profile.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that reads files and the environment")]
 
 use std::collections::BTreeMap;
@@ -14,6 +13,7 @@ use super::output::{Failure, progress, say_all};
 use super::source::{self, SourceArgs, Text};
 use crate::configuration::keys::presentation::Presentation;
 use crate::configuration::{Config, ConfigFile, Flag, Key, keys};
+use crate::disk::variable;
 use toolfold::catalog::{Catalog, Format};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
 use toolfold::engine::{Engine, EngineBuilder, SkillLayer};
@@ -76,7 +76,7 @@ impl InputArgs {
         let flags: Vec<(&'static Key, String)> = flags.collect();
         let found = super::config_files::find_config_files(self.config.as_deref())?;
         let files: Vec<ConfigFile<'_>> = found.iter().map(FoundFile::as_file).collect();
-        let loaded = Config::resolve(&files, |name| std::env::var(name).ok().filter(|value| !value.is_empty()), &flags);
+        let loaded = Config::resolve(&files, variable, &flags);
         let mut errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
         let in_file = errors.any(|diagnostic| diagnostic.place.file.is_some());
         if !loaded.has_errors() {
@@ -142,8 +142,7 @@ impl Input {
         say_all(&worth);
     }
 
-    /// An engine for one arm that does not validate calls. With the profile off, every arm is arm
-    /// full.
+    /// An engine for one arm that does not validate calls. Without a profile, every arm is full.
     pub(super) fn engine(&self, arm: Arm) -> Result<Engine, Failure> {
         Self::built(self.measured(arm))
     }
@@ -233,7 +232,7 @@ fn imported(source: &Text, format: Option<Format>) -> Result<(Catalog, Vec<Diagn
     }
     if loaded.value.is_empty() {
         let message = "the tool list is empty: there is nothing to fold";
-        return Err(Failure::bad(vec![Diagnostic::error("no-tools", Place::file(name), message)]));
+        return Err(Failure::in_file("no-tools", Place::file(name), message));
     }
     Ok((loaded.value, loaded.diagnostics))
 }
@@ -270,11 +269,7 @@ pub(super) fn read_text(file: &str, limit: usize) -> Result<String, Failure> {
     if file == "-" {
         std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(|why| unreadable(file, &why))?;
     } else {
-        let opened = File::open(file).map_err(|why| unreadable(file, &why))?;
-        if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
-            return Err(unusable(file, "unreadable", "is a folder, not a file", "name a file in it"));
-        }
-        opened.take(most).read_to_end(&mut bytes).map_err(|why| unreadable(file, &why))?;
+        open_file(file)?.take(most).read_to_end(&mut bytes).map_err(|why| unreadable(file, &why))?;
     }
     if bytes.len() > limit {
         let message = format!("is larger than the {} MiB limit", limit / 1024 / 1024);
@@ -285,6 +280,15 @@ pub(super) fn read_text(file: &str, limit: usize) -> Result<String, Failure> {
         let message = format!("is not UTF-8: byte {at} is is invalid");
         unusable(file, "not-utf8", &message, "save it as UTF-8")
     })
+}
+
+/// Opens a file; a folder is an error.
+pub(super) fn open_file(file: &str) -> Result<File, Failure> {
+    let opened = File::open(file).map_err(|why| unreadable(file, &why))?;
+    if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
+        return Err(unusable(file, "unreadable", "is a folder, not a file", "name a file in it"));
+    }
+    Ok(opened)
 }
 
 /// The error for a file that cannot be read.

@@ -90,8 +90,7 @@ impl Layers {
 /// may receive the decision on another session's request if both have the same secret.
 pub(super) const SECRET: &str = "TOOLFOLD_SESSION_SECRET";
 
-/// Identifies the channel of a session: the digest of the host's secret, or of random bits that no
-/// other process has.
+/// Identifies the channel of a session by the host's secret, or by random bits.
 fn channel(id: &str) -> Result<String, Failure> {
     let secret = match std::env::var_os(SECRET).filter(|secret| !secret.is_empty()) {
         Some(secret) => format!("{:x?}", secret.as_encoded_bytes()),
@@ -157,8 +156,7 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     let mut files = Vec::new();
     for (file, scope) in own.into_iter().chain(project) {
         let loaded = load_policy_of(file, scope)?;
-        // A policy with errors is reported and still used: until it is fixed, every call requires
-        // approval.
+        // A policy with errors is still used: until it is fixed, every call requires approval.
         say_all(&loaded.diagnostics);
         files.push(loaded.value);
     }
@@ -199,8 +197,7 @@ pub(super) fn context(own: &[&Path]) -> Context {
     }
 }
 
-/// The paths that no call may write: these files, and the files that SQLite creates next to a
-/// store.
+/// The paths that no call may write: these files, and SQLite's files next to a store.
 fn protected(files: &[&Path]) -> Vec<String> {
     let written = files.iter().filter_map(|file| std::path::absolute(file).ok());
     let real = files.iter().filter_map(|file| std::fs::canonicalize(file).ok());

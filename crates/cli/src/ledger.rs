@@ -6,6 +6,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::output::Failure;
+use crate::disk::folder_variable;
 use toolfold::diagnostic::visible;
 use toolfold::policy::audit::Sealed;
 use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore, StoreError, StoreErrorKind};
@@ -14,7 +15,6 @@ use toolfold::store::SqliteStore;
 /// Number of records read at once.
 const PAGE: usize = 1_000;
 
-/// Which store.
 #[derive(Debug, Args)]
 pub(super) struct StoreArgs {
     /// The store [default: toolfold/approvals.sqlite in the user's state folder]
@@ -99,12 +99,10 @@ pub(super) fn make_store(path: Option<&str>) -> Result<(SqliteStore, PathBuf), F
 
 /// `$XDG_STATE_HOME/toolfold/approvals.sqlite`, else `~/.local/state/…` (XDG Base Directory 0.8);
 /// on Windows `%LOCALAPPDATA%`. Never inside the workspace.
-#[allow(clippy::disallowed_methods, reason = "an edge: this is where the environment is read")]
 pub(super) fn default_store() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = folder("XDG_STATE_HOME")
-        .or_else(|| folder("LOCALAPPDATA"))
-        .or_else(|| folder("HOME").map(|home| home.join(".local/state")))?;
+    let state = folder_variable("XDG_STATE_HOME")
+        .or_else(|| folder_variable("LOCALAPPDATA"))
+        .or_else(|| Some(folder_variable("HOME")?.join(".local/state")))?;
     Some(state.join("toolfold/approvals.sqlite"))
 }
 
@@ -163,8 +161,7 @@ fn store_failure(why: &StoreError) -> Failure {
     })
 }
 
-/// The next records after the number `after`, which is set to that of the last one. `None` at the
-/// end.
+/// The next records after the number `after`, which is updated. `None` at the end.
 pub(crate) fn next_page(store: &SqliteStore, after: &mut u64) -> Result<Option<Vec<Sealed>>, Failure> {
     let page = store.records(*after, PAGE).map_err(failure)?;
     Ok(page.last().map(|last| last.seq).map(|last| {

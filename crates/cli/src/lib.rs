@@ -40,6 +40,7 @@ mod reference;
 mod report;
 mod session;
 mod sim;
+mod similar;
 mod skills;
 mod source;
 mod suggest;
@@ -180,13 +181,11 @@ pub fn main() -> ExitCode {
     run_with(std::env::args_os())
 }
 
-/// Runs a command with the given arguments, the program's name first. It prints, and never exits
-/// the process.
+/// Runs a command with these arguments, the program's name first. It never exits the process.
 #[must_use]
 pub fn run_with(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    // Clap prints help and usage errors while it parses the arguments, so the colour is determined
-    // first.
+    // Clap prints help and errors while it parses, so the colour is determined first.
     let wanted = color_in(args.iter().map(|arg| arg.to_string_lossy().into_owned()));
     anstream::ColorChoice::from(wanted).write_global();
     let mut command = help::with_groups(Cli::command()).color(match wanted {
@@ -258,8 +257,7 @@ mod tests {
 
     use super::{Cli, help};
 
-    /// If standard output is not a terminal, help is wrapped at 100 columns: a wrapped example
-    /// could not be copied.
+    /// Without a terminal, help is wrapped at 100 columns, and a wrapped example cannot be copied.
     const COLUMNS: usize = 100;
 
     /// Every command with its full name, the top one first.

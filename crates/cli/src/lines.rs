@@ -1,12 +1,9 @@
-//! JSON lines from a file or standard input, read one by one, so that a pipe gets its answers
-//! immediately.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads files")]
+//! JSON lines from a file or standard input, read one by one, so that pipes work.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
 use super::output::Failure;
-use toolfold::diagnostic::{Diagnostic, Place};
+use crate::input::open_file;
 
 /// Maximum length of a line in bytes.
 pub(super) const MAX_LINE: usize = 32 * 1024 * 1024;
@@ -29,19 +26,8 @@ pub(super) struct Line {
 impl Lines {
     /// Opens a file; `-` is standard input.
     pub(super) fn open_lines(file: &str) -> Result<Self, Failure> {
-        let unreadable = |why: &str, help: &str| {
-            Failure::bad(vec![Diagnostic::error("unreadable", Place::file(file), why).help(help)])
-        };
-        let source: Box<dyn BufRead> = if file == "-" {
-            Box::new(std::io::stdin().lock())
-        } else {
-            let opened =
-                File::open(file).map_err(|why| unreadable(&format!("cannot be read: {why}"), "check the path"))?;
-            if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
-                return Err(unreadable("is a folder, not a file", "name a file in it"));
-            }
-            Box::new(BufReader::new(opened))
-        };
+        let source: Box<dyn BufRead> =
+            if file == "-" { Box::new(std::io::stdin().lock()) } else { Box::new(BufReader::new(open_file(file)?)) };
         Ok(Self { source, file: file.to_owned(), number: 0 })
     }
 

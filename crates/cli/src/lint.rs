@@ -15,9 +15,9 @@ use super::source::{self, Source, Text};
 use super::why::meter::MeterArgs;
 use super::why::uncounted;
 use crate::configuration::Config;
+use crate::similar::did_you_mean;
 use toolfold::catalog::{Catalog, Format, MAX_BYTES};
 use toolfold::diagnostic::Severity;
-use toolfold::name::nearest;
 use toolfold::profile::{Assignment, ToolProfile};
 use toolfold::wire::Capabilities;
 use toolfold_measure::lint::{Fixed, Lint, Options, RULES, fix, lint, rule};
@@ -172,12 +172,9 @@ fn known(id: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let shown = toolfold::diagnostic::visible(id);
-    let failure = Failure::usage(format!("unknown rule `{shown}`"));
-    let near = nearest(id, RULES.iter().map(|rule| rule.id), 1);
-    Err(match near.first() {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None => failure.help("`toolfold lint --rules` lists them"),
-    })
+    let help = did_you_mean(id, RULES.iter().map(|rule| rule.id))
+        .unwrap_or_else(|| "`toolfold lint --rules` lists them".to_owned());
+    Err(Failure::usage(format!("unknown rule `{shown}`")).help(help))
 }
 
 /// Fixes the list and reports the changes. Writes only what the flags ask for.

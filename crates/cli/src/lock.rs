@@ -40,19 +40,21 @@ pub(super) fn run_lock(args: &LockArgs) -> Outcome {
     let config = args.measured.config(vec![(&keys::check::LOCK, args.out.clone())])?;
     let file = config.settings.check.lock.clone();
     let mut wanted = args.measured.wanted(&config, None)?;
-    let arm = |name: &String| config.named_arm(name.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")));
-    wanted.add_arms(&args.arms.iter().map(arm).collect::<Result<Vec<_>, Failure>>()?);
+    for name in &args.arms {
+        let arm = config.named_arm(name.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")))?;
+        wanted.add_arms(&[arm]);
+    }
     let input = Input::load(config)?;
     input.say_warnings();
     let lock = wanted.measure(&input)?;
     write_lock(&file, &lock.to_toml())?;
-    let total = |arm: &String| lock.arms.get(arm).map_or(0, |total| total.tokens);
+    let [full, own] = ["full", &lock.arm].map(|arm| lock.arms.get(arm).map_or(0, |total| total.tokens));
     warn(&format!(
         "{}: {} tools, {} tokens on the first turn of arm full, {} of arm {}",
         if file == "-" { "standard output" } else { &file },
         grouped(lock.tools.len()),
-        grouped(total(&"full".to_owned())),
-        grouped(total(&lock.arm)),
+        grouped(full),
+        grouped(own),
         lock.arm
     ));
     Ok(ExitCode::SUCCESS)

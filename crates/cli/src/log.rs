@@ -1,10 +1,8 @@
 //! `toolfold log`: summarizes the conversations of a log.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads logs")]
 
 mod tally;
 mod text;
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::ExitCode;
 
@@ -13,8 +11,9 @@ use clap::Args;
 use self::tally::{LogReport, Reader};
 use super::output::{Failure, Outcome, emit, emit_json, say_all, warn};
 use super::records::{Entry, Records};
+use crate::input::open_file;
+use crate::similar::did_you_mean;
 use toolfold::diagnostic::{Diagnostic, Place};
-use toolfold::name::nearest;
 
 /// Maximum number of invalid lines that are described; the rest are counted.
 const MAX_DESCRIBED: usize = 20;
@@ -47,17 +46,7 @@ pub(super) struct LogArgs {
 pub(super) fn run_log(args: &LogArgs) -> Outcome {
     let report = match args.file.as_str() {
         "-" => read_log(std::io::stdin().lock(), args)?,
-        file => {
-            let unreadable = |why: &str, help: &str| {
-                Failure::bad(vec![Diagnostic::error("unreadable", Place::file(file), why).help(help)])
-            };
-            let opened =
-                File::open(file).map_err(|why| unreadable(&format!("cannot be read: {why}"), "check the path"))?;
-            if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
-                return Err(unreadable("is a folder, not a file", "name a file in it"));
-            }
-            read_log(BufReader::new(opened), args)?
-        }
+        file => read_log(BufReader::new(open_file(file)?), args)?,
     };
     if args.json {
         emit_json(&report)?;
@@ -100,12 +89,9 @@ fn read_log(source: impl BufRead, args: &LogArgs) -> Result<LogReport, Failure> 
     match &args.id {
         None => Ok(report),
         Some(id) => report.only(id).map_err(|known| {
-            let near = nearest(id, known.iter().map(String::as_str), 1).first().map(|near| (*near).to_owned());
-            let failure = Failure::wrong(format!("{}: has no conversation `{id}`", args.file));
-            match near {
-                Some(near) => failure.help(format!("did you mean `{near}`?")),
-                None => failure.help(format!("toolfold log {} lists the conversations", args.file)),
-            }
+            let help = did_you_mean(id, known.iter().map(String::as_str))
+                .unwrap_or_else(|| format!("toolfold log {} lists the conversations", args.file));
+            Failure::wrong(format!("{}: has no conversation `{id}`", args.file)).help(help)
         }),
     }
 }

@@ -1,5 +1,4 @@
-//! Output files: written atomically, through links to their target; devices are written to
-//! directly.
+//! Output files: written atomically, through links to their target; devices directly.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that writes files")]
 
 use std::fs::OpenOptions;

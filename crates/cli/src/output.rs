@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
-use toolfold::diagnostic::{Diagnostic, Severity};
+use toolfold::diagnostic::{Diagnostic, Place, Severity};
 
 /// Headings.
 pub(super) const BOLD: Style = Style::new().bold();
@@ -35,6 +35,11 @@ impl Failure {
     /// The checked input is invalid (exit code 1).
     pub(super) fn bad(diagnostics: Vec<Diagnostic>) -> Self {
         Self { code: 1, diagnostics, message: None, help: None }
+    }
+
+    /// One error in a file (exit code 1).
+    pub(super) fn in_file(code: &'static str, place: Place, message: impl Into<String>) -> Self {
+        Self::bad(vec![Diagnostic::error(code, place, message)])
     }
 
     /// Diagnostics with a specific exit code.
@@ -107,12 +112,10 @@ pub(super) fn emit_data(data: &str) -> Result<bool, Failure> {
     write_to(&mut std::io::stdout().lock(), data)
 }
 
-/// Writes a value as one line of JSON to standard output.
 pub(super) fn emit_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     emit_data(&json_line(value)?).map(drop)
 }
 
-/// A value as one line of JSON.
 pub(super) fn json_line(value: &impl serde::Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string(value).map_err(|why| Failure::wrong(format!("cannot write JSON: {why}")))?;
     Ok(text + "\n")
@@ -130,19 +133,16 @@ pub(super) fn progress(line: &str) {
     }
 }
 
-/// Whether standard output is a terminal.
 pub(super) fn on_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// Prints diagnostics to standard error, each with its help below.
 pub(super) fn say_all(diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
         warn(&describe(diagnostic));
     }
 }
 
-/// A diagnostic as text.
 pub(super) fn describe(diagnostic: &Diagnostic) -> String {
     let style = match diagnostic.severity {
         Severity::Error => BAD,

@@ -104,7 +104,6 @@ struct PolicyArg {
 }
 
 impl PolicyArg {
-    /// The name that was given.
     fn given_name(&self) -> &str {
         self.word.as_deref().or(self.flag.as_deref()).unwrap_or_default()
     }
@@ -183,7 +182,6 @@ fn check_policy(args: &CheckArgs) -> Outcome {
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The tools of a list, with their top-level arguments.
 fn covered(file: &str) -> Result<Vec<Covered>, Failure> {
     let (catalog, _) = load_tools(Some(file), None)?;
     Ok(catalog

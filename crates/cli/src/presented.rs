@@ -48,7 +48,6 @@ pub(super) struct PresentedArgs {
 }
 
 impl PresentedArgs {
-    /// The configuration with these flags.
     pub(super) fn config(&self) -> Result<Config, Failure> {
         self.config_with(Vec::new())
     }
@@ -79,13 +78,11 @@ pub(super) struct Presented {
 }
 
 impl Presented {
-    /// An engine with layers that judge calls.
     pub(super) fn judging(input: &Input, layers: &Layers, id: &str) -> Result<Self, Failure> {
         Self::built(input, layers, id, |builder| builder)
     }
 
-    /// The same engine without compiled schemas: commands that only show tools start in a few
-    /// milliseconds.
+    /// The same engine without compiled schemas, which starts in a few milliseconds.
     pub(super) fn showing(input: &Input, layers: &Layers, id: &str) -> Result<Self, Failure> {
         Self::built(input, layers, id, EngineBuilder::without_validation)
     }

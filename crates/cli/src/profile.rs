@@ -111,8 +111,9 @@ fn check_profile(args: &CheckArgs) -> Outcome {
 fn assign(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> serde_json::Value {
     let assigned = profile.assign(catalog);
     diagnostics.extend(assigned.diagnostics);
-    let count = |tier: Tier| assigned.value.iter().filter(|tool| tool.tier == tier).count();
-    json!({"core": count(Tier::Core), "extended": count(Tier::Extended), "hidden": count(Tier::Hidden)})
+    let [core, extended, hidden] = [Tier::Core, Tier::Extended, Tier::Hidden]
+        .map(|tier| assigned.value.iter().filter(|tool| tool.tier == tier).count());
+    json!({"core": core, "extended": extended, "hidden": hidden})
 }
 
 fn derive(args: &DeriveArgs) -> Outcome {

@@ -10,7 +10,6 @@ use super::lines::not_json;
 /// Maximum length of a record in bytes. A record contains at most one answer or one snapshot.
 const MAX_RECORD: u64 = 256 << 20;
 
-/// A line of a log.
 #[derive(Debug)]
 pub(super) struct Entry {
     /// Its number, from 1; blank lines count.
@@ -67,10 +66,8 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// The versions of records that can be read.
 const READ: [u32; 2] = [OLDEST_LOG_VERSION, LOG_VERSION];
 
-/// A record of any version.
 #[derive(Deserialize)]
 struct Version {
     v: Option<u64>,
@@ -78,8 +75,7 @@ struct Version {
 }
 
 fn parse_record(bytes: &[u8]) -> Result<Box<LogRecord>, Bad> {
-    // The start of every record, or the zero bytes that some disks leave at the end of a file after
-    // a power failure.
+    // The start of a record, or the zero bytes that a power failure leaves at the end of a file.
     let begins = bytes.iter().all(|byte| *byte == 0)
         || READ.into_iter().any(|version| {
             let begin = format!("{{\"v\":{version},");

@@ -1,5 +1,4 @@
-//! `toolfold completions` and `toolfold man`: the reference of the command line for shells and
-//! `man`.
+//! `toolfold completions` and `toolfold man`: the reference for shells and `man`.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it writes pages to a folder")]
 
 use std::path::PathBuf;
@@ -11,7 +10,6 @@ use clap_complete::Shell;
 use super::Cli;
 use super::output::{Failure, Outcome, emit, emit_data};
 
-/// Which shell.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -23,7 +21,6 @@ pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Output folder.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::input::{Input, InputArgs, read_text};
 use super::output::{Failure, Outcome, emit, emit_json, progress, warn};
+use super::why::uncounted;
 use crate::configuration::keys;
 use crate::help;
 use model::{Known, PriceUsed, Report};
@@ -198,10 +199,11 @@ fn requested_arms(args: &SimArgs, arms: Vec<ArmSizes>) -> Result<Vec<ArmSizes>, 
         let message = format!("--arms: a scenario with `sizes` has {}, but not `{unknown}`", names.join(", "));
         return Err(Failure::usage(message));
     }
-    let wanted = |arm: &ArmSizes| {
-        args.arms.is_empty() || arm.name == "full" || args.arms.iter().any(|name| name.trim() == arm.name)
-    };
-    Ok(arms.into_iter().filter(wanted).collect())
+    let mut wanted = arms;
+    if !args.arms.is_empty() {
+        wanted.retain(|arm| arm.name == "full" || args.arms.iter().any(|name| name.trim() == arm.name));
+    }
+    Ok(wanted)
 }
 
 fn play(args: &SimArgs, input: &Input, backend: &Backend<'_>, scenario: Option<&Scenario>) -> Result<Played, Failure> {
@@ -230,8 +232,7 @@ fn play(args: &SimArgs, input: &Input, backend: &Backend<'_>, scenario: Option<&
         }
     }
     let engine = input.engine(Arm::Auto)?;
-    let unmeasured = |why| Failure::unmeasured(format!("cannot be measured: {why}"));
-    let (sizes, unavailable) = arm_sizes(&engine, backend, &arms, &counting).map_err(unmeasured)?;
+    let (sizes, unavailable) = arm_sizes(&engine, backend, &arms, &counting).map_err(uncounted)?;
     let session = match (&args.trace, scenario) {
         (Some(file), _) => trace(args, file, input, &counting, &mut notes)?,
         (None, Some(scenario)) => scenario.session(&engine).map_err(|why| bad(args, &why))?,
@@ -247,16 +248,15 @@ fn trace(
     counting: &Counting<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Session, Failure> {
-    let refused = |why: String| Failure::bad(vec![Diagnostic::error("bad-trace", Place::file(file), why)]);
-    let value =
-        serde_json::from_str(&read_text(file, MAX_BYTES)?).map_err(|why| refused(format!("is not JSON: {why}")))?;
+    let value = serde_json::from_str(&read_text(file, MAX_BYTES)?)
+        .map_err(|why| Failure::in_file("bad-trace", Place::file(file), format!("is not JSON: {why}")))?;
     let lookup = match args.lookup {
         LookupArg::Name => Lookup::Name,
         LookupArg::Category => Lookup::Category,
         LookupArg::Never => Lookup::Never,
     };
-    let trace =
-        Trace::from_transcript(&value, &input.catalog, counting, lookup).map_err(|why| refused(why.to_string()))?;
+    let trace = Trace::from_transcript(&value, &input.catalog, counting, lookup)
+        .map_err(|why| Failure::in_file("bad-trace", Place::file(file), why.to_string()))?;
     let (calls, requests) = (trace.calls, trace.session.steps.len());
     notes.push(format!("the trace has {requests} requests and {calls} calls of these tools"));
     if trace.meta_calls > 0 {

@@ -19,6 +19,7 @@ use super::input::InputArgs;
 use super::layers::project_of;
 use super::output::{Failure, Outcome, say_all};
 use crate::configuration::Config;
+use crate::disk::folder_variable;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity};
 use toolfold::engine::SkillLayer;
 use toolfold::skill::{
@@ -120,8 +121,7 @@ fn parse_precedence(text: &str) -> Result<Precedence, String> {
         .map_err(|_| "write scopes, first-wins, last-wins or user-first".to_owned())
 }
 
-/// The skills below some folders, as `--skills` of a session names them. `trusted`: whether the
-/// user named them.
+/// The skills below some folders. `trusted`: whether the user named the folders.
 pub(super) fn skills_below(
     folders: &[PathBuf],
     trusted: bool,
@@ -131,8 +131,7 @@ pub(super) fn skills_below(
 }
 
 impl RootArgs {
-    /// The skills, within the configured limits. Files that were not read are reported on standard
-    /// error.
+    /// The skills within the configured limits. Unread files are reported on standard error.
     fn discover(&self) -> Result<Loaded<SkillLibrary>, Failure> {
         let loaded = self.found(&settings()?)?;
         say_all(&loaded.diagnostics.iter().filter(|d| is_unread(d)).cloned().collect::<Vec<_>>());
@@ -151,21 +150,19 @@ impl RootArgs {
             if let Some(missing) = self.root.iter().find(|r| !r.exists()) {
                 return Err(Failure::wrong(format!("there is no folder `{}`", missing.display())));
             }
-            let root = |path: &PathBuf| Root {
-                path: path.clone(),
-                scope: Scope::Explicit,
-                trusted,
-                style: if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold },
-            };
-            self.root.iter().map(root).collect()
+            let mut roots = Vec::new();
+            for path in &self.root {
+                let style = if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold };
+                roots.push(Root { path: path.clone(), scope: Scope::Explicit, trusted, style });
+            }
+            roots
         };
         let discovery = Discovery { roots, precedence: self.precedence, limits, ..Discovery::default() };
         Ok(SkillLibrary::discover(&DiskFs, discovery, &mut DiscoveryCache::default()))
     }
 }
 
-/// Whether a folder contains old cloud skills: JSON files with a name and a prompt. It checks at
-/// most 100 files.
+/// Whether a folder contains old cloud skills: JSON files with name and prompt. Checks 100 files.
 fn has_cloud_skills(folder: &Path) -> bool {
     let is_skill = |path: &Path| {
         let small = path.metadata().is_ok_and(|m| m.is_file() && m.len() <= MAX_FILE as u64);
@@ -178,16 +175,14 @@ fn has_cloud_skills(folder: &Path) -> bool {
     json.take(100).any(|path| is_skill(&path))
 }
 
-/// The user's working directory, home and configuration folder, and whether the user trusts the
-/// project.
+/// The user's folders, and whether the user trusts the project.
 fn surroundings() -> Result<Surroundings, Failure> {
     let cwd = std::env::current_dir().map_err(|why| Failure::wrong(format!("no working directory: {why}")))?;
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let trust_project = trusts(&project(&cwd));
     Ok(Surroundings {
         cwd,
-        home: folder("HOME"),
-        config: folder("XDG_CONFIG_HOME"),
+        home: folder_variable("HOME"),
+        config: folder_variable("XDG_CONFIG_HOME"),
         trust_project,
         ..Default::default()
     })
@@ -234,7 +229,6 @@ pub(super) fn say_found(diagnostics: &[Diagnostic]) {
     say_all(&said);
 }
 
-/// The configuration without flags.
 fn settings() -> Result<Config, Failure> {
     InputArgs::default().config(&[])
 }
@@ -260,7 +254,6 @@ pub(super) fn run_skills(command: &SkillsCommand) -> Outcome {
     }
 }
 
-/// Exit code 0 or 1.
 fn verdict_code(good: bool) -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

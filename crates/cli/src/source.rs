@@ -54,7 +54,6 @@ pub(super) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// The settings from these flags.
     pub(super) fn flags(&self) -> [Flag; 8] {
         [
             (&keys::tools::FILE, self.tools.clone()),
@@ -126,7 +125,6 @@ impl<'c> Source<'c> {
     }
 }
 
-/// The rank of an origin.
 fn strength(origin: &Origin) -> u8 {
     match origin {
         Origin::Flag(_) => 2,

@@ -23,11 +23,9 @@ use toolfold_measure::prices::PriceTable;
 use toolfold_measure::suggest::{Lookup, SuggestError, SuggestOptions, Suggestion, suggest};
 use toolfold_measure::usage::Usage;
 
-/// The name of the contract.
 const CONTRACT: &str = "toolfold.suggest/1";
 
-/// Price of an output token in thousandths of the price of input, if no price is known: that of
-/// most price lists.
+/// Price of output in thousandths of the price of input, if no price is known: the usual ratio.
 const USUAL_OUTPUT: u32 = 5_000;
 
 /// Product of sessions and tools that takes a second.
@@ -214,8 +212,7 @@ fn profile_arm(args: &SuggestArgs, input: &Input) -> Result<(Arm, String), Failu
     let start = engine.conversation(wire).model(input.config.settings.presentation.model.as_deref().unwrap_or(""));
     let conversation = start.capabilities(&table).start().map_err(Failure::usage)?;
     let (auto, why) = (conversation.arm(), conversation.reason().to_owned());
-    // If core tools look like the others, or nothing is folded, the arm does not affect the choice
-    // of the core.
+    // If core tools look like the others, the arm does not affect the choice of the core.
     Ok(if auto.delivery() == Delivery::None || auto.core() == auto.extended() {
         let why = format!("arm auto takes {auto} , where core tools make no difference: this is for arm stable");
         (Arm::Stable, why)

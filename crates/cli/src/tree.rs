@@ -10,6 +10,7 @@ use super::output::{BOLD, DIM, Outcome, emit, emit_json, grouped, progress};
 use super::table::cut_for_list;
 use super::why::meter::MeterArgs;
 use super::why::uncounted;
+use crate::disk::variable;
 use toolfold_measure::parts::Measurer;
 use toolfold_measure::tree::{Least, Less, Node, NodeKind, Tree, tree};
 
@@ -86,14 +87,11 @@ impl Lines {
     /// Box characters if the locale is UTF-8, from `LC_ALL`, `LC_CTYPE` and `LANG` in this order
     /// (POSIX); the Windows console always supports Unicode.
     fn here() -> Self {
-        #[allow(clippy::disallowed_methods, reason = "the command line is the edge that reads the environment")]
-        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_lowercase();
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable).unwrap_or_default().to_lowercase();
         if cfg!(windows) || locale.contains("utf-8") || locale.contains("utf8") { Self::BOX } else { Self::ASCII }
     }
 }
 
-/// The tree as text.
 fn tree_text(tree: &Tree, tools: usize, lines: Lines) -> String {
     let mut rows: Vec<(String, usize, bool)> = Vec::new();
     draw(&mut rows, &tree.nodes, tree.less, "", lines);

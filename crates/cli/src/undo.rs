@@ -197,7 +197,6 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
     tell(args, &snapshot, &plan.steps)
 }
 
-/// The index of a snapshot by its id, or by that of its call.
 fn find_snapshot(all: &[Snapshot], call: &str) -> Result<Option<usize>, Failure> {
     if let Some(at) = all.iter().position(|snapshot| snapshot.id == call) {
         return Ok(Some(at));

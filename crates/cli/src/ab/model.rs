@@ -68,14 +68,12 @@ pub(in super::super) enum NoAnswer {
     Everything(String),
 }
 
-/// A model that answers requests.
 pub(in super::super) enum Model {
     Remote(Remote),
     Program(Program),
 }
 
 impl ModelArgs {
-    /// Whether the flags name a model.
     pub(super) fn is_given(&self) -> bool {
         self.model_cmd.is_some() || self.base_url.is_some()
     }

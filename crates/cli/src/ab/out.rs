@@ -25,12 +25,10 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Opens the output file. Without `--resume` it must not exist; with it, it must belong to the
-    /// same plan.
+    /// Opens the output file: a new one, or with `--resume` one of the same plan.
     pub(super) fn open_rows(args: &AbArgs, plan: &Plan) -> Result<Self, Failure> {
         let mut rows = Self { all: Vec::new(), done: HashSet::new(), file: None };
         let Some(name) = &args.out else { return Ok(rows) };
-        let wrong = |why: String| Failure::wrong(format!("{name}: {why}"));
         let exists = std::fs::metadata(name).is_ok_and(|meta| meta.len() > 0);
         if exists && !args.resume {
             return Err(Failure::usage(format!("{name} exists already"))
@@ -41,8 +39,8 @@ impl Rows {
             let text = read_text(name, MAX_ROWS)?;
             let held = held(&text, name)?;
             if let Some(other) = held.identity.as_ref().and_then(|own| difference(own, &plan.identity())) {
-                let failure = wrong(format!("its rows belong to another run: {other}"));
-                return Err(failure.help("name another file with --out"));
+                return Err(Failure::wrong(format!("{name}: its rows belong to another run: {other}"))
+                    .help("name another file with --out"));
             }
             end = held.end;
             rows.resume_rows(held.rows, plan);
@@ -52,10 +50,10 @@ impl Rows {
             .truncate(false)
             .write(true)
             .open(name)
-            .map_err(|why| wrong(format!("cannot be written: {why}")))?;
+            .map_err(|why| unwritable(name, &why))?;
         // A killed process may leave a partial line: it is removed, and its round is played again.
         let placed = file.set_len(end).and_then(|()| file.seek(SeekFrom::End(0)));
-        placed.map_err(|why| wrong(format!("cannot be written: {why}")))?;
+        placed.map_err(|why| unwritable(name, &why))?;
         rows.file = Some((name.clone(), file));
         if end == 0 {
             rows.write_row(&json_line(&plan.identity())?)?;
@@ -90,10 +88,9 @@ impl Rows {
     fn write_row(&mut self, line: &str) -> Result<(), Failure> {
         let Some((name, file)) = &mut self.file else { return Ok(()) };
         // One write per line: a killed process leaves at most one partial line.
-        file.write_all(line.as_bytes()).map_err(|why| Failure::wrong(format!("{name}: cannot be written: {why}")))
+        file.write_all(line.as_bytes()).map_err(|why| unwritable(name, &why))
     }
 
-    /// Every row.
     pub(super) fn all(&self) -> &[Row] {
         &self.all
     }
@@ -103,7 +100,6 @@ fn round_key(round: Round<'_>) -> (String, String, String, usize) {
     (round.task.id.clone(), round.arm.to_string(), driver_name(round.driver).to_owned(), round.repeat)
 }
 
-/// The content of a file of rows.
 pub(super) struct Held {
     /// What its rows depend on; `None` if its first line does not contain it.
     pub(super) identity: Option<Value>,
@@ -112,8 +108,8 @@ pub(super) struct Held {
     end: u64,
 }
 
-/// Parses rows. A last line that is cut off is reported and skipped; any other invalid line is an
-/// error.
+/// Parses rows. A last line that is cut off is skipped with a warning; other invalid lines are
+/// errors.
 pub(super) fn held(text: &str, name: &str) -> Result<Held, Failure> {
     let mut held = Held { identity: None, rows: Vec::new(), end: 0 };
     for (at, line) in text.split_inclusive('\n').enumerate() {
@@ -138,17 +134,21 @@ pub(super) fn held(text: &str, name: &str) -> Result<Held, Failure> {
                 break;
             }
             Ok(row) => held.rows.extend(row),
-            Err(why) => return Err(Failure::bad(vec![Diagnostic::error("bad-row", place, why)])),
+            Err(why) => return Err(Failure::in_file("bad-row", place, why)),
         }
         held.end += line.len() as u64;
     }
     Ok(held)
 }
 
+fn unwritable(name: &str, why: &std::io::Error) -> Failure {
+    Failure::wrong(format!("{name}: cannot be written: {why}"))
+}
+
 /// The key in which two identities differ.
 fn difference(one: &Value, other: &Value) -> Option<String> {
     let keys = one.as_object()?.keys().chain(other.as_object()?.keys());
     let differs = keys.into_iter().find(|key| one.get(*key) != other.get(*key))?;
-    let text = |value: &Value| value.get(differs).map_or_else(|| "nothing".to_owned(), ToString::to_string);
-    Some(format!("`{differs}` is {} there and {} here", text(one), text(other)))
+    let [there, here] = [one, other].map(|own| own.get(differs).map_or("nothing".to_owned(), Value::to_string));
+    Some(format!("`{differs}` is {there} there and {here} here"))
 }

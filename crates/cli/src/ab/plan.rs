@@ -10,7 +10,7 @@ use super::super::output::Failure;
 use super::AbArgs;
 use crate::configuration::{Config, keys};
 use toolfold::catalog::{Catalog, MAX_BYTES};
-use toolfold::diagnostic::{Diagnostic, Place};
+use toolfold::diagnostic::Place;
 use toolfold::engine::Engine;
 use toolfold::profile::Arm;
 use toolfold::tokens::Meter;
@@ -34,7 +34,6 @@ pub(super) struct Plan {
     repeat: usize,
     seed: u64,
     capabilities: Capabilities,
-    /// The engine of each set of domains.
     engines: HashMap<Vec<String>, Engine>,
     /// The indices of the tasks that are played.
     drawn: Vec<usize>,
@@ -107,12 +106,10 @@ impl Plan {
         rounds
     }
 
-    /// The engine that plays a task.
     pub(super) fn engine(&self, task: &Task) -> Option<&Engine> {
         self.engines.get(&task.domains)
     }
 
-    /// The settings of a round.
     pub(super) fn setting(&self, round: Round<'_>) -> Setting<'_> {
         Setting {
             arm: round.arm,
@@ -181,17 +178,15 @@ type Played = (Corpus, HashMap<Vec<String>, Engine>, Capabilities);
 /// The tasks with their engines, and the capability table.
 fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
     let text = read_text(tasks, MAX_BYTES)?;
-    let bad = |why: String| Failure::bad(vec![Diagnostic::error("bad-tasks", Place::file(tasks), why)]);
-    let read_corpus = |tools: &str| Corpus::from_json_lines(&text, tools).map_err(|why| bad(why.to_string()));
     let mut engines = HashMap::new();
     if let Some(domains) = domains(&config)? {
-        let corpus = read_corpus(&domains)?;
+        let corpus = Corpus::from_json_lines(&text, &domains).map_err(|why| bad_tasks(tasks, &why))?;
         let mut capabilities = None;
         for task in &corpus.tasks {
             if engines.contains_key(&task.domains) {
                 continue;
             }
-            let catalog = Catalog::from_mcp(&corpus.tools_of(task)).map_err(|why| bad(why.to_string()))?;
+            let catalog = Catalog::from_mcp(&corpus.tools_of(task)).map_err(|why| bad_tasks(tasks, &why))?;
             let input = Input::of_catalog(config.clone(), catalog)?;
             engines.insert(task.domains.clone(), Input::built(input.builder(Arm::Full))?);
             if capabilities.is_none() {
@@ -208,12 +203,16 @@ fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
         .iter()
         .map(|tool| json!({"name": tool.name().as_str(), "inputSchema": tool.parameters()}))
         .collect();
-    let corpus = read_corpus(&json!(tools).to_string())?;
+    let corpus = Corpus::from_json_lines(&text, &json!(tools).to_string()).map_err(|why| bad_tasks(tasks, &why))?;
     let engine = Input::built(input.builder(Arm::Full))?;
     for task in &corpus.tasks {
         engines.insert(task.domains.clone(), engine.clone());
     }
     Ok((corpus, engines, input.capabilities()?))
+}
+
+fn bad_tasks(tasks: &str, why: &dyn std::fmt::Display) -> Failure {
+    Failure::in_file("bad-tasks", Place::file(tasks), why.to_string())
 }
 
 /// The text of the tool document if it maps domains to tools.

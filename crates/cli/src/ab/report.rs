@@ -1,7 +1,5 @@
 //! `toolfold ab report`: compares rows of `ab`, or the event logs of an experiment.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads logs")]
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::process::ExitCode;
 
@@ -12,6 +10,7 @@ use super::super::output::{Failure, Outcome, emit, emit_json, say_all};
 use super::super::records::{Entry, Records};
 use super::out::{MAX_ROWS, held};
 use super::text;
+use crate::input::open_file;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold_measure::ab::{LiveLog, Row, compare, experiment};
 
@@ -95,24 +94,14 @@ pub(super) fn run_ab_report(args: &ReportArgs) -> Outcome {
 /// Whether the file contains rows of `ab`, judged by its first line.
 fn is_rows(file: &str) -> Result<bool, Failure> {
     let mut line = Vec::new();
-    let source = open_input(file)?;
-    let mut head = BufReader::new(source.take(64 * 1024));
+    let mut head = BufReader::new(open_file(file)?.take(64 * 1024));
     head.read_until(b'\n', &mut line).map_err(|why| Failure::wrong(format!("{file}: cannot be read: {why}")))?;
     Ok(String::from_utf8_lossy(&line).trim_start().starts_with("{\"schema\":\"toolfold.ab"))
 }
 
-fn open_input(file: &str) -> Result<File, Failure> {
-    let unreadable = |why: String| Failure::bad(vec![Diagnostic::error("unreadable", Place::file(file), why)]);
-    let opened = File::open(file).map_err(|why| unreadable(format!("cannot be read: {why}")))?;
-    match opened.metadata().is_ok_and(|meta| meta.is_dir()) {
-        true => Err(unreadable("is a folder, not a file".to_owned())),
-        false => Ok(opened),
-    }
-}
-
 /// Reads a log. Returns the number of invalid lines.
 fn read_log(file: &str, log: &mut LiveLog) -> Result<usize, Failure> {
-    let mut records = Records::new(BufReader::new(open_input(file)?));
+    let mut records = Records::new(BufReader::new(open_file(file)?));
     let mut bad = 0;
     loop {
         let next =

@@ -101,27 +101,29 @@ const LIVE_NOTES: &str = "\
 · shares of the calls (blind and failed: of those that ran) with 95 % intervals over conversations
 · array: tokens of a tool array as counted by the host; a call that is valid, ran, and was wrong is not detected";
 
-/// A live experiment as text.
+/// A figure as text; a dash if there is none.
+fn or_dash<T: Copy>(figure: Option<&T>, text: fn(T) -> String) -> String {
+    figure.map_or_else(|| "–".to_owned(), |figure| text(*figure))
+}
+
 pub(super) fn live(found: &Experiment) -> String {
     let rows: Vec<[String; 12]> = found
         .variants
         .iter()
         .map(|own| {
-            let share = |what: &str| own.shares.get(what).copied().map_or_else(|| "–".to_owned(), share);
-            let mean = |what: &str| own.means.get(what).copied().map_or_else(|| "–".to_owned(), estimate_text);
             [
                 if own.variant.is_empty() { "–".to_owned() } else { cut_for_list(&own.variant) },
                 own.arms.iter().map(|arm| cut_for_list(arm)).collect::<Vec<_>>().join(", "),
                 grouped(own.conversations),
                 grouped(own.calls),
-                mean("calls"),
-                mean("expanded"),
-                share("repaired"),
-                share("shown"),
-                share("refused"),
-                share("blind"),
-                share("failed"),
-                own.array.map_or_else(|| "–".to_owned(), estimate_text),
+                or_dash(own.means.get("calls"), estimate_text),
+                or_dash(own.means.get("expanded"), estimate_text),
+                or_dash(own.shares.get("repaired"), share),
+                or_dash(own.shares.get("shown"), share),
+                or_dash(own.shares.get("refused"), share),
+                or_dash(own.shares.get("blind"), share),
+                or_dash(own.shares.get("failed"), share),
+                or_dash(own.array.as_ref(), estimate_text),
             ]
         })
         .collect();

@@ -114,7 +114,6 @@ fn measurable_arm(config: &Config, name: &str) -> Result<Arm, Failure> {
     config.named_arm(name).map_err(|why| Failure::unmeasured(format!("arm `{name}` cannot be measured: {why}")))
 }
 
-/// What to count.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     arm: Arm,
@@ -134,7 +133,6 @@ impl Wanted {
         }
     }
 
-    /// Counts a tool list.
     pub(crate) fn measure(&self, input: &Input) -> Result<Lock, Failure> {
         if input.catalog.len() > SLOW_TOOLS {
             progress(&format!("counting {} tools in {} arms …", input.catalog.len(), self.arms.len()));

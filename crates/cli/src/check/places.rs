@@ -21,16 +21,16 @@ pub(super) fn places_of_tools(
         let in_list = list
             .as_ref()
             .and_then(|(file, text)| Some(Place { file: file.clone(), line: Some(line_of_name(text, tool)?) }));
-        let in_lock = || {
-            let locked = locked?;
-            let start = format!("  {{ name = \"{tool}\",");
-            let line = locked.text.lines().position(|line| line.starts_with(&start))?;
-            Some(Place { file: locked.file.clone(), line: Some(line + 1) })
-        };
-        if let Some(place) = in_list.or_else(in_lock) {
+        if let Some(place) = in_list.or_else(|| in_lock(locked?, tool)) {
             places.insert(tool.clone(), place);
         }
     }
     let whole = list.map(|(file, _)| file).or_else(|| locked.map(|own| own.file.clone()));
     (places, whole.map(|file| Place { file, line: None }))
+}
+
+fn in_lock(locked: &Locked, tool: &str) -> Option<Place> {
+    let start = format!("  {{ name = \"{tool}\",");
+    let line = locked.text.lines().position(|line| line.starts_with(&start))?;
+    Some(Place { file: locked.file.clone(), line: Some(line + 1) })
 }

@@ -62,8 +62,7 @@ impl AuthOptions {
     }
 }
 
-/// The secret that the configuration refers to as `${NAME}`; the error names a variable that is not
-/// set.
+/// The secret that `${NAME}` refers to; the error names a variable that is not set.
 fn secret_value(written: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<String>, String> {
     let Some(name) = written.and_then(variable) else { return Ok(None) };
     env(name).map(Some).ok_or_else(|| format!("the environment has no `{}`", visible(name)))
@@ -148,8 +147,7 @@ fn url(value: &DeValue<'_>) -> Result<String, Bad> {
     if is_url { Ok(text) } else { Err(bad("it must be a URL", "start it with https://")) }
 }
 
-/// A reference to a secret, `${NAME}`. Invalid text may be the secret itself, so the error does not
-/// repeat it.
+/// A reference to a secret, `${NAME}`. Errors do not repeat the text, which may be the secret.
 fn secret_reference(value: &DeValue<'_>) -> Result<String, Bad> {
     let text = text_value(value)?;
     if variable(&text).is_some() {

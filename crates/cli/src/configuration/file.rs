@@ -6,8 +6,8 @@ use toml::de::{DeTable, DeValue};
 use super::gateway::{self, ServerOptions};
 use super::keys::Key;
 use super::profiles::{self, ProfileOptions};
+use crate::similar::did_you_mean;
 use toolfold::diagnostic::{Diagnostic, Place};
-use toolfold::name::nearest;
 use toolfold::profile::{CustomArm, Delivery, Detail};
 
 /// The content of a configuration file.
@@ -91,8 +91,8 @@ fn custom_arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
     for (key, _) in parts {
         let key: &str = key.get_ref();
         if !known.contains(&key) {
-            let near = nearest(key, known, 1).first().map(|near| format!("; did you mean `{near}`?"));
-            return Err(format!("arm `{name}` has no `{key}`{}", near.unwrap_or_default()));
+            let hint = did_you_mean(key, known).map(|hint| format!("; {hint}")).unwrap_or_default();
+            return Err(format!("arm `{name}` has no `{key}`{hint}"));
         }
     }
     let (core, extended) = (arm_detail(name, parts, "core"), arm_detail(name, parts, "extended"));
@@ -122,10 +122,8 @@ fn arm_detail(name: &str, parts: &DeTable<'_>, key: &str) -> Result<Detail, Stri
 
 /// The error for a key that is unknown.
 fn unknown_key(name: &str, place: Place) -> Diagnostic {
-    let help = match nearest(name, Key::all_keys().map(|key| key.name), 1).first() {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}", Key::all_keys().map(|key| key.name).collect::<Vec<_>>().join(", ")),
-    };
+    let names: Vec<&str> = Key::all_keys().map(|key| key.name).collect();
+    let help = did_you_mean(name, names.iter().copied()).unwrap_or_else(|| format!("known are {}", names.join(", ")));
     Diagnostic::error("unknown-key", place, format!("unknown setting `{name}`")).help(help)
 }
 
@@ -138,8 +136,7 @@ fn unit(value: &Spanned<DeValue<'_>>, place: &impl Fn(usize) -> Place) -> Option
     })
 }
 
-/// A value as text: a scalar unchanged, a list separated by commas, a table as `key=value`
-/// separated by commas.
+/// A value as text: lists are separated by commas, and so are tables, as `key=value`.
 pub(super) fn flat(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),

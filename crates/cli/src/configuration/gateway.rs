@@ -68,8 +68,7 @@ impl ServerOptions {
         self.policy = other.policy.or(self.policy.take());
         self.start_timeout = other.start_timeout.or(self.start_timeout.take());
         self.call_timeout = other.call_timeout.or(self.call_timeout.take());
-        // A login is replaced as a whole: the client of one file with the secret of another would
-        // not be valid.
+        // A login is replaced as a whole: its client and secret belong together.
         self.auth = other.auth.or(self.auth.take());
     }
 

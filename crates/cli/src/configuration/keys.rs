@@ -1,5 +1,4 @@
-//! Every key: who may set it, its variable and flag, its default, and the field that stores its
-//! value.
+//! Every key: who may set it, its variable and flag, its default, and the field of its value.
 
 pub mod check;
 pub mod experiment;

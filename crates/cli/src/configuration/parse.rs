@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::units;
-use toolfold::name::nearest;
+use crate::similar::did_you_mean;
 use toolfold::profile::{Arm, CustomArm};
 use toolfold::wire::Wire;
 use toolfold_gateway::clients::McpClient;
@@ -111,8 +111,8 @@ pub(super) fn client(text: &str) -> Result<&'static McpClient, String> {
         return Ok(client);
     }
     let names: Vec<&str> = McpClient::known_clients().iter().map(|own| own.name.as_str()).collect();
-    let near = nearest(text, names.iter().copied(), 1).first().map(|near| format!("; did you mean `{near}`?"));
-    Err(format!("`{text}` is none of {}{}", names.join(", "), near.unwrap_or_default()))
+    let hint = did_you_mean(text, names.iter().copied()).map(|hint| format!("; {hint}")).unwrap_or_default();
+    Err(format!("`{text}` is not one of {}{hint}", names.join(", ")))
 }
 
 /// An arm: a built-in one or one that the files declare.

@@ -17,8 +17,7 @@ use toolfold_gateway::selection::is_profile_name;
 
 const KNOWN: [&str; 4] = ["profile", "arm", "toolsets", "read_only"];
 
-/// One way in which the gateway presents its tools. An option that is not set has the gateway's
-/// value.
+/// A presentation of the gateway. An option that is not set has the gateway's value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ProfileOptions {

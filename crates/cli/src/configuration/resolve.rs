@@ -80,8 +80,7 @@ impl Config {
         }
     }
 
-    /// Applies the variables of the environment. The original design's variable is weaker than the
-    /// one that names an arm.
+    /// Applies the environment. The original design's variable is weaker than the one for an arm.
     fn take_environment(&mut self, environment: impl Fn(&str) -> Option<String>, diagnostics: &mut Vec<Diagnostic>) {
         if let Some(value) = environment(keys::USE_TOOL_PROFILE) {
             match parse::arm_of_switch(&value) {

@@ -1,8 +1,7 @@
 //! Values of the tables below `gateway`, and the errors for invalid ones.
 
+use crate::similar::did_you_mean;
 use toml::de::DeValue;
-
-use toolfold::name::nearest;
 
 /// Why a value is invalid: code, reason, fix.
 pub(super) type Bad = (&'static str, String, String);
@@ -22,9 +21,6 @@ pub(super) fn text_value(value: &DeValue<'_>) -> Result<String, Bad> {
 
 /// The error for an unknown key.
 pub(super) fn unknown_key(key: &str, known: &[&str]) -> Bad {
-    let help = match nearest(key, known.iter().copied(), 1).first() {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}", known.join(", ")),
-    };
+    let help = did_you_mean(key, known.iter().copied()).unwrap_or_else(|| format!("known are {}", known.join(", ")));
     ("unknown-key", "unknown setting".to_owned(), help)
 }

@@ -7,7 +7,6 @@ use toolfold::tokens::{Band, CountError, Counted, Reason};
 
 use crate::output::{DIM, grouped};
 
-/// The result for one request.
 #[derive(Debug, Serialize)]
 pub(super) struct Line<'r> {
     /// The `source` of a recorded request, or `null`.
@@ -63,7 +62,6 @@ impl<'r> Line<'r> {
         }
     }
 
-    /// As text.
     pub(super) fn text(&self) -> String {
         let place = format!("{DIM}{}:{}{DIM:#}", visible(self.file), self.line);
         let (Some(tokens), Some(meter)) = (self.tokens, &self.meter) else {
@@ -89,7 +87,6 @@ impl<'r> Line<'r> {
     }
 }
 
-/// A band as text.
 pub(super) fn band(band: Band) -> String {
     match band.high {
         Some(high) => format!("{} to {}", grouped(band.low), grouped(high)),

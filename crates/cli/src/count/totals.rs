@@ -8,7 +8,6 @@ use toolfold::tokens::Band;
 use super::line::{Line, band};
 use crate::output::{BOLD, grouped};
 
-/// The totals of all requests.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Totals {
     counted: usize,
@@ -48,6 +47,10 @@ struct Reported {
     off: f64,
 }
 
+fn exact_band(tokens: usize) -> Band {
+    Band { low: tokens, high: Some(tokens) }
+}
+
 impl Totals {
     pub(super) fn add(&mut self, line: &Line<'_>) {
         let (Some(tokens), Some(meter)) = (line.tokens, &line.meter) else {
@@ -58,10 +61,9 @@ impl Totals {
         self.verified += usize::from(line.verified == Some(true));
         let before = self.tokens.unwrap_or_default();
         self.tokens = Some(before.saturating_add(tokens));
-        let exact = |tokens| Band { low: tokens, high: Some(tokens) };
         self.band = match (self.band, line.band) {
             (None, None) => None,
-            (sum, own) => Some(sum.unwrap_or(exact(before)).plus(own.unwrap_or(exact(tokens)))),
+            (sum, own) => Some(sum.unwrap_or(exact_band(before)).plus(own.unwrap_or(exact_band(tokens)))),
         };
         let of_meter = self.meters.entry(meter.clone()).or_default();
         of_meter.requests += 1;
@@ -80,7 +82,6 @@ impl Totals {
         }
     }
 
-    /// One line of text.
     pub(super) fn summary(&self) -> String {
         let mut parts = vec![format!("{} requests counted", self.counted)];
         let unverified = self.counted - self.verified;

@@ -6,10 +6,9 @@ use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The program of this process if it is the command. In a host it is unset: the program is Python
-/// or the host's own.
+/// The program of this process if it is the command; unset in a host such as Python.
 static COMMAND: OnceLock<PathBuf> = OnceLock::new();
 
 /// Whether two files of equal size have the same content.
@@ -18,8 +17,7 @@ static COMPARED: Mutex<BTreeMap<[Identity; 2], bool>> = Mutex::new(BTreeMap::new
 /// Maximum number of comparisons that are cached.
 const MOST: usize = 256;
 
-/// Identifies the content of a file until it changes: device, inode, size, and modification time
-/// with nanoseconds.
+/// Identifies unchanged content: device, inode, size, modification time with nanoseconds.
 type Identity = (u64, u64, u64, i64, i64);
 
 /// Records that this process is the command.
@@ -54,18 +52,21 @@ fn among_programs(name: &str) -> Option<PathBuf> {
 /// Whether two files have the same content; cached until one of them changes.
 fn is_same(files: [(&Path, &Metadata); 2]) -> bool {
     let identities = files.map(|(_, found)| (found.dev(), found.ino(), found.len(), found.mtime(), found.mtime_nsec()));
-    let known = || COMPARED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(same) = known().get(&identities) {
+    if let Some(same) = compared().get(&identities) {
         return *same;
     }
     let [one, other] = files.map(|(path, _)| File::open(path));
     let same = one.and_then(|one| same_content(one, other?)).unwrap_or(false);
-    let mut known = known();
+    let mut known = compared();
     if known.len() >= MOST {
         known.clear();
     }
     known.insert(identities, same);
     same
+}
+
+fn compared() -> MutexGuard<'static, BTreeMap<[Identity; 2], bool>> {
+    COMPARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn same_content(one: File, other: File) -> std::io::Result<bool> {

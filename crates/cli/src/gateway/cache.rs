@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::super::disk::folder_variable;
 use super::super::output::warn;
 use super::vault::write_private;
 use toolfold_gateway::capture::{Capture, file_name};
@@ -15,7 +16,6 @@ use toolfold_gateway::watch::{Observed, Watch};
 /// Maximum size of a capture in bytes: ten thousand tools of 6 KB.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The captures of a folder.
 pub(super) struct Cache {
     folder: PathBuf,
     /// For each server: its identity, and the capture in its file.
@@ -57,8 +57,7 @@ impl Watch for Cache {
 
 /// `$XDG_CACHE_HOME/toolfold/gateway`, else `~/.cache/…` (XDG Base Directory 0.8).
 fn folder() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let caches = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
+    let caches = folder_variable("XDG_CACHE_HOME").or_else(|| Some(folder_variable("HOME")?.join(".cache")))?;
     Some(caches.join("toolfold").join("gateway"))
 }
 

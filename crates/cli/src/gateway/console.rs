@@ -22,8 +22,7 @@ pub(super) fn dashboard(servers: &[ServerSettings], console: bool) -> Dashboard 
     Dashboard::new(servers.iter().map(|server| server.name.as_str()), console.then_some(meter), now_ms)
 }
 
-/// The approvals in the store, if a policy is enforced, or if there is a console and the store
-/// exists.
+/// The approvals in the store, if a policy is enforced, or if a console and a store exist.
 pub(super) fn approvals(
     config: &Config,
     store: Option<&str>,
@@ -38,9 +37,10 @@ pub(super) fn approvals(
         path
     };
     let by = format!("{}, by the gateway's console", user());
-    let approvals = Approvals::open_store(&path, &by, now_ms);
-    let why = |why| Failure::unmeasured(format!("{}: cannot be used as a store: {why}", path.display()));
-    approvals.map(|approvals| Some(Arc::new(approvals))).map_err(why)
+    match Approvals::open_store(&path, &by, now_ms) {
+        Ok(approvals) => Ok(Some(Arc::new(approvals))),
+        Err(why) => Err(Failure::unmeasured(format!("{}: cannot be used as a store: {why}", path.display()))),
+    }
 }
 
 /// Who may use the console, and the fragment of its address. Without a token of the gateway, the

@@ -50,7 +50,6 @@ pub(super) struct DoctorArgs {
     json: bool,
 }
 
-/// The report of the doctor.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     /// Every server, in the order of the list.
@@ -88,7 +87,6 @@ pub(super) struct ServerReport {
     pub(super) tools: usize,
     /// Number of tools that are not offered: excluded by `include` and `exclude`, or unusable.
     pub(super) left_out: usize,
-    /// Tokens of its whole list; absent if it cannot be counted.
     pub(super) tokens: Option<usize>,
     pub(super) trust: &'static str,
 }
@@ -107,8 +105,7 @@ pub(super) struct PolicyReport {
     pub(super) refused: Vec<String>,
     /// Tools without a record: every call requires approval.
     pub(super) without_record: Vec<String>,
-    /// Records with an unqualified name, which do not apply to server tools, and what to write
-    /// instead.
+    /// Records with an unqualified name, which do not apply to server tools, and the correct name.
     pub(super) plain_records: Vec<String>,
     /// Errors in its files: until they are fixed, every call requires approval.
     pub(super) faults: Vec<String>,
@@ -131,7 +128,6 @@ pub(super) struct ClientReport {
 pub(super) struct ShownReport {
     pub(super) arm: String,
     pub(super) reason: String,
-    /// Number of entries of the list.
     pub(super) entries: usize,
     pub(super) tokens: Option<usize>,
     pub(super) full_tokens: Option<usize>,

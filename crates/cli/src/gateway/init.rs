@@ -1,5 +1,4 @@
-//! `toolfold gateway init`: imports the servers of a client. The client's own file is read and
-//! never written.
+//! `toolfold gateway init`: imports the servers of a client, whose file is never written.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads a client's file and writes ours")]
 
 use std::path::{Path, PathBuf};
@@ -87,11 +86,7 @@ fn client_files(client: &McpClient, from: Option<&str>) -> Result<Vec<String>, F
     if let Some(file) = from {
         return Ok(vec![file.to_owned()]);
     }
-    let full = |file: &String| match file.strip_prefix("~/") {
-        Some(rest) => Some(Path::new(&home()?).join(rest).to_string_lossy().into_owned()),
-        None => Some(file.clone()),
-    };
-    let places: Vec<String> = client.config.files.iter().filter_map(full).collect();
+    let places: Vec<String> = client.config.files.iter().filter_map(|file| below_home(file)).collect();
     let there: Vec<String> = places.iter().filter(|file| Path::new(file).is_file()).cloned().collect();
     if there.is_empty() {
         let looked = if places.is_empty() { "no path is known for this client".to_owned() } else { places.join(", ") };
@@ -99,6 +94,14 @@ fn client_files(client: &McpClient, from: Option<&str>) -> Result<Vec<String>, F
         return Err(Failure::wrong(why).help("name it with --from FILE"));
     }
     Ok(there)
+}
+
+/// A path with `~/` replaced by the home folder; `None` if that is unknown.
+fn below_home(file: &str) -> Option<String> {
+    match file.strip_prefix("~/") {
+        Some(rest) => Some(Path::new(&home()?).join(rest).to_string_lossy().into_owned()),
+        None => Some(file.to_owned()),
+    }
 }
 
 /// The servers of all files; for a name in two files, the later one wins.

@@ -131,12 +131,11 @@ impl OpenLayers {
         };
         let mut builder = input.builder(arm);
         if let Some(policy) = &own.policy {
-            let whose = |(shown, origin): (&String, &Origin)| {
-                (shown.clone(), (ToolOrigin::Mcp(origin.of.clone()), origin.tool.clone()))
-            };
-            builder = builder.policy(
-                policy.clone().origins(origins.iter().map(whose).collect()).trusted_servers(self.trusted.clone()),
-            );
+            let mut owners = BTreeMap::new();
+            for (shown, origin) in origins {
+                owners.insert(shown.clone(), (ToolOrigin::Mcp(origin.of.clone()), origin.tool.clone()));
+            }
+            builder = builder.policy(policy.clone().origins(owners).trusted_servers(self.trusted.clone()));
         }
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner).contains(id);
         if let Some(skills) = own.skills.as_ref().filter(|_| !hosts) {
@@ -198,11 +197,14 @@ impl GatewayLayers for OpenLayers {
     }
 
     fn skills(&self) -> Option<Arc<ServedSkills>> {
-        let read = || {
-            let served = served_skills(&self.config).inspect_err(|why| warn(&format!("no skills are served: {why}")));
-            served.ok().flatten().map(Arc::new)
-        };
-        self.served.get_or_init(read).clone()
+        let served = self.served.get_or_init(|| match served_skills(&self.config) {
+            Ok(skills) => skills.map(Arc::new),
+            Err(why) => {
+                warn(&format!("no skills are served: {why}"));
+                None
+            }
+        });
+        served.clone()
     }
 
     fn hosts_skills(&self, id: &str) {

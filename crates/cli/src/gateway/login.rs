@@ -12,8 +12,8 @@ use super::super::output::{BOLD, Failure, GOOD, Outcome, emit, emit_data, emit_j
 use super::targets::TargetArgs;
 use super::vault;
 use crate::configuration::units::period_ms;
+use crate::similar::did_you_mean;
 use toolfold::diagnostic::{Loaded, visible};
-use toolfold::name::nearest;
 use toolfold_gateway::link::auth::{Auth, LoggedIn};
 
 const LOGIN_HELP: &str = "\
@@ -153,13 +153,14 @@ impl ServerArgs {
         let Some(server) = found else {
             // The errors of the list may explain why it is missing.
             say_all(&diagnostics);
-            let names = || servers.iter().map(|own| own.name.as_str());
+            let names: Vec<&str> = servers.iter().map(|own| own.name.as_str()).collect();
             let Some(name) = &self.server else {
-                let names = visible(&names().collect::<Vec<_>>().join(", ")).into_owned();
-                return Err(Failure::usage("name the server to log in to").help(format!("there are {names}")));
+                let names = names.join(", ");
+                return Err(
+                    Failure::usage("name the server to log in to").help(format!("there are {}", visible(&names)))
+                );
             };
-            let near = nearest(name, names(), 1).first().map(|near| format!("did you mean `{}`?", visible(near)));
-            let help = near.unwrap_or_else(|| "use a name from the list of servers".to_owned());
+            let help = did_you_mean(name, names).unwrap_or_else(|| "use a name from the list of servers".to_owned());
             return Err(Failure::wrong(format!("there is no server `{}`", visible(name))).help(help));
         };
         let auth = vault::auth(server).cloned().ok_or_else(|| {

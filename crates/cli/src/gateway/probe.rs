@@ -1,5 +1,4 @@
-//! Probes the gateway as a client that lists the tools once: it is started in this process, listed,
-//! and stopped.
+//! Probes the gateway in this process, as a client that lists the tools once.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,18 +15,15 @@ use toolfold_gateway::run::once;
 use toolfold_gateway::settings::{Layers, Opened, Origin, Settings};
 use toolfold_gateway::watch::{Observed, Watch};
 
-/// The observed state of one server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     /// Why it is down; `None` while it is up.
     pub(super) down: Option<String>,
     /// Time until its first response, in milliseconds.
     pub(super) ms: Option<i64>,
-    /// Its tool list.
     pub(super) list: Option<Capture>,
 }
 
-/// What clients are shown.
 #[derive(Debug, Clone)]
 pub(super) struct Shown {
     pub(super) arm: String,
@@ -59,7 +55,6 @@ pub(super) struct LeftOut {
     pub(super) why: String,
 }
 
-/// The observed state of the gateway.
 #[derive(Debug, Default)]
 pub(super) struct Probed {
     pub(super) servers: BTreeMap<String, Seen>,

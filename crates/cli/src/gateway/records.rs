@@ -1,10 +1,9 @@
-//! Finds policy records and globs that match no server tool, although they were probably intended
-//! to.
+//! Finds policy records and globs that match no server tool.
 
 use std::collections::BTreeMap;
 
+use crate::similar::did_you_mean;
 use toolfold::diagnostic::{Diagnostic, Place, visible};
-use toolfold::name::nearest;
 use toolfold::policy::{Policy, ToolOrigin};
 use toolfold_gateway::settings::{Origin, ServerSettings, glob_fits};
 
@@ -39,12 +38,9 @@ pub(super) fn unmatched(
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut none = |server: &str, what: String, wanted: &str, place: Place| {
-        let names = listed.get(server).map_or(&[][..], Vec::as_slice);
-        let near = nearest(&wanted.replace(['*', '?'], ""), names.iter().map(String::as_str), 1);
-        let help = near.first().map_or_else(
-            || "correct the name, or remove it".to_owned(),
-            |near| format!("did you mean `{}`?", visible(near)),
-        );
+        let names = listed.get(server).into_iter().flatten().map(String::as_str);
+        let help = did_you_mean(&wanted.replace(['*', '?'], ""), names)
+            .unwrap_or_else(|| "correct the name, or remove it".to_owned());
         let message = format!("{what} matches no tool that `{}` lists", visible(server));
         found.push(Diagnostic::warning("unmatched", place, message).help(help));
     };

@@ -1,5 +1,4 @@
 //! `toolfold gateway` without a subcommand: serves clients until they disconnect.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: the token is taken from the environment")]
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,6 +16,7 @@ use super::targets::TargetArgs;
 use super::telemetry::Telemetry;
 use super::tenants::{Tenant, tenants};
 use crate::configuration::{Config, keys};
+use crate::disk;
 use toolfold_gateway::dashboard::Dashboard;
 use toolfold_gateway::front::http::HttpSettings;
 use toolfold_gateway::link::Target;
@@ -245,8 +245,7 @@ fn variable(name: &str) -> Result<String, Failure> {
         return Err(Failure::usage("the value is not the name of an environment variable")
             .help("name the variable that contains the secret"));
     }
-    let value = std::env::var(name).ok().filter(|value| !value.is_empty());
-    value.ok_or_else(|| Failure::usage(format!("the environment has no `{name}`, or it is empty")))
+    disk::variable(name).ok_or_else(|| Failure::usage(format!("the environment has no `{name}`, or it is empty")))
 }
 
 /// The key that seals ids and state. Without a configured one it is random, and what it sealed is

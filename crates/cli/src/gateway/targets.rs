@@ -1,5 +1,4 @@
 //! The gateway's servers: the flags that name them, and the configuration of each.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: variables are filled in from the environment")]
 
 use std::collections::BTreeMap;
 
@@ -9,10 +8,11 @@ use super::super::input::{InputArgs, read_text};
 use super::super::output::{Failure, say_all};
 use super::vault;
 use crate::configuration::{Config, Flag, keys};
+use crate::disk::variable;
 use crate::help;
+use crate::similar::did_you_mean;
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, visible};
-use toolfold::name::nearest;
 use toolfold::profile::Arm;
 use toolfold_gateway::config::servers;
 use toolfold_gateway::link::Target;
@@ -114,9 +114,7 @@ impl TargetArgs {
         };
         let mut all = match (target, &config.settings.gateway.servers) {
             (Some(target), _) => Loaded { value: vec![ServerSettings::new("server", target)], diagnostics: Vec::new() },
-            (None, Some(file)) => servers(&read_text(file, MAX_BYTES)?, file, &|name| {
-                std::env::var(name).ok().filter(|own| !own.is_empty())
-            }),
+            (None, Some(file)) => servers(&read_text(file, MAX_BYTES)?, file, &variable),
             (None, None) => {
                 let help = "use --servers FILE, --url URL, or a command after --; `toolfold gateway init` creates the file from a client's list";
                 return Err(Failure::usage("no server is configured").help(help));
@@ -134,8 +132,7 @@ impl TargetArgs {
     }
 }
 
-/// Rejects `-` for files that are read again for every conversation: standard input belongs to the
-/// client.
+/// Rejects `-` for files that every conversation reads: standard input belongs to the client.
 fn no_standard_input(config: &Config) -> Result<(), Failure> {
     let settings = &config.settings;
     let general = [&settings.presentation.profile, &settings.policy.file, &settings.policy.project_file];
@@ -156,11 +153,8 @@ fn overlay(config: &Config, all: &mut [ServerSettings]) -> Vec<Diagnostic> {
             options.apply(server);
             continue;
         }
-        let near = nearest(name, all.iter().map(|own| own.name.as_str()), 1);
-        let help = near.first().map_or_else(
-            || "use a name from the list of servers, or take the table out".to_owned(),
-            |near| format!("did you mean `{near}`?"),
-        );
+        let help = did_you_mean(name, all.iter().map(|own| own.name.as_str()))
+            .unwrap_or_else(|| "use a name from the list of servers, or remove the table".to_owned());
         let message = format!("[gateway.server.{}] names a server that is not in the list", visible(name));
         unknown.push(Diagnostic::warning("unknown-server", Place::default(), message).help(help));
     }

@@ -1,12 +1,10 @@
-//! Telemetry by OpenTelemetry, if it is compiled in (feature `otel`) and the environment names a
-//! receiver.
+//! Telemetry by OpenTelemetry, with the feature `otel` and a receiver in the environment.
 
 use std::sync::Arc;
 
 use super::super::output::Failure;
 use toolfold_gateway::watch::Watch;
 
-/// Telemetry that is exported.
 #[cfg(feature = "otel")]
 pub(super) struct Telemetry(Option<Arc<toolfold_gateway::otel::Otel>>);
 
@@ -22,12 +20,10 @@ impl Telemetry {
         Ok(Self(otel.map(Arc::new)))
     }
 
-    /// The observer of the gateway's events.
     pub(super) fn watch(&self) -> Option<Arc<dyn Watch>> {
         self.0.clone().map(|own| own as Arc<dyn Watch>)
     }
 
-    /// Sends the remaining data.
     pub(super) fn flush(&self) {
         if let Some(own) = &self.0 {
             own.flush();
@@ -38,16 +34,13 @@ impl Telemetry {
 #[cfg(not(feature = "otel"))]
 #[allow(clippy::unnecessary_wraps, clippy::unused_self, reason = "as it is where it is built in")]
 impl Telemetry {
-    /// Always succeeds.
     pub(super) fn from_env(_serves_http: bool) -> Result<Self, Failure> {
         Ok(Self)
     }
 
-    /// Always `None`.
     pub(super) fn watch(&self) -> Option<Arc<dyn Watch>> {
         None
     }
 
-    /// Does nothing.
     pub(super) fn flush(&self) {}
 }

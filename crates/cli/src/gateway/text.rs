@@ -8,7 +8,6 @@ use toolfold::diagnostic::visible;
 /// Maximum number of names that are listed; the rest is counted.
 const NAMES: usize = 8;
 
-/// The report as text.
 pub(super) fn doctor_page(report: &Report) -> String {
     let mut problems = problems(report);
     let (down, up): (Vec<&ServerReport>, Vec<&ServerReport>) = report.servers.iter().partition(|own| !own.up);

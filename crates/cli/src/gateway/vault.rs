@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::super::ledger::{default_store, now_ms};
 use crate::configuration::Config;
+use crate::disk::variable;
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold_gateway::capture::file_name;
 use toolfold_gateway::error::GatewayError;
@@ -39,8 +40,7 @@ pub(super) fn auth(server: &ServerSettings) -> Option<&Arc<Auth>> {
     }
 }
 
-/// Gives every HTTP server its login, and reports invalid settings. A server with invalid settings
-/// is removed.
+/// Gives every HTTP server its login. A server with invalid settings is reported and removed.
 pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSettings>) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     let folder = default_store().and_then(|store| Some(store.parent()?.join("logins")));
@@ -56,8 +56,7 @@ pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSetti
             return true;
         };
         let vault = Files { file: folder.as_ref().map(|own| own.join(file_name(&name, url))) };
-        let env = |name: &str| std::env::var(name).ok().filter(|own| !own.is_empty());
-        let settings = options.map_or_else(|| Ok(Default::default()), |own| own.settings(&env));
+        let settings = options.map_or_else(|| Ok(Default::default()), |own| own.settings(&variable));
         let made = settings
             .map_err(GatewayError::from)
             .and_then(|own| Auth::new(&name, url, own, Arc::new(vault), &command(&name, flags)));
@@ -76,15 +75,6 @@ pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSetti
 
 /// The command that logs in to a server.
 fn command(server: &str, flags: &Flags<'_>) -> String {
-    let quoted = |text: &str| {
-        let is_plain = |own: char| own.is_alphanumeric() || "-_./:@,+".contains(own);
-        let text = visible(text);
-        if !text.is_empty() && text.chars().all(is_plain) {
-            text.into_owned()
-        } else {
-            format!("'{}'", text.replace('\'', "'\\''"))
-        }
-    };
     let mut out = "toolfold gateway login".to_owned();
     match flags.url {
         // The query of a URL may contain a secret.
@@ -97,6 +87,13 @@ fn command(server: &str, flags: &Flags<'_>) -> String {
         }
     }
     out
+}
+
+/// A text as one word of a shell.
+fn quoted(text: &str) -> String {
+    let text = visible(text);
+    let is_plain = text.chars().all(|c| c.is_alphanumeric() || "-_./:@,+".contains(c));
+    if is_plain && !text.is_empty() { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// A login in a file. `None`: there is no state folder.

@@ -5,7 +5,6 @@ use super::super::table::table;
 use toolfold::diagnostic::{Severity, visible};
 use toolfold_measure::lint::{Finding, Group, Lint, RULES, counted};
 
-/// All findings by tool, and a verdict.
 pub(super) fn lint_text(lint: &Lint) -> String {
     let mut out = String::new();
     for group in lint.findings.chunk_by(|a, b| a.tool == b.tool) {
@@ -64,7 +63,6 @@ fn lint_verdict(lint: &Lint) -> String {
     out
 }
 
-/// The table of rules, by group.
 pub(super) fn rules() -> String {
     let mut out = String::new();
     let mut group: Option<Group> = None;
@@ -86,7 +84,6 @@ pub(super) fn rules() -> String {
     out
 }
 
-/// A line about a fix.
 pub(super) fn fixed(tool: &str, rule: &str, reason: &str) -> String {
     format!("{GOOD}fixed{GOOD:#} {}: [{rule}] {reason}", visible(tool))
 }

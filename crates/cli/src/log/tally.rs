@@ -9,20 +9,14 @@ use toolfold::profile::EXPAND_TOOLS;
 
 use super::super::ledger::time;
 
-/// The name of the contract.
 const CONTRACT: &str = "toolfold.log/1";
 
-/// The report on a log.
 #[derive(Debug, Serialize)]
 pub(super) struct LogReport {
-    /// Always `toolfold.log/1`.
     pub(super) schema: &'static str,
-    /// Number of records read.
     pub(super) records: usize,
-    /// Number of lines that cannot be read.
     pub(super) bad_lines: usize,
-    /// Every conversation, in order of its start. A conversation without an id is listed once per
-    /// session.
+    /// Every conversation, in order of its start; one without an id is listed once per session.
     pub(super) conversations: Vec<Told>,
     /// The sums by arm and variant, in order of their start.
     pub(super) totals: Vec<Total>,
@@ -33,14 +27,10 @@ pub(super) struct LogReport {
 pub(super) struct Counts {
     /// Arrays that the model was shown. An array counts when it replaces a different one.
     pub(super) arrays: usize,
-    /// Tokens of the arrays that the host counted, by meter; each array counts once, however often
-    /// it was requested.
+    /// Tokens of the arrays that the host counted, by meter; each array counts once.
     pub(super) array_tokens: BTreeMap<String, usize>,
-    /// Calls that the model made.
     pub(super) calls: usize,
-    /// Calls of `expand_tools`.
     pub(super) expansions: usize,
-    /// Skills that were activated.
     pub(super) skills: usize,
     /// Calls that were answered with a validation error.
     pub(super) repairs: usize,
@@ -70,7 +60,6 @@ pub(super) struct Counts {
     pub(super) waiting: usize,
 }
 
-/// One conversation.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Told {
     /// Its id; empty if it has none.
@@ -87,12 +76,10 @@ pub(super) struct Told {
     pub(super) counts: Counts,
 }
 
-/// The conversations of one arm and variant.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Total {
     pub(super) arm: Option<String>,
     pub(super) variant: Option<String>,
-    /// Number of conversations.
     pub(super) conversations: usize,
     #[serde(flatten)]
     pub(super) counts: Counts,
@@ -165,8 +152,12 @@ fn totals(conversations: &[Told]) -> Vec<Total> {
     let mut totals: IndexMap<(Option<String>, Option<String>), Total> = IndexMap::new();
     for told in conversations {
         let (arm, variant) = (told.arm.clone(), told.variant.clone());
-        let new = || Total { arm: arm.clone(), variant: variant.clone(), conversations: 0, counts: Counts::default() };
-        let total = totals.entry((arm.clone(), variant.clone())).or_insert_with(new);
+        let total = totals.entry((arm.clone(), variant.clone())).or_insert_with(|| Total {
+            arm,
+            variant,
+            conversations: 0,
+            counts: Counts::default(),
+        });
         total.conversations += 1;
         total.counts.add_counts(&told.counts);
     }
@@ -193,8 +184,8 @@ impl Reading {
             Event::Forked { state } => {
                 // A snapshot's state is read by its JSON keys: it has no public type.
                 let state = serde_json::to_value(state).unwrap_or_default();
-                let text = |key: &str| state.get(key).and_then(serde_json::Value::as_str).map(str::to_owned);
-                (told.arm, told.wire, told.model) = (text("arm"), text("wire"), text("model"));
+                let [arm, wire, model] = ["arm", "wire", "model"].map(|key| Some(state.get(key)?.as_str()?.to_owned()));
+                (told.arm, told.wire, told.model) = (arm, wire, model);
             }
             _ => {}
         }

@@ -81,8 +81,7 @@ fn policy_page(catalog: &Catalog, file: &str, trusted: bool) -> String {
     out
 }
 
-/// The record of a tool. It allows nothing that would require approval without it, unless its
-/// annotations are trusted.
+/// The record of a tool. Without trusted annotations it allows nothing that would require approval.
 fn tool_record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> String {
     let arguments = guessed_arguments(tool);
     let name = tool.name().as_str();
@@ -96,14 +95,12 @@ fn tool_record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> St
     let reads_only = trusted && hints.read_only_hint == Some(true) && hints.destructive_hint != Some(true);
     let (tier, why) = tier(hints, reads_only);
     write_assignment(&mut out, "tier", &toml_string(tier), why);
-    let of = |kind: Kind| arguments.iter().filter(move |a| a.kind == kind).map(|a| a.name.as_str()).collect::<Vec<_>>();
-    let (paths, hosts, commands) = (of(Kind::Path), of(Kind::Host), of(Kind::Command));
-    let files: Vec<&str> = paths.iter().chain(&of(Kind::Uri)).copied().collect();
-    let hosts: Vec<&str> = hosts.iter().chain(&of(Kind::Uri)).copied().collect();
+    let files: Vec<&str> = of_kind(&arguments, Kind::Path).chain(of_kind(&arguments, Kind::Uri)).collect();
+    let hosts: Vec<&str> = of_kind(&arguments, Kind::Host).chain(of_kind(&arguments, Kind::Uri)).collect();
     if !files.is_empty() {
         write_assignment(&mut out, "reads", &toml_list(&files), &because(&arguments, &[Kind::Path, Kind::Uri]));
     }
-    let command = commands.first();
+    let command = of_kind(&arguments, Kind::Command).next();
     if command.is_none() || !files.is_empty() {
         write_assignment(&mut out, "writes", &toml_list(if reads_only { &[] } else { &files }), "");
     }
@@ -112,7 +109,7 @@ fn tool_record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> St
     }
     if let Some(command) = command {
         write_assignment(&mut out, "command", &toml_string(command), &because(&arguments, &[Kind::Command]));
-        if let Some(folder) = of(Kind::Workdir).first() {
+        if let Some(folder) = of_kind(&arguments, Kind::Workdir).next() {
             write_assignment(&mut out, "workdir", &toml_string(folder), "");
         }
         let (shell, why) = shell(tool, command);
@@ -133,7 +130,7 @@ fn tool_record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> St
     write_assignment(&mut out, "undo", "\"irreversible\"", "");
     out.push_str(&left(&arguments));
     // Rules for commands do not cover the program that interprets them.
-    for program in of(Kind::Program) {
+    for program in of_kind(&arguments, Kind::Program) {
         let (tool, pattern) = (toml_string(name), format!("{} = \"*\"", toml_key(program)));
         let why = "it chooses the program that interprets the command";
         let _ = write!(out, "\n[[rule]]\ndecide = \"ask\"\ntool = {tool}\nargs = {{ {pattern} }}\nwhy = \"{why}\"\n");
@@ -180,8 +177,7 @@ fn because(arguments: &[Argument], kinds: &[Kind]) -> String {
     comment(&why.join(", "), 160)
 }
 
-/// A comment on what the record does not declare: for such an argument, a deny of a path or host
-/// only requires approval.
+/// A comment on undeclared arguments, for which a deny of a path or host only requires approval.
 fn left(arguments: &[Argument]) -> String {
     let mut out = String::new();
     for argument in arguments.iter().filter(|argument| argument.values.len() > 1) {
@@ -205,14 +201,19 @@ fn write_assignment(out: &mut String, key: &str, value: &str, why: &str) {
     let _ = if why.is_empty() { writeln!(out, "{assignment}") } else { writeln!(out, "{assignment:<24} # {why}") };
 }
 
+/// The names of the arguments of a kind.
+fn of_kind(arguments: &[Argument], kind: Kind) -> impl Iterator<Item = &str> {
+    arguments.iter().filter(move |argument| argument.kind == kind).map(|argument| argument.name.as_str())
+}
+
 fn toml_list(names: &[&str]) -> String {
     format!("[{}]", names.iter().map(|name| toml_string(name)).collect::<Vec<_>>().join(", "))
 }
 
 /// A key of TOML, quoted if needed.
 fn toml_key(name: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { toml_string(name) }
+    let is_bare = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if is_bare && !name.is_empty() { name.to_owned() } else { toml_string(name) }
 }
 
 /// A basic string of TOML: a JSON string with DEL escaped, which JSON leaves unescaped.

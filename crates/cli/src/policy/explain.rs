@@ -124,11 +124,14 @@ fn call_arguments(args: &ExplainArgs, named: &Named<'_>, policy: &PolicyFile) ->
     }
     let record = policy.capabilities.get(named.tool);
     let Some(command) = named.command else {
-        let own = || matches!(Family::of_name(named.tool), Some(Family::Shell));
-        return match record.map_or_else(own, |record| record.command.is_some()) {
-            true => Err(Failure::usage(format!("which command of `{}`?", visible(named.tool))).help(HOW)),
-            false => Ok(json!({})),
+        let is_shell = match record {
+            Some(record) => record.command.is_some(),
+            None => matches!(Family::of_name(named.tool), Some(Family::Shell)),
         };
+        if is_shell {
+            return Err(Failure::usage(format!("which command of `{}`?", visible(named.tool))).help(HOW));
+        }
+        return Ok(json!({}));
     };
     match record.map(|record| record.command.as_deref()) {
         Some(Some(argument)) => Ok(json!({ argument: command })),
@@ -149,19 +152,20 @@ fn explanation_page(explained: &Explanation) -> String {
         let place = reason.place.as_ref().map(|place| format!("  {DIM}{place}{DIM:#}")).unwrap_or_default();
         out.push_str(&format!("  {}{place}\n", visible(&reason.to_string())));
     }
-    let part = |part: &toolfold::policy::Part| {
-        [part.kind.to_owned(), part.got.to_string(), visible(&part.text).into_owned(), visible(&part.by).into_owned()]
-    };
     out.push('\n');
-    out.push_str(&table(["part", "gets", "what", "by"], &explained.parts.iter().map(part).collect::<Vec<_>>()));
+    let mut rows = Vec::new();
+    for part in &explained.parts {
+        let [text, by] = [&part.text, &part.by].map(|text| visible(text).into_owned());
+        rows.push([part.kind.to_owned(), part.got.to_string(), text, by]);
+    }
+    out.push_str(&table(["part", "gets", "what", "by"], &rows));
     if let Some(close) = &explained.did_you_mean {
         out.push_str(&format!("\nno record or rule names this tool: did you mean `{}`?\n", visible(close)));
     }
     out + &would_allow(&explained.would_allow)
 }
 
-/// The rules in the syntax of a policy file. All of them are needed, since every part must be
-/// allowed.
+/// The rules as a policy file writes them. All are needed: every part must be allowed.
 fn would_allow(rules: &[String]) -> String {
     let compact: Option<Vec<&str>> = rules.iter().map(|rule| rule.strip_prefix("allow ")).collect();
     match compact {

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use toolfold::catalog::Tool;
 
-/// The kind of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A file or folder.
@@ -25,7 +24,6 @@ pub(super) enum Kind {
     Other,
 }
 
-/// An argument and its kind.
 #[derive(Debug, Clone)]
 pub(super) struct Argument {
     pub(super) name: String,
@@ -36,8 +34,8 @@ pub(super) struct Argument {
     pub(super) values: Vec<String>,
 }
 
-/// Words in names of paths. A wrong guess costs the reviewer a deletion; a missing one, a deny that
-/// does not match.
+/// Words in names of paths. A wrong guess costs a deletion; a missing one, a deny that never
+/// matches.
 const PATHS: [&str; 33] = [
     "path",
     "paths",
@@ -105,19 +103,23 @@ pub(super) fn guessed_arguments(tool: &Tool) -> Vec<Argument> {
             argument.kind = Kind::Text;
         }
     }
-    let is_text = |a: &&mut Argument| matches!(a.kind, Kind::Path | Kind::Text);
-    let is_program = |a: &&mut Argument| words_of_name(&a.name).iter().any(|w| PROGRAMS.contains(&&**w));
     if command.is_some() {
-        found.iter_mut().filter(is_text).filter(is_program).for_each(|argument| argument.kind = Kind::Program);
-    }
-    let is_workdir =
-        |a: &&mut Argument| a.kind == Kind::Path && words_of_name(&a.name).iter().any(|w| WORKDIRS.contains(&&**w));
-    if command.is_some()
-        && let Some(folder) = found.iter_mut().find(is_workdir)
-    {
-        folder.kind = Kind::Workdir;
+        for argument in &mut found {
+            if matches!(argument.kind, Kind::Path | Kind::Text) && has_word(&argument.name, &PROGRAMS) {
+                argument.kind = Kind::Program;
+            }
+        }
+        let folder = found.iter_mut().find(|own| own.kind == Kind::Path && has_word(&own.name, &WORKDIRS));
+        if let Some(folder) = folder {
+            folder.kind = Kind::Workdir;
+        }
     }
     found
+}
+
+/// Whether one of the words of a name is in the list.
+fn has_word(name: &str, list: &[&str]) -> bool {
+    words_of_name(name).iter().any(|word| list.contains(&word.as_str()))
 }
 
 fn guessed_kind(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
@@ -134,7 +136,6 @@ fn guessed_kind(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
 fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     let words = words_of_name(name);
     let last = words.last().map_or("", String::as_str);
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
     let description = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_lowercase();
     let says = |texts: &[&str]| texts.iter().any(|text| description.contains(text));
@@ -150,10 +151,10 @@ fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     if ABOUT.contains(&last) {
         return (Kind::Text, None);
     }
-    if has(&HOSTS) {
+    if has_word(name, &HOSTS) {
         return (Kind::Host, None);
     }
-    if has(&PATHS) {
+    if has_word(name, &PATHS) {
         return (Kind::Path, None);
     }
     if matches!(format, "uri" | "url" | "uri-reference") {

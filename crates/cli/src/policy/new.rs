@@ -8,7 +8,6 @@ use clap::{Args, ValueEnum};
 use crate::new_file::create;
 use crate::output::{Outcome, emit};
 
-/// What an agent works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Domain {
     /// Code in one folder: shell, files, git, builds and tests
@@ -30,7 +29,6 @@ pub(crate) struct NewArgs {
     out: Option<PathBuf>,
 }
 
-/// The text of a starter policy.
 fn template(domain: Domain) -> &'static str {
     match domain {
         Domain::Coding => include_str!("templates/coding.toml"),

@@ -112,9 +112,13 @@ fn skills_without_room(skills: &SkillCost) -> Option<String> {
 
 /// The phrases on one line, with those about schema keywords combined.
 fn gathered(reasons: &[String]) -> String {
-    let keyword = |reason: &String| reason.strip_prefix("schema keyword ").map(str::to_owned);
-    let keywords: Vec<String> = reasons.iter().filter_map(keyword).collect();
-    let mut parts: Vec<String> = reasons.iter().filter(|reason| keyword(reason).is_none()).cloned().collect();
+    let (mut keywords, mut parts) = (Vec::new(), Vec::new());
+    for reason in reasons {
+        match reason.strip_prefix("schema keyword ") {
+            Some(keyword) => keywords.push(keyword),
+            None => parts.push(reason.clone()),
+        }
+    }
     if !keywords.is_empty() {
         parts.insert(0, format!("schema keywords {}", keywords.join(", ")));
     }

@@ -47,8 +47,7 @@ fn findings(input: &Input, report: &Report) -> Result<Option<Lint>, Failure> {
     found.map(Some).map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))
 }
 
-/// The name of the tool set. A page is shared, so it omits folders, arguments and the query of an
-/// address.
+/// The name of the tool set, without what must not be shared: folders, arguments, queries.
 fn title(input: &Input) -> String {
     let tools = &input.config.settings.tools;
     let name =

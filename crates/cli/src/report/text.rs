@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::super::output::{BOLD, DIM, GOOD, grouped};
 use super::super::table::wrapped;
-use toolfold_measure::report::{ArmCost, Fix, Report, SessionCost, ToolCost};
+use toolfold_measure::report::{ArmCost, Report, SessionCost, ToolCost};
 
 /// Maximum width of a bar in cells.
 const BAR: usize = 16;
@@ -92,12 +92,13 @@ fn fixes(out: &mut String, report: &Report) {
     if fixes.is_empty() {
         return;
     }
-    let part = |own: &Fix| format!("{} ({})", cut_name(&own.part), grouped(own.part_tokens));
-    let width = fixes.iter().map(|own| part(own).width()).max().unwrap_or(0).max(10);
+    let parts: Vec<String> =
+        fixes.iter().map(|own| format!("{} ({})", cut_name(&own.part), grouped(own.part_tokens))).collect();
+    let width = parts.iter().map(|part| part.width()).max().unwrap_or(0).max(10);
     out.push_str(&format!("\n{BOLD}Fix first{BOLD:#}\n"));
     out.push_str(&format!("{DIM}  tokens  {:<width$}  see what costs what{DIM:#}\n", "most of it"));
-    for own in fixes {
-        let part = pad(&part(own), width);
+    for (own, part) in fixes.iter().zip(&parts) {
+        let part = pad(part, width);
         out.push_str(&format!("  {:>6}  {part}  toolfold why {}\n", grouped(own.tokens), own.tool));
     }
 }
@@ -137,8 +138,7 @@ fn expensive(out: &mut String, report: &Report, top: usize) {
     }
 }
 
-/// One arm for each way of delivering definitions to the model, which determines the cost of
-/// lookups: at most three.
+/// One arm for each way of delivering definitions, which determines the cost of lookups.
 fn ways(report: &Report) -> Vec<(&String, &ArmCost)> {
     let mut ways: Vec<(&String, &ArmCost)> = Vec::new();
     let folding = report.arms.iter().filter(|(name, own)| *name != "auto" && !own.expansions.is_empty());
@@ -163,10 +163,11 @@ fn write_categories(out: &mut String, report: &Report) {
     for category in &report.categories {
         let name = pad(&cut_name(&category.name), width);
         let (full, summary) = (grouped(category.full), grouped(category.summary));
-        let brings = |own: &ArmCost| {
-            own.expansions.get(&category.name).map_or_else(|| "–".to_owned(), |cost| grouped(cost.tokens()))
-        };
-        let lookups: String = ways.iter().map(|(_, own)| format!("  {:>10}", brings(own))).collect();
+        let mut lookups = String::new();
+        for (_, own) in &ways {
+            let brings = own.expansions.get(&category.name).map(|cost| grouped(cost.tokens()));
+            lookups.push_str(&format!("  {:>10}", brings.as_deref().unwrap_or("–")));
+        }
         out.push_str(&format!("  {name}  {:>5} {full:>8}  {summary:>9}{lookups}\n", category.tools));
     }
 }

@@ -15,9 +15,9 @@ use super::exact;
 use super::outcome::OutcomeAnswer;
 use super::part::Problem;
 use super::request::{CallAsked, Keyed, REQUESTS, Request, ResultGiven, ToolsAsked};
+use crate::similar::did_you_mean;
 use toolfold::conversation::{ApprovalId, Conversation, LogRecord, ModelCall, Outcome, Resumed, Snapshot, ToolResult};
 use toolfold::diagnostic::visible;
-use toolfold::name::nearest;
 use toolfold::policy::{Approval, ApprovalError, ApprovalStore};
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter, count_tools};
 use toolfold::wire::{Arguments, Message};
@@ -40,8 +40,7 @@ pub(super) struct Dialogue {
 }
 
 impl Dialogue {
-    /// `records` are those that the conversation was resumed from; `logged` is whether new ones go
-    /// to a file.
+    /// `records` are those it was resumed from; `logged` is whether new ones go to a file.
     pub(super) fn new(
         conversation: Conversation,
         person: Option<Person>,
@@ -238,8 +237,7 @@ impl Dialogue {
         Ok(self.outcome(&outcome))
     }
 
-    /// Rejects an approval of another session's request: otherwise everyone who can start a session
-    /// could approve anything.
+    /// Rejects an approval of another session's request: else any session could approve anything.
     fn must_be_own(&self, id: &ApprovalId) -> Result<(), Problem> {
         // Other errors are reported when the decision is applied.
         if self.conversation.pending().all(|(waiting, _)| waiting != id) || self.is_own(id) {
@@ -254,11 +252,9 @@ impl Dialogue {
 
     /// Whether this session, or one with the same secret, made the request.
     fn is_own(&self, id: &ApprovalId) -> bool {
-        let own = |person: &Person| {
-            let stored = person.store.get(id.as_str());
-            stored.is_ok_and(|approval| approval.request.channel.as_ref() == Some(&person.channel))
-        };
-        self.person.as_ref().is_some_and(own)
+        let Some(person) = &self.person else { return false };
+        let stored = person.store.get(id.as_str());
+        stored.is_ok_and(|approval| approval.request.channel.as_ref() == Some(&person.channel))
     }
 
     fn what_waits(&self) -> String {
@@ -278,9 +274,8 @@ impl Dialogue {
 
     fn approve_skill(&mut self, name: String) -> Result<Answer, Problem> {
         if !self.skills.contains(&name) {
-            let near = nearest(&name, self.skills.iter().map(String::as_str), 1);
-            let help = match near.first() {
-                Some(near) => format!("did you mean `{near}`?"),
+            let help = match did_you_mean(&name, self.skills.iter().map(String::as_str)) {
+                Some(hint) => hint,
                 None if self.skills.is_empty() => "start the session with --skills".to_owned(),
                 None => format!("one of {}", self.skills.join(", ")),
             };

@@ -3,8 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// Maximum nesting that is copied. Judged arguments are never deeper: the recursion limit of
-/// `serde_json` is 128.
+/// Maximum nesting that is copied: `serde_json`'s limit, so judged arguments are never deeper.
 const MAX_DEPTH: usize = 128;
 
 /// JSON text on one line with its numbers as written, or the parsed value if the text is not valid
@@ -23,8 +22,7 @@ pub(super) fn one_line(text: &str) -> Box<RawValue> {
     whole.unwrap_or_else(|| exact(text, &serde_json::Value::Null))
 }
 
-/// Copies a JSON text without the white space between its tokens. False if it is not valid JSON, or
-/// too deep.
+/// Copies JSON without white space between tokens. False if it is not valid, or too deep.
 fn copy(out: &mut String, text: &str, depth: usize) -> bool {
     let text = text.trim();
     match text.bytes().next() {

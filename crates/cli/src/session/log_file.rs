@@ -17,7 +17,6 @@ pub(super) struct LogFile {
     durable: bool,
 }
 
-/// A parsed record and its line.
 pub(super) struct StoredRecord {
     pub(super) line: usize,
     pub(super) record: LogRecord,
@@ -28,17 +27,13 @@ impl LogFile {
     /// that was cut off, and a call without a complete outcome, are removed from the file: no
     /// answer was sent for them. `durable`: every write is flushed to disk before it counts.
     pub(super) fn open_log(name: &str, durable: bool, id: &str) -> Result<(Self, Vec<StoredRecord>), Failure> {
-        let failed = |what: &str, why: &std::io::Error| {
-            let why = Diagnostic::error("unwritable", Place::file(name), format!("{what}: {why}"));
-            Failure::bad(vec![why.help("check the path and its permissions")])
-        };
         let path = Path::new(name);
         let regular = path.metadata().map_or(true, |found| found.is_file());
         let created = !path.exists();
         let mut options = OpenOptions::new();
         // A pipe or a terminal can be written to, but not read.
         options.append(true).create(true).read(regular);
-        let file = options.open(path).map_err(|why| failed("cannot be opened", &why))?;
+        let file = options.open(path).map_err(|why| failed(name, "cannot be opened", &why))?;
         let mut log = Self { file, durable };
         if !regular {
             return Ok((log, Vec::new()));
@@ -46,26 +41,25 @@ impl LogFile {
         match log.file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let why = Diagnostic::error("log-in-use", Place::file(name), "another session is writing this log");
-                return Err(Failure::bad(vec![why.help("wait until it ends, or use another file")]));
+                return Err(Failure::in_file("log-in-use", Place::file(name), "another session is writing this log")
+                    .help("wait until it ends, or use another file"));
             }
-            Err(TryLockError::Error(why)) => return Err(failed("cannot be locked", &why)),
+            Err(TryLockError::Error(why)) => return Err(failed(name, "cannot be locked", &why)),
         }
         let kept = log.read_whole_log(name, id).map_err(|why| match why {
-            Broken::Io(why) => failed("cannot be read", &why),
+            Broken::Io(why) => failed(name, "cannot be read", &why),
             Broken::Line(place, why) => {
                 let help = "a log contains only records of toolfold session; use another file";
-                Failure::bad(vec![Diagnostic::error("bad-record", place, why).help(help)])
+                Failure::in_file("bad-record", place, why).help(help)
             }
         })?;
         if durable && created {
-            log.sync_folder(path).map_err(|why| failed("its folder cannot be flushed to disk", &why))?;
+            log.sync_folder(path).map_err(|why| failed(name, "its folder cannot be flushed to disk", &why))?;
         }
         Ok((log, kept))
     }
 
-    /// Reads the whole log, and removes a torn end. Returns the records of the conversation, or
-    /// none if its id is empty.
+    /// Reads the whole log, and removes a torn end. Returns the conversation's records.
     fn read_whole_log(&mut self, name: &str, id: &str) -> Result<Vec<StoredRecord>, Broken> {
         let mut records = Records::new(BufReader::new(&self.file));
         let mut open = OpenCall::default();
@@ -96,8 +90,7 @@ impl LogFile {
         Ok(kept)
     }
 
-    /// Appends records. When it returns, the system has them, and the disk too if the log is
-    /// durable.
+    /// Appends records; they are flushed to disk if the log is durable.
     pub(super) fn append(&mut self, records: &[LogRecord]) -> std::io::Result<()> {
         if records.is_empty() {
             return Ok(());
@@ -124,6 +117,11 @@ impl LogFile {
     fn sync_folder(&self, _path: &Path) -> std::io::Result<()> {
         self.file.sync_all()
     }
+}
+
+fn failed(name: &str, what: &str, why: &std::io::Error) -> Failure {
+    Failure::in_file("unwritable", Place::file(name), format!("{what}: {why}"))
+        .help("check the path and its permissions")
 }
 
 /// Why a log is not complete.

@@ -7,8 +7,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::lines::not_json;
+use crate::similar::did_you_mean;
 use toolfold::diagnostic::visible;
-use toolfold::name::nearest;
 
 /// Maximum length at which an unknown key is repeated, in characters.
 const MAX_SHOWN: usize = 60;
@@ -102,18 +102,16 @@ impl<'l> Part<'l> {
         }
         let items: Vec<&'l RawValue> =
             serde_json::from_str(self.raw.get()).map_err(|why| Problem::new(not_json(&why)))?;
-        let part = |(at, raw)| Self { raw, path: format!("{}[{at}]", self.path) };
-        Ok(items.into_iter().enumerate().map(part).collect())
+        let parts = items.into_iter().enumerate();
+        Ok(parts.map(|(at, raw)| Self { raw, path: format!("{}[{at}]", self.path) }).collect())
     }
 
     /// The members of an object with required and optional keys.
     pub(super) fn object(&self, needed: &[&str], more: &[&str]) -> Result<Members<'l>, Problem> {
-        let expected = || match needed {
-            [] => "an object".to_owned(),
-            _ => format!("an object with {}", and(needed)),
-        };
+        let expected =
+            if needed.is_empty() { "an object".to_owned() } else { format!("an object with {}", and(needed)) };
         if !self.raw.get().starts_with('{') {
-            return Err(self.expected(&expected()));
+            return Err(self.expected(&expected));
         }
         let members = self.members()?;
         let known: Vec<&str> = needed.iter().chain(more).copied().collect();
@@ -121,9 +119,7 @@ impl<'l> Part<'l> {
             return Err(unknown_key(&self.path, key, &known));
         }
         match needed.iter().find(|key| !members.iter().any(|(own, _)| own == *key)) {
-            Some(missing) => {
-                Err(Problem::new(format!("`{}`: expected {}; `{missing}` is missing", self.path, expected())))
-            }
+            Some(missing) => Err(Problem::new(format!("`{}`: expected {expected}; `{missing}` is missing", self.path))),
             None => Ok(members),
         }
     }
@@ -155,8 +151,8 @@ pub(super) fn member<'p, 'l>(members: &'p Members<'l>, key: &str) -> Option<&'p 
 pub(super) fn unknown_key(path: &str, key: &str, known: &[&str]) -> Problem {
     let place = if path.is_empty() { String::new() } else { format!("`{path}`: ") };
     let said = format!("{place}unknown key `{}`", cut_visible(key));
-    match nearest(key, known.iter().copied(), 1).first() {
-        Some(near) => Problem::new(format!("{said}; did you mean `{near}`?")),
+    match did_you_mean(key, known.iter().copied()) {
+        Some(hint) => Problem::new(format!("{said}; {hint}")),
         None if path.is_empty() => Problem::new(said),
         None => Problem::new(format!("{said}; known are {}", and(known))),
     }

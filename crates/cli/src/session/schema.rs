@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::answer::Answer;
 use super::request::{KEY, KEYED, Request};
 
-/// The name of the contract.
 const CONTRACT: &str = "toolfold.session/2";
 
 /// The JSON Schema of a line: `#/$defs/Request` of requests, `#/$defs/Answer` of answers.

@@ -5,14 +5,17 @@ use super::super::table::table;
 use super::model::Report;
 use toolfold_measure::sim::ArmCost;
 
+fn arm_cost(arm: &ArmCost) -> f64 {
+    arm.usd.unwrap_or(arm.input_cost_tokens as f64)
+}
+
 /// What to do, in one line.
 pub(super) fn sim_verdict(arms: &[ArmCost], requests: usize, model: Option<&str>) -> String {
     let over = format!("over {requests} requests on {}", model.unwrap_or("an unnamed model"));
-    let cost = |arm: &ArmCost| arm.usd.unwrap_or(arm.input_cost_tokens as f64);
-    let named = |arm: &&ArmCost| arm.chosen.is_none();
+    let named = arms.iter().filter(|arm| arm.chosen.is_none());
     let (Some(full), Some(best)) = (
         arms.iter().find(|arm| arm.arm == "full"),
-        arms.iter().filter(named).min_by(|one, other| cost(one).total_cmp(&cost(other))),
+        named.min_by(|one, other| arm_cost(one).total_cmp(&arm_cost(other))),
     ) else {
         return format!("nothing was simulated {over}");
     };

@@ -131,7 +131,6 @@ fn finding_row(finding: &Finding, counter: Tiktoken) -> serde_json::Value {
     })
 }
 
-/// The report as text.
 struct Page<'a> {
     library: &'a SkillLibrary,
     diagnostics: &'a [Diagnostic],
@@ -162,7 +161,7 @@ impl<'a> Page<'a> {
         self.diagnostics.iter().filter(move |d| !is_of_one(d))
     }
 
-    /// First what was not found, then what was not loaded, then what other clients interpret
+    /// First what was not found, then what was not loaded, then what other clients read
     /// differently.
     fn wrong(&self) -> String {
         let mut lost: Vec<String> = self.besides().filter(|d| d.severity > Severity::Note).map(indented).collect();

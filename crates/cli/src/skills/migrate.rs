@@ -85,8 +85,8 @@ pub(super) fn migrate(args: &MigrateArgs) -> Outcome {
         let (name, text) = to_standard(content);
         let mut target = args.to.as_ref().unwrap_or(&source.below).join(&name);
         if target == source.path {
-            // The folder's name is valid and its file is not: the new text is written next to the
-            // old one.
+            // The folder's name is valid and its file is not: the new text goes next to the old
+            // one.
             target.push("SKILL.standard.md");
         } else {
             target.push("SKILL.md");
@@ -140,8 +140,7 @@ fn refusal(target: &Path, text: &str, written: &BTreeSet<PathBuf>, dry_run: bool
     if dry_run { None } else { write_new(target, text).err().map(|why| why.to_string()) }
 }
 
-/// Copies the other files of a skill without overwriting any; reports those that could not be
-/// copied.
+/// Copies the other files of a skill without overwriting any; reports failures.
 fn copy_files(from: &Path, to: &Path) -> Option<Diagnostic> {
     let (files, more) = resource::list_folder(&DiskFs, from);
     let copy = |file: &String| {
@@ -161,8 +160,7 @@ fn copy_files(from: &Path, to: &Path) -> Option<Diagnostic> {
     (left > 0).then(note)
 }
 
-/// The sources to migrate, sorted: the commands of a folder with commands, else its skill folders
-/// and JSON files.
+/// The sources to migrate, sorted: commands if the folder has any, else skills and JSON files.
 fn sources(path: &Path, notes: &mut Vec<Diagnostic>) -> Result<Vec<Source>, Failure> {
     let is_skill = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("skill.md"));
     if path.is_file() && !is_skill {

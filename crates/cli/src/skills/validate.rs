@@ -1,5 +1,4 @@
-//! `skills validate` and `skills prompt`: the output of the reference tool, and both verdicts as
-//! JSON.
+//! `skills validate` and `skills prompt`: the reference tool's output, and verdicts as JSON.
 
 use std::path::PathBuf;
 

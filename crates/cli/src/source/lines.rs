@@ -1,5 +1,4 @@
-//! Tool lists that are not a single JSON list: JSON lines, a server's responses, a stream of
-//! events, a single tool.
+//! Tool lists other than a JSON list: JSON lines, responses, event streams, a single tool.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +10,7 @@ use toolfold::diagnostic::{Diagnostic, Place};
 /// The keys under which objects contain a list of tools.
 const LISTS: [&str; 5] = ["tools", "functions", "result", "functionDeclarations", "function_declarations"];
 
-/// Converts the text to one JSON document that a catalog can be read from. A single document is
-/// returned unchanged.
+/// Converts the text to one JSON document for the catalog.
 pub(super) fn one_list(text: String, file: &str) -> Result<String, Failure> {
     let text = of_events(text);
     let mut values: Vec<&RawValue> = Vec::new();
@@ -35,8 +33,7 @@ pub(super) fn one_list(text: String, file: &str) -> Result<String, Failure> {
     }
 }
 
-/// The data of an event stream, as streamable HTTP answers `tools/list`; any other text is returned
-/// unchanged.
+/// The data of an event stream, as streamable HTTP answers `tools/list`; other text unchanged.
 fn of_events(text: String) -> String {
     let begins = |name| text.trim_start().starts_with(name);
     if !["event:", "data:", "id:", "retry:"].into_iter().any(begins) {

@@ -1,5 +1,4 @@
 //! Tools of MCP servers: each is started or queried once, listed, and stopped.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: variables are filled in from the environment")]
 
 use std::collections::BTreeMap;
 
@@ -9,9 +8,10 @@ use super::super::input::read_text;
 use super::super::output::{Failure, progress, say_all};
 use super::Source;
 use crate::configuration::Config;
+use crate::disk::variable;
+use crate::similar::did_you_mean;
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity, visible};
-use toolfold::name::nearest;
 use toolfold_gateway::capture::Capture;
 use toolfold_gateway::clients::jsonc;
 use toolfold_gateway::config::servers;
@@ -92,8 +92,8 @@ fn headers(config: &Config) -> Result<BTreeMap<String, String>, Failure> {
         return Err(Failure::usage("--mcp-token-env: the value is not the name of an environment variable")
             .help("name the variable that holds the token"));
     }
-    let token = std::env::var(name).ok().filter(|own| !own.is_empty());
-    let token = token.ok_or_else(|| Failure::usage(format!("the environment has no `{name}`, or it is empty")))?;
+    let token =
+        variable(name).ok_or_else(|| Failure::usage(format!("the environment has no `{name}`, or it is empty")))?;
     Ok(BTreeMap::from([("Authorization".to_owned(), format!("Bearer {token}"))]))
 }
 
@@ -101,23 +101,21 @@ fn headers(config: &Config) -> Result<BTreeMap<String, String>, Failure> {
 fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure> {
     // Users write comments and trailing commas.
     let text = jsonc::strip_comments(&read_text(file, MAX_BYTES)?);
-    let all = servers(&text, file, &|name| std::env::var(name).ok().filter(|own| !own.is_empty()));
+    let all = servers(&text, file, &variable);
     let Loaded { mut value, mut diagnostics } = all;
     if let Some(wanted) = &config.settings.tools.mcp_server {
         // Errors of the other servers do not matter.
         let of_it = format!("server `{wanted}`");
-        let general = |own: &Diagnostic| !own.message.starts_with("server `");
-        diagnostics.retain(|own| own.message.starts_with(&of_it) || (value.is_empty() && general(own)));
+        diagnostics
+            .retain(|own| own.message.starts_with(&of_it) || value.is_empty() && !own.message.starts_with("server `"));
         let names: Vec<String> = value.iter().map(|own| own.name.clone()).collect();
         value.retain(|own| own.name == *wanted);
         if value.is_empty() && !diagnostics.iter().any(Diagnostic::is_error) {
-            let near = nearest(wanted, names.iter().map(String::as_str), 1)
-                .first()
-                .map(|near| format!("did you mean `{near}`?"));
-            let known = || format!("listed are {}", names.join(", "));
+            let help = did_you_mean(wanted, names.iter().map(String::as_str))
+                .unwrap_or_else(|| format!("listed are {}", names.join(", ")));
             let message = format!("no server named `{}` is listed, or it is disabled", visible(wanted));
             let missing = Diagnostic::error("unknown-server", Place::file(file), message);
-            diagnostics.push(missing.help(near.unwrap_or_else(known)));
+            diagnostics.push(missing.help(help));
         }
     }
     let errors = diagnostics.iter().any(|own| own.severity == Severity::Error);
@@ -132,8 +130,7 @@ fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure
     Ok(value)
 }
 
-/// All tools as one result of `tools/list`. With several servers, the server's name is a prefix of
-/// each tool.
+/// All tools as one result of `tools/list`, prefixed with the server's name if there are several.
 pub(in super::super) fn to_list(served: &[Served]) -> String {
     let tools: Vec<String> = match served {
         [only] => only.list.tools.clone(),

@@ -26,7 +26,6 @@ struct Limits {
     keep_ms: i64,
 }
 
-/// The snapshots of a running session.
 #[derive(Debug)]
 pub(in super::super) struct Edge {
     limits: Limits,
@@ -106,8 +105,8 @@ impl Snapshots for Edge {
             );
             let ours =
                 |other: &Snapshot| other.owner == owner || !call.session.is_empty() && other.session == call.session;
-            // The call runs without its own snapshot: the files it writes belong to the snapshots
-            // of these calls.
+            // The call gets no snapshot: the files it writes belong to the snapshots of these
+            // calls.
             for other in others.iter_mut().filter(|other| !call.waits && ours(other)) {
                 other.open.push(call.call.to_owned());
                 folder.write_snapshot(other).map_err(failed)?;

@@ -39,8 +39,7 @@ pub(super) struct Snapshot {
     pub(super) before: Tree,
     /// The running session, by its name in `sessions/`.
     pub(super) owner: String,
-    /// The calls that write these files and have not ended: the call itself, and those that started
-    /// while it ran.
+    /// The calls that write these files and have not ended, including those that started later.
     pub(super) open: Vec<String>,
     /// The state after the calls, once one has ended.
     pub(super) after: Option<Tree>,
@@ -199,7 +198,6 @@ impl Folder {
         gone(std::fs::remove_file(self.path.join("open").join(id)))
     }
 
-    /// A new id.
     pub(super) fn next_id(&self) -> Result<String> {
         let counted = std::fs::read_to_string(self.path.join("next")).ok().and_then(|text| text.trim().parse().ok());
         let known = self.ids().filter_map(|id| snapshot_number(&id)).max().map_or(1, |last| last + 1);
@@ -229,7 +227,6 @@ impl Folder {
         Ok((name, file))
     }
 
-    /// Whether a session is still running.
     pub(super) fn runs(&self, owner: &str) -> bool {
         if owner.contains(['/', '\\']) {
             return false;

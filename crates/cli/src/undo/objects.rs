@@ -23,8 +23,7 @@ impl Objects {
         Self(folder)
     }
 
-    /// Stores a content. Returns its SHA-256 and size; it is on disk once [`sync`](Self::sync) has
-    /// returned.
+    /// Stores a content; it is on disk after [`sync`](Self::sync). Returns its SHA-256 and size.
     pub(super) fn keep(&self, source: &mut impl Read) -> Result<(String, u64)> {
         let new = self.0.join(format!("{UNFINISHED}{}", std::process::id()));
         let mut file = private(&new, false)?;

@@ -48,8 +48,7 @@ pub(super) struct Plan {
     pub(super) reported: bool,
 }
 
-/// Compares the states. It is an error if the current state cannot be read, or is behind a new
-/// link.
+/// Compares the states. An unreadable current state, or one behind a new link, is an error.
 pub(super) fn plan(folder: &Folder, snapshot: &Snapshot) -> std::result::Result<Plan, String> {
     let roots = in_place(&snapshot.roots)?;
     if let Some((lost, _)) = snapshot.contents().find(|(sha256, _)| !folder.objects.has_content(sha256)) {
@@ -72,10 +71,8 @@ pub(super) fn plan(folder: &Folder, snapshot: &Snapshot) -> std::result::Result<
     Ok(Plan { steps: ordered(before, &now, &differing), changed, reported: left.is_some() })
 }
 
-/// First what is in the way is removed, innermost first; then folders are created, outermost first;
-/// then their content.
+/// First removals, innermost first; then folders, outermost first; then their content.
 fn ordered(before: &Tree, now: &Tree, differing: &[String]) -> Vec<Step> {
-    let is_folder = |found: Option<&Found>| matches!(found, Some(Found::Folder { .. }));
     let mut steps = Vec::new();
     for path in differing.iter().rev() {
         let (old, new) = (before.get(path), now.get(path));
@@ -86,14 +83,18 @@ fn ordered(before: &Tree, now: &Tree, differing: &[String]) -> Vec<Step> {
             steps.push(Step { path: path.clone(), did: Did::Restored, to: None });
         }
     }
-    let back = |path: &&String, folders: bool| before.get(*path).is_some_and(|old| is_folder(Some(old)) == folders);
     for folders in [true, false] {
-        for path in differing.iter().filter(|path| back(path, folders)) {
+        for path in differing {
+            let Some(old) = before.get(path).filter(|old| is_folder(Some(old)) == folders) else { continue };
             let did = if now.contains_key(path) { Did::Restored } else { Did::BroughtBack };
-            steps.push(Step { path: path.clone(), did, to: before.get(path).cloned() });
+            steps.push(Step { path: path.clone(), did, to: Some(old.clone()) });
         }
     }
     steps
+}
+
+fn is_folder(found: Option<&Found>) -> bool {
+    matches!(found, Some(Found::Folder { .. }))
 }
 
 /// Carries out the steps. Stops at the first error, and returns the number of completed steps.

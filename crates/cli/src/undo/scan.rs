@@ -43,10 +43,11 @@ pub(super) struct Root {
 impl Root {
     /// Whether two roots have a path in common.
     pub(super) fn meets(&self, other: &Self) -> bool {
-        let within = |inner: &Self, outer: &Self| {
-            outer.recursive && inner.path.strip_prefix(&outer.path).is_some_and(|rest| rest.starts_with('/'))
-        };
-        self.path == other.path || within(self, other) || within(other, self)
+        self.path == other.path || self.is_within(other) || other.is_within(self)
+    }
+
+    fn is_within(&self, outer: &Self) -> bool {
+        outer.recursive && self.path.strip_prefix(&outer.path).is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
@@ -66,8 +67,7 @@ pub(super) enum Contents<'o> {
     Copy(&'o Objects),
 }
 
-/// The real paths of what a call writes: with every link resolved, and the final links themselves
-/// included.
+/// The real paths of what a call writes, and the links at their ends themselves.
 pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
     let (mut roots, mut missing) = (BTreeMap::new(), Vec::new());
     for WrittenPath { path, recursive } in paths {
@@ -204,12 +204,12 @@ impl Scan<'_> {
             return Err(format!("`{}` changed while it was read", visible_path(path)));
         }
         let mut source = opened.take(left.saturating_add(1));
-        let read = |why: std::io::Error| unreadable(path, &why);
-        let (sha256, bytes) = match self.contents {
-            Contents::Measure => (String::new(), found.len()),
-            Contents::Hash => hash(&mut source, &mut std::io::sink()).map_err(read)?,
-            Contents::Copy(objects) => objects.keep(&mut source).map_err(read)?,
+        let read = match self.contents {
+            Contents::Measure => Ok((String::new(), found.len())),
+            Contents::Hash => hash(&mut source, &mut std::io::sink()),
+            Contents::Copy(objects) => objects.keep(&mut source),
         };
+        let (sha256, bytes) = read.map_err(|why| unreadable(path, &why))?;
         if bytes > left {
             return Err(too_large());
         }
@@ -220,10 +220,9 @@ impl Scan<'_> {
 
 /// The entries of a folder, without the temporary files of an interrupted undo.
 fn folder_contents(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let unread = |why: std::io::Error| unreadable(folder, &why);
     let mut inside = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unread)? {
-        let entry = entry.map_err(unread)?;
+    for entry in std::fs::read_dir(folder).map_err(|why| unreadable(folder, &why))? {
+        let entry = entry.map_err(|why| unreadable(folder, &why))?;
         if !entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
             inside.push(entry.path());
         }

@@ -16,7 +16,6 @@ use toolfold::store::SqliteStore;
 /// The snapshots in the audit trail: the digest of each by its id.
 pub(super) type Audited = BTreeMap<String, String>;
 
-/// The state of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {

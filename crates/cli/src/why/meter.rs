@@ -28,7 +28,6 @@ fn parse_meter(text: &str) -> Result<Meter, String> {
 }
 
 impl MeterArgs {
-    /// The settings from the flags.
     pub(crate) fn flags(&self) -> [Flag; 2] {
         [(&keys::presentation::WIRE, self.wire.clone()), (&keys::presentation::MODEL, self.model.clone())]
     }
@@ -48,18 +47,14 @@ impl MeterArgs {
     }
 }
 
-/// The meter of a wire and a model. A wire without a model is counted as a common model of its
-/// provider.
+/// The meter of a wire and a model. Without a model, a common one of the provider counts.
 pub(crate) fn meter_of(wire: Option<Wire>, model: Option<&str>) -> Result<Meter, Failure> {
-    let usual = |wire| match wire {
-        Wire::OpenAiResponses => ("openai-responses", "gpt-4.1"),
-        Wire::Anthropic => ("anthropic", "claude-sonnet-4.6"),
-        Wire::Gemini => ("gemini", "gemini-2.5-pro"),
-        _ => ("openai-chat", "gpt-4.1"),
-    };
     let (wires, model) = match (wire.filter(|wire| *wire != Wire::Mcp), model) {
         (None, None) => return Ok(Meter::default()),
-        (Some(wire), None) => (vec![usual(wire).0], usual(wire).1),
+        (Some(Wire::Anthropic), None) => (vec!["anthropic"], "claude-sonnet-4.6"),
+        (Some(Wire::Gemini), None) => (vec!["gemini"], "gemini-2.5-pro"),
+        (Some(Wire::OpenAiResponses), None) => (vec!["openai-responses"], "gpt-4.1"),
+        (Some(_), None) => (vec!["openai-chat"], "gpt-4.1"),
         (Some(wire), Some(model)) => (vec![wire.name()], model),
         // A model without a wire uses its own provider's API.
         (None, Some(model)) => (vec!["openai-chat", "anthropic", "gemini"], model),

@@ -12,7 +12,6 @@ const LEAST_SHARE: usize = 50;
 /// Maximum number of parameters listed for a detail.
 const MOST_GUESSES: usize = 12;
 
-/// The whole text.
 pub(super) fn why_text(why: &Why) -> String {
     let mut out = why_head(why);
     parts(&mut out, why);
@@ -93,17 +92,21 @@ fn detail_row(detail: &DetailCost, full: usize) -> [String; 5] {
 /// A summary of what is dropped: `2 names, 1 enum, 5 descriptions`.
 fn summed(guesses: &[Guess]) -> String {
     let kinds = [Hidden::Name, Hidden::Enum, Hidden::Format, Hidden::Default, Hidden::Shape, Hidden::Description];
-    let count = |kind: &Hidden| guesses.iter().filter(|guess| guess.hides.contains(kind)).count();
-    let said = kinds.iter().map(|kind| (count(kind), kind.name())).filter(|(n, _)| *n > 0);
-    said.map(|(n, name)| format!("{n} {name}{}", if n == 1 { "" } else { "s" })).collect::<Vec<_>>().join(", ")
+    let mut parts = Vec::new();
+    for kind in kinds {
+        let count = guesses.iter().filter(|guess| guess.hides.contains(&kind)).count();
+        if count > 0 {
+            parts.push(format!("{count} {}{}", kind.name(), if count == 1 { "" } else { "s" }));
+        }
+    }
+    parts.join(", ")
 }
 
 fn guesses(out: &mut String, why: &Why) {
     for detail in why.details.iter().filter(|detail| detail.shown_as == detail.detail) {
-        // Dropping descriptions is the purpose of a detail; only what can make a call fail is
-        // listed individually.
-        let risky = |guess: &&Guess| guess.hides.iter().any(|hidden| *hidden != Hidden::Description);
-        let risky = detail.guesses.iter().filter(risky);
+        // Every detail drops descriptions; only what can make a call fail is listed.
+        let guesses = detail.guesses.iter();
+        let risky = guesses.filter(|guess| guess.hides.iter().any(|hidden| *hidden != Hidden::Description));
         let (unnamed, risky): (Vec<&Guess>, Vec<&Guess>) = risky.partition(|guess| guess.hides == [Hidden::Name]);
         if unnamed.is_empty() && risky.is_empty() {
             continue;

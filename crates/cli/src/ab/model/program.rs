@@ -15,7 +15,6 @@ use crate::configuration::parse::command_words;
 /// Maximum size of a response in bytes.
 const MAX_RESPONSE: u64 = 64 << 20;
 
-/// A program that answers requests.
 pub(in super::super::super) struct Program {
     words: Vec<String>,
     once: bool,

@@ -1,5 +1,4 @@
 //! A model behind an API: Chat Completions and compatible APIs, Responses, Anthropic, Gemini.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: the key comes from the environment")]
 
 use std::time::Duration;
 
@@ -7,6 +6,7 @@ use serde_json::Value;
 
 use super::super::super::output::Failure;
 use super::{NoAnswer, foreign_line};
+use crate::disk::variable;
 use toolfold::wire::Wire;
 use toolfold_gateway::outbox::{Posted, Poster};
 
@@ -22,11 +22,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 pub(super) struct Patience {
     pub(super) timeout: Duration,
     pub(super) retries: u32,
-    /// Maximum number of requests.
     pub(super) most: u64,
 }
 
-/// A model behind an API.
 pub(in super::super::super) struct Remote {
     poster: Poster,
     url: String,
@@ -64,9 +62,8 @@ impl Remote {
             _ => format!("{base}/chat/completions"),
         };
         let key = key_env.map(|name| {
-            let value = std::env::var(name).ok().filter(|value| !value.is_empty());
-            let missing = || Failure::usage(format!("the variable `{name}` that --key-env names is not set"));
-            let value = value.ok_or_else(missing)?;
+            let value = variable(name)
+                .ok_or_else(|| Failure::usage(format!("the variable `{name}` that --key-env names is not set")))?;
             Ok::<_, Failure>(match wire {
                 Wire::Anthropic => ("x-api-key", value.clone(), value),
                 Wire::Gemini => ("x-goog-api-key", value.clone(), value),

@@ -57,7 +57,7 @@ fn example_rig_sends_the_same_tools_every_turn() {
 }
 
 #[test]
-fn example_agent_asks_a_person_and_goes_on() {
+fn example_agent_requests_approval_and_continues() {
     let told = agent::run().unwrap();
     let has = |part: &str| told.iter().any(|line| line.contains(part));
     assert!(told[0].starts_with("arm "), "{told:?}");

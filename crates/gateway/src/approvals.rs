@@ -98,8 +98,8 @@ impl Approvals {
     /// store, so it must not be called on a thread that must not block.
     ///
     /// # Errors
-    /// If it is not pending, its call is not the one that was seen or is too long to have been seen whole, or the store cannot
-    /// be written.
+    /// If it is not pending, its call is not the one that was seen or is too long to have been seen
+    /// whole, or the store cannot be written.
     pub fn answer(&self, id: &str, digest: &str, answer: Answer) -> Result<Approval, ApprovalError> {
         let approval = self.approver.get(id)?;
         if approval.digest != digest {

@@ -16,15 +16,16 @@ pub trait Sink: Send + Sync {
     /// transports with a stream for each request need it.
     fn send(&self, message: Message, of: Option<&Id>);
 
-    /// Sends a response whose delivery is observed: `receipt` is dropped once the message was
-    /// written or cannot be. Default: once it was sent.
+    /// Sends a response whose delivery is observed: `receipt` is dropped once the message has been
+    /// written or cannot be. Default: immediately after sending.
     fn deliver(&self, message: Message, of: Option<&Id>, receipt: Option<Receipt>) {
-        // What reads the answer may be faster than this thread.
+        // The reader of the response may be faster than this thread.
         drop(receipt);
         self.send(message, of);
     }
 
-    /// A request of the client will not be answered: it has cancelled it. Default: nothing was kept for it.
+    /// Reports that a request will have no response, because the client has cancelled it. Default:
+    /// nothing is stored for it.
     fn cancelled(&self, of: &Id) {
         let _ = of;
     }
@@ -76,8 +77,8 @@ pub enum ToHub {
     Changed(Box<Record>),
     /// An answer that opened tools has been written to the client.
     Written(u64),
-    /// The client has ended the conversation: nothing of it is kept.
+    /// The client has ended the conversation: its stored state is removed.
     Forget,
-    /// No more calls are taken; those that run are waited for, and then the hub ends.
+    /// Rejects new calls, waits for running ones, and ends the hub.
     Drain,
 }

@@ -1,4 +1,5 @@
-//! The toolfold MCP gateway: folded tools, skills and policy between any MCP client and any number of MCP servers.
+//! The toolfold MCP gateway: folded tools, skills and policy between any MCP client and any number
+//! of MCP servers.
 
 pub mod approvals;
 pub mod capture;

@@ -24,7 +24,7 @@ pub const MAX_MESSAGE: usize = 256 * 1024 * 1024;
 /// before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Maximum number of a process's last lines of output that are kept for diagnosis.
+/// The maximum number of the last output lines that are stored for diagnosis.
 const KEPT_LINES: usize = 8;
 
 /// How a server is reached.

@@ -1,4 +1,5 @@
-//! A JSON object of which some members are looked at or replaced, and all others stay the text that they were.
+//! A JSON object of which some members are looked at or replaced, and all others stay the text that
+//! they were.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -86,7 +87,8 @@ pub fn elements(list: Option<&RawValue>) -> Vec<Raw> {
     list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
 }
 
-/// How long the string at the beginning of a JSON text is, in bytes and with both quotes; of one that does not end, the whole.
+/// How long the string at the beginning of a JSON text is, in bytes and with both quotes; of one
+/// that does not end, the whole.
 pub(crate) fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

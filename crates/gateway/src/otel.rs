@@ -1,13 +1,16 @@
-//! Traces and metrics by OpenTelemetry: a span for each request of a client and one for each request to a server.
+//! Traces and metrics by OpenTelemetry: a span for each request of a client and one for each
+//! request to a server.
 //!
-//! Source: the semantic conventions for MCP (`docs/gen-ai/mcp.md` in open-telemetry/semantic-conventions-genai, state
-//! "Development", read on 2026-11-23 at commit 0393513c). Where this differs: `mcp.session.id` is the name that the audit has
-//! for the conversation, since with HTTP the session's own id lets its bearer speak; the metrics of whole sessions, and
-//! spans of notifications and of what servers ask, are not made. A request that nobody waits for any more has `error.type`
-//! `cancelled`.
+//! Source: the semantic conventions for MCP (`docs/gen-ai/mcp.md` in
+//! open-telemetry/semantic-conventions-genai, state "Development", read on 2026-11-23 at commit
+//! 0393513c). Where this differs: `mcp.session.id` is the name that the audit has for the
+//! conversation, since with HTTP the session's own id lets its bearer speak; the metrics of whole
+//! sessions, and spans of notifications and of what servers ask, are not made. A request that
+//! nobody waits for any more has `error.type` `cancelled`.
 //!
-//! Everything is sent by OTLP over HTTP (protobuf) as the standard's variables say (`OTEL_EXPORTER_OTLP_ENDPOINT` …), on threads
-//! of its own: who receives it, or does not, never makes the gateway wait.
+//! Everything is sent by OTLP over HTTP (protobuf) as the standard's variables say
+//! (`OTEL_EXPORTER_OTLP_ENDPOINT` …), on threads of its own: who receives it, or does not, never
+//! makes the gateway wait.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: the standard's settings are variables")]
 
 mod export;
@@ -37,10 +40,12 @@ use crate::watch::{Exchange, Observed, Sending, Watch};
 /// How long the end may take.
 const FLUSH: Duration = Duration::from_secs(5);
 
-/// The edges of the histograms, in seconds. Source: the conventions, "Metric: `mcp.server.operation.duration`".
+/// The edges of the histograms, in seconds. Source: the conventions, "Metric:
+/// `mcp.server.operation.duration`".
 const EDGES: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 
-/// The variable that lets arguments and results be exported. `true` is its older value, the others its present ones.
+/// The variable that lets arguments and results be exported. `true` is its older value, the others
+/// its present ones.
 const CAPTURE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
 /// What asks for an answer that comes when somebody ends it: no operation.
@@ -70,8 +75,9 @@ fn var(name: &str) -> Option<String> {
 }
 
 impl Otel {
-    /// As the environment says; `None` if it names nobody to send to (`OTEL_EXPORTER_OTLP_ENDPOINT`, or that of traces or of
-    /// metrics) or turns it off (`OTEL_SDK_DISABLED`). `serves_http`: whether clients come over HTTP.
+    /// As the environment says; `None` if it names nobody to send to
+    /// (`OTEL_EXPORTER_OTLP_ENDPOINT`, or that of traces or of metrics) or turns it off
+    /// (`OTEL_SDK_DISABLED`). `serves_http`: whether clients come over HTTP.
     ///
     /// # Errors
     /// [`GatewayError`], with what cannot be used of the settings.
@@ -139,7 +145,8 @@ impl Otel {
         self.versions.lock().unwrap_or_else(PoisonError::into_inner).get(conversation).cloned()
     }
 
-    /// Opens a span over a request, and puts it in the request's place as the parent of what follows.
+    /// Opens a span over a request, and puts it in the request's place as the parent of what
+    /// follows.
     fn open(&self, kind: SpanKind, method: &str, params: &mut Option<Raw>, mut known: Vec<KeyValue>) -> Open {
         let mut own = Object::of(params.as_deref());
         let mut meta = own.object("_meta").unwrap_or_default();

@@ -1,7 +1,8 @@
-//! JSON-RPC 2.0 messages as they pass through: what the gateway does not need to read stays the text that it came as.
+//! JSON-RPC 2.0 messages as they pass through: what the gateway does not need to read stays the
+//! text that it came as.
 //!
-//! Results, errors and parameters are kept as raw JSON, so that fields and content types which the gateway has never heard of
-//! go out as they came in, with every digit of their numbers.
+//! Results, errors and parameters are kept as raw JSON, so that fields and content types which the
+//! gateway has never heard of go out as they came in, with every digit of their numbers.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +15,8 @@ use serde_json::value::RawValue;
 /// JSON as it was written.
 pub type Raw = Box<RawValue>;
 
-/// The codes of JSON-RPC 2.0, section 5.1, and those that MCP adds (specification 2026-07-28, `schema.ts`).
+/// The codes of JSON-RPC 2.0, section 5.1, and those that MCP adds (specification 2026-07-28,
+/// `schema.ts`).
 pub mod code {
     /// The text is no JSON.
     pub const PARSE: i64 = -32700;
@@ -26,7 +28,8 @@ pub mod code {
     pub const INVALID_PARAMS: i64 = -32602;
     /// Something failed here or behind.
     pub const INTERNAL: i64 = -32603;
-    /// A server has to be logged in to. Of the codes from -32000 to -32019, which are an implementation's own.
+    /// A server has to be logged in to. Of the codes from -32000 to -32019, which are an
+    /// implementation's own.
     pub const LOGIN_NEEDED: i64 = -32010;
     /// HTTP headers and body contradict each other.
     pub const HEADER_MISMATCH: i64 = -32020;
@@ -260,7 +263,8 @@ fn fault(code: i64, why: String, id: Option<Id>) -> Fault {
     Fault { code, why, id }
 }
 
-/// A line break inside raw JSON may only be white space, and a message is a line: so it is a blank there.
+/// A line break inside raw JSON may only be white space, and a message is a line: so it is a blank
+/// there.
 fn written(head: &str, key: &str, body: Option<&RawValue>) -> String {
     let body = body.map_or("", RawValue::get);
     let mut out = String::with_capacity(head.len() + body.len() + 40);
@@ -286,7 +290,8 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Any value as raw JSON. What cannot be written (a map with keys that are no strings) is `null`; the gateway has none.
+/// Any value as raw JSON. What cannot be written (a map with keys that are no strings) is `null`;
+/// the gateway has none.
 #[must_use]
 pub fn raw<T: serde::Serialize + ?Sized>(value: &T) -> Raw {
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())

@@ -1,5 +1,6 @@
-//! What the gateway gives out of its hands and wants back unchanged: state that clients keep between two requests, session ids,
-//! and records in a store. Encrypted, and bound to what it is for.
+//! What the gateway gives out of its hands and wants back unchanged: state that clients keep
+//! between two requests, session ids, and records in a store. Encrypted, and bound to what it is
+//! for.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -16,11 +17,12 @@ const MARK: &str = "toolfold1.";
 /// How long the state of a question can be used, in milliseconds.
 const QUESTION_MS: i64 = 60 * 60 * 1000;
 
-/// How long a session can be taken up again, in milliseconds: 30 days, after which every store has forgotten it.
+/// How long a session can be taken up again, in milliseconds: 30 days, after which every store has
+/// forgotten it.
 const SESSION_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 
-/// How long the nonce of XChaCha20-Poly1305 is (draft-irtf-cfrg-xchacha, section 2.3), in bytes: long enough to be taken at
-/// random by any number of processes with the same key.
+/// How long the nonce of XChaCha20-Poly1305 is (draft-irtf-cfrg-xchacha, section 2.3), in bytes:
+/// long enough to be taken at random by any number of processes with the same key.
 const NONCE: usize = 24;
 
 /// How long a key is, in bytes.
@@ -162,7 +164,8 @@ impl Seal {
         Ok(Opened { what, token: URL_SAFE_NO_PAD.encode(nonce) })
     }
 
-    /// Encrypts bytes that belong to a place; elsewhere they cannot be read. `None` if the system gives no random bits.
+    /// Encrypts bytes that belong to a place; elsewhere they cannot be read. `None` if the system
+    /// gives no random bits.
     #[must_use]
     pub fn hide(&self, place: &[&str], clear: &[u8]) -> Option<Vec<u8>> {
         let mut nonce = [0; NONCE];

@@ -42,7 +42,8 @@ pub struct ServerSettings {
     pub call_timeout: Option<Duration>,
     /// How far it is trusted.
     pub trust: Trust,
-    /// A digest of how it is reached, in which no value of a variable takes part: what captures are kept under.
+    /// A digest of how it is reached, in which no value of a variable takes part: what captures are
+    /// kept under.
     pub identity: String,
     /// What it listed last time: the list is answered from it until the server has listed.
     pub capture: Option<Arc<Capture>>,
@@ -100,7 +101,8 @@ pub fn glob_fits(glob: &str, tool: &str) -> bool {
     WildMatch::new(glob).matches(tool)
 }
 
-/// The identity of a target: the program with its arguments and folder, or the URL, and the names of variables and headers.
+/// The identity of a target: the program with its arguments and folder, or the URL, and the names
+/// of variables and headers.
 #[must_use]
 pub fn identity(target: &Target) -> String {
     let names = |map: &BTreeMap<String, String>| map.keys().cloned().collect::<Vec<_>>().join("\n");
@@ -133,13 +135,14 @@ pub struct Opened {
     pub approver: Option<Arc<Approver>>,
     /// What was noticed.
     pub diagnostics: Vec<Diagnostic>,
-    /// Tools that the client is asked to load at once, where it defers the others itself; our meta-tools are with them.
-    /// `None`: nothing is marked.
+    /// Tools that the client is asked to load at once, where it defers the others itself; our
+    /// meta-tools are with them. `None`: nothing is marked.
     pub always_load: Option<BTreeSet<String>>,
 }
 
-/// Makes conversations: what the command builds from its configuration. `origins` maps each name of the catalogue to where it
-/// comes from, `before` is what the conversation knows that the new one goes on from, `id` names it in the audit.
+/// Makes conversations: what the command builds from its configuration. `origins` maps each name of
+/// the catalogue to where it comes from, `before` is what the conversation knows that the new one
+/// goes on from, `id` names it in the audit.
 pub trait Layers: Send + Sync {
     /// A conversation over these tools.
     ///
@@ -153,7 +156,8 @@ pub trait Layers: Send + Sync {
         id: &str,
     ) -> Result<Opened, GatewayError>;
 
-    /// Whether nobody is shown anything: servers are listed, and no conversation is made of their tools. Default: no.
+    /// Whether nobody is shown anything: servers are listed, and no conversation is made of their
+    /// tools. Default: no.
     fn only_lists(&self) -> bool {
         false
     }
@@ -179,8 +183,8 @@ pub trait Layers: Send + Sync {
         None
     }
 
-    /// The client of a conversation lists and loads skills by itself: its model is not told of them a second time. Said before
-    /// the conversation is opened. Default: nothing follows.
+    /// The client of a conversation lists and loads skills by itself: its model is not told of them
+    /// a second time. Said before the conversation is opened. Default: nothing follows.
     fn hosts_skills(&self, id: &str) {
         let _ = id;
     }
@@ -265,7 +269,8 @@ impl std::fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// The time by which tokens are sealed and opened, in milliseconds since 1970: that of the store, if there is one.
+    /// The time by which tokens are sealed and opened, in milliseconds since 1970: that of the
+    /// store, if there is one.
     #[must_use]
     pub fn now_ms(&self) -> i64 {
         self.state.as_ref().map_or_else(|| self.layers.now_ms(), |state| state.clock.now_ms())

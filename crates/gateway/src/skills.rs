@@ -1,12 +1,15 @@
-//! Skills as a server offers them by the Skills extension of MCP: entries with digests, files as resources.
+//! Skills as a server offers them by the Skills extension of MCP: entries with digests, files as
+//! resources.
 //!
-//! Source: SEP-2640 "Skills Extension" (`io.modelcontextprotocol/skills`), by its page `specification/stable/skills.mdx` in
-//! modelcontextprotocol/ext-skills, read on 2026-11-23 at commit 0682b7b6. The SEP was made Final on 2026-09-13 (its pull
-//! request is merged; the copy of `seps/2640-skills-extension.md` that could be read still says Draft). Not verified against
+//! Source: SEP-2640 "Skills Extension" (`io.modelcontextprotocol/skills`), by its page
+//! `specification/stable/skills.mdx` in modelcontextprotocol/ext-skills, read on 2026-11-23 at
+//! commit 0682b7b6. The SEP was made Final on 2026-09-13 (its pull request is merged; the copy of
+//! `seps/2640-skills-extension.md` that could be read still says Draft). Not verified against
 //! another implementation of a host.
 //!
-//! A skill's files are read when they are asked for, so that what is given fits the entry that is given then. Nothing outside
-//! a skill's folder is given, nor hidden files, links, and what is not in the skill's list of files.
+//! A skill's files are read when they are asked for, so that what is given fits the entry that is
+//! given then. Nothing outside a skill's folder is given, nor hidden files, links, and what is not
+//! in the skill's list of files.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -199,7 +202,8 @@ impl ServedSkills {
         Ok((digest, bytes.len() as u64))
     }
 
-    /// Every file of a skill, its `SKILL.md` first among equals: what is here is all that is given of it.
+    /// Every file of a skill, its `SKILL.md` first among equals: what is here is all that is given
+    /// of it.
     fn files(&self, skill: &Skill) -> Result<Files, String> {
         let root = &skill.origin.folder;
         if root.as_os_str().is_empty() {

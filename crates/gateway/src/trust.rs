@@ -1,9 +1,11 @@
-//! What is taken from a server that nobody vouches for: its hints do not loosen, and its texts hide nothing.
+//! What is taken from a server that nobody vouches for: its hints do not loosen, and its texts hide
+//! nothing.
 //!
-//! MCP says of annotations that "clients MUST consider tool annotations to be untrusted unless they come from trusted servers"
-//! (specification 2025-06-18, server/tools). Which characters hide something: Unicode's controls (Cc), the controls of
-//! writing direction (UAX #9, section 2), tags (U+E0000 to U+E007F) and marks without width. Line breaks and tabs stay, and
-//! so do the joiners that Persian, Indic scripts and emoji need.
+//! MCP says of annotations that "clients MUST consider tool annotations to be untrusted unless they
+//! come from trusted servers" (specification 2025-06-18, server/tools). Which characters hide
+//! something: Unicode's controls (Cc), the controls of writing direction (UAX #9, section 2), tags
+//! (U+E0000 to U+E007F) and marks without width. Line breaks and tabs stay, and so do the joiners
+//! that Persian, Indic scripts and emoji need.
 
 use std::borrow::Cow;
 
@@ -16,7 +18,8 @@ use crate::rpc::{Raw, raw};
 /// How far a server is trusted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Trust {
-    /// Nobody said so: its hints tighten in policy and loosen nothing there, its texts pass as they are.
+    /// Nobody said so: its hints tighten in policy and loosen nothing there, its texts pass as they
+    /// are.
     #[default]
     Unstated,
     /// Its hints may also loosen in policy.
@@ -57,7 +60,8 @@ fn hides(c: char) -> bool {
     direction || widthless || c.is_control() && !matches!(c, '\n' | '\r' | '\t')
 }
 
-/// JSON with the hidden characters taken out of every string; all else stays the text that it was, every digit included.
+/// JSON with the hidden characters taken out of every string; all else stays the text that it was,
+/// every digit included.
 #[must_use]
 pub fn strings(json: &Raw) -> Raw {
     let text = json.get();
@@ -84,8 +88,8 @@ pub fn strings(json: &Raw) -> Raw {
 /// A tool's definition as an untrusted server's is taken.
 ///
 /// # Errors
-/// [`GatewayError`], which says where the definition hides something that cannot be taken out without changing what the
-/// tool takes.
+/// [`GatewayError`], which says where the definition hides something that cannot be taken out
+/// without changing what the tool takes.
 pub fn tool(definition: &Raw) -> Result<Raw, GatewayError> {
     let value: Value = serde_json::from_str(definition.get()).unwrap_or_default();
     if let Some(place) = hidden(&value, "") {

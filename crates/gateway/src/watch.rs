@@ -1,4 +1,5 @@
-//! What can be seen of a gateway while it works: for its console, its metrics, and whoever else looks on.
+//! What can be seen of a gateway while it works: for its console, its metrics, and whoever else
+//! looks on.
 
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use crate::link::Target;
 use crate::object::Object;
 use crate::rpc::{Answer, Raw, Request};
 
-/// Something that happened in a conversation. Texts may come from servers and models: who shows them escapes them.
+/// Something that happened in a conversation. Texts may come from servers and models: who shows
+/// them escapes them.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Observed<'o> {
@@ -70,8 +72,8 @@ pub enum Observed<'o> {
         /// Why it is left out.
         why: &'o str,
     },
-    /// What a server's process said beside its messages until its connection ended. It may hold secrets: it is for the person
-    /// at the terminal, never for a model.
+    /// What a server's process said beside its messages until its connection ended. It may hold
+    /// secrets: it is for the person at the terminal, never for a model.
     Heard {
         /// Its name.
         name: &'o str,
@@ -142,15 +144,15 @@ pub trait Watch: Send + Sync {
     /// Something has happened in a conversation.
     fn observed(&self, conversation: &str, what: &Observed<'_>);
 
-    /// A client has asked something. What is given back is asked in its place, and answered to the client in it. Default: both
-    /// as they are.
+    /// A client has asked something. What is given back is asked in its place, and answered to the
+    /// client in it. Default: both as they are.
     fn asked(&self, conversation: &str, client: Client, request: Request) -> (Client, Request) {
         let _ = conversation;
         (client, request)
     }
 
-    /// A server is about to be asked something. What is given back hears the answer; it is dropped where none is waited for any
-    /// more. The parameters may be changed. Default: nobody hears it.
+    /// A server is about to be asked something. What is given back hears the answer; it is dropped
+    /// where none is waited for any more. The parameters may be changed. Default: nobody hears it.
     fn sends(&self, conversation: &str, what: &mut Sending<'_>) -> Option<Box<dyn Exchange>> {
         let _ = (conversation, what);
         None

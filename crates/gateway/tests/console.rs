@@ -1,4 +1,5 @@
-//! The console over real HTTP: what a page of this gateway may see and do, and what nobody else may.
+//! The console over real HTTP: what a page of this gateway may see and do, and what nobody else
+//! may.
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(unreachable_pub, reason = "the world is a module of this one test")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of their own")]
@@ -117,7 +118,8 @@ async fn the_page_may_do_nothing_but_its_own() {
 async fn hostile_names_reach_the_page_and_the_figures_escaped() {
     let world = World::start("hostile", None).await;
     let mut client = world.client().await;
-    // The tool is listed under a name of plain characters; a model may write the server's name all the same.
+    // The tool is listed under a name of plain characters; a model may write the server's name all
+    // the same.
     client.call(HOSTILE, json!({})).await;
     client.call("look", json!({})).await;
     let mut page = world.page().await;

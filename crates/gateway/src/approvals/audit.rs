@@ -74,7 +74,8 @@ impl Audit {
     fn read_on(&mut self, store: &SqliteStore) -> Result<(), ApprovalError> {
         let mut after = match self.last {
             Some(last) => last,
-            // Where records are missing, the last number exceeds their count: then more pages are read.
+            // Where records are missing, the last number exceeds their count: then more pages are
+            // read.
             None => store.count()?.saturating_sub(u64::try_from(SHOWN).unwrap_or(u64::MAX)),
         };
         loop {

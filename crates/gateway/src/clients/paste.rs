@@ -1,14 +1,15 @@
-//! What `toolfold gateway init` writes: our list of servers, our configuration, and the block for the client's own file.
+//! The texts that `toolfold gateway init` writes: the list of servers, the gateway's configuration,
+//! and the block for the client's file.
 
 use serde_json::{Map, Value, json};
 
 use super::read::{How, Listed};
 use super::{EntryForm, McpClient};
 
-/// The name under which the client knows the gateway.
+/// The gateway's name in the client's list.
 pub const NAME: &str = "toolfold";
 
-/// Our list of servers, as [`crate::config::servers`] reads it.
+/// The gateway's list of servers, as [`crate::config::servers`] reads it.
 #[must_use]
 pub fn servers(servers: &[Listed]) -> String {
     let mut list = Map::new();
@@ -33,7 +34,7 @@ pub fn servers(servers: &[Listed]) -> String {
     pretty(&json!({"mcpServers": list}))
 }
 
-/// Our configuration for that list.
+/// The gateway's configuration for that list.
 #[must_use]
 pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed]) -> String {
     let mut out = format!("[gateway]\nservers = {}\nclient = {}\n", quoted(servers_file), quoted(&client.name));
@@ -54,10 +55,11 @@ pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed])
             out.push_str(&format!("\n[gateway.server.{}]\n{lines}", quoted(name)));
         }
     }
-    out + "\n# Judge calls: write a policy with `toolfold policy new`, then\n# [policy]\n# file = \"policy.toml\"\n"
+    out + "\n# To check calls, write a policy with `toolfold policy new`, then\n# [policy]\n# file = \"policy.toml\"\n"
 }
 
-/// The block for the client's own file: the gateway as its one server, which is passed these variables.
+/// The block for the client's file: the gateway as the only server, with the variables to pass to
+/// it.
 #[must_use]
 pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[String]) -> String {
     let written = |name: &String| (name.clone(), json!(client.config.variable.replace("NAME", name)));
@@ -79,7 +81,7 @@ pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[St
     pretty(&Value::Object(list))
 }
 
-/// Codex gives a server no variable that is not named here.
+/// Codex only passes the variables that are listed here.
 fn toml_block(program: &str, args: &[String], variables: &[String]) -> String {
     let list = |own: &[String]| own.iter().map(|one| quoted(one)).collect::<Vec<_>>().join(", ");
     let mut out = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [{}]\n", quoted(program), list(args));
@@ -99,7 +101,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
-/// A text of TOML: what JSON escapes is escaped alike there, and U+007F besides.
+/// A TOML string: like a JSON string, with U+007F escaped too.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

@@ -1,7 +1,8 @@
-//! Literal secrets in a client's list of servers: found by their names and their looks, and moved to variables.
+//! Finds literal secrets in a client's list of servers, by name and by appearance, and moves them
+//! to variables.
 //!
-//! In doubt a value counts as a secret: one variable too many costs a line, a secret in a second file costs more. No value
-//! leaves this module.
+//! In doubt a value counts as a secret: a needless variable costs a line, a secret in a second file
+//! costs more. No value leaves this module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +13,19 @@ use super::read::{How, Listed};
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// Whether its value stood in the client's file until now.
+    /// Whether its value was a literal in the client's file.
     pub moved: bool,
     /// Where it is used: `server: env.KEY`.
     pub used: Vec<String>,
 }
 
-/// Parts of names that say secret; the second list only as whole words.
+/// Parts of names of secrets; the second list only matches whole words.
 const IN_NAMES: [&str; 9] =
     ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIAL", "PASSPHRASE", "COOKIE", "CONNECTION_STRING"];
 const WORDS: [&str; 9] = ["KEY", "PAT", "PASS", "PWD", "AUTH", "AUTHORIZATION", "DSN", "JWT", "BEARER"];
 
-/// How issued secrets begin: OpenAI, Anthropic, Stripe, GitHub, GitLab, Slack, AWS, Google, JWT, Hugging Face, npm and others.
+/// Prefixes of issued secrets: OpenAI, Anthropic, Stripe, GitHub, GitLab, Slack, AWS, Google, JWT,
+/// Hugging Face, npm and others.
 const PREFIXES: [&str; 20] = [
     "sk-",
     "sk_",
@@ -47,10 +49,10 @@ const PREFIXES: [&str; 20] = [
     "ntn_",
 ];
 
-/// The shortest text without a known beginning that looks like a secret by itself.
+/// The minimum length of a text without a known prefix that counts as a secret.
 const LONG: usize = 24;
 
-/// Moves every literal secret to a variable. What is needed afterwards, by name.
+/// Moves every literal secret to a variable. Returns the required variables by name.
 pub fn moved(servers: &mut [Listed]) -> Vec<Variable> {
     let mut names = Names::default();
     for server in servers.iter() {
@@ -79,7 +81,7 @@ pub fn moved(servers: &mut [Listed]) -> Vec<Variable> {
     all.into_values().collect()
 }
 
-/// A variable's name made of a text: `GITHUB_TOKEN` of `github-token`.
+/// Converts a text to a variable's name: `github-token` to `GITHUB_TOKEN`.
 #[must_use]
 pub fn variable(text: &str) -> String {
     let own: String =
@@ -88,7 +90,7 @@ pub fn variable(text: &str) -> String {
     if own.is_empty() || own.starts_with(|c: char| c.is_ascii_digit()) { format!("V_{own}") } else { own }
 }
 
-/// Whether a variable's name says that it holds a secret.
+/// Whether a variable has the name of a secret.
 #[must_use]
 pub fn is_secret(variable: &str) -> bool {
     name_says(variable)
@@ -104,7 +106,7 @@ pub fn references(text: &str) -> Vec<String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spot {
     Command,
-    /// An argument; what stands before it, if that is a flag.
+    /// An argument; its key is the flag that precedes it.
     Arg,
     Env,
     Cwd,
@@ -125,7 +127,8 @@ impl Spot {
     }
 }
 
-/// Every text of a server with what it is: a key, or for an argument the one before it.
+/// Visits every text of a server with its kind and its key; the key of an argument is the previous
+/// argument.
 fn each(server: &mut Listed, see: &mut dyn FnMut(&mut String, Spot, &str)) {
     match &mut server.how {
         How::Stdio { command, args, env, cwd } => {
@@ -154,9 +157,9 @@ fn each(server: &mut Listed, see: &mut dyn FnMut(&mut String, Spot, &str)) {
 
 #[derive(Default)]
 struct Names {
-    /// Those that the file uses itself.
+    /// The variables that the file uses itself.
     taken: BTreeSet<String>,
-    /// Those that were given, with the values that they stand for.
+    /// The assigned variables with their values.
     given: BTreeMap<String, String>,
 }
 
@@ -179,7 +182,7 @@ impl Names {
     }
 }
 
-/// The text with its secret as a variable, if it has one.
+/// The text with its secret replaced by a variable, if it has one.
 fn without_secret(text: &str, spot: Spot, key: &str, server: &str, names: &mut Names) -> Option<String> {
     if text.is_empty() || text.contains("${") || matches!(text, "true" | "false") {
         return None;
@@ -208,7 +211,7 @@ fn without_secret(text: &str, spot: Spot, key: &str, server: &str, names: &mut N
                 Some(put(&of_server(key.trim_start_matches('-')), text))
             }
             _ => match header_of(text) {
-                // As `mcp-remote` takes them: `--header "Authorization: Bearer …"`.
+                // The syntax of `mcp-remote`: `--header "Authorization: Bearer …"`.
                 Some((name, scheme, value)) => Some(format!("{name}:{scheme}{}", put(&of_server(name), value))),
                 None if text.contains("://") => url_without(text, &mut put, server),
                 None => looks(text).then(|| put(&of_server("SECRET"), text)),
@@ -218,7 +221,7 @@ fn without_secret(text: &str, spot: Spot, key: &str, server: &str, names: &mut N
     }
 }
 
-/// A header in one argument: its name, what stands before the secret, the secret.
+/// A header in one argument: its name, the text before the secret, and the secret.
 fn header_of(text: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = text.split_once(':').filter(|(name, rest)| name_says(name) && !rest.starts_with("//"))?;
     let value = rest.trim_start();
@@ -227,7 +230,7 @@ fn header_of(text: &str) -> Option<(&str, &str, &str)> {
     (!value.is_empty()).then_some((name, before, value))
 }
 
-/// A URL without the password, the values of its query and the parts of its path that are secrets.
+/// The URL with variables for the password and for secret query values and path segments.
 fn url_without(text: &str, put: &mut dyn FnMut(&str, &str) -> String, server: &str) -> Option<String> {
     let (scheme, rest) = text.split_once("://")?;
     let (place, query) = rest.split_once('?').map_or((rest, None), |(place, query)| (place, Some(query)));
@@ -260,12 +263,12 @@ fn url_without(text: &str, put: &mut dyn FnMut(&str, &str) -> String, server: &s
     (out != text).then_some(out)
 }
 
-/// Whether a name says that its value is a secret.
+/// Whether a name is the name of a secret.
 fn name_says(name: &str) -> bool {
     let mut own = String::new();
     let mut lower = false;
     for c in name.chars() {
-        // Words of `apiKey` are `API` and `KEY`.
+        // `apiKey` consists of the words `API` and `KEY`.
         if lower && c.is_ascii_uppercase() {
             own.push('_');
         }
@@ -275,7 +278,7 @@ fn name_says(name: &str) -> bool {
     IN_NAMES.iter().any(|part| own.contains(part)) || own.split('_').any(|word| WORDS.contains(&word))
 }
 
-/// Whether a value looks like a secret that somebody issued.
+/// Whether a value looks like an issued secret.
 fn looks(value: &str) -> bool {
     let value = value.split_once(' ').map_or(value, |(_, rest)| rest);
     let issued = PREFIXES.iter().any(|prefix| value.starts_with(prefix)) && value.len() >= 16;
@@ -286,7 +289,7 @@ fn looks(value: &str) -> bool {
     issued || value.contains("-----BEGIN") || with_password()
 }
 
-/// Whether a value is so long and mixed that it may be a secret.
+/// Whether a value is long and mixed enough to be a secret.
 fn long(value: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '=' | '.');
     let has = |what: fn(&char) -> bool| value.chars().any(|c| what(&c));

@@ -1,4 +1,4 @@
-//! What the console shows, row by row. Every text is cut, with its invisible characters made visible.
+//! The rows of the console. Every text is truncated, with invisible characters made visible.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use super::MAX_NAME;
 use super::histogram::Histogram;
 use super::meter::Text;
 
-/// What is kept of a sentence, in characters.
+/// The maximum length of a sentence, in characters.
 const MAX_SENTENCE: usize = 400;
 
-/// A name, cut.
+/// A name, truncated to [`MAX_NAME`].
 pub(super) fn name(text: &str) -> String {
     cut(text, MAX_NAME)
 }
 
-/// A sentence, cut.
+/// A sentence, truncated to [`MAX_SENTENCE`].
 pub(super) fn sentence(text: &str) -> String {
     cut(text, MAX_SENTENCE)
 }
@@ -28,11 +28,11 @@ fn cut(text: &str, most: usize) -> String {
     if end.is_some() { format!("{short}…") } else { short.into_owned() }
 }
 
-/// What a list of tools costs.
+/// The size of a list of tools.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Cost {
     pub(super) bytes: usize,
-    /// `None` until it is counted.
+    /// `None` until counted.
     pub(super) tokens: Option<usize>,
     #[serde(skip)]
     pub(super) text: Text,
@@ -47,11 +47,11 @@ impl Cost {
 /// A conversation.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Conversation {
-    /// Its number on this dashboard.
+    /// Its unique number.
     pub(super) n: u64,
     #[serde(skip)]
     pub(super) seq: u64,
-    /// As the hubs name it; what is shown of it is `id`.
+    /// The hub's id of the conversation; `id` is the shown form.
     #[serde(skip)]
     pub(super) key: String,
     pub(super) id: String,
@@ -65,14 +65,14 @@ pub(super) struct Conversation {
     pub(super) full: Option<Cost>,
     pub(super) calls: u64,
     pub(super) failed: u64,
-    /// What the gateway answered by itself, by its kind.
+    /// The gateway's own replies, by kind.
     pub(super) answers: BTreeMap<&'static str, u64>,
     pub(super) waited: u64,
-    /// Each server that was heard of, and why it is down if it is.
+    /// The servers of the conversation, each with the reason if it is down.
     pub(super) servers: BTreeMap<String, Option<String>>,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Happened {
     pub(super) n: u64,
@@ -85,7 +85,7 @@ pub(super) struct Happened {
     pub(super) what: What,
 }
 
-/// What it was.
+/// The kinds of events.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(super) enum What {
@@ -125,23 +125,23 @@ impl<'s> ToolRow<'s> {
 /// A server over all conversations.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Server {
-    /// In how many conversations it is there.
+    /// The number of conversations in which it is up.
     pub(super) up: usize,
-    /// In how many it is down.
+    /// The number of conversations in which it is down.
     pub(super) down: usize,
-    /// How it was when it was last heard of.
+    /// The last reported state.
     #[serde(skip)]
     pub(super) last: Option<bool>,
-    /// Why it was down last.
+    /// The reason of the last failure.
     pub(super) why: Option<String>,
-    /// How often it went down, or could not be started.
+    /// The number of times that it ended or could not be started.
     pub(super) failures: u64,
-    /// How often it came back.
+    /// The number of restarts.
     pub(super) restarts: u64,
 }
 
 impl Server {
-    /// Whether it is there. `None`: nobody has asked for it.
+    /// Whether it is up; `None` if no conversation has used it.
     pub(super) fn is_up(&self) -> Option<bool> {
         if self.up + self.down > 0 { Some(self.down == 0) } else { self.last }
     }
@@ -156,7 +156,7 @@ pub(super) struct ServerRow<'s> {
     pub(super) own: &'s Server,
 }
 
-/// Sums over all conversations there have been.
+/// Sums over all conversations since the start.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Totals {
     pub(super) conversations: u64,
@@ -172,11 +172,11 @@ fn all_kinds<S: Serializer>(answers: &BTreeMap<&'static str, u64>, to: S) -> Res
     to.collect_map(super::state::KINDS.iter().map(|kind| (kind, answers.get(kind).unwrap_or(&0))))
 }
 
-/// What has changed.
+/// The changes since a sequence number.
 #[derive(Serialize)]
 pub(super) struct Changes<'s> {
     pub(super) totals: &'s Totals,
-    /// The numbers of all conversations that are kept.
+    /// The numbers of all stored conversations.
     pub(super) kept: Vec<u64>,
     pub(super) conversations: Vec<&'s Conversation>,
     pub(super) recent: Vec<&'s Happened>,

@@ -1,4 +1,4 @@
-//! One client on standard input and output.
+//! Serves one client on standard input and output.
 
 mod streams;
 
@@ -14,7 +14,8 @@ use crate::link::MAX_MESSAGE;
 use crate::rpc::{Fault, Id, Message, error};
 use crate::settings::Settings;
 
-/// Serves the client on standard input and output until it closes its end, or the process is asked to end.
+/// Serves the client on standard input and output until it closes its end, or the process receives
+/// SIGTERM or SIGINT.
 ///
 /// # Errors
 /// If the streams cannot be used.
@@ -26,10 +27,11 @@ pub async fn serve(settings: Settings, id: String) -> std::io::Result<()> {
     let writer = tokio::spawn(write(output, lines));
     let read = read(input, client, &hub);
     tokio::pin!(read);
-    // Closing its end is how a client says goodbye. Either way what was asked before is still answered.
+    // A client ends the conversation by closing its end. In both cases, earlier requests are still
+    // answered.
     tokio::select! {
         () = &mut read => {}
-        () = asked_to_end() => tracing::info!("asked to end: calls that run are waited for"),
+        () = asked_to_end() => tracing::info!("shutting down; waiting for running calls"),
     }
     drop(hub.send(ToHub::Drain).await);
     drop(ended.await);
@@ -37,7 +39,7 @@ pub async fn serve(settings: Settings, id: String) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The client's standard output, line by line, each with what is dropped once it was written.
+/// Lines for the client's standard output. A line's receipt is dropped after the line is written.
 struct Lines(mpsc::UnboundedSender<(String, Option<Receipt>)>);
 
 impl Sink for Lines {
@@ -78,7 +80,7 @@ async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::UnboundedRe
     while let Some((mut line, receipt)) = lines.recv().await {
         let mut receipts = vec![receipt];
         line.push('\n');
-        // What is there already goes out with it.
+        // Lines that are already queued are written together.
         while line.len() < 64 * 1024
             && let Ok((more, receipt)) = lines.try_recv()
         {

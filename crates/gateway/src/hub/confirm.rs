@@ -50,8 +50,8 @@ impl View {
                     "inputRequests": {QUESTION: {"method": "elicitation/create", "params": question}},
                     "requestState": upstream.context.settings.sealed(&state),
                 });
-                // The client may send the decision to another gateway, which then has to find the pending
-                // call in the store: the answer leaves after the state is written.
+                // The client may send the decision to another gateway, which then has to find the
+                // pending call in the store: the answer leaves after the state is written.
                 self.reply_kept(upstream, client, &id, Ok(raw(&result)));
             }
             Lifecycle::Session { .. } | Lifecycle::Unknown => {

@@ -50,7 +50,7 @@ pub(super) fn run(
             // The lines may contain secrets: the reason is sent to models, the log is not.
             tracing::warn!(server = source.server, "last output of a process that ended: {last}");
         }
-        source.tell(Event::Closed(format!("its process ended ({how})"))).await;
+        source.tell(Event::Closed(format!("the process ended ({how})"))).await;
     }))
 }
 
@@ -88,7 +88,7 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
                 // The line may contain secrets.
                 let line = beginning(text);
                 tracing::debug!(server = source.server, line, "the ignored line");
-                heard.push(format!("(standard output, no message) {line}"));
+                heard.push(format!("(standard output, not a message) {line}"));
                 // A process that prints without end must not starve the other tasks, timers
                 // included.
                 tokio::task::yield_now().await;

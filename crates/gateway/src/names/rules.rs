@@ -7,18 +7,19 @@ use super::spaces::{CUT_SPACE, Space, Spaces};
 use super::{HASH_DIGITS, MAX_NAME, cut, hash, key, plain};
 use crate::settings::ServerSettings;
 
-/// The number of hashes that are tried for one name. Names are hardly ever equal in the first one.
+/// The maximum number of hashes that are tried for one name. The first one is almost always free.
 const MAX_SALT: usize = 1_000;
 
-/// The names that each server has ever listed, in the order of the configuration; `None` if it has not listed yet.
+/// The names that each server has ever listed, in the order of the configuration; `None` if it has
+/// not listed yet.
 pub(crate) type Known = Vec<Option<Arc<BTreeSet<String>>>>;
 
-/// Why a tool is not shown under its own name.
+/// Why a tool is not shown with its own name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
     /// The configuration prefixes every name.
     Always,
-    /// An earlier server has not listed yet, so that its names are not known.
+    /// An earlier server has not listed yet, so its names are unknown.
     NotListed(usize),
     /// The name belongs to an earlier server.
     Taken(usize),
@@ -35,7 +36,7 @@ pub(crate) enum Why {
 /// A name, and why it is not the tool's own.
 pub(super) type Fresh = (String, Option<Why>);
 
-/// See the module.
+/// The rules of the configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
     spaces: Spaces,
@@ -60,7 +61,7 @@ impl Rules {
         self.spaces.owner(name)
     }
 
-    /// The names of all known tools of a conversation that begins now.
+    /// The names of all known tools for a new conversation.
     pub(super) fn fresh(&self, known: &Known) -> Vec<BTreeMap<String, Fresh>> {
         let nothing = BTreeSet::new();
         let listed = |at: usize| known.get(at).and_then(Option::as_ref);
@@ -81,7 +82,8 @@ impl Rules {
                     (None, _) => None,
                 };
                 let taken = match reserved {
-                    // What is reserved for another server belongs to no one else, whoever listed it first.
+                    // A name reserved for another server belongs to no one else, even to the server
+                    // that listed it first.
                     Some(_) => None,
                     None => Some(*first.entry(key).or_insert(at)).filter(|other| *other < at),
                 };
@@ -90,7 +92,7 @@ impl Rules {
                     (true, ..) => Some(Why::Always),
                     (_, Some(other), _) => Some(Why::Reserved(other)),
                     (_, _, Some(other)) => Some(Why::Taken(other)),
-                    // A name in another script would be nothing but separators.
+                    // In another script, only separators would remain.
                     _ if wordless => Some(Why::Characters),
                     _ => not_listed.map(Why::NotListed),
                 };
@@ -117,8 +119,8 @@ impl Rules {
         all
     }
 
-    /// The keys that the names of each server's tools have with its namespace, and the servers: no other server
-    /// can list one of them with other separators.
+    /// The keys that the names of each server's tools have with its namespace, and the servers: no
+    /// other server can list one of them with other separators.
     fn prefixed_keys(&self, own: &[BTreeMap<&str, Fresh>]) -> HashMap<String, Vec<usize>> {
         let mut keys: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, own) in own.iter().enumerate().filter(|_| self.spaces.len() > 1) {
@@ -132,7 +134,8 @@ impl Rules {
         keys
     }
 
-    /// Names for a tool in its server's namespace, best first: all of them are in no other server's namespace.
+    /// Names for a tool in its server's namespace, best first: all of them are in no other server's
+    /// namespace.
     pub(super) fn prefixed<'a>(&'a self, at: usize, raw: &'a str) -> impl Iterator<Item = String> + 'a {
         let space = self.spaces.get(at);
         let names = space.into_iter().flat_map(move |space| {
@@ -163,15 +166,15 @@ fn shortened(space: &Space, tool: &str, hash: &str) -> String {
     format!("{space}_{}_{hash}", cut(tool, room - space.len()))
 }
 
-/// The names of one server's tools without its namespace: as they are, where clients accept that, else in plain characters,
-/// cut, and with a hash where several would be the same.
+/// The names of one server's tools without its namespace: unchanged if clients accept them;
+/// otherwise in plain characters, cut, and with a hash if several would be equal.
 fn unprefixed(listed: &BTreeSet<String>) -> BTreeMap<&str, Fresh> {
     let mut times: HashMap<String, usize> = HashMap::new();
     let (mut names, mut used, mut changed) = (BTreeMap::new(), HashSet::new(), Vec::new());
     for raw in listed {
         let name = plain(raw);
         *times.entry(name.clone()).or_default() += 1;
-        // A name of separators alone is unusual, but its own.
+        // A name of only separators is unusual, but valid.
         if name == *raw && name.len() <= MAX_NAME {
             used.insert(name.clone());
             names.insert(raw.as_str(), (name, None));

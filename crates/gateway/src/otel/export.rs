@@ -1,4 +1,5 @@
-//! What carries telemetry away: OTLP over HTTP, by the client that the gateway has anyway, on a thread of its own.
+//! What carries telemetry away: OTLP over HTTP, by the client that the gateway has anyway, on a
+//! thread of its own.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,7 +13,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::var;
 
-/// How long one export may take, unless `OTEL_EXPORTER_OTLP_TIMEOUT` says. Source: the standard's default.
+/// How long one export may take, unless `OTEL_EXPORTER_OTLP_TIMEOUT` says. Source: the standard's
+/// default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How much of a receiver's answer is read, in bytes.

@@ -6,7 +6,8 @@ use tokio::time::Instant;
 
 use super::{StateError, StateStore};
 
-/// A clock that goes on by itself from what a store last said. Nothing in it comes from this machine's time of day.
+/// A clock that goes on by itself from what a store last said. Nothing in it comes from this
+/// machine's time of day.
 #[derive(Debug)]
 pub struct Clock {
     since: Instant,

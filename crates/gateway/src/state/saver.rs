@@ -1,4 +1,5 @@
-//! The task that writes the state of one conversation: in order, and what a client is told after it.
+//! The task that writes the state of one conversation: in order, and what a client is told after
+//! it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +26,8 @@ enum Step {
 pub(crate) struct StateWriter {
     to: mpsc::UnboundedSender<Step>,
     task: JoinHandle<()>,
-    /// Whether clients wait until what they were told of is kept: another process may serve what they ask next.
+    /// Whether clients wait until what they were told of is kept: another process may serve what
+    /// they ask next.
     waits: bool,
 }
 
@@ -72,8 +74,9 @@ async fn run(
     }
 }
 
-/// Writes over what another process has written meanwhile: what is lost then is that some schemas were shown, and they are
-/// shown again when they are asked for. What was ended elsewhere stays ended.
+/// Writes over what another process has written meanwhile: what is lost then is that some schemas
+/// were shown, and they are shown again when they are asked for. What was ended elsewhere stays
+/// ended.
 async fn write(store: &dyn StateStore, key: &StateKey, version: &AtomicU64, value: Vec<u8>) {
     for _ in 0..TRIES {
         let from = version.load(Ordering::Acquire);

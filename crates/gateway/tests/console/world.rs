@@ -1,4 +1,5 @@
-//! A gateway with a console, a server behind it, and a client and a browser before it: all over HTTP on this machine.
+//! A gateway with a console, a server behind it, and a client and a browser before it: all over
+//! HTTP on this machine.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -289,7 +290,8 @@ impl Client<'_> {
     }
 }
 
-/// A server of MCP with three tools: one that is harmless, one that a person has to see, one with a hostile name.
+/// A server of MCP with three tools: one that is harmless, one that a person has to see, one with a
+/// hostile name.
 async fn server() -> (watch::Sender<bool>, SocketAddr) {
     let (stops, stopped) = watch::channel(false);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,4 +1,4 @@
-//! What the page is told: everything at first, then what changes.
+//! The page's event stream: the complete state first, then the changes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,15 +15,15 @@ use super::Console;
 use crate::approvals::{Shown, Viewer};
 use crate::front::http::EVENTS;
 
-/// Changes that come one soon after the other are told together.
+/// Delay that combines changes in quick succession into one event.
 const TOGETHER: Duration = Duration::from_millis(150);
-/// After how long a silent stream shows that it is alive.
+/// Interval of keep-alive comments on a silent stream.
 const ALIVE: Duration = Duration::from_secs(15);
 
 struct Stream {
     console: Console,
     dashboard: watch::Receiver<u64>,
-    /// Up to which change the page has been told.
+    /// The sequence number of the last change that was sent.
     seq: u64,
     approvals: Option<(watch::Receiver<Shown>, Viewer)>,
     told: Option<Shown>,
@@ -37,7 +37,7 @@ impl Drop for Stream {
     }
 }
 
-/// The stream of a page. The caller has counted it.
+/// The response with the stream of a page. The caller has incremented the counter of streams.
 pub(super) fn response(console: Console) -> Response {
     let inner = &console.inner;
     let (dashboard, ends) = (inner.dashboard.subscribe(), inner.ends.subscribe());
@@ -103,7 +103,7 @@ impl Stream {
     }
 }
 
-/// Waits until the store is another; for ever, where there is none.
+/// Waits for a change of the approvals; forever if there is no store.
 async fn changed(approvals: &mut Option<(watch::Receiver<Shown>, Viewer)>) -> Option<()> {
     match approvals {
         Some((approvals, _)) => approvals.changed().await.ok(),
@@ -111,7 +111,7 @@ async fn changed(approvals: &mut Option<(watch::Receiver<Shown>, Viewer)>) -> Op
     }
 }
 
-/// JSON has no line breaks, so that it is one line.
+/// An event. JSON text has no line breaks, so one `data` line is enough.
 fn event(name: &str, json: &str) -> String {
     format!("event: {name}\ndata: {json}\n\n")
 }

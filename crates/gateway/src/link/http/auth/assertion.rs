@@ -1,4 +1,5 @@
-//! How a client with a key proves who it is: a signed statement (`private_key_jwt`: RFC 7523, section 2.2; RFC 7515).
+//! Authentication of a client that has a key: a signed assertion (`private_key_jwt`: RFC 7523,
+//! section 2.2; RFC 7515).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -6,13 +7,14 @@ use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, RSA_PKCS1_SHA256, RsaKeyPair};
 use serde_json::json;
 
-/// What it is, to the token endpoint.
+/// The assertion type for the token endpoint.
 pub(super) const TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// How long it can be used, in seconds: as long as one request takes, and clocks are apart.
+/// Lifetime of an assertion, in seconds: covers one request and clock differences.
 const LIFE: i64 = 120;
 
-/// A statement of a client to an authorization server. The key is PKCS#8 in PEM: P-256, RSA or Ed25519.
+/// A signed assertion of a client for an authorization server. The key is PKCS#8 in PEM: P-256, RSA
+/// or Ed25519.
 pub(super) fn signed(pem: &str, client: &str, issuer: &str, now_ms: i64) -> Result<String, String> {
     let key = Key::read(pem)?;
     let (now, id) = (now_ms.div_euclid(1000), super::random()?);
@@ -33,10 +35,9 @@ enum Key {
 impl Key {
     fn read(pem: &str) -> Result<Self, String> {
         let bad = || {
-            "`private_key` is none that can be used: it has to be PKCS#8 in PEM (BEGIN PRIVATE KEY), of P-256, RSA or Ed25519"
-                .to_owned()
+            "`private_key` is unsupported; use PKCS#8 in PEM (BEGIN PRIVATE KEY) with P-256, RSA or Ed25519".to_owned()
         };
-        // Variables often have their line breaks written out.
+        // Line breaks in environment variables are often written as `\n`.
         let pem = pem.replace("\\n", "\n");
         let body = pem.split_once("-----BEGIN PRIVATE KEY-----").and_then(|(_, rest)| rest.split_once("-----END"));
         let text: String = body.ok_or_else(bad)?.0.chars().filter(|own| !own.is_whitespace()).collect();
@@ -47,7 +48,7 @@ impl Key {
         p256.map(Self::P256).or_else(|_| rsa()).or_else(|_| ed25519()).map_err(|_| bad())
     }
 
-    /// As RFC 7518 and RFC 8037 name it.
+    /// The name in RFC 7518 and RFC 8037.
     fn algorithm(&self) -> &'static str {
         match self {
             Self::P256(_) => "ES256",
@@ -57,7 +58,7 @@ impl Key {
     }
 
     fn sign(&self, text: &[u8]) -> Result<Vec<u8>, String> {
-        let failed = |_| "the statement cannot be signed".to_owned();
+        let failed = |_| "cannot sign the assertion".to_owned();
         match self {
             Self::P256(key) => Ok(key.sign(&SystemRandom::new(), text).map_err(failed)?.as_ref().to_vec()),
             Self::Rsa(key) => {
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_statement_is_signed_and_says_for_whom() {
+    fn an_assertion_is_signed_and_has_its_audience() {
         let der = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new()).unwrap();
         let pem =
             format!("-----BEGIN PRIVATE KEY-----\\n{}\\n-----END PRIVATE KEY-----", STANDARD.encode(der.as_ref()));

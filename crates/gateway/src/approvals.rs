@@ -103,10 +103,10 @@ impl Approvals {
     pub fn answer(&self, id: &str, digest: &str, answer: Answer) -> Result<Approval, ApprovalError> {
         let approval = self.approver.get(id)?;
         if approval.digest != digest {
-            return Err(ApprovalError::Differs(id.to_owned(), "it is not the one that was shown"));
+            return Err(ApprovalError::Differs(id.to_owned(), "it differs from the displayed call"));
         }
         if answer == Answer::Approve && !rows::is_whole(&approval) {
-            return Err(ApprovalError::Differs(id.to_owned(), "it is too long to be shown here"));
+            return Err(ApprovalError::Differs(id.to_owned(), "it is too long to be displayed here"));
         }
         let now = (self.clock)();
         let answered = match answer {

@@ -259,7 +259,7 @@ impl Hub {
         }
     }
 
-    /// Continues what had to wait for a server.
+    /// Continues the steps that waited for a server.
     fn advance(&mut self) {
         if self.upstream.servers.all_introduced() {
             self.answer_initialize();

@@ -73,7 +73,7 @@ impl fmt::Debug for StoredState {
 pub enum Written {
     /// The entry was written and has this version.
     Now(u64),
-    /// Nothing was written: the stored entry has another version. 0 means that there is no entry.
+    /// Nothing was written: the stored entry has another version; 0 if it does not exist.
     Changed(u64),
 }
 
@@ -85,7 +85,7 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// The entry of a key, unless it has expired.
     fn read<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, Option<StoredState>>;
 
-    /// The version of an entry; 0 if there is none.
+    /// The version of an entry; 0 if it does not exist.
     fn version<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, u64>;
 
     /// Writes an entry that is based on version `from` (0: no entry exists), to expire in

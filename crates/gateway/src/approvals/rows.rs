@@ -18,7 +18,7 @@ struct Row<'a> {
     created_ms: i64,
     expires_ms: i64,
     session: String,
-    /// With who provides it.
+    /// The tool with its provider.
     tool: String,
     target: String,
     arguments: String,

@@ -55,13 +55,13 @@ impl Hub {
             None if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) => {
                 Err(error(code::INVALID_REQUEST, "the connection is not initialized; send `initialize` first"))
             }
-            None => Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`"))),
+            None => Err(error(code::INVALID_PARAMS, &format!("`_meta` has no `{META_VERSION}`"))),
             Some(version) if version != STATELESS => {
                 let data = json!({"requested": version, "supported": [STATELESS]});
                 Err(error_with(code::UNSUPPORTED_VERSION, "Unsupported protocol version", &data))
             }
             Some(_) if !meta.has(META_CAPABILITIES) => {
-                Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_CAPABILITIES}`")))
+                Err(error(code::INVALID_PARAMS, &format!("`_meta` has no `{META_CAPABILITIES}`")))
             }
             Some(_) => {
                 if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {

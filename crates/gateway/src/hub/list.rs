@@ -33,7 +33,7 @@ impl Hub {
             return self.closed(at, &why);
         }
         let page = answer.map_err(|why| message_of(&why));
-        let page = page.and_then(|result| Object::read(&result).ok_or_else(|| "it is no object".to_owned()));
+        let page = page.and_then(|result| Object::read(&result).ok_or_else(|| "it is not an object".to_owned()));
         let name = self.upstream.context.name(at).to_owned();
         let mut beside = match page {
             Ok(page) => page,

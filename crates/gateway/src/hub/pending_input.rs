@@ -19,7 +19,7 @@ use crate::rpc::{Answer, Id, Message, Raw, Request, code, error, raw};
 use crate::seal::{Opened, Sealed};
 use crate::version::STATELESS;
 
-/// How long a request waits for the client's retry.
+/// Time limit for the client's retry of a request.
 const LIFE: Duration = Duration::from_secs(600);
 
 /// Maximum number of parked requests.

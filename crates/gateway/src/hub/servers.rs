@@ -7,10 +7,10 @@ use tokio::sync::mpsc;
 use super::server::{Server, State};
 use crate::link::Incoming;
 
-/// See the module.
+/// The servers of a hub.
 pub(super) struct Servers {
     pub(super) list: Vec<Server>,
-    /// Receives what the servers send.
+    /// Receives the events of all servers.
     pub(super) inbox: mpsc::Sender<Incoming>,
 }
 

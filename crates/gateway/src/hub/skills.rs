@@ -119,7 +119,7 @@ impl Router {
             (Some(_), _)
                 if is_of_extension(method) && !upstream.servers.iter().any(|server| offers(server, method)) =>
             {
-                Err(format!("nothing is served at {}", uri.as_deref().unwrap_or("no URI")).into())
+                Err(format!("unknown resource {}", uri.as_deref().unwrap_or("no URI")).into())
             }
             _ => return false,
         };

@@ -18,11 +18,10 @@ use crate::selection::Selection;
 use crate::settings::{DEFAULT_TENANT, Layers, Opened, Origin, ServerSettings, Settings};
 use crate::watch::{Observed, Watch};
 
-/// How long processes may take to end: their input is closed, then they receive SIGTERM, then
-/// SIGKILL.
+/// Time limit for processes to end: their input is closed, then they receive SIGTERM, then SIGKILL.
 const END: Duration = Duration::from_secs(6);
 
-/// What one server listed.
+/// The result of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     /// The server's description and tools; `None` if it did not list them.

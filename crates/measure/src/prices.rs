@@ -26,9 +26,9 @@ const FREE_VARIANTS: [&str; 3] = ["latest", "beta", "thinking"];
 /// The maximum price of a million tokens, in US dollars: a higher one is a misplaced decimal point.
 const MOST_USD: f64 = 100_000.0;
 
-const HELP: &str = "a row is `[[price]]` with models (a list of ids), input, output, source and date, and perhaps \
+const HELP: &str = "a row is `[[price]]` with models (a list of ids), input, output, source and date, and optionally \
                     cache_read, cache_write, minimum, step, lifetime, long = { cache_write, lifetime } and context; prices \
-                    are US dollars for a million tokens";
+                    are US dollars per million tokens";
 
 /// The token prices of some models.
 #[derive(Debug, Clone, PartialEq)]

@@ -162,8 +162,8 @@ impl Trial {
         let has = self.body.to_string().contains(secret);
         // A provider that defers receives every definition and stores it.
         match self.case {
-            Case::Native => (!has).then(|| "the definition is nowhere in the request".to_owned()),
-            _ => (has != shown).then(|| "the schema is not where this case wants it".to_owned()),
+            Case::Native => (!has).then(|| "the request does not contain the definition".to_owned()),
+            _ => (has != shown).then(|| "the schema is missing or in the wrong place".to_owned()),
         }
     }
 }
@@ -244,7 +244,7 @@ mod tests {
     /// Every case on every wire that supports it: only the right call counts, and only a shown
     /// schema reveals it.
     #[test]
-    fn a_trial_tells_the_right_call_from_others() {
+    fn a_trial_accepts_only_the_right_call() {
         for wire in WIRES {
             for case in Case::ALL.into_iter().filter(|case| case.is_on(wire)) {
                 let at = format!("{wire} {}", case.name());

@@ -71,7 +71,7 @@ pub struct Priced<'p> {
 #[non_exhaustive]
 pub enum ReportError {
     /// A tool cannot be counted offline.
-    #[error("cannot be measured: {0}")]
+    #[error("cannot measure the tools: {0}")]
     Count(#[from] CountError),
     /// An engine or a conversation cannot be created.
     #[error("{0}")]
@@ -99,7 +99,7 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     let tokens = CatalogTokens::of(control.catalog(), control.assignment(), &counting, &details)?;
     let mut measured = Measured { setup, counting, tokens: &tokens, reasons: Vec::new(), unavailable: IndexMap::new() };
     let full = measured.arm(Arm::Full)?;
-    let full = full.ok_or_else(|| ReportError::Engine("arm full cannot be had on this wire".to_owned()))?;
+    let full = full.ok_or_else(|| ReportError::Engine("arm full is not supported on this wire".to_owned()))?;
     let mut sizes = Vec::new();
     for arm in setup.arms {
         let own = match arm {

@@ -94,13 +94,13 @@ impl Default for SuggestOptions {
 #[non_exhaustive]
 pub enum SuggestError {
     /// The arm folds nothing, or is `auto`.
-    #[error("arm {0} does not use a profile: choose an arm that folds, such as stable or kept")]
+    #[error("arm {0} does not use a profile; choose an arm that folds, such as stable or kept")]
     Arm(Arm),
     /// The meter cannot count the tools.
     #[error(transparent)]
     Count(#[from] CountError),
     /// The generated profile is not valid.
-    #[error("the suggested profile does not read as one: {0}; please report it")]
+    #[error("the suggested profile is invalid: {0}; please report this")]
     Unsound(String),
 }
 

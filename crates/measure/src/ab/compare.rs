@@ -228,7 +228,7 @@ fn verdict(right: Option<Estimate>) -> Verdict {
 fn sentence(driver: &str, cells: &[Cell]) -> String {
     let own: Vec<&Cell> = cells.iter().filter(|cell| cell.driver == driver).collect();
     let Some(control) = own.iter().find(|cell| cell.verdict == Verdict::Control) else {
-        return format!("{driver}: arm full was not played, so nothing can be compared with it");
+        return format!("{driver}: arm full was not played, so there is no comparison");
     };
     let best = own
         .iter()
@@ -245,7 +245,7 @@ fn sentence(driver: &str, cells: &[Cell]) -> String {
             with_bar(saves),
         ),
         Some((cell, _)) => format!(
-            "{driver}: arm {} is no worse than full ({} points; full has {full} right), and no saving of input is visible",
+            "{driver}: arm {} is no worse than full ({} points; full has {full} right), without a measurable saving of input",
             cell.arm,
             signed(cell.right_difference)
         ),
@@ -254,12 +254,12 @@ fn sentence(driver: &str, cells: &[Cell]) -> String {
             let bars = own.iter().filter_map(|cell| cell.right_difference?.bar).fold(f64::NAN, f64::min);
             let tasks = control.tasks;
             let seen = if bars.is_nan() {
-                "no error bar".to_owned()
+                "without an error bar".to_owned()
             } else {
                 format!("± {:.0} points at best", bars * 100.0)
             };
             format!(
-                "{driver}: no arm is shown to be within {MARGIN_POINTS:.0} points of full with {tasks} tasks ({seen})"
+                "{driver}: with {tasks} tasks, no arm is proven to be within {MARGIN_POINTS:.0} points of full ({seen})"
             )
         }
     }

@@ -134,8 +134,8 @@ pub struct Finding {
 }
 
 impl Budgets {
-    /// The default budgets with a lock: 5 % for the first turn of an arm, 100 tokens for a tool. An
-    /// additional sentence is within them, a page is not.
+    /// The default budgets with a lock: 5 % for the first turn of an arm, 100 tokens for a tool.
+    /// They allow another sentence, but not another page.
     #[must_use]
     pub fn usual() -> Self {
         Self { max_growth: Some(Growth::Share(500)), max_tool_growth: Some(Growth::Tokens(100)), ..Self::default() }
@@ -163,7 +163,7 @@ impl Budgets {
             Rule::MaxGrowth => self.max_growth.map(by),
             Rule::MaxToolGrowth => self.max_tool_growth.map(by),
             Rule::NewTools => (!self.new_tools).then(|| "none".to_owned()),
-            Rule::Frozen => self.frozen.then(|| "nothing may differ".to_owned()),
+            Rule::Frozen => self.frozen.then(|| "no difference is allowed".to_owned()),
         };
         Rule::ALL.into_iter().filter_map(|own| Some((own, rule(own)?))).collect()
     }

@@ -164,15 +164,15 @@ impl Diff {
         let counts = kinds.map(|kind| (self.count(kind), kind.name()));
         let mut parts: Vec<String> =
             counts.iter().filter(|(n, _)| *n > 0).map(|(n, name)| format!("{} {name}", grouped(*n))).collect();
-        parts.push(format!("{} as they were", grouped(self.unchanged)));
+        parts.push(format!("{} unchanged", grouped(self.unchanged)));
         format!("Tools: {}.", parts.join(", "))
     }
 
     /// The changes other than tools and totals, one sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<&'static str> {
-        let reordered = "The tools stand in another order, which breaks prompt caches.";
-        let profile = "The profile makes something else of the tools.";
+        let reordered = "The order of the tools changed, which breaks prompt caches.";
+        let profile = "The profile assigns the tools differently.";
         [self.reordered.then_some(reordered), self.profile.then_some(profile)].into_iter().flatten().collect()
     }
 

@@ -33,7 +33,7 @@ impl Budgets {
                 limit: Some(0),
                 ..of(Rule::NewTools, change.after)
             };
-            found.push(Finding { message, help: accept("or leave it out"), ..own });
+            found.push(Finding { message, help: accept("or remove it"), ..own });
         }
         if let Some(diff) = diff.filter(|_| self.frozen) {
             frozen(diff, &mut found);
@@ -161,7 +161,7 @@ fn tool_growth(growth: Growth, change: &ToolChange, found: &mut Vec<Finding>) {
 }
 
 fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
-    let help = || accept("or take the change back");
+    let help = || accept("or revert the change");
     for change in &diff.tools {
         let place = change.parts.first().map(|part| {
             (part.part.clone(), format!(": `{}` {} -> {}", part.part, grouped(part.before), grouped(part.after)))
@@ -175,13 +175,13 @@ fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
     }
     let whole = |message: &str| Finding { message: message.to_owned(), help: help(), ..of(Rule::Frozen, 0) };
     if diff.reordered {
-        found.push(whole("the tools stand in another order, which breaks prompt caches"));
+        found.push(whole("the order of the tools changed, which breaks prompt caches"));
     }
     if diff.profile {
-        found.push(whole("the profile makes something else of the tools"));
+        found.push(whole("the profile assigns the tools differently"));
     }
     for arm in diff.arms.iter().filter(|arm| arm.before != arm.after || arm.takes.is_some()) {
-        let takes = arm.takes.as_ref().map(|(old, new)| format!(", and takes `{new}` instead of `{old}`"));
+        let takes = arm.takes.as_ref().map(|(old, new)| format!(", and chooses `{new}` instead of `{old}`"));
         let tokens = |side: Option<usize>| side.map_or("not measured".to_owned(), grouped);
         let (name, before, after) = (&arm.arm, tokens(arm.before), tokens(arm.after));
         let message =

@@ -13,7 +13,7 @@ pub fn check_markdown(report: &CheckReport) -> String {
     let mark = if report.is_ok() { "✅" } else { "❌" };
     let mut out = format!("### {mark} toolfold check\n\n{}\n", text(&report.verdict()));
     if !report.findings.is_empty() {
-        out.push_str("\n| budget | what | before | after | way out |\n|---|---|---:|---:|---|\n");
+        out.push_str("\n| budget | problem | before | after | fix |\n|---|---|---:|---:|---|\n");
         for finding in report.findings.iter().take(MOST_ROWS) {
             let before = finding.before.map_or_else(|| "–".to_owned(), grouped);
             out.push_str(&format!(
@@ -48,7 +48,7 @@ fn body(out: &mut String, diff: &Diff) {
     for ArmChange { arm, before, after, takes } in &diff.arms {
         let tokens = |side: &Option<usize>| side.map_or_else(|| "–".to_owned(), grouped);
         let change = before.zip(*after).map_or_else(String::new, |(before, after)| signed(before, after));
-        let takes = takes.as_ref().map(|(old, new)| format!(", took {}, takes {}", code(old), code(new)));
+        let takes = takes.as_ref().map(|(old, new)| format!(", chose {}, now chooses {}", code(old), code(new)));
         let (before, after) = (tokens(before), tokens(after));
         out.push_str(&format!("| {}{} | {before} | {after} | {change} |\n", code(arm), takes.unwrap_or_default()));
     }
@@ -98,7 +98,7 @@ fn places(change: &ToolChange) -> String {
 }
 
 fn made_from(lock: &Lock) -> String {
-    format!("Tokens by {}, own cost of each tool whole; profile {}.", code(&lock.meter), code(&lock.profile.name))
+    format!("Tokens by {}, marginal cost of each full tool; profile {}.", code(&lock.meter), code(&lock.profile.name))
 }
 
 /// A difference with its sign.

@@ -16,10 +16,10 @@ const MAX_TOKENS: usize = 1_000_000_000;
 #[non_exhaustive]
 pub enum LockError {
     /// It contains merge conflict markers.
-    #[error("line {0} is the mark of a merge conflict")]
+    #[error("line {0} is a merge conflict marker")]
     Conflict(usize),
     /// A later version of toolfold wrote it.
-    #[error("its version is {0}, and this toolfold reads up to {LOCK_VERSION}")]
+    #[error("unsupported version {0}; this toolfold reads versions up to {LOCK_VERSION}")]
     Newer(u64),
     /// It is not a lock.
     #[error("{}not a lock: {why}", at(*.line))]
@@ -36,9 +36,9 @@ impl LockError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Conflict(_) => "merge the tool list first, then write the lock again: toolfold lock",
-            Self::Newer(_) => "install the toolfold that wrote it, or write it again with this one: toolfold lock",
-            Self::Unreadable { .. } => "write it again: toolfold lock",
+            Self::Conflict(_) => "merge the tool list, then write the lock again with toolfold lock",
+            Self::Newer(_) => "install the version that wrote it, or write it again with toolfold lock",
+            Self::Unreadable { .. } => "write it again with toolfold lock",
         }
     }
 
@@ -92,7 +92,7 @@ impl Lock {
             if let [a, b] = pair
                 && a.name == b.name
             {
-                return Err(wrong(format!("tool `{}` is in it twice", short(&a.name))));
+                return Err(wrong(format!("duplicate tool `{}`", short(&a.name))));
             }
         }
         let figures =
@@ -101,7 +101,7 @@ impl Lock {
             return Err(wrong(format!("{large} is not a number of tokens")));
         }
         if !lock.arms.contains_key(&lock.arm) {
-            return Err(wrong(format!("it lacks a total for its arm `{}`", short(&lock.arm))));
+            return Err(wrong(format!("it has no total for its arm `{}`", short(&lock.arm))));
         }
         Ok(lock)
     }

@@ -77,16 +77,16 @@ fn made(report: &Report) -> Vec<(String, String)> {
     let session = &report.session;
     let derived = if report.profile.derived { ", derived" } else { "" };
     let prices = pricing.usd_per_million.map_or_else(
-        || "not known: costs are compared in tokens at the price of input".to_owned(),
+        || "unknown; costs are compared in tokens at the price of input".to_owned(),
         |own| {
             format!(
-                "${} a million tokens of input, ${} written to the cache, ${} read from it, ${} of output",
+                "per million tokens: ${} for input, ${} for cache writes, ${} for cache reads, ${} for output",
                 own.input, own.cache_write, own.cache_read, own.output
             )
         },
     );
     let scenario = format!(
-        "{} requests, {} lookups, {} tokens of system text, {} more tokens a request",
+        "{} requests, {} expansions, {} tokens of system text, {} more tokens per request",
         session.requests,
         session.expansions,
         super::markup::grouped(session.system_tokens),

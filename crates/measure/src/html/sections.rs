@@ -28,7 +28,7 @@ pub(super) fn figures(page: &Page) -> String {
     let full = page.full();
     if let Some(full) = full {
         let note = full.context.map(|share| format!("{} of the context window", percent(share)));
-        out.push_str(&figure("first turn, all whole", grouped(full.first_turn), note.unwrap_or_default()));
+        out.push_str(&figure("first turn, all tools in full", grouped(full.first_turn), note.unwrap_or_default()));
     }
     if let Some(arm) = page.arms.iter().find(|arm| arm.chosen && arm.name != "full") {
         let less = full.map(|full| 1.0 - share(arm.first_turn, full.first_turn)).unwrap_or_default();
@@ -37,7 +37,7 @@ pub(super) fn figures(page: &Page) -> String {
         let cost = arm.usd.map_or_else(|| percent(1.0 + arm.relative), dollars);
         out.push_str(&figure("a session", cost, relative(arm.relative)));
     } else if let Some(usd) = full.and_then(|full| full.usd) {
-        out.push_str(&figure("a session", dollars(usd), "with every tool whole".to_owned()));
+        out.push_str(&figure("a session", dollars(usd), "with every tool in full".to_owned()));
     }
     out
 }
@@ -45,7 +45,7 @@ pub(super) fn figures(page: &Page) -> String {
 /// The tools to fix first.
 pub(super) fn fix(page: &Page) -> String {
     if page.fix.is_empty() {
-        return "<p>Nothing stands out.</p>".to_owned();
+        return "<p>No tool is unusually expensive.</p>".to_owned();
     }
     let item = |fix: &super::PageFix| {
         format!(
@@ -64,9 +64,9 @@ pub(super) fn arms(page: &Page) -> String {
     let window = page.arms.iter().any(|arm| arm.context.is_some());
     let heading = if window { "<th scope=\"col\" class=\"r\">of the window</th>" } else { "" };
     let mut out = format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Arms\"><table><caption>Tokens of the tool block, and what a session costs</caption><thead><tr>\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Arms\"><table><caption>Tokens of the tool block and cost of a session</caption><thead><tr>\
          <th scope=\"col\">arm</th><th scope=\"col\" class=\"r\">first turn</th><th scope=\"col\" class=\"of-bar\"><span class=\"unseen\">as a \
-         bar</span></th>{heading}<th scope=\"col\" class=\"r\">session</th><th scope=\"col\" class=\"r\">against full</th>\
+         bar</span></th>{heading}<th scope=\"col\" class=\"r\">session</th><th scope=\"col\" class=\"r\">relative to full</th>\
          <th scope=\"col\" class=\"r\">cache losses</th><th scope=\"col\" class=\"r\">extra requests</th></tr></thead><tbody>"
     );
     for arm in &page.arms {
@@ -82,8 +82,8 @@ pub(super) fn arms(page: &Page) -> String {
 
 fn arm_row(arm: &PageArm, most: usize, window: bool) -> String {
     let chosen = if arm.chosen { " class=\"chosen\"" } else { "" };
-    let takes = arm.takes.as_ref().map(|own| format!(" <small>takes {}</small>", escaped(own))).unwrap_or_default();
-    let taken = if arm.chosen { " <small class=\"pill\">take this</small>" } else { "" };
+    let takes = arm.takes.as_ref().map(|own| format!(" <small>chooses {}</small>", escaped(own))).unwrap_or_default();
+    let taken = if arm.chosen { " <small class=\"pill\">recommended</small>" } else { "" };
     let context = arm.context.map_or_else(|| "–".to_owned(), percent);
     let context = if window { format!("<td class=\"r\">{context}</td>") } else { String::new() };
     let usd = arm.usd.map_or_else(|| "–".to_owned(), dollars);
@@ -107,10 +107,10 @@ fn arm_row(arm: &PageArm, most: usize, window: bool) -> String {
 /// The table of tools: the most expensive ones; the script shows the others.
 pub(super) fn tools(page: &Page) -> String {
     let mut out = String::from(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Tools\"><table id=\"tool-table\"><caption>Own tokens of each tool at each detail</caption><thead><tr>\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Tools\"><table id=\"tool-table\"><caption>Marginal tokens of each tool at each detail</caption><thead><tr>\
          <th scope=\"col\">tool</th><th scope=\"col\">category</th><th scope=\"col\">tier</th>",
     );
-    for detail in DETAILS.map(|detail| if detail == "full" { "whole" } else { detail }) {
+    for detail in DETAILS {
         out.push_str(&format!("<th scope=\"col\" class=\"r\">{detail}</th>"));
     }
     out.push_str("<th scope=\"col\" class=\"r\">findings</th></tr></thead><tbody>");
@@ -138,7 +138,7 @@ fn tool_row(tool: &PageTool) -> String {
 /// The lint findings.
 pub(super) fn findings(page: &Page) -> String {
     if page.findings.is_empty() {
-        return "<p>Nothing was found.</p>".to_owned();
+        return "<p>No findings.</p>".to_owned();
     }
     let mut out = String::from(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Findings\"><table class=\"words\"><caption>Worst first</caption><thead><tr><th scope=\"col\">rule</th>\
@@ -161,7 +161,7 @@ pub(super) fn findings(page: &Page) -> String {
     if page.findings.len() > MOST_FINDINGS {
         let (shown, all) = (grouped(MOST_FINDINGS), grouped(page.findings.len()));
         out.push_str(&format!(
-            "<p class=\"note\">{shown} of {all} findings are shown; <code>toolfold lint</code> has all.</p>"
+            "<p class=\"note\">{shown} of {all} findings are shown; <code>toolfold lint</code> reports all.</p>"
         ));
     }
     out

@@ -38,7 +38,7 @@ struct Leaf<'p> {
 
 /// The pictures of all details and the controls that select them.
 pub(super) fn treemaps(page: &Page) -> String {
-    let mut out = String::from("<fieldset class=\"switch\"><legend>Show every tool</legend>");
+    let mut out = String::from("<fieldset class=\"switch\"><legend>Show every tool as</legend>");
     for (at, detail) in DETAILS.iter().enumerate() {
         let total: usize = page.tools.iter().map(|tool| tool.tokens.get(at).copied().unwrap_or_default()).sum();
         let checked = if at == 0 { " checked" } else { "" };

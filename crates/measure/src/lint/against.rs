@@ -16,7 +16,7 @@ use super::view::{listed, shown};
 pub(super) fn check(found: &mut Found<'_>, before: &Catalog, now: &Catalog) {
     found.begin_list();
     for old in before.iter().filter(|old| now.get(old.name().as_str()).is_none()) {
-        found.add(&REMOVED, "", format!("`{}` is not there any more", old.name()));
+        found.add(&REMOVED, "", format!("`{}` was removed", old.name()));
     }
     for tool in now.iter() {
         match before.get(tool.name().as_str()) {
@@ -58,8 +58,8 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
             Some(other) => parameter(&mut say, name, &at, (was, node), (is, other)),
             None => {
                 let severity = if closed { Severity::Error } else { Severity::Warning };
-                let then = if closed { ": calls that give it are refused" } else { ": what is given is not read" };
-                say(&PARAMETER_REMOVED, severity, "/parameters/properties", format!("`{name}` is gone{then}"));
+                let then = if closed { ": calls that pass it are rejected" } else { ": its value is ignored" };
+                say(&PARAMETER_REMOVED, severity, "/parameters/properties", format!("`{name}` was removed{then}"));
             }
         }
     }
@@ -90,7 +90,7 @@ fn parameter(
         None => Vec::new(),
     };
     if !lost.is_empty() {
-        say(&TYPE_CHANGED, TYPE_CHANGED.severity, at, format!("`{name}` does not take {} any more", lost.join(" or ")));
+        say(&TYPE_CHANGED, TYPE_CHANGED.severity, at, format!("`{name}` no longer accepts {}", lost.join(" or ")));
         return;
     }
     let (old, new) = (dereferenced(old_root, old), dereferenced(new_root, new));
@@ -104,12 +104,12 @@ fn parameter(
                     &ENUM_NARROWED,
                     ENUM_NARROWED.severity,
                     at,
-                    format!("`{name}` does not take {} any more", listed(&gone)),
+                    format!("`{name}` no longer accepts {}", listed(&gone)),
                 );
             }
         }
         (None, Some(_)) => {
-            let reason = format!("`{name}` takes listed values only, and took others");
+            let reason = format!("`{name}` now only accepts listed values");
             say(&ENUM_NARROWED, ENUM_NARROWED.severity, at, reason);
         }
         _ => {}
@@ -126,7 +126,7 @@ fn parameter(
         if let Some(is) = bound(&new)
             && bound(&old).is_none_or(|was| tighter(&is, &was))
         {
-            let was = bound(&old).map_or("not there".to_owned(), |was| was.to_string());
+            let was = bound(&old).map_or("not set".to_owned(), |was| was.to_string());
             say(&BOUNDS_NARROWED, BOUNDS_NARROWED.severity, at, format!("`{key}` of `{name}` is {is} and was {was}"));
         }
     }

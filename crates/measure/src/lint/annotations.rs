@@ -55,6 +55,10 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
         .iter()
         .any(|word| ["get", "list", "search", "find", "check", "validate", "preview"].contains(&word.as_str()));
     if let Some(verb) = verb.filter(|_| !looks) {
-        found.add(&READ_ONLY, "/annotations/readOnlyHint", format!("`readOnlyHint` is true of a tool that can {verb}"));
+        found.add(
+            &READ_ONLY,
+            "/annotations/readOnlyHint",
+            format!("`readOnlyHint` is true, but the name contains `{verb}`"),
+        );
     }
 }

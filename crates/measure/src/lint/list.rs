@@ -49,7 +49,7 @@ impl<'c> Facts<'c> {
     }
 
     /// The sentence that represents a tool instead of its first one.
-    pub(super) fn stands_for(&self, at: usize) -> Option<&str> {
+    pub(super) fn representative(&self, at: usize) -> Option<&str> {
         self.sentences.get(at)?.as_deref()
     }
 
@@ -110,7 +110,7 @@ fn repeated(found: &mut Found<'_>, catalog: &Catalog) {
         .collect();
     often.sort_by(|a, b| (b.1 * b.0.len(), a.0).cmp(&(a.1 * a.0.len(), b.0)));
     for (line, tools, first) in often.into_iter().take(MOST_TEXTS) {
-        let reason = format!("{tools} tools say `{}`, `{}` first", shown(line), shown(first));
+        let reason = format!("{tools} tools contain `{}`, first `{}`", shown(line), shown(first));
         if let Some(one) = found.add(&BOILERPLATE, "", reason) {
             one.about_text(line, tools);
         }
@@ -157,7 +157,7 @@ fn hints(found: &mut Found<'_>, catalog: &Catalog) {
     };
     let unhinted = names(&|tool| tool.annotations().is_none_or(|hints| hints.read_only_hint.is_none()));
     if !unhinted.is_empty() {
-        let many = format!("{} of {} tools do not say whether they only read", unhinted.len(), own.len());
+        let many = format!("{} of {} tools do not declare whether they are read-only", unhinted.len(), own.len());
         found.add(&NO_HINTS, "", format!("{many}: {}", listed(&unhinted)));
     }
     let titled = |tool: &Tool| {

@@ -42,7 +42,7 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
         let around = format!("/parameters{}", target.strip_prefix('#').unwrap_or("?"));
         let inside = |rest: &str| rest.is_empty() || rest.starts_with('/');
         if node.at.strip_prefix(around.as_str()).is_some_and(inside) && circles.insert(target) {
-            found.add(&RECURSIVE, &at, format!("`{}` leads to what it stands in", shown(target)));
+            found.add(&RECURSIVE, &at, format!("`{}` refers to a schema that contains it", shown(target)));
         }
         if !seen.insert(target) {
             continue;
@@ -53,11 +53,11 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
             _ if based => {}
             Target::Remote => {
                 broken = true;
-                found.add(&REMOTE_REF, &at, format!("`{}` is another document", shown(target)));
+                found.add(&REMOTE_REF, &at, format!("`{}` refers to another document", shown(target)));
             }
             Target::Missing => {
                 broken = true;
-                found.add(&MISSING_REF, &at, format!("there is nothing at `{}`", shown(target)));
+                found.add(&MISSING_REF, &at, format!("`{}` has no target", shown(target)));
             }
         }
     }
@@ -115,7 +115,7 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
             unused.iter().map(|name| Edit::Remove(super::found::below(&at, name))).collect()
         };
         let are = if unused.len() == 1 { "is" } else { "are" };
-        if let Some(one) = found.add(&UNUSED_DEFS, &at, format!("{} {are} used by nothing", listed(&unused))) {
+        if let Some(one) = found.add(&UNUSED_DEFS, &at, format!("{} {are} unused", listed(&unused))) {
             one.fixed_by(edits);
         }
     }

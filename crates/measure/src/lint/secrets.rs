@@ -52,15 +52,15 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
             found.add(&SECRET, &at, reason);
         }
         if has_private_key(text) {
-            found.add(&PRIVATE_KEY, &at, "it holds a private key (PEM)");
+            found.add(&PRIVATE_KEY, &at, "it contains a private key (PEM)");
         }
         if let Some(user) = url_user(text) {
             let first: String = user.chars().take(2).collect();
-            found.add(&URL_PASSWORD, &at, format!("an address holds the user `{first}…` and a password"));
+            found.add(&URL_PASSWORD, &at, format!("a URL contains the user `{first}…` and a password"));
         }
         if let Some((before, user)) = home(text) {
             let first: String = user.chars().take(2).collect();
-            found.add(&HOME_PATH, &at, format!("it shows a path below `{before}{first}…`"));
+            found.add(&HOME_PATH, &at, format!("it contains a path below `{before}{first}…`"));
         }
     }
 }

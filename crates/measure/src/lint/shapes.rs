@@ -54,8 +54,7 @@ fn values(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
     let once: Vec<Value> = all.iter().filter(|value| seen.insert(value.to_string())).cloned().collect();
     if once.len() < all.len() {
         let at = node.place("enum");
-        if let Some(one) = found.add(&DUPLICATE_ENUM, &at, format!("{} values are there twice", all.len() - once.len()))
-        {
+        if let Some(one) = found.add(&DUPLICATE_ENUM, &at, format!("duplicate values: {}", all.len() - once.len())) {
             one.fixed_by(vec![Edit::Replace(at, Value::Array(once))]);
         }
     }
@@ -168,7 +167,7 @@ fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
         let closed = node.map.get("additionalProperties") == Some(&Value::Bool(false));
         let never = if closed { ": no call can be valid" } else { "" };
         let severity = if closed { toolfold::diagnostic::Severity::Error } else { REQUIRED_UNKNOWN.severity };
-        let reason = format!("it names {}, which `properties` lacks{never}", listed(&unknown));
+        let reason = format!("it names {}, which `properties` does not contain{never}", listed(&unknown));
         found.add_as(&REQUIRED_UNKNOWN, severity, &node.place("required"), reason);
     }
 }
@@ -210,7 +209,7 @@ fn untyped(found: &mut Found<'_>, node: &Node<'_>) {
         "additionalProperties",
     ];
     if !node.has(&SAYS) {
-        found.add(&UNTYPED, &node.at, format!("`{name}` may be anything"));
+        found.add(&UNTYPED, &node.at, format!("`{name}` accepts any type"));
     } else if node.is("object")
         && !node.has(&[
             "properties",
@@ -228,7 +227,7 @@ fn untyped(found: &mut Found<'_>, node: &Node<'_>) {
             .get("additionalProperties")
             .is_none_or(|inner| matches!(inner, Value::Bool(true)) || is_empty(inner))
     {
-        found.add(&OPEN_OBJECT, &node.at, format!("`{name}` is an object of anything"));
+        found.add(&OPEN_OBJECT, &node.at, format!("`{name}` is an object with any content"));
     }
 }
 
@@ -246,8 +245,8 @@ fn empty(found: &mut Found<'_>, view: &View<'_>) {
         }
     }
     if let Some(Edit::Remove(first)) = edits.first().cloned() {
-        let many = if edits.len() == 1 { "a member says".to_owned() } else { format!("{} members say", edits.len()) };
-        if let Some(one) = found.add(&EMPTY_MEMBER, &first, format!("{many} nothing")) {
+        let many = if edits.len() == 1 { "a member is".to_owned() } else { format!("{} members are", edits.len()) };
+        if let Some(one) = found.add(&EMPTY_MEMBER, &first, format!("{many} empty")) {
             one.fixed_by(edits);
         }
     }
@@ -259,7 +258,7 @@ fn near(found: &mut Found<'_>, view: &View<'_>) {
     for node in view.parameters() {
         let Some(name) = node.property else { continue };
         if let Some(other) = seen.insert(folded(name), name) {
-            found.add(&NEAR_PARAMETERS, &node.at, format!("`{other}` and `{name}` are almost one name"));
+            found.add(&NEAR_PARAMETERS, &node.at, format!("`{other}` and `{name}` are almost the same name"));
         }
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, wire: Option<Wire>) 
     let is_object = |node: &&Node<'_>| node.is("object") || node.map.contains_key("properties");
     let open = |node: &&Node<'_>| node.map.get("additionalProperties") != Some(&Value::Bool(false));
     if let Some(node) = view.nodes.iter().filter(is_object).find(open) {
-        found.add(&STRICT_OPEN, &node.at, "the object does not say `\"additionalProperties\": false`");
+        found.add(&STRICT_OPEN, &node.at, "the object has no `\"additionalProperties\": false`");
     }
     let optional: Vec<&str> =
         view.nodes.iter().filter(|node| !node.required).filter_map(|node| node.property).collect();
@@ -49,7 +49,7 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, wire: Option<Wire>) 
     }
     for node in &view.nodes {
         if let Some(key) = REFUSED.iter().find(|key| node.map.contains_key(**key)) {
-            found.add(&STRICT_KEYWORD, &node.place(key), format!("strict mode does not take `{key}`"));
+            found.add(&STRICT_KEYWORD, &node.place(key), format!("strict mode rejects `{key}`"));
         }
     }
 }

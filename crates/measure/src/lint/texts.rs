@@ -53,12 +53,13 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
 /// Checks whether the first sentence represents the tool.
 fn sentence(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     let first = first_sentence(view.tool.description());
-    let Some(other) = facts.stands_for(view.at) else { return };
+    let Some(other) = facts.representative(view.at) else { return };
     // A sentence without its introduction is the same sentence; a shared one has its own rule.
     if facts.is_shared(&first) || same(&first, other) {
         return;
     }
-    let reason = format!("`{}` cannot stand for the tool; folded, it is shown as `{}`", shown(&first), shown(other));
+    let reason =
+        format!("`{}` does not describe the tool; folded, the tool is shown as `{}`", shown(&first), shown(other));
     found.add(&NOT_ALONE, "/description", reason);
 }
 

@@ -40,8 +40,8 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
     }
     same.dedup();
     if !same.is_empty() {
-        let (what, say) = if same.len() == 1 { ("description of", "says") } else { ("descriptions of", "say") };
-        found.add(&RESTATES_NAME, "/parameters", format!("the {what} {} {say} no more than the name", listed(&same)));
+        let (what, say) = if same.len() == 1 { ("description of", "repeats") } else { ("descriptions of", "repeat") };
+        found.add(&RESTATES_NAME, "/parameters", format!("the {what} {} only {say} the name", listed(&same)));
     }
 }
 
@@ -126,9 +126,11 @@ fn titles(found: &mut Found<'_>, view: &View<'_>) {
         }
     }
     if let Some(Edit::Remove(first)) = edits.first().cloned() {
-        let many =
-            if edits.len() == 1 { "a title repeats".to_owned() } else { format!("{} titles repeat", edits.len()) };
-        if let Some(one) = found.add(&TITLE_RESTATES, &first, format!("{many} the name beside it")) {
+        let reason = match edits.len() {
+            1 => "a title repeats the name of its property".to_owned(),
+            many => format!("{many} titles repeat the names of their properties"),
+        };
+        if let Some(one) = found.add(&TITLE_RESTATES, &first, reason) {
             one.fixed_by(edits);
         }
     }
@@ -140,15 +142,15 @@ fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
     let lower = text.to_lowercase();
     if node.is("string") && !node.has(&SAYS) && !node.is("array") && !node.is("object") {
         if let Some(values) = listed_values(text) {
-            let reason = format!("`{name}` takes {}, and has no `enum`", listed(&values));
+            let reason = format!("`{name}` accepts {}, but has no `enum`", listed(&values));
             found.add(&ENUM_IN_WORDS, &at, reason);
         } else if let Some(format) = format_in(&lower) {
-            found.add(&FORMAT_IN_WORDS, &at, format!("`{name}` could say `\"format\": \"{format}\"`"));
+            found.add(&FORMAT_IN_WORDS, &at, format!("`{name}` could declare `\"format\": \"{format}\"`"));
         } else if ["comma-separated", "comma separated", "comma-delimited", "逗号分隔"]
             .iter()
             .any(|cue| lower.contains(cue))
         {
-            found.add(&LIST_IN_WORDS, &at, format!("`{name}` is a list in one text: `{}`", shown(text)));
+            found.add(&LIST_IN_WORDS, &at, format!("`{name}` is a list in one string: `{}`", shown(text)));
         } else if [
             "json string",
             "json-encoded",
@@ -160,21 +162,21 @@ fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
         .iter()
         .any(|cue| lower.find(cue).is_some_and(|at| at < NEAR))
         {
-            found.add(&JSON_IN_WORDS, &at, format!("`{name}` is JSON in a text: `{}`", shown(text)));
+            found.add(&JSON_IN_WORDS, &at, format!("`{name}` is JSON in a string: `{}`", shown(text)));
         }
     }
     if (node.is("integer") || node.is("number"))
         && !node.has(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "const"])
         && let Some((from, to)) = range_in(&lower)
     {
-        let reason = format!("`{name}` lies between {from} and {to}, and has neither `minimum` nor `maximum`");
+        let reason = format!("`{name}` is between {from} and {to}, but has no `minimum` and `maximum`");
         found.add(&RANGE_IN_WORDS, &at, reason);
     }
     if !node.required
         && !node.has(&["default", "const"])
         && let Some(value) = default_in(text)
     {
-        found.add(&DEFAULT_IN_WORDS, &at, format!("`{name}` has the default `{}` in words only", shown(value)));
+        found.add(&DEFAULT_IN_WORDS, &at, format!("`{name}` has the default `{}` only in words", shown(value)));
     }
 }
 

@@ -45,11 +45,11 @@ impl CaseResult {
     #[must_use]
     pub fn verdict(&self) -> String {
         if self.control_right > 0 {
-            return "proves nothing: the model was right without ever being shown the schema".to_owned();
+            return "not conclusive: the model was right without the schema".to_owned();
         }
         if self.asked < ENOUGH || self.control_asked < ENOUGH {
             let why = self.error.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-            return format!("unprobed, as there are fewer than {ENOUGH} answers{why}");
+            return format!("not conclusive: fewer than {ENOUGH} answers{why}");
         }
         match self.support() {
             Support::Yes => "yes".to_owned(),
@@ -102,7 +102,7 @@ pub fn capability_row(wire: Wire, model: &str, date: &str, results: &[CaseResult
     out.push_str(&format!("source = {}\n", text(&format!("toolfold probe: {}", counts.join(", ")))));
     out.push_str(&format!("date = {}\n", text(date)));
     if let Some(own) = of(Case::Undeclared) {
-        let note = format!("takes a schema from a result for tools that are not declared at all: {}", own.verdict());
+        let note = format!("uses a schema from a result for undeclared tools: {}", own.verdict());
         out.push_str(&format!("note = {}\n", text(&note)));
     }
     Capabilities::parse(&out, "probe").into_result().map(|_| out).map_err(ProbeError::new)
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_trials_show_is_read_back_from_the_row() {
+    fn the_row_of_trials_is_read_back() {
         let result = |case: Case, right, control_right| CaseResult {
             case: case.name(),
             right,

@@ -209,11 +209,11 @@ fn warnings(played: &[Played], pricing: &Pricing) -> Vec<String> {
     if pricing.rules.matters() && under > 0 {
         let which =
             if under == played.len() { "no request is".to_owned() } else { format!("{under} requests are not") };
-        warnings.push(format!("{which} cached: a prefix under {minimum} tokens never is"));
+        warnings.push(format!("{which} cached: the minimum length of a prefix is {minimum} tokens"));
     }
     let most = played.iter().map(|own| input(own).saturating_add(own.request.output)).max().unwrap_or_default();
     if let Some(context) = pricing.context.filter(|context| most > *context) {
-        warnings.push(format!("the longest request has {most} tokens, and the context window {context}"));
+        warnings.push(format!("the longest request has {most} tokens, but the context window has {context}"));
     }
     warnings
 }

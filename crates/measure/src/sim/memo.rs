@@ -92,7 +92,7 @@ mod tests {
 
     /// A large array has the same count as when counted as a whole, for every form of request.
     #[test]
-    fn a_large_array_counts_as_the_whole_does() {
+    fn a_large_array_has_the_count_of_the_whole() {
         let schema = |at: usize| {
             serde_json::json!({"type": "object", "required": ["path"], "properties": {
             "path": {"type": "string", "description": format!("Where number {at} is.")},

@@ -173,11 +173,11 @@ pub enum ScenarioError {
         /// The allowed values.
         allowed: String,
     },
-    /// An expansion names more than one thing.
+    /// An expansion has more than one kind.
     #[error("`expand` before request {0} has more than one of `category`, `tools` and `count`")]
     Several(usize),
     /// A name is unknown.
-    #[error("there is no {kind} `{name}`{}", .nearest.as_ref().map(|near| format!(": did you mean `{near}`?")).unwrap_or_default())]
+    #[error("unknown {kind} `{name}`{}", .nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     Unknown {
         /// `tool` or `category`.
         kind: &'static str,
@@ -205,7 +205,7 @@ impl Scenario {
 
     fn check(&self) -> Result<(), ScenarioError> {
         let within = |key, value: usize, least: usize, most: usize| {
-            let allowed = format!("{least} to {most} is allowed");
+            let allowed = format!("must be {least} to {most}");
             if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::Range { key, value, allowed }) }
         };
         within("requests", self.requests, 1, MAX_REQUESTS)?;

@@ -1,4 +1,4 @@
-//! The sizes of what an arm sends and what an expansion returns, in tokens.
+//! The sizes of an arm's requests and of expansions, in tokens.
 
 use serde_json::json;
 use toolfold::conversation::Conversation;

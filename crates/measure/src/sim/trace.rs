@@ -63,7 +63,7 @@ pub enum TraceError {
     #[error("expected messages: a list, or a request with `messages`, `input` or `contents`")]
     NoMessages,
     /// It has no message of the model.
-    #[error("the model answers nowhere in it, so it holds no request")]
+    #[error("it contains no message of the model")]
     NoRequest,
     /// It is too long.
     #[error("it has more than {MAX_MESSAGES} messages")]

@@ -268,14 +268,14 @@ fn head(
     let mut head =
         vec![format!("Suggested by `toolfold suggest` for arm {arm} from {calls} calls in {sessions} sessions.")];
     if played < sessions {
-        head.push(format!("{played} of them, evenly spaced, were played through."));
+        head.push(format!("{played} of them, evenly spaced, were simulated."));
     }
     let (today, suggested) = (costs.today.mean(), costs.suggested.mean());
     let percent = if today > 0.0 { (today - suggested) * 100.0 / today } else { 0.0 };
     head.push(format!("A session: {suggested:.0} tokens at the price of input, {today:.0} under the profile before ({percent:.1} % less)."));
     if let Some(held) = held_out {
         let (gain, error) = (held.gain, held.standard_error);
-        head.push(format!("On sessions it was not made from: {gain:.1} % less, give or take {error:.1}."));
+        head.push(format!("On sessions that it is not based on: {gain:.1} % ± {error:.1} % less."));
     }
     if draft.core.is_empty() {
         head.push("Core is empty: no tool is used often enough to pay for its place in every request.".to_owned());

@@ -24,7 +24,7 @@ pub(super) fn read(value: &Value) -> Result<(String, Said), String> {
     let is_read = |version: u64| (u64::from(OLDEST_LOG_VERSION)..=u64::from(LOG_VERSION)).contains(&version);
     if !version.is_some_and(is_read) {
         let found = version.map_or_else(|| "unknown".to_owned(), |version| version.to_string());
-        return Err(format!("a record of form {found}, and only forms {OLDEST_LOG_VERSION} to {LOG_VERSION} are read"));
+        return Err(format!("unsupported record version {found}; expected {OLDEST_LOG_VERSION} to {LOG_VERSION}"));
     }
     let record: LogRecord = serde::Deserialize::deserialize(value).map_err(|_| "not a log record".to_owned())?;
     let said = match record.event {

@@ -142,7 +142,7 @@ fn a_server_that_only_greets_without_a_login_comes_back_after_it() {
     let (place, issuer) = (Place::new(), Issuer::new(Ways { greets_freely: true, ..Ways::default() }));
     let url = issuer.mcp();
     let (said, good) = place.toolfold(&["gateway", "doctor", "--url", &url]);
-    assert!(!good && said.contains("login     server: it wants a login: run `toolfold"), "{said}");
+    assert!(!good && said.contains("login     server: login required; run `toolfold"), "{said}");
     let mut lines = gateway(&place, &["--url", &url]);
     initialize(&mut lines, "0");
     let refused = lines.call("1", "greet", &json!({}));
@@ -189,7 +189,7 @@ fn a_token_is_renewed_once_however_many_need_it() {
     let asked = issuer.seen("/token").len();
     for id in ["40", "41"] {
         let refused = both[0].call(id, "greet", &json!({}));
-        assert!(error(&refused).contains("it wants a login"), "{refused}");
+        assert!(error(&refused).contains("login required"), "{refused}");
     }
     assert_eq!(issuer.seen("/token").len(), asked + 1);
     let log = std::fs::read_to_string(place.file("log")).unwrap();
@@ -318,7 +318,7 @@ fn settings_of_a_login_are_checked_and_secrets_not_repeated() {
         ("client_secret = \"hunter22\"\nclient_id = \"me\"", "not written here"),
         ("client_secret = \"${A}-hunter22\"\nclient_id = \"me\"", "not written here"),
         ("client_secret = \"${A}\"", "client_id"),
-        ("grant = \"client_credentials\"", "needs a secret"),
+        ("grant = \"client_credentials\"", "requires a client secret"),
         ("grant = \"password\"", "not a grant type"),
         ("clientid = \"me\"", "did you mean `client_id`"),
         ("redirect_port = 70000", "not a port"),

@@ -178,7 +178,7 @@ fn a_profile_that_cannot_be_served_is_said_before_it_serves() {
         ("[gateway.profile.a]\nprofile = \"none.toml\"\n", "none.toml"),
         ("[gateway.profile.a]\narm = \"stabel\"\n", "stable"),
         ("[gateway.profile.a]\ntoolsets = [\"nine\"]\n", "`nine`"),
-        ("[gateway.profile.a]\ntoolsets = []\n", "no toolset is named"),
+        ("[gateway.profile.a]\ntoolsets = []\n", "the list of toolsets is empty"),
         ("[gateway.profile.a]\nread-only = true\n", "did you mean `read_only`"),
         ("[gateway.profile.a]\nread_only = 1\n", "true or false"),
         ("[gateway.profile.\"a b\"]\narm = \"full\"\n", "small letters"),

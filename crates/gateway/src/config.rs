@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn errors_do_not_contain_secrets() {
         for (text, word) in [
-            ("{", "no JSON"),
+            ("{", "not valid JSON"),
             ("{}", "mcpServers"),
             (r#"{"mcpServers": {"a": 3}}"#, "not an object"),
             (r#"{"mcpServers": {"a": {}}}"#, "neither"),

@@ -258,7 +258,7 @@ mod tests {
         check(&line(r#"["say('x')"]"#, ""), Err("line 1: the task's domains have no tool `say`"));
         check(&line(r#"["mv(a)"]"#, ""), Err("not a literal"));
         check(&line(r#"["mv('a', 'b', 'c')"]"#, ""), Err("more arguments"));
-        check(&line(r#"["mv('a', source='b')"]"#, ""), Err("twice"));
+        check(&line(r#"["mv('a', source='b')"]"#, ""), Err("duplicate argument"));
         check(&line(r#"["mv('a')"],[]"#, ""), Err("1 turns and true calls for 2"));
         check("", Err("no task"));
         check("{", Err("line 1: not a task"));

@@ -8,6 +8,7 @@
 
 pub mod ab;
 pub mod check;
+mod figures;
 pub mod html;
 pub mod lint;
 pub mod parts;

@@ -106,7 +106,7 @@ pub(crate) fn findings(catalog: &Catalog, options: &Options<'_>) -> Vec<Finding>
     let facts = list::Facts::of(catalog);
     for (at, tool) in catalog.iter().enumerate() {
         let view = View::of(at, tool);
-        found.begin(&view);
+        found.begin_tool(view.tool);
         texts::check(&mut found, &view, &facts);
         words::check(&mut found, &view);
         suspicious::check(&mut found, &view);

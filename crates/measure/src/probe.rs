@@ -222,17 +222,15 @@ fn without_schema(mut answer: Value) -> Value {
 
 /// Removes the tool from an array of any wire.
 fn undeclare(array: &mut Value) {
-    let is_it = |tool: &Value| {
-        [tool.get("name"), tool.pointer("/function/name")].into_iter().flatten().any(|name| name == TOOL)
-    };
-    for entry in array.as_array_mut().into_iter().flatten() {
+    let Some(tools) = array.as_array_mut() else { return };
+    for entry in tools.iter_mut() {
         if let Some(functions) = entry.get_mut("functionDeclarations").and_then(Value::as_array_mut) {
-            functions.retain(|tool| !is_it(tool));
+            functions.retain(|tool| tool.get("name").is_none_or(|name| name != TOOL));
         }
     }
-    if let Some(tools) = array.as_array_mut() {
-        tools.retain(|tool| !is_it(tool));
-    }
+    tools.retain(|tool| {
+        [tool.get("name"), tool.pointer("/function/name")].into_iter().flatten().all(|name| name != TOOL)
+    });
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ use self::costs::{Costs, Shown};
 use self::needs::Needs;
 use self::simulate::Simulator;
 use self::write::Draft;
+pub(crate) use self::write::quoted;
 use crate::usage::{Usage, UsedSession};
 
 /// The maximum number of simulated sessions; of more, evenly spaced ones are used.

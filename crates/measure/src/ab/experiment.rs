@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::live::LiveConversation;
 use super::stats::{Estimate, mean, ratio, unpaired};
+use crate::figures::number;
 
 /// The difference, in percentage points, for which the number of further conversations is computed.
 pub const POINTS: f64 = 2.0;
@@ -83,10 +84,10 @@ pub fn experiment(conversations: &[LiveConversation], control: Option<&str>) -> 
     groups.sort_keys();
     let mut variants: Vec<VariantResult> =
         groups.iter().map(|(name, own)| variant(name, own, meter.as_deref())).collect();
-    let named = |name: &str| variants.iter().position(|own| own.variant == name);
+    let at = groups.get_index_of(control.unwrap_or("control"));
     let at = match control {
-        Some(name) => Some(named(name).ok_or_else(|| groups.keys().cloned().collect::<Vec<_>>())?),
-        None => named("control").or_else(|| variants.iter().position(|own| own.arms.iter().all(|arm| arm == "full"))),
+        Some(_) => Some(at.ok_or_else(|| groups.keys().cloned().collect::<Vec<_>>())?),
+        None => at.or_else(|| variants.iter().position(|own| own.arms.iter().all(|arm| arm == "full"))),
     };
     if let Some(at) = at {
         let own = variants.remove(at);
@@ -112,20 +113,7 @@ fn meter_of(conversations: &[LiveConversation]) -> Option<String> {
     known.first().map(|(meter, _)| (*meter).to_owned())
 }
 
-#[allow(clippy::cast_precision_loss, reason = "counts of calls and tokens, far below 2^53")]
-fn number(count: usize) -> f64 {
-    count as f64
-}
-
 fn variant(name: &str, own: &[&LiveConversation], meter: Option<&str>) -> VariantResult {
-    type Of = fn(&LiveConversation) -> usize;
-    let calls: Of = |own| own.calls;
-    let ran: Of = |own| own.forwarded;
-    let share = |of: Of, all: Of| {
-        let pairs: Vec<(f64, f64)> = own.iter().map(|own| (number(of(own)), number(all(own)))).collect();
-        ratio(&pairs)
-    };
-    let each = |of: Of| mean(&own.iter().map(|own| number(of(own))).collect::<Vec<_>>());
     let counted: Vec<f64> = own
         .iter()
         .filter_map(|own| own.arrays.get(meter?))
@@ -137,17 +125,26 @@ fn variant(name: &str, own: &[&LiveConversation], meter: Option<&str>) -> Varian
         conversations: own.len(),
         calls: own.iter().map(|own| own.calls).sum(),
         shares: IndexMap::from([
-            ("repaired", share(|own| own.repaired, calls)),
-            ("shown", share(|own| own.shown, calls)),
-            ("unknown", share(|own| own.unknown, calls)),
-            ("loops", share(|own| own.loops, calls)),
-            ("refused", share(|own| own.refused, calls)),
-            ("blind", share(|own| own.blind, ran)),
-            ("failed", share(|own| own.failed, ran)),
+            ("repaired", share(own, |own| (own.repaired, own.calls))),
+            ("shown", share(own, |own| (own.shown, own.calls))),
+            ("unknown", share(own, |own| (own.unknown, own.calls))),
+            ("loops", share(own, |own| (own.loops, own.calls))),
+            ("refused", share(own, |own| (own.refused, own.calls))),
+            ("blind", share(own, |own| (own.blind, own.forwarded))),
+            ("failed", share(own, |own| (own.failed, own.forwarded))),
         ]),
-        means: IndexMap::from([("calls", each(calls)), ("expanded", each(|own| own.expanded))]),
+        means: IndexMap::from([
+            ("calls", mean(&own.iter().map(|own| number(own.calls)).collect::<Vec<_>>())),
+            ("expanded", mean(&own.iter().map(|own| number(own.expanded)).collect::<Vec<_>>())),
+        ]),
         array: (!counted.is_empty()).then(|| mean(&counted)),
     }
+}
+
+/// The share of calls, from a part and a whole per conversation.
+fn share(conversations: &[&LiveConversation], counts: fn(&LiveConversation) -> (usize, usize)) -> Estimate {
+    let pairs = conversations.iter().map(|own| counts(own));
+    ratio(&pairs.map(|(part, whole)| (number(part), number(whole))).collect::<Vec<_>>())
 }
 
 impl Experiment {

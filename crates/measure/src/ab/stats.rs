@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::figures::number;
+
 /// A figure with its error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -52,11 +54,6 @@ fn of_residuals(value: f64, residuals: &[f64], scale: f64) -> Estimate {
     let error = (squares * n / (n - 1.0)).sqrt() / scale;
     let bar = if error <= f64::EPSILON { (3.0 / n).min(1.0) } else { error * t95(units - 1) };
     Estimate { value, error: Some(error), bar: Some(bar), units }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "counts of calls and tokens, far below 2^53")]
-fn number(count: usize) -> f64 {
-    count as f64
 }
 
 /// The mean of one value per unit.

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::form::grouped;
 use super::growth::Growth;
+use crate::figures::grouped;
 
 /// The rule of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -2,10 +2,10 @@
 
 use super::budget::{Budgets, Finding, Rule, by};
 use super::diff::{ChangeKind, Diff, ToolChange};
-use super::form::grouped;
 use super::growth::Growth;
 use super::lock::{Lock, LockedTool};
 use super::parts::REST;
+use crate::figures::grouped;
 
 impl Budgets {
     /// The violations, rule by rule. Without a diff, growth is not checked.
@@ -161,7 +161,7 @@ fn tool_growth(growth: Growth, change: &ToolChange, found: &mut Vec<Finding>) {
 }
 
 fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
-    let help = || accept("or revert the change");
+    let help = accept("or revert the change");
     for change in &diff.tools {
         let place = change.parts.first().map(|part| {
             (part.part.clone(), format!(": `{}` {} -> {}", part.part, grouped(part.before), grouped(part.after)))
@@ -171,22 +171,22 @@ fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
         let text = place.as_ref().map_or("", |(_, text)| text.as_str());
         let message = format!("tool `{name}` was {kind}, {before} -> {after} tokens{text}");
         let own = Finding { tool: Some(name.clone()), before: Some(change.before), ..of(Rule::Frozen, change.after) };
-        found.push(Finding { part: place.map(|(part, _)| part), message, help: help(), ..own });
+        found.push(Finding { part: place.map(|(part, _)| part), message, help: help.clone(), ..own });
     }
-    let whole = |message: &str| Finding { message: message.to_owned(), help: help(), ..of(Rule::Frozen, 0) };
-    if diff.reordered {
-        found.push(whole("the order of the tools changed, which breaks prompt caches"));
+    for (is_changed, message) in [
+        (diff.reordered, "the order of the tools changed, which breaks prompt caches"),
+        (diff.profile, "the profile assigns the tools differently"),
+    ] {
+        if is_changed {
+            found.push(Finding { message: message.to_owned(), help: help.clone(), ..of(Rule::Frozen, 0) });
+        }
     }
-    if diff.profile {
-        found.push(whole("the profile assigns the tools differently"));
-    }
-    for arm in diff.arms.iter().filter(|arm| arm.before != arm.after || arm.takes.is_some()) {
+    for arm in diff.arms.iter().filter(|arm| !arm.is_unchanged()) {
         let takes = arm.takes.as_ref().map(|(old, new)| format!(", and chooses `{new}` instead of `{old}`"));
-        let tokens = |side: Option<usize>| side.map_or("not measured".to_owned(), grouped);
-        let (name, before, after) = (&arm.arm, tokens(arm.before), tokens(arm.after));
-        let message =
-            format!("the first turn of arm `{name}` changed, {before} -> {after}{}", takes.unwrap_or_default());
+        let [before, after] = [arm.before, arm.after].map(|side| side.map_or("not measured".to_owned(), grouped));
+        let (name, takes) = (&arm.arm, takes.unwrap_or_default());
+        let message = format!("the first turn of arm `{name}` changed, {before} -> {after}{takes}");
         let own = Finding { arm: Some(name.clone()), before: arm.before, ..of(Rule::Frozen, arm.after.unwrap_or(0)) };
-        found.push(Finding { message, help: help(), ..own });
+        found.push(Finding { message, help: help.clone(), ..own });
     }
 }

@@ -1,9 +1,9 @@
 //! The text and table sections of a page.
 
 use super::bars::relative;
-use super::markup::{dollars, escaped, grouped, percent};
+use super::markup::{dollars, escaped, percent};
 use super::model::{DETAILS, Page, PageArm, PageTool};
-use super::treemap::share;
+use crate::figures::{grouped, share};
 
 /// The maximum number of tool rows in the page itself; the script shows the others, and a line
 /// states how many there are.
@@ -13,33 +13,37 @@ const MOST_FINDINGS: usize = 200;
 
 /// A generated sentence with untrusted names in backticks.
 pub(super) fn sentence(text: &str) -> String {
-    let part = |(at, part): (usize, &str)| {
-        if at % 2 == 1 { format!("<code>{}</code>", escaped(part)) } else { escaped(part) }
-    };
-    text.split('`').enumerate().map(part).collect()
+    let mut out = String::new();
+    for (at, part) in text.split('`').enumerate() {
+        let part = escaped(part);
+        out.push_str(&if at % 2 == 1 { format!("<code>{part}</code>") } else { part });
+    }
+    out
 }
 
 /// The four most important figures.
 pub(super) fn figures(page: &Page) -> String {
-    let figure = |label: &str, value: String, note: String| {
-        format!("<div><dt>{label}</dt><dd><b>{value}</b> <span>{note}</span></dd></div>")
-    };
-    let mut out = figure("tools", grouped(page.tools.len()), String::new());
+    let mut out = figure("tools", &grouped(page.tools.len()), "");
     let full = page.full();
     if let Some(full) = full {
         let note = full.context.map(|share| format!("{} of the context window", percent(share)));
-        out.push_str(&figure("first turn, all tools in full", grouped(full.first_turn), note.unwrap_or_default()));
+        let tokens = grouped(full.first_turn);
+        out.push_str(&figure("first turn, all tools in full", &tokens, &note.unwrap_or_default()));
     }
     if let Some(arm) = page.arms.iter().find(|arm| arm.chosen && arm.name != "full") {
         let less = full.map(|full| 1.0 - share(arm.first_turn, full.first_turn)).unwrap_or_default();
         let note = format!("{} less", percent(less));
-        out.push_str(&figure(&format!("first turn, {}", escaped(&arm.name)), grouped(arm.first_turn), note));
+        out.push_str(&figure(&format!("first turn, {}", escaped(&arm.name)), &grouped(arm.first_turn), &note));
         let cost = arm.usd.map_or_else(|| percent(1.0 + arm.relative), dollars);
-        out.push_str(&figure("a session", cost, relative(arm.relative)));
+        out.push_str(&figure("a session", &cost, &relative(arm.relative)));
     } else if let Some(usd) = full.and_then(|full| full.usd) {
-        out.push_str(&figure("a session", dollars(usd), "with every tool in full".to_owned()));
+        out.push_str(&figure("a session", &dollars(usd), "with every tool in full"));
     }
     out
+}
+
+fn figure(label: &str, value: &str, note: &str) -> String {
+    format!("<div><dt>{label}</dt><dd><b>{value}</b> <span>{note}</span></dd></div>")
 }
 
 /// The tools to fix first.
@@ -47,15 +51,12 @@ pub(super) fn fix(page: &Page) -> String {
     if page.fix.is_empty() {
         return "<p>No tool is unusually expensive.</p>".to_owned();
     }
-    let item = |fix: &super::PageFix| {
-        format!(
-            "<li><code>{}</code> <b>{}</b> tokens<br><span>{}</span></li>",
-            escaped(&fix.tool),
-            grouped(fix.tokens),
-            sentence(&fix.why)
-        )
-    };
-    format!("<ol class=\"fix\">{}</ol>", page.fix.iter().map(item).collect::<String>())
+    let mut items = String::new();
+    for fix in &page.fix {
+        let (tool, tokens, why) = (escaped(&fix.tool), grouped(fix.tokens), sentence(&fix.why));
+        items.push_str(&format!("<li><code>{tool}</code> <b>{tokens}</b> tokens<br><span>{why}</span></li>"));
+    }
+    format!("<ol class=\"fix\">{items}</ol>")
 }
 
 /// The table of arms.

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::markup::{escaped, grouped};
+use super::markup::escaped;
 use super::model::{DETAILS, Page, PageTool};
+use crate::figures::{grouped, share};
 
 /// The height of the picture of the full tools, in pixels, and the minimum height.
 const HEIGHT: f64 = 440.0;
@@ -153,12 +154,6 @@ fn place(area: Area, canvas: Area) -> String {
         of(area.width, canvas.width),
         of(area.height, canvas.height)
     )
-}
-
-/// Token counts are far below 2^53, where every integer is exact.
-#[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
-pub(super) fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// Areas in proportion to sizes, as square as possible, in the order of the sizes.

@@ -76,13 +76,17 @@ impl Place<'_> {
     /// The path of an edit from the tool, token by token.
     fn path(&self, edit: &Edit) -> Option<Vec<String>> {
         let (Edit::Remove(at) | Edit::Replace(at, _) | Edit::Add(at, ..)) = edit;
-        let token = |token: &str| token.replace("~1", "/").replace("~0", "~");
         if at == "/description" {
             return Some(self.description.iter().map(|own| (*own).to_owned()).collect());
         }
         let rest = at.strip_prefix("/parameters")?;
-        Some(self.schema.iter().cloned().chain(rest.split('/').skip(1).map(token)).collect())
+        Some(self.schema.iter().cloned().chain(rest.split('/').skip(1).map(unescaped)).collect())
     }
+}
+
+/// A token of a JSON Pointer without escapes (RFC 6901, section 4).
+pub(super) fn unescaped(token: &str) -> String {
+    token.replace("~1", "/").replace("~0", "~")
 }
 
 /// The schema keys of all formats.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use toolfold::engine::validate::Validator;
 use toolfold::schema::{Target, identifier, is_dynamic, reference, resolve};
 
+use super::fix::unescaped;
 use super::found::{Edit, Found};
 use super::rules::{INVALID, MISSING_REF, RECURSIVE, REMOTE_REF, UNUSED_DEFS};
 use super::view::{View, listed, shown};
@@ -40,8 +41,8 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
         let Some(target) = node.text("$ref") else { continue };
         let at = node.place("$ref");
         let around = format!("/parameters{}", target.strip_prefix('#').unwrap_or("?"));
-        let inside = |rest: &str| rest.is_empty() || rest.starts_with('/');
-        if node.at.strip_prefix(around.as_str()).is_some_and(inside) && circles.insert(target) {
+        let inside = node.at.strip_prefix(around.as_str());
+        if inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) && circles.insert(target) {
             found.add(&RECURSIVE, &at, format!("`{}` refers to a schema that contains it", shown(target)));
         }
         if !seen.insert(target) {
@@ -64,6 +65,11 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
     broken
 }
 
+/// The name that follows a prefix of a JSON Pointer.
+fn name_after(prefix: &str, pointer: &str) -> Option<String> {
+    Some(unescaped(pointer.strip_prefix(prefix)?.split('/').next()?))
+}
+
 /// Definitions without a reference from outside. A schema whose references cannot all be followed
 /// is skipped.
 fn unused(found: &mut Found<'_>, view: &View<'_>) {
@@ -79,19 +85,15 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
         if strange {
             return;
         }
-        let prefix = format!("#/{holder}/");
-        let named = |target: &str| -> Option<String> {
-            let token = target.strip_prefix(&prefix)?.split('/').next()?;
-            Some(token.replace("~1", "/").replace("~0", "~").replace("%24", "$"))
-        };
-        let inside = |at: &str| -> Option<String> {
-            let token = at.strip_prefix(&format!("/parameters/{holder}/"))?.split('/').next()?;
-            Some(token.replace("~1", "/").replace("~0", "~"))
-        };
+        let (target_prefix, place_prefix) = (format!("#/{holder}/"), format!("/parameters/{holder}/"));
         // A definition is used if something used refers to it; everything outside definitions is
         // used.
-        let edges: Vec<(Option<String>, String)> =
-            view.nodes.iter().filter_map(|node| Some((inside(&node.at), named(node.text("$ref")?)?))).collect();
+        let mut edges: Vec<(Option<String>, String)> = Vec::new();
+        for node in &view.nodes {
+            if let Some(to) = node.text("$ref").and_then(|target| name_after(&target_prefix, target)) {
+                edges.push((name_after(&place_prefix, &node.at), to.replace("%24", "$")));
+            }
+        }
         let mut used: BTreeSet<&str> = BTreeSet::new();
         loop {
             let before = used.len();

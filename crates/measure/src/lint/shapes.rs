@@ -109,21 +109,19 @@ fn fits_enum(found: &mut Found<'_>, node: &Node<'_>, all: &[Value]) {
 /// Whether a value has one of these types. A number without a fraction is an integer (JSON Schema
 /// 2020-12, 4.2.3).
 fn fits(types: Types, value: &Value) -> bool {
-    let has = |name: &str| types.has(name);
     match value {
-        Value::Null => has("null"),
-        Value::Bool(_) => has("boolean"),
-        Value::String(_) => has("string"),
-        Value::Array(_) => has("array"),
-        Value::Object(_) => has("object"),
+        Value::Null => types.has("null"),
+        Value::Bool(_) => types.has("boolean"),
+        Value::String(_) => types.has("string"),
+        Value::Array(_) => types.has("array"),
+        Value::Object(_) => types.has("object"),
         Value::Number(number) => {
-            has("number") || has("integer") && number.as_f64().is_none_or(|own| own.fract() == 0.0)
+            types.has("number") || types.has("integer") && number.as_f64().is_none_or(|own| own.fract() == 0.0)
         }
     }
 }
 
 fn bounds(found: &mut Found<'_>, node: &Node<'_>) {
-    let number = |key: &str| node.map.get(key).and_then(Value::as_f64);
     let pairs = [
         ("minimum", "maximum"),
         ("minLength", "maxLength"),
@@ -132,7 +130,7 @@ fn bounds(found: &mut Found<'_>, node: &Node<'_>) {
         ("exclusiveMinimum", "exclusiveMaximum"),
     ];
     for (low, high) in pairs {
-        if let (Some(from), Some(to)) = (number(low), number(high))
+        if let [Some(from), Some(to)] = [low, high].map(|key| node.map.get(key).and_then(Value::as_f64))
             && (from > to || from >= to && low == "exclusiveMinimum")
         {
             found.add(&BOUNDS, &node.place(low), format!("`{low}` is {from} and `{high}` is {to}"));

@@ -7,7 +7,7 @@ use toolfold::wire::Wire;
 
 use super::found::Found;
 use super::rules::{STRICT_KEYWORD, STRICT_OPEN, STRICT_OPTIONAL};
-use super::view::{Node, View, listed};
+use super::view::{View, listed};
 
 /// Keywords that OpenAI's strict mode rejects. Source: OpenAI, "Structured outputs", supported
 /// schemas, 2026.
@@ -36,9 +36,8 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, wire: Option<Wire>) 
     if view.tool.strict() != Some(true) || !openai {
         return;
     }
-    let is_object = |node: &&Node<'_>| node.is("object") || node.map.contains_key("properties");
-    let open = |node: &&Node<'_>| node.map.get("additionalProperties") != Some(&Value::Bool(false));
-    if let Some(node) = view.nodes.iter().filter(is_object).find(open) {
+    let mut objects = view.nodes.iter().filter(|node| node.is("object") || node.map.contains_key("properties"));
+    if let Some(node) = objects.find(|node| node.map.get("additionalProperties") != Some(&Value::Bool(false))) {
         found.add(&STRICT_OPEN, &node.at, "the object has no `\"additionalProperties\": false`");
     }
     let optional: Vec<&str> =

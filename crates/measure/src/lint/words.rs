@@ -71,37 +71,39 @@ fn undescribed(found: &mut Found<'_>, view: &View<'_>) {
 
 /// Whether a description is only the name of the schema's type.
 fn restates_type(node: &Node<'_>, text: &str) -> bool {
-    let kind = |word: &str| -> Option<&'static [&'static str]> {
-        Some(match word {
+    let inner = node.map.get("items").and_then(|items| items.get("type")).and_then(serde_json::Value::as_str);
+    let mut names_a_type = false;
+    for word in split(text) {
+        let types: &[&str] = match word.as_str() {
             "string" | "strings" | "str" => &["string"],
             "number" | "numbers" | "float" => &["number", "integer"],
             "integer" | "integers" | "int" => &["integer"],
             "boolean" | "booleans" | "bool" => &["boolean"],
             "array" | "list" => &["array"],
             "object" | "objects" | "dict" | "dictionary" => &["object"],
-            _ => return None,
-        })
-    };
-    let words = split(text);
-    let inner = node.map.get("items").and_then(|items| items.get("type")).and_then(serde_json::Value::as_str);
-    let mut kinds = 0;
-    let all = words.iter().all(|word| match kind(word) {
-        Some(types) => {
-            kinds += 1;
-            types.iter().any(|name| node.is(name) || inner == Some(*name))
+            _ if EMPTY.split(' ').any(|own| own == word) => continue,
+            _ => return false,
+        };
+        if !types.iter().any(|name| node.is(name) || inner == Some(*name)) {
+            return false;
         }
-        None => EMPTY.split(' ').any(|own| own == word),
-    });
-    all && kinds > 0
+        names_a_type = true;
+    }
+    names_a_type
 }
 
 /// Whether a description has no word that is not in the name.
 fn restates_name(name: &str, text: &str) -> bool {
-    let stem = |word: &str| word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word).to_owned();
-    let named: Vec<String> = split(name).iter().map(|word| stem(word)).collect();
+    let name = split(name);
+    let named: Vec<&str> = name.iter().map(|word| stem(word)).collect();
     let said: Vec<String> = split(text).into_iter().filter(|word| !EMPTY.split(' ').any(|own| own == word)).collect();
     // Other scripts have no words to compare.
     text.is_ascii() && !said.is_empty() && said.iter().all(|word| named.contains(&stem(word)))
+}
+
+/// A word without its plural ending.
+fn stem(word: &str) -> &str {
+    word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word)
 }
 
 /// Titles that repeat the name of their property, as schema generators write them.
@@ -246,25 +248,23 @@ fn format_in(lower: &str) -> Option<&'static str> {
 
 /// The range that a lower-case description names: `between 1 and 100`, `(1-100)`.
 fn range_in(lower: &str) -> Option<(&str, &str)> {
-    let number = |text: &str| !text.is_empty() && text.parse::<f64>().is_ok();
-    let trimmed = |text: &'_ str| -> Option<(usize, usize)> {
-        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(text.len());
-        Some((0, text.get(..end)?.trim_end_matches('.').len()))
-    };
     if let Some((_, rest)) = lower.split_once("between ") {
         let (from, rest) = rest.split_once(" and ")?;
-        let (start, end) = trimmed(rest)?;
-        let to = rest.get(start..end)?;
-        return (number(from) && number(to)).then_some((from, to));
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(rest.len());
+        return numbers(from, rest.get(..end)?.trim_end_matches('.'));
     }
     // In brackets: `(1-100)`, `(1 to 100)`, `(0.0-1.0)`.
     lower.split('(').skip(1).find_map(|part| {
         let inner = part.split(')').next()?.trim_start_matches("range:").trim();
         let (from, to) =
             inner.split_once(" to ").or_else(|| inner.split_once('-')).or_else(|| inner.split_once('–'))?;
-        let (from, to) = (from.trim(), to.trim());
-        (number(from) && number(to)).then_some((from, to))
+        numbers(from.trim(), to.trim())
     })
+}
+
+/// The two texts, if both are numbers.
+fn numbers<'t>(from: &'t str, to: &'t str) -> Option<(&'t str, &'t str)> {
+    (from.parse::<f64>().is_ok() && to.parse::<f64>().is_ok()).then_some((from, to))
 }
 
 /// The default that a description names: a number, a boolean, or quoted text.

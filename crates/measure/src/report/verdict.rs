@@ -3,8 +3,8 @@
 use toolfold::catalog::Catalog;
 use toolfold::tokens::{CountError, Meter};
 
-use super::grouped;
 use super::model::{ArmCost, Fix, PricingInfo, SessionInfo, ToolCost, Verdict};
+use crate::figures::{grouped, percent};
 use crate::parts::{Measurer, PartKind};
 
 /// The minimum share of the session's cost for which folding is worth its extra requests and hidden
@@ -97,10 +97,6 @@ fn compared(name: &str, own: &ArmCost) -> String {
     } else {
         format!("{name} costs {} more", percent(relative))
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 /// The most expensive tools, each with its most expensive part.

@@ -245,7 +245,7 @@ fn an_answer_that_was_not_asked_for_is_not_taken() {
     for (ways, word) in [
         (Ways { resource: Some("https://evil.test/mcp".to_owned()), ..Ways::default() }, "another resource"),
         (Ways { issuer: evil, ..Ways::default() }, "https URL"),
-        (Ways { padding: 10 * 1024 * 1024, ..Ways::default() }, "larger than"),
+        (Ways { padding: 10 * 1024 * 1024, ..Ways::default() }, "exceeds"),
     ] {
         let issuer = refused(ways, word);
         assert_eq!((issuer.seen("/register").len(), issuer.seen("/authorize").len()), (0, 0), "{word}");
@@ -302,7 +302,7 @@ fn a_program_logs_in_by_itself_and_tells_its_secret_to_nobody_else() {
     issuer.ways(|own| own.issuer = Some(other.url.clone()));
     issuer.revoke(true);
     let moved = lines.call("3", "greet", &json!({}));
-    assert!(error(&moved).contains("given to no other"), "{moved}");
+    assert!(error(&moved).contains("not sent to another server"), "{moved}");
     assert!(other.seen("/token").is_empty() && issuer.seen("/token").len() == 1);
     lines.end();
     let log = std::fs::read_to_string(place.file("log")).unwrap();
@@ -318,7 +318,7 @@ fn settings_of_a_login_are_checked_and_secrets_not_repeated() {
         ("client_secret = \"hunter22\"\nclient_id = \"me\"", "not written here"),
         ("client_secret = \"${A}-hunter22\"\nclient_id = \"me\"", "not written here"),
         ("client_secret = \"${A}\"", "client_id"),
-        ("grant = \"client_credentials\"", "requires a client secret"),
+        ("grant = \"client_credentials\"", "needs a secret"),
         ("grant = \"password\"", "not a grant type"),
         ("clientid = \"me\"", "did you mean `client_id`"),
         ("redirect_port = 70000", "not a port"),

@@ -230,18 +230,14 @@ fn secrets(entry: &Map<String, Value>) -> BTreeSet<String> {
 /// The identity of an entry: computed before variables are replaced, and without the values of
 /// `env` and `headers`.
 fn identity(entry: &Map<String, Value>) -> String {
-    let said = |key: &str| entry.get(key).map(Value::to_string).unwrap_or_default();
-    let names = |key: &str| {
-        let names = entry.get(key).and_then(Value::as_object).map(|own| own.keys().cloned().collect::<Vec<_>>());
-        names.unwrap_or_default().join("\n")
-    };
-    let url = ["url", "serverUrl", "httpUrl"]
-        .iter()
-        .find_map(|key| entry.get(*key))
-        .map(Value::to_string)
-        .unwrap_or_default();
-    let (env, environment, headers) = (names("env"), names("environment"), names("headers"));
-    digest(&["entry", &said("command"), &said("args"), &said("cwd"), &url, &env, &environment, &headers])
+    let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(*key));
+    let [command, args, cwd, url] = [entry.get("command"), entry.get("args"), entry.get("cwd"), url]
+        .map(|value| value.map(Value::to_string).unwrap_or_default());
+    let [env, environment, headers] = ["env", "environment", "headers"].map(|key| {
+        let names = entry.get(key).and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        names.map(String::as_str).collect::<Vec<_>>().join("\n")
+    });
+    digest(&["entry", &command, &args, &cwd, &url, &env, &environment, &headers])
 }
 
 #[cfg(test)]

@@ -31,8 +31,9 @@ const MAX_NAME: usize = 64;
 /// Whether a text is a valid profile name: one that needs no escaping in a URL.
 #[must_use]
 pub fn is_profile_name(text: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
-    !text.is_empty() && text.len() <= MAX_NAME && text.bytes().all(fits)
+    let mut bytes = text.bytes();
+    let is_plain = bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_'));
+    is_plain && !text.is_empty() && text.len() <= MAX_NAME
 }
 
 /// The toolset with all tools.
@@ -87,18 +88,14 @@ impl Selection {
         for name in headers.keys().filter_map(|name| name.as_str().strip_prefix(PREFIX)) {
             not_meant(name, &KNOWN, PREFIX)?;
         }
-        let plain = |name: &HeaderName| {
-            let values = headers.get_all(name).iter().map(|value| value.to_str().map(str::to_owned));
-            values.collect::<Result<Vec<_>, _>>().map_err(|_| format!("the header {name} is not ASCII text"))
-        };
-        for value in plain(&TOOLSETS)? {
-            own.choose(&value)?;
+        for value in texts(headers, &TOOLSETS) {
+            own.choose(value?)?;
         }
-        for value in plain(&READ_ONLY)? {
-            own.read_only |= flag(READ_ONLY.as_str(), &value)?;
+        for value in texts(headers, &READ_ONLY) {
+            own.read_only |= flag(READ_ONLY.as_str(), value?)?;
         }
-        for value in plain(&PROFILE)? {
-            own.present_by(&value)?;
+        for value in texts(headers, &PROFILE) {
+            own.present_by(value?)?;
         }
         Ok(own)
     }
@@ -202,23 +199,25 @@ impl Selection {
             return catalog;
         }
         let categories = if self.toolsets.is_empty() { BTreeMap::new() } else { layers.category_of(&catalog, origins) };
-        let kept: Vec<bool> = catalog
-            .iter()
-            .map(|tool| {
-                let name = tool.name().to_string();
-                let server = origins.get(&name).map(|own| &own.of);
-                let is_in = |names: &BTreeSet<String>| {
-                    server.is_some_and(|own| names.contains(own))
-                        || categories.get(&name).is_some_and(|own| names.contains(own))
-                };
-                let reads = || tool.annotations().is_some_and(|own| own.read_only_hint == Some(true));
-                self.toolsets.iter().all(is_in) && (!self.read_only || reads())
-            })
-            .collect();
+        let mut kept = Vec::with_capacity(catalog.len());
+        for tool in catalog.iter() {
+            let name = tool.name().as_str();
+            let own = [origins.get(name).map(|own| &own.of), categories.get(name)];
+            let is_selected =
+                self.toolsets.iter().all(|names| own.into_iter().flatten().any(|toolset| names.contains(toolset)));
+            let only_reads = tool.annotations().is_some_and(|own| own.read_only_hint == Some(true));
+            kept.push(is_selected && (only_reads || !self.read_only));
+        }
         let catalog = catalog.filtered(&kept);
         origins.retain(|name, _| catalog.get(name).is_some());
         catalog
     }
+}
+
+/// The values of a header as text.
+fn texts<'h>(headers: &'h HeaderMap, name: &'h HeaderName) -> impl Iterator<Item = Result<&'h str, String>> {
+    let values = headers.get_all(name).iter();
+    values.map(move |value| value.to_str().map_err(|_| format!("the header {name} is not ASCII text")))
 }
 
 /// Rejects a misspelled known name.
@@ -248,8 +247,8 @@ fn decoded(text: &str) -> Result<String, String> {
         bytes.push(match byte {
             b'+' => b' ',
             b'%' => {
-                let mut digit = || rest.next().and_then(|own| char::from(own).to_digit(16));
-                let value = digit().zip(digit()).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+                let [high, low] = [rest.next(), rest.next()].map(|own| char::from(own?).to_digit(16));
+                let value = high.zip(low).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
                 value.ok_or("a `%` in the query is not followed by two hexadecimal digits")?
             }
             byte => byte,

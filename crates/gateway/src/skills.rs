@@ -97,12 +97,13 @@ impl ServedSkills {
     /// The `SKILL.md` of every skill that can be served, as resources.
     #[must_use]
     pub fn resources(&self) -> Vec<Value> {
-        let resource = |entry: Value| {
+        let entries = self.entries().into_iter();
+        let resources = entries.filter_map(|entry| {
             let main = entry.get("frontmatter")?;
             Some(json!({"uri": entry.get("uri")?, "name": main.get("name")?, "description": main.get("description")?,
                 "mimeType": "text/markdown"}))
-        };
-        self.entries().into_iter().filter_map(resource).collect()
+        });
+        resources.collect()
     }
 
     /// The contents of a file in the form of `resources/read`.

@@ -39,11 +39,10 @@ pub fn servers(servers: &[Listed]) -> String {
 pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed]) -> String {
     let mut out = format!("[gateway]\nservers = {}\nclient = {}\n", quoted(servers_file), quoted(&client.name));
     for Listed { name, include, exclude, start_ms, call_ms, .. } in servers {
-        let list = |own: &[String]| own.iter().map(|one| quoted(one)).collect::<Vec<_>>().join(", ");
         let mut lines = String::new();
         for (key, globs) in [("include", include), ("exclude", exclude)] {
             if !globs.is_empty() {
-                lines.push_str(&format!("{key} = [{}]\n", list(globs)));
+                lines.push_str(&format!("{key} = {}\n", quoted_list(globs)));
             }
         }
         for (key, ms) in [("start_timeout", start_ms), ("call_timeout", call_ms)] {
@@ -62,9 +61,10 @@ pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed])
 /// it.
 #[must_use]
 pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[String]) -> String {
-    let written = |name: &String| (name.clone(), json!(client.config.variable.replace("NAME", name)));
-    let known = !client.config.variable.is_empty();
-    let env: Map<String, Value> = variables.iter().filter(|_| known).map(written).collect();
+    let mut env = Map::new();
+    for name in variables.iter().filter(|_| !client.config.variable.is_empty()) {
+        env.insert(name.clone(), json!(client.config.variable.replace("NAME", name)));
+    }
     let mut entry = match client.config.entry {
         EntryForm::Codex => return toml_block(program, args, variables),
         EntryForm::Opencode => {
@@ -83,12 +83,16 @@ pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[St
 
 /// Codex only passes the variables that are listed here.
 fn toml_block(program: &str, args: &[String], variables: &[String]) -> String {
-    let list = |own: &[String]| own.iter().map(|one| quoted(one)).collect::<Vec<_>>().join(", ");
-    let mut out = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [{}]\n", quoted(program), list(args));
+    let mut out = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = {}\n", quoted(program), quoted_list(args));
     if !variables.is_empty() {
-        out.push_str(&format!("env_vars = [{}]\n", list(variables)));
+        out.push_str(&format!("env_vars = {}\n", quoted_list(variables)));
     }
     out
+}
+
+/// A TOML array of strings.
+fn quoted_list(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
 }
 
 fn put(entry: &mut Value, key: &str, value: Option<Value>) {

@@ -123,19 +123,15 @@ impl Reader<'_> {
             self.warning(format!("ignored server `{shown}`: it is this gateway"), "no action is needed");
             return None;
         }
-        let texts = |keys: [&str; 2]| {
-            let list = keys.iter().find_map(|key| entry.get(*key)?.as_array());
-            list.into_iter().flatten().filter_map(|own| own.as_str().map(str::to_owned)).collect::<Vec<_>>()
-        };
-        let seconds = |key: &str| entry.get(key).and_then(Value::as_f64).map(|own| (own * 1000.0).max(0.0) as u64);
-        let ms = |key: &str| entry.get(key).and_then(Value::as_u64);
+        let timeout = entry.get("timeout").and_then(Value::as_u64);
         // In Gemini CLI and Qwen Code it limits a call, in opencode the listing of tools.
         let (start, call) = match self.client.name.as_str() {
-            "opencode" => (ms("timeout"), None),
+            "opencode" => (timeout, None),
             "codex" => {
-                (seconds("startup_timeout_sec").or_else(|| ms("startup_timeout_ms")), seconds("tool_timeout_sec"))
+                let start = entry.get("startup_timeout_ms").and_then(Value::as_u64);
+                (milliseconds(entry.get("startup_timeout_sec")).or(start), milliseconds(entry.get("tool_timeout_sec")))
             }
-            _ => (None, ms("timeout")),
+            _ => (None, timeout),
         };
         let off =
             entry.get("disabled") == Some(&Value::Bool(true)) || entry.get("enabled") == Some(&Value::Bool(false));
@@ -143,38 +139,27 @@ impl Reader<'_> {
             name: name.to_owned(),
             how,
             enabled: !off,
-            include: texts(["includeTools", "enabled_tools"]),
-            exclude: texts(["excludeTools", "disabled_tools"]),
+            include: texts(entry.get("includeTools").or_else(|| entry.get("enabled_tools"))),
+            exclude: texts(entry.get("excludeTools").or_else(|| entry.get("disabled_tools"))),
             start_ms: start,
             call_ms: call,
         })
     }
 
     fn how(&mut self, name: &str, entry: &Map<String, Value>) -> Option<How> {
-        let text = |value: &Value| value.as_str().map(|own| self.ours(own));
-        let list = |value: Option<&Value>| -> Vec<String> {
-            value.and_then(Value::as_array).into_iter().flatten().filter_map(text).collect()
-        };
-        let map = |keys: &[&str]| -> IndexMap<String, String> {
-            let own = keys.iter().find_map(|key| entry.get(*key)?.as_object());
-            let plain = |value: &Value| match value {
-                Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
-                other => text(other),
-            };
-            own.into_iter().flatten().filter_map(|(key, value)| Some((key.clone(), plain(value)?))).collect()
-        };
-        let cwd = entry.get("cwd").and_then(text);
-        let mut env = map(&["env", "environment"]);
+        let cwd = entry.get("cwd").and_then(Value::as_str).map(|cwd| self.ours(cwd));
+        let mut env = self.map(entry.get("env").or_else(|| entry.get("environment")));
         for variable in entry.get("env_vars").and_then(Value::as_array).into_iter().flatten() {
             let named = variable.as_str().or_else(|| variable.get("name")?.as_str());
             env.extend(named.map(|own| (own.to_owned(), format!("${{{own}}}"))));
         }
         match entry.get("command") {
             Some(Value::String(command)) => {
-                return Some(How::Stdio { command: self.ours(command), args: list(entry.get("args")), env, cwd });
+                let args = texts(entry.get("args")).iter().map(|arg| self.ours(arg)).collect();
+                return Some(How::Stdio { command: self.ours(command), args, env, cwd });
             }
-            Some(whole @ Value::Array(_)) => {
-                let mut whole = list(Some(whole));
+            whole @ Some(Value::Array(_)) => {
+                let mut whole: Vec<String> = texts(whole).iter().map(|arg| self.ours(arg)).collect();
                 if !whole.is_empty() {
                     return Some(How::Stdio { command: whole.remove(0), args: whole, env, cwd });
                 }
@@ -185,7 +170,7 @@ impl Reader<'_> {
             self.warning(format!("ignored server `{name}`: no command and no URL"), "add it by hand");
             return None;
         };
-        let mut headers = map(&["headers", "http_headers"]);
+        let mut headers = self.map(entry.get("headers").or_else(|| entry.get("http_headers")));
         if let Some(named) = entry.get("env_http_headers").and_then(Value::as_object) {
             let named = named.iter().filter_map(|(key, own)| Some((key.clone(), format!("${{{}}}", own.as_str()?))));
             headers.extend(named);
@@ -215,6 +200,20 @@ impl Reader<'_> {
         Some(How::Http { url, headers })
     }
 
+    /// The texts of an object, with numbers and booleans as text.
+    fn map(&self, value: Option<&Value>) -> IndexMap<String, String> {
+        let mut texts = IndexMap::new();
+        for (key, value) in value.and_then(Value::as_object).into_iter().flatten() {
+            let text = match value {
+                Value::Number(_) | Value::Bool(_) => value.to_string(),
+                Value::String(text) => self.ours(text),
+                _ => continue,
+            };
+            texts.insert(key.clone(), text);
+        }
+        texts
+    }
+
     /// Converts the client's variables to the gateway's syntax.
     fn ours(&self, text: &str) -> String {
         match self.client.config.variable.as_str() {
@@ -234,6 +233,18 @@ impl Reader<'_> {
             _ => text.to_owned(),
         }
     }
+}
+
+/// The strings of a list.
+fn texts(list: Option<&Value>) -> Vec<String> {
+    let list = list.and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(|own| own.as_str().map(str::to_owned)).collect()
+}
+
+/// A number of seconds in milliseconds.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast of f64 to u64 saturates")]
+fn milliseconds(seconds: Option<&Value>) -> Option<u64> {
+    Some((seconds?.as_f64()? * 1000.0).max(0.0) as u64)
 }
 
 /// Replaces every `openNAME}` for which `with` returns a value.

@@ -180,6 +180,16 @@ impl Names {
         }
         longer
     }
+
+    /// The reference to the variable for a value.
+    fn put(&mut self, wanted: &str, server: &str, value: &str) -> String {
+        format!("${{{}}}", self.of(wanted, server, value))
+    }
+
+    /// The same, with the server's name in the variable's.
+    fn put_of_server(&mut self, wanted: &str, server: &str, value: &str) -> String {
+        self.put(&format!("{server}_{wanted}"), server, value)
+    }
 }
 
 /// The text with its secret replaced by a variable, if it has one.
@@ -187,37 +197,40 @@ fn without_secret(text: &str, spot: Spot, key: &str, server: &str, names: &mut N
     if text.is_empty() || text.contains("${") || matches!(text, "true" | "false") {
         return None;
     }
-    let mut put = |wanted: &str, value: &str| format!("${{{}}}", names.of(wanted, server, value));
-    let of_server = |rest: &str| format!("{server}_{rest}");
     match spot {
         Spot::Command | Spot::Cwd => None,
-        Spot::Env => (name_says(key) || looks(text) || long(text)).then(|| put(key, text)),
+        Spot::Env => (name_says(key) || looks(text) || long(text)).then(|| names.put(key, server, text)),
         Spot::Header => {
             if !(name_says(key) || looks(text) || long(text)) {
                 return None;
             }
-            let is_scheme = |own: &str| ["bearer", "basic", "token"].contains(&own.to_ascii_lowercase().as_str());
-            let rest = if key.eq_ignore_ascii_case("authorization") { "TOKEN" } else { key };
-            match text.split_once(' ').filter(|(scheme, _)| is_scheme(scheme)) {
-                Some((scheme, value)) => Some(format!("{scheme} {}", put(&of_server(rest), value))),
-                None => Some(put(&of_server(rest), text)),
+            let name = if key.eq_ignore_ascii_case("authorization") { "TOKEN" } else { key };
+            match text.split_once(' ') {
+                Some((scheme, value))
+                    if ["bearer", "basic", "token"].iter().any(|own| scheme.eq_ignore_ascii_case(own)) =>
+                {
+                    Some(format!("{scheme} {}", names.put_of_server(name, server, value)))
+                }
+                _ => Some(names.put_of_server(name, server, text)),
             }
         }
         Spot::Arg => match text.split_once('=') {
             Some((flag, value)) if !value.is_empty() && !flag.contains("://") && (name_says(flag) || looks(value)) => {
-                Some(format!("{flag}={}", put(&of_server(flag.trim_start_matches('-')), value)))
+                Some(format!("{flag}={}", names.put_of_server(flag.trim_start_matches('-'), server, value)))
             }
             _ if key.starts_with('-') && name_says(key) && !text.starts_with('-') => {
-                Some(put(&of_server(key.trim_start_matches('-')), text))
+                Some(names.put_of_server(key.trim_start_matches('-'), server, text))
             }
             _ => match header_of(text) {
                 // The syntax of `mcp-remote`: `--header "Authorization: Bearer …"`.
-                Some((name, scheme, value)) => Some(format!("{name}:{scheme}{}", put(&of_server(name), value))),
-                None if text.contains("://") => url_without(text, &mut put, server),
-                None => looks(text).then(|| put(&of_server("SECRET"), text)),
+                Some((name, scheme, value)) => {
+                    Some(format!("{name}:{scheme}{}", names.put_of_server(name, server, value)))
+                }
+                None if text.contains("://") => url_without(text, server, names),
+                None => looks(text).then(|| names.put_of_server("SECRET", server, text)),
             },
         },
-        Spot::Url => url_without(text, &mut put, server),
+        Spot::Url => url_without(text, server, names),
     }
 }
 
@@ -231,14 +244,14 @@ fn header_of(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// The URL with variables for the password and for secret query values and path segments.
-fn url_without(text: &str, put: &mut dyn FnMut(&str, &str) -> String, server: &str) -> Option<String> {
+fn url_without(text: &str, server: &str, names: &mut Names) -> Option<String> {
     let (scheme, rest) = text.split_once("://")?;
     let (place, query) = rest.split_once('?').map_or((rest, None), |(place, query)| (place, Some(query)));
     let (host, path) = place.split_once('/').map_or((place, None), |(host, path)| (host, Some(path)));
     let host = match host.rsplit_once('@') {
         Some((user, host)) => match user.split_once(':') {
-            Some((user, password)) => format!("{user}:{}@{host}", put(&format!("{server}_PASSWORD"), password)),
-            None => format!("{}@{host}", put(&format!("{server}_USER"), user)),
+            Some((user, password)) => format!("{user}:{}@{host}", names.put_of_server("PASSWORD", server, password)),
+            None => format!("{}@{host}", names.put_of_server("USER", server, user)),
         },
         None => host.to_owned(),
     };
@@ -247,13 +260,13 @@ fn url_without(text: &str, put: &mut dyn FnMut(&str, &str) -> String, server: &s
         for part in path.split('/') {
             out.push('/');
             let secret = looks(part) || long(part);
-            out.push_str(&if secret { put(&format!("{server}_URL"), part) } else { part.to_owned() });
+            out.push_str(&if secret { names.put_of_server("URL", server, part) } else { part.to_owned() });
         }
     }
     if let Some(query) = query {
         let parts = query.split('&').map(|pair| match pair.split_once('=') {
             Some((key, value)) if !value.is_empty() && (name_says(key) || looks(value) || long(value)) => {
-                format!("{key}={}", put(&format!("{server}_{key}"), value))
+                format!("{key}={}", names.put_of_server(key, server, value))
             }
             _ => pair.to_owned(),
         });
@@ -282,16 +295,17 @@ fn name_says(name: &str) -> bool {
 fn looks(value: &str) -> bool {
     let value = value.split_once(' ').map_or(value, |(_, rest)| rest);
     let issued = PREFIXES.iter().any(|prefix| value.starts_with(prefix)) && value.len() >= 16;
-    let with_password = || {
-        let rest = value.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
-        rest.and_then(|host| host.rsplit_once('@')).is_some_and(|(user, _)| user.contains(':'))
-    };
-    issued || value.contains("-----BEGIN") || with_password()
+    if issued || value.contains("-----BEGIN") {
+        return true;
+    }
+    let host = value.split_once("://").and_then(|(_, rest)| rest.split('/').next());
+    host.and_then(|host| host.rsplit_once('@')).is_some_and(|(user, _)| user.contains(':'))
 }
 
 /// Whether a value is long and mixed enough to be a secret.
 fn long(value: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '=' | '.');
-    let has = |what: fn(&char) -> bool| value.chars().any(|c| what(&c));
-    value.len() >= LONG && value.chars().all(fits) && has(char::is_ascii_digit) && has(char::is_ascii_alphabetic)
+    value.len() >= LONG
+        && value.bytes().all(|own| own.is_ascii_alphanumeric() || b"_-+=.".contains(&own))
+        && value.bytes().any(|own| own.is_ascii_digit())
+        && value.bytes().any(|own| own.is_ascii_alphabetic())
 }

@@ -90,20 +90,17 @@ impl Server {
     /// A server that is not started, with the contents of its capture.
     pub(super) fn of(settings: &ServerSettings) -> Self {
         let Some(capture) = &settings.capture else { return Self::default() };
-        let json = |text: &str| RawValue::from_string(text.to_owned()).ok();
-        let object = |text: &str| json(text).and_then(|own| Object::read(&own)).unwrap_or_default();
-        let tools = capture.tools.iter().filter_map(|tool| json(tool)).collect();
+        let tools = capture.tools.iter().filter_map(|tool| RawValue::from_string(tool.clone()).ok()).collect();
+        let [hello, beside] = [&capture.hello, &capture.beside].map(|text| {
+            let json = RawValue::from_string(text.clone()).ok();
+            json.and_then(|own| Object::read(&own)).unwrap_or_default()
+        });
         tracing::info!(
             server = settings.name,
             tools = capture.tools.len(),
             "stale: its last captured list is used until it lists its tools"
         );
-        Self {
-            hello: object(&capture.hello),
-            tools: ToolList { tools, beside: object(&capture.beside), is_read: false },
-            is_stale: true,
-            ..Self::default()
-        }
+        Self { hello, tools: ToolList { tools, beside, is_read: false }, is_stale: true, ..Self::default() }
     }
 
     /// Whether the server's description is known, from its handshake or its capture.

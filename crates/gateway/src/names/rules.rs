@@ -64,9 +64,9 @@ impl Rules {
     /// The names of all known tools for a new conversation.
     pub(super) fn fresh(&self, known: &Known) -> Vec<BTreeMap<String, Fresh>> {
         let nothing = BTreeSet::new();
-        let listed = |at: usize| known.get(at).and_then(Option::as_ref);
-        let own: Vec<BTreeMap<&str, Fresh>> =
-            (0..self.spaces.len()).map(|at| unprefixed(listed(at).map_or(&nothing, |own| own))).collect();
+        let listed: Vec<Option<&BTreeSet<String>>> =
+            (0..self.spaces.len()).map(|at| known.get(at)?.as_deref()).collect();
+        let own: Vec<BTreeMap<&str, Fresh>> = listed.iter().map(|own| unprefixed(own.unwrap_or(&nothing))).collect();
         let prefixed = self.prefixed_keys(&own);
         // The first server that has listed a name, by the name's key.
         let mut first: HashMap<String, usize> = HashMap::new();
@@ -111,7 +111,7 @@ impl Rules {
                     names.insert(raw.to_owned(), (name, Some(why)));
                 }
             }
-            if not_listed.is_none() && listed(at).is_none() {
+            if not_listed.is_none() && listed.get(at).is_none_or(Option::is_none) {
                 not_listed = Some(at);
             }
             all.push(names);

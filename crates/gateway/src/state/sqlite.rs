@@ -105,10 +105,11 @@ fn make_private(path: &Path) -> Result<(), StateError> {
     }
 }
 
+fn pragma(connection: &Connection, name: &str) -> Result<i32, StateError> {
+    connection.pragma_query_value(None, name, |row| row.get(0)).map_err(|why| failed("read", &why))
+}
+
 fn prepare(connection: &mut Connection) -> Result<(), StateError> {
-    let pragma = |connection: &Connection, name: &str| {
-        connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0)).map_err(|why| failed("read", &why))
-    };
     // Checked before any change: the file may belong to another program.
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
@@ -171,8 +172,11 @@ impl StateStore for SqliteState {
         let key = key.clone();
         self.step("read", move |transaction| {
             let sql = format!("SELECT version, value FROM state WHERE tenant = ?1 AND name = ?2 AND until_ms > {NOW}");
-            let kept = |row: &rusqlite::Row<'_>| Ok(StoredState { version: row.get(0)?, value: row.get(1)? });
-            transaction.prepare_cached(&sql)?.query_row(params![&*key.tenant, key.name], kept).optional()
+            let mut statement = transaction.prepare_cached(&sql)?;
+            let found = statement.query_row(params![&*key.tenant, key.name], |row| {
+                Ok(StoredState { version: row.get(0)?, value: row.get(1)? })
+            });
+            found.optional()
         })
     }
 
@@ -216,8 +220,9 @@ impl StateStore for SqliteState {
         let key = key.clone();
         self.step("read", move |transaction| {
             let sql = format!("SELECT count(*) FROM consumed WHERE tenant = ?1 AND name = ?2 AND until_ms > {NOW}");
-            let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
-            Ok(transaction.prepare_cached(&sql)?.query_row(params![&*key.tenant, key.name], count)? > 0)
+            let mut statement = transaction.prepare_cached(&sql)?;
+            let count: i64 = statement.query_row(params![&*key.tenant, key.name], |row| row.get(0))?;
+            Ok(count > 0)
         })
     }
 

@@ -76,6 +76,11 @@ struct Stream {
 }
 
 impl Stream {
+    /// Whether it is read, or its request runs.
+    fn is_busy(&self) -> bool {
+        !self.done && (self.of.is_some() || self.reader.as_ref().is_some_and(|reader| !reader.is_closed()))
+    }
+
     fn push(&mut self, data: String) {
         self.events += 1;
         if let Some(reader) = &self.reader
@@ -116,13 +121,12 @@ impl State {
     /// The stream for a message: the open stream of its request, or the general stream; otherwise
     /// any stream that is read.
     fn stream_for(&mut self, of: Option<&Id>) -> Option<&mut Stream> {
-        let is_open = |own: &Stream| !own.done;
         let at = match of {
-            Some(id) => self.all.iter().position(|own| is_open(own) && own.of.as_ref() == Some(id)),
+            Some(id) => self.all.iter().position(|own| !own.done && own.of.as_ref() == Some(id)),
             None => None,
         };
-        let at = at.or_else(|| self.all.iter().position(|own| is_open(own) && own.of.is_none()));
-        let at = at.or_else(|| self.all.iter().rposition(|own| is_open(own) && own.reader.is_some()));
+        let at = at.or_else(|| self.all.iter().position(|own| !own.done && own.of.is_none()));
+        let at = at.or_else(|| self.all.iter().rposition(|own| !own.done && own.reader.is_some()));
         at.and_then(|at| self.all.get_mut(at))
     }
 }
@@ -201,10 +205,7 @@ impl Session {
     /// The time of the last use; `None` while it is read or a request runs.
     pub(super) fn quiet_since(&self) -> Option<Instant> {
         let state = self.streams.state();
-        let busy = |own: &Stream| {
-            !own.done && (own.of.is_some() || own.reader.as_ref().is_some_and(|reader| !reader.is_closed()))
-        };
-        state.used.filter(|_| !state.all.iter().any(busy))
+        state.used.filter(|_| !state.all.iter().any(Stream::is_busy))
     }
 
     /// Ends the session and removes its stored state.

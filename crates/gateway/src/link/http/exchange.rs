@@ -82,16 +82,17 @@ impl Exchange {
     }
 
     async fn asked(&self) -> Result<(), (i64, String)> {
-        let post = || {
-            let post = self.endpoint.client.post(self.endpoint.url.clone());
-            let post = post.header(CONTENT_TYPE, JSON).header(ACCEPT, format!("{JSON}, {EVENTS}"));
-            self.endpoint.with_known(|known| on(post, &self.message, known)).body(self.message.to_text())
-        };
-        match self.endpoint.sent(post).await {
+        match self.endpoint.sent(|| self.post()).await {
             Ok(response) => self.exchanged(response).await.map_err(|why| (code::INTERNAL, why)),
             Err(Unsent::Failed(why)) => Err((code::INTERNAL, unreachable_because(&why))),
             Err(Unsent::Login(why)) => Err((code::LOGIN_NEEDED, why)),
         }
+    }
+
+    fn post(&self) -> RequestBuilder {
+        let post = self.endpoint.client.post(self.endpoint.url.clone());
+        let post = post.header(CONTENT_TYPE, JSON).header(ACCEPT, format!("{JSON}, {EVENTS}"));
+        self.endpoint.with_known(|known| on(post, &self.message, known)).body(self.message.to_text())
     }
 
     async fn exchanged(&self, response: Response) -> Result<(), String> {
@@ -194,25 +195,21 @@ impl Endpoint {
         }
     }
 
-    async fn get(&self, position: &Position) -> Result<Response, Option<StatusCode>> {
-        let get = || {
-            let get = self.client.get(self.url.clone()).header(ACCEPT, EVENTS);
-            let get = self.with_known(|known| {
-                let get = match &known.version {
-                    Some(version) => get.header(super::headers::VERSION, version),
-                    None => get,
-                };
-                match &known.session {
-                    Some(session) => get.header(SESSION, session),
-                    None => get,
-                }
-            });
-            match &position.last {
-                Some(last) => get.header(LAST_EVENT, last),
-                None => get,
+    /// A request for a stream that continues after a position.
+    fn listening(&self, position: &Position) -> RequestBuilder {
+        let mut get = self.client.get(self.url.clone()).header(ACCEPT, EVENTS);
+        let (version, session) = self.with_known(|known| (known.version.clone(), known.session.clone()));
+        let last = &position.last;
+        for (name, value) in [(super::headers::VERSION, &version), (SESSION, &session), (LAST_EVENT, last)] {
+            if let Some(value) = value {
+                get = get.header(name, value);
             }
-        };
-        let response = self.sent(get).await.map_err(|_| None)?;
+        }
+        get
+    }
+
+    async fn get(&self, position: &Position) -> Result<Response, Option<StatusCode>> {
+        let response = self.sent(|| self.listening(position)).await.map_err(|_| None)?;
         if response.status().is_success() && media_type(&response) == EVENTS {
             return Ok(response);
         }

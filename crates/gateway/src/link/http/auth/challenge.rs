@@ -35,14 +35,15 @@ impl Challenge {
     pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         let said = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
         let params: Vec<(String, String)> = said.flat_map(bearer).collect();
-        let value = |name: &str| params.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
-        let is_step_up = value("error").as_deref() == Some("insufficient_scope");
+        let [error, resource_metadata, scope] = ["error", "resource_metadata", "scope"]
+            .map(|name| params.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone()));
+        let is_step_up = error.as_deref() == Some("insufficient_scope");
         if status != StatusCode::UNAUTHORIZED && !(status == StatusCode::FORBIDDEN && is_step_up) {
             return None;
         }
         Some(Self {
-            resource_metadata: value("resource_metadata"),
-            scopes: scopes(&value("scope").unwrap_or_default()),
+            resource_metadata,
+            scopes: scopes(&scope.unwrap_or_default()),
             is_step_up: is_step_up && status == StatusCode::FORBIDDEN,
         })
     }
@@ -55,8 +56,9 @@ pub(super) fn scopes(text: &str) -> Scopes {
 
 /// Whether a text is one valid scope.
 pub(super) fn is_scope(text: &str) -> bool {
-    let is_char = |byte: u8| byte == 0x21 || (0x23..=0x5b).contains(&byte) || (0x5d..=0x7e).contains(&byte);
-    !text.is_empty() && text.len() <= MAX_SCOPE && text.bytes().all(is_char)
+    let mut bytes = text.bytes();
+    let is_valid = bytes.all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e));
+    is_valid && !text.is_empty() && text.len() <= MAX_SCOPE
 }
 
 /// Scopes as a request contains them, separated by blanks.

@@ -55,12 +55,11 @@ pub(super) async fn client(
     {
         return Ok(ClientId { id: url.clone(), method: NONE.to_owned(), secret: None });
     }
-    let is_good = |own: &Registration| {
-        own.issuer == found.issuer.issuer
-            && own.redirect_uri == redirect_uri
-            && own.until_ms.is_none_or(|until| until > now_ms)
-    };
-    if !kept.registration.as_ref().is_some_and(is_good) {
+    let is_valid = kept.registration.as_ref().is_some_and(|own| {
+        let expired = own.until_ms.is_some_and(|until| until <= now_ms);
+        own.issuer == found.issuer.issuer && own.redirect_uri == redirect_uri && !expired
+    });
+    if !is_valid {
         kept.registration = Some(register(web, found, redirect_uri).await?);
     }
     let own = kept.registration.as_ref().ok_or("no registered client")?;
@@ -111,31 +110,30 @@ impl ClientId {
         now_ms: i64,
         fields: &mut Vec<(String, String)>,
     ) -> Result<Option<HeaderValue>, String> {
-        let mut put = |name: &str, value: &str| fields.push((name.to_owned(), value.to_owned()));
         let secret = self.secret.as_deref();
+        if self.method != BASIC {
+            fields.push(("client_id".to_owned(), self.id.clone()));
+        }
         match (self.method.as_str(), secret) {
             (BASIC, Some(secret)) => {
                 // RFC 6749, section 2.3.1: both parts are form-encoded before they are joined.
-                let form = |text: &str| {
+                let [id, secret] = [&self.id, secret].map(|text| {
                     let form = encoded(&[(String::new(), text.to_owned())]);
-                    form.strip_prefix('=').map_or(form.clone(), str::to_owned)
-                };
-                let pair = STANDARD.encode(format!("{}:{}", form(&self.id), form(secret)));
+                    form.strip_prefix('=').unwrap_or(&form).to_owned()
+                });
+                let pair = STANDARD.encode(format!("{id}:{secret}"));
                 let mut value = HeaderValue::from_str(&format!("Basic {pair}")).map_err(|why| why.to_string())?;
                 value.set_sensitive(true);
                 return Ok(Some(value));
             }
-            (POST, Some(secret)) => {
-                put("client_id", &self.id);
-                put("client_secret", secret);
-            }
+            (POST, Some(secret)) => fields.push(("client_secret".to_owned(), secret.to_owned())),
             (KEY, _) => {
                 let key = settings.private_key.as_deref().ok_or("`private_key` is missing")?;
-                put("client_id", &self.id);
-                put("client_assertion_type", assertion::TYPE);
-                put("client_assertion", &assertion::signed(key, &self.id, issuer, now_ms)?);
+                let assertion = assertion::signed(key, &self.id, issuer, now_ms)?;
+                fields.push(("client_assertion_type".to_owned(), assertion::TYPE.to_owned()));
+                fields.push(("client_assertion".to_owned(), assertion));
             }
-            (NONE, _) => put("client_id", &self.id),
+            (NONE, _) => {}
             (method, None) => return Err(format!("`{method}` requires a client secret")),
             (method, Some(_)) => {
                 return Err(format!("the client was registered for the unsupported method `{method}`"));

@@ -36,7 +36,6 @@ impl Redirect {
     /// Listens on port `wanted`; without one, on the `usual` port if it is free, otherwise on any
     /// port.
     pub(super) async fn listen(wanted: Option<u16>, usual: Option<u16>) -> Result<Self, String> {
-        let bind = |port: u16| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let listener = match (wanted, usual) {
             (Some(port), _) => bind(port).await.map_err(|why| format!("cannot listen on port {port}: {why}"))?,
             (None, usual) => {
@@ -101,11 +100,11 @@ async fn serve(mut stream: TcpStream, state: &str) -> std::io::Result<Option<Opt
         return Ok(None);
     };
     // A repeated parameter is invalid (OAuth 2.1, section 3.1).
-    let param = |name: &str| {
+    let [given, code, error, iss] = ["state", "code", "error", "iss"].map(|name| {
         let mut all = url.query_pairs().filter(|(own, _)| own == name).map(|(_, value)| value.into_owned());
         all.next().filter(|_| all.next().is_none())
-    };
-    if param("state").as_deref() != Some(state) {
+    });
+    if given.as_deref() != Some(state) {
         said(&mut stream, "400 Bad Request", "This is not a response to toolfold's current login.").await?;
         return Ok(Some(None));
     }
@@ -115,7 +114,11 @@ async fn serve(mut stream: TcpStream, state: &str) -> std::io::Result<Option<Opt
         "toolfold received the response. You can close this page; the terminal shows the result.",
     )
     .await?;
-    Ok(Some(Some(Answer { code: param("code"), error: param("error"), iss: param("iss") })))
+    Ok(Some(Some(Answer { code, error, iss })))
+}
+
+async fn bind(port: u16) -> std::io::Result<TcpListener> {
+    TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await
 }
 
 async fn said(stream: &mut TcpStream, status: &str, text: &str) -> std::io::Result<()> {

@@ -64,8 +64,7 @@ impl Drop for Viewer {
 }
 
 impl Approvals {
-    /// Opens the store in an existing file. `by` names who answers, and how; it is recorded with
-    /// each answer.
+    /// Opens the store in an existing file. `by` is recorded with each answer.
     ///
     /// # Errors
     /// If the file cannot be used as a store.
@@ -85,8 +84,7 @@ impl Approvals {
         })
     }
 
-    /// The number of pending approvals. Reads the store, so it must not be called on a thread that
-    /// must not block.
+    /// The number of pending approvals. Reads the store, so it may block.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -117,8 +115,7 @@ impl Approvals {
         answered
     }
 
-    /// Reads the store and notifies the viewers of changes. Must not be called on a thread that
-    /// must not block.
+    /// Reads the store and notifies the viewers of changes. May block.
     pub fn refresh(&self) {
         let pending = self.approver.pending((self.clock)());
         let approvals = rows::approvals(pending.map_err(|why| why.to_string()));

@@ -83,8 +83,7 @@ pub fn file_name(server: &str, identity: &str) -> String {
     format!("{}.json", digest(&[server, identity]))
 }
 
-/// SHA-256 over texts, each with its length, so that different lists of texts have different
-/// digests.
+/// SHA-256 over texts, each with its length, so that texts cannot run together.
 pub(crate) fn digest(texts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for text in texts {

@@ -31,8 +31,7 @@ pub trait Sink: Send + Sync {
     }
 }
 
-/// A client: the one client of a connection with sessions, or the sender of one request of
-/// stateless HTTP.
+/// A client: the only one of a session, or the sender of one stateless request.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Client {
@@ -40,8 +39,7 @@ pub struct Client {
     pub key: u64,
     /// Receives the client's messages.
     pub sink: Arc<dyn Sink>,
-    /// The capabilities that this request declares (2026-07-28); `None` if `initialize` declared
-    /// them.
+    /// The capabilities that this request declares; `None` if `initialize` did.
     pub can: Option<Raw>,
 }
 

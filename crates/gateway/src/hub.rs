@@ -232,8 +232,7 @@ impl Hub {
         }
     }
 
-    /// Handles a request of an initialized client: answers it, forwards it, or holds it until the
-    /// servers are ready.
+    /// Answers or forwards a client's request, or holds it until the servers are ready.
     fn dispatch(&mut self, client: &Client, request: Request) {
         if self.pending_input.unpark(&mut self.upstream, client, &request) {
             return;

@@ -1,5 +1,4 @@
-//! A connection to one server. Messages are sent through [`Link`]; incoming messages and the end
-//! are events.
+//! A connection to one server: [`Link`] sends messages; incoming ones are events.
 
 mod child;
 mod http;
@@ -20,8 +19,7 @@ use crate::rpc::Message;
 /// Maximum size of an incoming message, in bytes.
 pub const MAX_MESSAGE: usize = 256 * 1024 * 1024;
 
-/// How long a process may take to end after its standard input was closed, and again after SIGTERM,
-/// before it is killed.
+/// Time for a process to end after its input was closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The maximum number of the last output lines that are stored for diagnosis.
@@ -110,8 +108,7 @@ pub struct Link {
 pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
 
 impl Heard {
-    /// The last lines, oldest first: standard error, and lines of standard output that are not
-    /// messages.
+    /// The last lines, oldest first: standard error, and output that is not a message.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.0.lock().map(|lines| lines.clone()).unwrap_or_default()
     }

@@ -1,5 +1,4 @@
-//! A JSON object of which some members are read or replaced, while all others keep their original
-//! text.
+//! A JSON object whose members are replaced one by one; others keep their text.
 
 use indexmap::IndexMap;
 use serde::Deserialize;

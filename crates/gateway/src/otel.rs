@@ -1,5 +1,4 @@
-//! OpenTelemetry traces and metrics: a span for each request of a client and one for each request
-//! to a server.
+//! OpenTelemetry traces and metrics, with a span for each request of clients and to servers.
 //!
 //! Source: the semantic conventions for MCP (`docs/gen-ai/mcp.md` in
 //! open-telemetry/semantic-conventions-genai, state "Development", read on 2026-11-23 at commit

@@ -28,8 +28,7 @@ pub mod code {
     pub const INVALID_PARAMS: i64 = -32602;
     /// An internal error of the gateway or of a server.
     pub const INTERNAL: i64 = -32603;
-    /// A server requires a login. One of the codes from -32000 to -32019, which implementations
-    /// define.
+    /// A server requires a login. Implementations define -32000 to -32019.
     pub const LOGIN_NEEDED: i64 = -32010;
     /// HTTP headers and body differ.
     pub const HEADER_MISMATCH: i64 = -32020;

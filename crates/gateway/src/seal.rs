@@ -183,8 +183,7 @@ impl Seal {
     }
 }
 
-/// The parts of a place, each prefixed with its length, so that different places have different
-/// bytes.
+/// The parts of a place, each prefixed with its length, so that places are distinct.
 fn aad(place: &[&str]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for part in place {

@@ -140,8 +140,7 @@ impl Selection {
         Self { toolsets, read_only: self.read_only || other.read_only, profile }
     }
 
-    /// The settings for a client with this selection: those of its profile, restricted to the tools
-    /// that remain.
+    /// The settings for a client: its profile's, with the selected tools.
     ///
     /// # Errors
     /// [`GatewayError`] if the profile or a toolset is unknown, with the list of valid names.

@@ -42,8 +42,7 @@ pub struct ServerSettings {
     pub call_timeout: Option<Duration>,
     /// The trust in the server.
     pub trust: Trust,
-    /// A digest of the connection without the values of variables: the key of the server's
-    /// captures.
+    /// A digest of the connection without values of variables, which names captures.
     pub identity: String,
     /// Its last list, which is used until the server has listed.
     pub capture: Option<Arc<Capture>>,
@@ -219,8 +218,7 @@ pub struct Profile {
 pub struct Settings {
     /// The servers, in the order of the configuration.
     pub servers: Vec<ServerSettings>,
-    /// Whether every tool's name is prefixed with its server's namespace, and not only colliding
-    /// names.
+    /// Whether every tool's name gets its server's namespace, not only colliding ones.
     pub always_namespace: bool,
     /// Whether approvals are requested through the client if it supports forms.
     pub elicits: bool,
@@ -269,8 +267,7 @@ impl std::fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// The time for sealing and opening tokens, in milliseconds since 1970: the store's time if
-    /// there is a store.
+    /// The time for tokens, in milliseconds since 1970: the store's, if there is one.
     #[must_use]
     pub fn now_ms(&self) -> i64 {
         self.state.as_ref().map_or_else(|| self.layers.now_ms(), |state| state.clock.now_ms())

@@ -1,5 +1,4 @@
-//! Stores the state of conversations between requests, and between the processes that serve one
-//! gateway.
+//! Stores the state of conversations between requests and between processes.
 //!
 //! A store maps a tenant and a name to bytes with a version, which increases with every write. A
 //! write names the version it is based on, so that of two concurrent writes one returns a conflict.
@@ -105,7 +104,6 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// Removes all expired entries, and returns their number.
     fn purge(&self) -> BoxFuture<'_, usize>;
 
-    /// Whether other processes may write to the store, so that entries may have changed since they
-    /// were read.
+    /// Whether other processes may write to the store after an entry was read.
     fn is_shared(&self) -> bool;
 }

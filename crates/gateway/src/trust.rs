@@ -1,5 +1,4 @@
-//! Restricts servers that are not trusted: their hints cannot loosen policy, and their texts cannot
-//! hide characters.
+//! Restricts untrusted servers: hints cannot loosen policy, texts cannot hide characters.
 //!
 //! MCP on annotations: "clients MUST consider tool annotations to be untrusted unless they come
 //! from trusted servers" (specification 2025-06-18, server/tools). Hidden characters are Unicode's
@@ -39,8 +38,7 @@ impl Trust {
     }
 }
 
-/// Members of a schema that are only read by people and models: removing characters from them does
-/// not change calls.
+/// Members of a schema without effect on calls: hidden characters are removed.
 const TEXTS: [&str; 4] = ["description", "title", "$comment", "examples"];
 
 /// A text without its hidden characters.
@@ -60,8 +58,7 @@ fn hides(c: char) -> bool {
     direction || widthless || c.is_control() && !matches!(c, '\n' | '\r' | '\t')
 }
 
-/// JSON without hidden characters in its strings; everything else keeps its original text, with
-/// every digit.
+/// JSON without hidden characters in strings; the rest keeps its text and digits.
 #[must_use]
 pub fn strings(json: &Raw) -> Raw {
     let text = json.get();

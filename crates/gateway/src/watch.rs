@@ -10,8 +10,7 @@ use crate::link::Target;
 use crate::object::Object;
 use crate::rpc::{Answer, Raw, Request};
 
-/// An event of a conversation. Texts may come from servers and models, so displays must escape
-/// them.
+/// An event of a conversation. Its texts may be hostile, so displays must escape them.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Observed<'o> {
@@ -143,8 +142,7 @@ pub trait Watch: Send + Sync {
     /// Reports an event.
     fn observed(&self, conversation: &str, what: &Observed<'_>);
 
-    /// Reports a client's request. The returned client and request replace them. Default:
-    /// unchanged.
+    /// Reports a client's request. The returned values replace it. Default: unchanged.
     fn asked(&self, conversation: &str, client: Client, request: Request) -> (Client, Request) {
         let _ = conversation;
         (client, request)

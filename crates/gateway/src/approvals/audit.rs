@@ -14,8 +14,7 @@ const SHOWN: usize = 50;
 const PAGE: usize = 500;
 /// Maximum number of displayed faults.
 const FAULTS: usize = 10;
-/// How long a verification remains valid without new records: existing records may be modified
-/// meanwhile.
+/// How long a verification remains valid: existing records may be modified.
 const GOOD_MS: i64 = 60_000;
 /// Minimum interval between two verifications.
 const REST_MS: i64 = 5_000;

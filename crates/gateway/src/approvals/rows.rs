@@ -6,8 +6,7 @@ use toolfold::policy::{Approval, Displayed};
 
 /// Maximum number of displayed approvals; the others are only counted.
 const MAX_APPROVALS: usize = 50;
-/// Maximum length of a call, in characters. A longer one is displayed in part and cannot be
-/// approved here.
+/// Maximum length of a call, in characters. A longer one cannot be approved here.
 const MAX_SHOWN: usize = 64 * 1024;
 
 /// An approval.

@@ -57,8 +57,7 @@ pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed])
     out + "\n# To check calls, write a policy with `toolfold policy new`, then\n# [policy]\n# file = \"policy.toml\"\n"
 }
 
-/// The block for the client's file: the gateway as the only server, with the variables to pass to
-/// it.
+/// The block for the client's file: the gateway as the only server, with these variables.
 #[must_use]
 pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[String]) -> String {
     let mut env = Map::new();

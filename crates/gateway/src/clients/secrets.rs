@@ -1,5 +1,4 @@
-//! Finds literal secrets in a client's list of servers, by name and by appearance, and moves them
-//! to variables.
+//! Moves literal secrets in a client's list of servers to variables.
 //!
 //! In doubt a value counts as a secret: a needless variable costs a line, a secret in a second file
 //! costs more. No value leaves this module.
@@ -127,8 +126,7 @@ impl Spot {
     }
 }
 
-/// Visits every text of a server with its kind and its key; the key of an argument is the previous
-/// argument.
+/// Visits every text of a server. The key of an argument is the previous argument.
 fn each(server: &mut Listed, see: &mut dyn FnMut(&mut String, Spot, &str)) {
     match &mut server.how {
         How::Stdio { command, args, env, cwd } => {

@@ -12,8 +12,7 @@ use super::rows::{
 use super::{MAX_CONVERSATIONS, MAX_RECENT, MAX_SERVERS, MAX_TOOLS};
 use crate::watch::Observed;
 
-/// The kinds of the gateway's own replies, with the names of `toolfold::conversation::ReplyKind`
-/// and of the hub.
+/// The kinds of the gateway's own replies, as `ReplyKind` and the hub name them.
 pub(super) const KINDS: [&str; 9] =
     ["expanded", "activated", "invalid", "shown", "unknown_tool", "loop", "refused", "answered", "other"];
 

@@ -64,8 +64,7 @@ fn only_changes_are_read_again() {
     told.mark_unchanged();
 }
 
-/// The dashboard stores no more than its documented limits, independent of what clients, servers
-/// and models send.
+/// The limits hold independently of what clients, servers and models send.
 #[test]
 fn memory_is_bounded() {
     let dashboard = dashboard();

@@ -1,5 +1,4 @@
-//! Serves many clients over streamable HTTP: sessions up to 2025-11-25, single requests from
-//! 2026-07-28 on.
+//! Serves many clients over streamable HTTP: sessions, and from 2026-07-28 on single requests.
 
 pub mod console;
 mod events;
@@ -61,15 +60,13 @@ pub struct HttpSettings {
     pub max_sessions: usize,
     /// Idle time after which a session is ended.
     pub idle: Duration,
-    /// The source of `/healthz` and `/metrics`. Must be the dashboard that the settings' `watch`
-    /// feeds.
+    /// The source of `/healthz` and `/metrics`, which the settings' `watch` feeds.
     pub dashboard: Option<Dashboard>,
     /// The approvals that `/metrics` counts and the console answers.
     pub approvals: Option<Arc<Approvals>>,
     /// The store of conversations.
     pub state: Arc<dyn StateStore>,
-    /// Checks requests for the console at `/console`; `None` disables the console. Requires a
-    /// dashboard.
+    /// Checks requests for `/console`; `None` disables the console. Needs a dashboard.
     pub console: Option<Guard>,
 }
 

@@ -14,8 +14,7 @@ use crate::link::MAX_MESSAGE;
 use crate::rpc::{Fault, Id, Message, error};
 use crate::settings::Settings;
 
-/// Serves the client on standard input and output until it closes its end, or the process receives
-/// SIGTERM or SIGINT.
+/// Serves the client until it closes its end or the process is to end (SIGTERM, SIGINT).
 ///
 /// # Errors
 /// If the streams cannot be used.
@@ -27,8 +26,7 @@ pub async fn serve(settings: Settings, id: String) -> std::io::Result<()> {
     let writer = tokio::spawn(write(output, lines));
     let read = read(input, client, &hub);
     tokio::pin!(read);
-    // A client ends the conversation by closing its end. In both cases, earlier requests are still
-    // answered.
+    // A client ends the conversation by closing its end. Earlier requests are answered.
     tokio::select! {
         () = &mut read => {}
         () = asked_to_end() => tracing::info!("shutting down; waiting for running calls"),

@@ -9,8 +9,7 @@ use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Message, Notification, Raw, Request, code, error, raw};
 
-/// The member of `_meta` that names a subscription: the id of the request that opened it
-/// (SEP-2575).
+/// The member of `_meta` with the id of the request that subscribed (SEP-2575).
 pub(super) const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// A request that the client has not answered.

@@ -110,8 +110,7 @@ impl View {
         reply(client, id, Ok(upstream.context.text_result(&text, true)));
     }
 
-    /// Records the user's decision and runs the call if it is an approval. An unclear response runs
-    /// nothing.
+    /// Records the user's decision and runs an approved call. Unclear responses run nothing.
     fn carry_out(
         &mut self,
         upstream: &mut Upstream,

@@ -105,8 +105,7 @@ impl Upstream {
         self.ask_server(at, "tools/list", params, None, For::Tools(before, cursor));
     }
 
-    /// The result of `tools/list` for an array of tools, with the other members of the servers'
-    /// results.
+    /// The result of `tools/list`, with the other members of the servers' results.
     pub(super) fn list_result(&self, array: &str) -> Raw {
         let listing: Vec<&super::server::Server> =
             self.servers.iter().filter(|own| own.tools.is_read || own.is_stale).collect();

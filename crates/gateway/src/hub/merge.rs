@@ -30,8 +30,7 @@ pub(super) struct FanOut {
     why: Option<Raw>,
     /// The servers that returned an error: their lists may be incomplete.
     failed: HashSet<usize>,
-    /// The request that required the list: it refers to an element by name and continues once the
-    /// names are known.
+    /// The request that required the list and continues once the names are known.
     then: Option<Request>,
 }
 

@@ -15,8 +15,7 @@ use crate::rpc::{Raw, raw};
 use crate::settings::{Origin, ServerSettings, Settings};
 use crate::watch::Observed;
 
-/// Maximum number of omitted tools that are reported per conversation, since servers determine how
-/// many there are.
+/// Maximum number of omitted tools reported per conversation: servers decide how many.
 const MAX_REPORTED: usize = 1_000;
 
 /// The names of this conversation.

@@ -64,8 +64,7 @@ impl PendingInput {
         let theirs: Vec<(u64, u64)> =
             upstream.requests.pending.iter().filter_map(|(id, own)| Some((*id, open(own)?))).collect();
         let named = of.filter(|of| theirs.iter().any(|(id, _)| id == of));
-        // With requests of two clients open, the intended one is unknown, and neither may answer
-        // for the other.
+        // With open requests of two clients, neither may answer for the other.
         let last = theirs.iter().copied().max();
         let last = last.filter(|(_, key)| theirs.iter().all(|(_, own)| own == key)).map(|(id, _)| id);
         let whose = named.or(last);
@@ -102,8 +101,7 @@ impl PendingInput {
         }
     }
 
-    /// The `input_required` result: the requested inputs, and the state that identifies the parked
-    /// request.
+    /// The `input_required` result: the inputs, and the state of the parked request.
     fn told(context: &Context, place: u64, parked: &Parked) -> Raw {
         let mut wanted = Object::default();
         for (at, (_, one)) in parked.asks.iter().enumerate() {
@@ -117,8 +115,7 @@ impl PendingInput {
         result.to_raw()
     }
 
-    /// Handles a stateless client's retry of a parked request. Returns `false` if the request has
-    /// no such state.
+    /// Handles a retry of a parked request. Returns `false` without such a state.
     pub(super) fn unpark(&mut self, upstream: &mut Upstream, client: &Client, request: &Request) -> bool {
         if !request.params.as_ref().is_some_and(|params| params.get().contains("requestState")) {
             return false;

@@ -102,8 +102,7 @@ impl Upstream {
         self.ask_server(at, method, params, Some((client.clone(), id)), For::Relay);
     }
 
-    /// Sends a request to the first candidate; the others follow if the candidate does not know the
-    /// element.
+    /// Sends a request to the first candidate, and to the next if it is unknown there.
     pub(super) fn try_next(
         &mut self,
         client: &Client,

@@ -18,8 +18,7 @@ use crate::rpc::{Message, Notification, Raw, code, error};
 use crate::settings::ServerSettings;
 use crate::watch::Observed;
 
-/// Maximum delay between two restarts of a server. The first delay is 500 ms, and each later one is
-/// twice as long.
+/// Maximum delay between restarts. The first is 500 ms, and it doubles.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
 /// The state of a server.
@@ -68,8 +67,7 @@ pub(super) struct Server {
     /// Whether the server rejected the version that it offers once.
     pub(super) asked_again: bool,
     pub(super) tools: ToolList,
-    /// Whether `hello` and `tools` come from the capture because the server has not listed its
-    /// tools yet.
+    /// Whether `hello` and `tools` are the capture's, before the server has listed.
     pub(super) is_stale: bool,
     /// The URIs of the resources, templates and skills that the server has listed.
     pub(super) listed: HashSet<String>,
@@ -171,8 +169,7 @@ impl Hub {
         }
     }
 
-    /// Handles the end of a server, or a failed start: fails its open requests and schedules a
-    /// restart.
+    /// Handles the end of a server: fails its open requests and schedules a restart.
     pub(super) fn closed(&mut self, at: usize, why: &str) {
         let name = self.upstream.context.name(at).to_owned();
         self.upstream.tell_heard(at);

@@ -31,8 +31,7 @@ pub(super) fn run(
     Ok(tokio::spawn(async move {
         let (read, ended) = (read(stdout, &source, &heard), child::ended(child, &ends));
         tokio::pin!(read, ended);
-        // A process may close its output and keep running, or end while a descendant holds its
-        // output open.
+        // A process may close its output and run on, or a descendant may hold it open.
         let how = tokio::select! {
             () = &mut read => {
                 ends.cancel();
@@ -89,8 +88,7 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
                 let line = beginning(text);
                 tracing::debug!(server = source.server, line, "the ignored line");
                 heard.push(format!("(standard output, not a message) {line}"));
-                // A process that prints without end must not starve the other tasks, timers
-                // included.
+                // A process that prints without end must not starve other tasks and timers.
                 tokio::task::yield_now().await;
             }
         }

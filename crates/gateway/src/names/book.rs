@@ -98,8 +98,7 @@ impl Book {
                 in_use.push((own, *why));
             }
         }
-        // Every tool whose computed name is free gets it first, so that no fallback takes one of
-        // these names.
+        // Tools whose computed name is free get it first: no fallback takes such a name.
         for own in tools {
             if self.name_of(rules, own).is_some()
                 || fresh.get(own.server).is_none_or(|names| !names.contains_key(&own.raw))
@@ -122,8 +121,7 @@ impl Book {
         tools.iter().map(named).collect()
     }
 
-    /// Adds the names that another process has assigned in the same conversation. Names in use here
-    /// stay unchanged.
+    /// Adds another process's names of the conversation. Names in use stay.
     pub(crate) fn join(&mut self, other: Self) {
         other.given.into_iter().for_each(|own| self.insert(own));
     }

@@ -10,8 +10,7 @@ use crate::settings::ServerSettings;
 /// The maximum number of hashes that are tried for one name. The first one is almost always free.
 const MAX_SALT: usize = 1_000;
 
-/// The names that each server has ever listed, in the order of the configuration; `None` if it has
-/// not listed yet.
+/// The names that each server has listed, in order; `None` if it has not listed yet.
 pub(crate) type Known = Vec<Option<Arc<BTreeSet<String>>>>;
 
 /// Why a tool is not shown with its own name.
@@ -82,8 +81,8 @@ impl Rules {
                     (None, _) => None,
                 };
                 let taken = match reserved {
-                    // A name reserved for another server belongs to no one else, even to the server
-                    // that listed it first.
+                    // A reserved name belongs to no one else, even if another server listed it
+                    // first.
                     Some(_) => None,
                     None => Some(*first.entry(key).or_insert(at)).filter(|other| *other < at),
                 };
@@ -134,8 +133,7 @@ impl Rules {
         keys
     }
 
-    /// Names for a tool in its server's namespace, best first: all of them are in no other server's
-    /// namespace.
+    /// Names for a tool in its server's namespace only, best first.
     pub(super) fn prefixed<'a>(&'a self, at: usize, raw: &'a str) -> impl Iterator<Item = String> + 'a {
         let space = self.spaces.get(at);
         let names = space.into_iter().flat_map(move |space| {

@@ -14,8 +14,7 @@ pub(super) struct Space {
     pub(super) server: String,
     /// The prefix of its tools' names, without the separator.
     pub(super) text: String,
-    /// The keys with which names in the namespace begin: the namespace, and its beginning where it
-    /// is cut.
+    /// The keys with which names begin: the namespace, and its beginning where it is cut.
     keys: Vec<String>,
 }
 
@@ -26,8 +25,7 @@ impl Space {
         Self { server: server.to_owned(), text, keys }
     }
 
-    /// The length of the longest key that a name begins with; `None` if the name is not in the
-    /// namespace.
+    /// The length of the longest key that begins a name; `None` if there is none.
     fn holds(&self, name: &str) -> Option<usize> {
         self.keys.iter().filter(|key| begins_with(name, key)).map(String::len).max()
     }

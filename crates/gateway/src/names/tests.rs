@@ -132,8 +132,7 @@ fn a_tool_keeps_its_name_and_no_other_gets_it() {
     };
     let before = names(&vec![set(&["create_issue"]), set(&["turn", "late"])]);
     assert_eq!(before["1/late"], "late");
-    // The earlier server lists the name of the later one: in this conversation it is the later
-    // one's.
+    // The earlier server lists a name that the later one has in this conversation.
     let after =
         names(&vec![set(&["create_issue", "late", "LATE"]), set(&["turn", "late", "create_issue", "expand_tools"])]);
     assert_eq!((after["1/late"].as_str(), after["0/late"].as_str()), ("late", "github_late"));
@@ -333,8 +332,7 @@ proptest! {
     ) {
         let rules = Rules::of(&servers(&SERVERS), false);
         let listing = |at: &usize| Event::Lists(*at, lists[*at].clone());
-        // Every server lists something first, then all list the compared names in one of two
-        // orders.
+        // Every server lists something, then all list the compared names in some order.
         let all = |order: &[usize], extra: &[Event]| {
             let events: Vec<Event> = extra.iter().cloned().chain([Event::Begins]).chain(order.iter().map(listing)).collect();
             let mut events = events;

@@ -12,8 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::var;
 
-/// Time limit of one export, unless `OTEL_EXPORTER_OTLP_TIMEOUT` is set. Source: the standard's
-/// default.
+/// Time limit of one export, unless `OTEL_EXPORTER_OTLP_TIMEOUT` is set: the default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The maximum size of a receiver's response, in bytes.

@@ -28,8 +28,7 @@ pub struct Listing {
     pub list: Option<Capture>,
     /// Why the list is missing or incomplete.
     pub why: Option<String>,
-    /// The last lines that the process printed besides messages. They may contain secrets: only for
-    /// the user's terminal.
+    /// The process's last output. It may contain secrets: only for the user's terminal.
     pub said: Vec<String>,
 }
 

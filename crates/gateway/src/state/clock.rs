@@ -6,8 +6,7 @@ use tokio::time::Instant;
 
 use super::{StateError, StateStore};
 
-/// A clock that continues from the store's last reported time. It does not use this machine's time
-/// of day.
+/// A clock that continues from the store's last time, not from this machine's.
 #[derive(Debug)]
 pub struct Clock {
     since: Instant,

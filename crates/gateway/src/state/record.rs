@@ -14,8 +14,7 @@ use crate::seal::Seal;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Record {
-    /// The client's parameters of `initialize`; for stateless clients, the first client's
-    /// description of itself.
+    /// The parameters of `initialize`, or the first stateless client's description.
     pub params: Raw,
     /// The gateway's sessions at its servers, by the servers' names.
     pub upstreams: BTreeMap<String, Upstream>,
@@ -50,8 +49,7 @@ impl Record {
         seal.hide(&["conversation", &key.tenant, &key.name], &text)
     }
 
-    /// Decrypts a record from a store. If it was not written by this gateway, returns `None` and
-    /// logs a warning.
+    /// Decrypts a record; `None`, with a warning, if this gateway has not written it.
     pub(crate) fn shown(seal: &Seal, key: &StateKey, kept: &StoredState) -> Option<Self> {
         let record = seal
             .show(&["conversation", &key.tenant, &key.name], &kept.value)

@@ -1,5 +1,4 @@
-//! Writes the state of one conversation in order, and sends responses after the state on which they
-//! depend.
+//! Writes a conversation's state in order, before the responses that depend on it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,8 +25,7 @@ enum Step {
 pub(crate) struct StateWriter {
     to: mpsc::UnboundedSender<Step>,
     task: JoinHandle<()>,
-    /// Whether responses wait until the state is stored: another process may serve the client's
-    /// next request.
+    /// Whether responses wait for the state: another process may serve the next request.
     waits: bool,
 }
 

@@ -140,8 +140,7 @@ fn is_ours(application: i32, form: i32) -> Result<(), StateError> {
     }
 }
 
-/// Enables SQLite's write-ahead log. While another process does so, SQLite returns "busy"
-/// immediately.
+/// Enables SQLite's write-ahead log, which is "busy" while another process does so.
 fn write_ahead(connection: &Connection) -> Result<(), StateError> {
     const PAUSE: Duration = Duration::from_millis(5);
     let mut waited = Duration::ZERO;

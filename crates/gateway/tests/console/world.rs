@@ -290,8 +290,7 @@ impl Client<'_> {
     }
 }
 
-/// An MCP server with three tools: a harmless one, one that requires approval, and one with a
-/// hostile name.
+/// An MCP server with a harmless tool, one to approve, and one with a hostile name.
 async fn server() -> (watch::Sender<bool>, SocketAddr) {
     let (stops, stopped) = watch::channel(false);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

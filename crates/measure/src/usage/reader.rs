@@ -30,7 +30,8 @@ const MAX_WRAPPING: usize = 4;
 /// use toolfold::diagnostic::Place;
 /// use toolfold_measure::usage::UsageReader;
 ///
-/// let catalog = Catalog::from_mcp(r#"[{"name": "read_file", "inputSchema": {"type": "object"}}]"#)?;
+/// let list = r#"[{"name": "read_file", "inputSchema": {"type": "object"}}]"#;
+/// let catalog = Catalog::from_mcp(list)?;
 /// let mut reader = UsageReader::new(&catalog);
 /// reader.begin_file();
 /// let call = serde_json::json!({"conversation": "c-1", "tool": "read_file"});

@@ -28,8 +28,7 @@ impl Event {
     }
 }
 
-/// A response that streams first the given events, then those from the channel. `kept` is dropped
-/// with the response.
+/// A response that streams the given events, then the channel. Owns `kept`.
 pub(super) fn response<G: Send + 'static>(
     before: Vec<Event>,
     events: mpsc::UnboundedReceiver<Event>,

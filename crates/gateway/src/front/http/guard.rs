@@ -9,8 +9,7 @@ use sha2::{Digest, Sha256};
 use super::plain;
 use crate::settings::DEFAULT_TENANT;
 
-/// Checks requests. By default it accepts requests to a loopback name, from no foreign site,
-/// without a token.
+/// Checks requests. Default: loopback names, no foreign site, no token.
 #[derive(Clone, Default)]
 pub struct Guard {
     /// SHA-256 of each token with its tenant. Comparing digests takes constant time.

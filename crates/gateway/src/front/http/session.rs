@@ -24,8 +24,7 @@ use crate::state::{Record, StateError, StateKey};
 /// The number of events of each stream that are stored for a client that lost its connection.
 const KEPT_EVENTS: usize = 256;
 
-/// The maximum size of the stored events of a stream that is being read, in bytes. Unread events
-/// are all stored.
+/// The maximum stored events of a stream that is read, in bytes. Unread ones all stay.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 /// The maximum number of stored streams that have ended.
@@ -182,8 +181,7 @@ impl Session {
         &self.key
     }
 
-    /// Loads changes that other processes have stored. Returns `false` if one of them has ended the
-    /// session.
+    /// Loads other processes' changes. Returns `false` if one has ended the session.
     pub(super) async fn refreshed(&self, settings: &Settings) -> Result<bool, StateError> {
         let Some(state) = settings.state.as_ref().filter(|state| state.store.is_shared()) else { return Ok(true) };
         let known = self.version.load(Ordering::Acquire);
@@ -236,8 +234,7 @@ impl Session {
         }
     }
 
-    /// Handles a request. The response is JSON if the result is the first message, otherwise a
-    /// stream.
+    /// Handles a request. A result that comes first is sent as JSON, not as a stream.
     pub(super) async fn request(&self, request: Request) -> Response {
         let ended = || plain(StatusCode::NOT_FOUND, "the session has ended");
         let Some(hub) = self.hub() else { return ended() };

@@ -109,8 +109,7 @@ impl Sessions {
         response
     }
 
-    /// Ends the session that has been idle longest if there are too many. If it is stored, it can
-    /// be resumed.
+    /// Ends the session that is idle longest if there are too many; it can be resumed.
     fn make_room(&self) {
         let mut open = self.open();
         if open.len() < self.most || self.settings.state.is_none() {
@@ -150,8 +149,7 @@ impl Sessions {
         state.store.remove(key).await
     }
 
-    /// The session of a request. Its selection may be missing, and must not differ from the
-    /// session's.
+    /// The session of a request, whose selection is missing or the session's.
     #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
     async fn of(&self, headers: &HeaderMap, selection: &Selection) -> Result<Arc<Session>, Response> {
         let session = self.named(headers).await?;

@@ -36,8 +36,7 @@ pub(super) struct Stateless {
     next: AtomicU64,
 }
 
-/// The maximum number of selections with a hub. Beyond it, the least recently used hub ends after
-/// its running requests.
+/// The maximum number of hubs. Beyond it, the least recently used one ends.
 const MAX_HUBS: usize = 32;
 
 /// A hub of one selection.
@@ -112,8 +111,7 @@ impl Stateless {
         }
         let settings = selection.settings(&self.settings)?;
         let kept = StoredVersion { key: self.key(selection), version: Arc::default() };
-        // Conversation ids are unique: the end of a conversation closes the approvals opened under
-        // its id.
+        // A unique id: the end of a conversation closes the approvals under its id.
         let id = if selection.is_all() {
             self.id.clone()
         } else {
@@ -145,8 +143,7 @@ impl Stateless {
         StateKey { tenant: self.settings.tenant.clone(), name }
     }
 
-    /// The record, if other processes have changed it: it holds the calls that are waiting for
-    /// approval.
+    /// The record, if other processes have changed it: it has the pending calls.
     async fn changed(&self, StoredVersion { key, version }: &StoredVersion) -> Result<Option<Record>, StateError> {
         let Some(state) = self.settings.state.as_ref().filter(|state| state.store.is_shared()) else { return Ok(None) };
         if state.store.version(key).await? <= version.load(Ordering::Acquire) {

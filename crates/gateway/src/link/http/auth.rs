@@ -35,16 +35,13 @@ use self::token::{For, Refused};
 use self::web::Web;
 use crate::error::GatewayError;
 
-/// A token is renewed this long before it expires, in milliseconds: allows for requests in transit
-/// and clock differences.
+/// How long before its end a token is renewed, in milliseconds: transit and clocks.
 const EARLY_MS: i64 = 30_000;
 
-/// How long a read login is used before it is read again, in milliseconds: the user may have logged
-/// out.
+/// How long a read login is used, in milliseconds: the user may have logged out.
 const AGE_MS: i64 = 10_000;
 
-/// Pause after an authorization server failed, in milliseconds: otherwise each call would wait for
-/// it.
+/// Pause after an authorization server failed, in milliseconds, so that calls do not wait.
 const REST_MS: i64 = 15_000;
 
 /// The login at one server, shared by all connections to it.
@@ -60,8 +57,7 @@ pub struct Auth {
     known: Mutex<Option<(Arc<StoredLogin>, i64)>>,
     /// Why the last request was rejected; `None` after a request that was not.
     refused: Mutex<Option<String>>,
-    /// The end of the pause after a failure, in milliseconds since 1970, and the reason of the
-    /// failure.
+    /// The end of the pause after a failure, in milliseconds since 1970, and its reason.
     resting: Mutex<Option<(i64, String)>>,
     /// Held while the token is renewed.
     renewing: tokio::sync::Mutex<()>,
@@ -187,8 +183,7 @@ impl Auth {
         })
     }
 
-    /// Checks whether another login could help: not for scopes that the last login already
-    /// requested.
+    /// Checks that another login could help: not for scopes already requested.
     fn step_up(&self, challenge: &Challenge, tokens: &Tokens) -> Result<(), String> {
         if challenge.scopes.is_empty() || !challenge.scopes.is_subset(&tokens.asked) {
             return Ok(());
@@ -212,8 +207,7 @@ impl Auth {
         outcome
     }
 
-    /// Renews the tokens. `used` is the expiring access token: if another one is already stored,
-    /// nothing is done.
+    /// Renews the tokens, unless another access token than `used` is stored.
     async fn renewed(&self, used: &str) -> Result<(), String> {
         let locked = self.locked().await?;
         let mut kept = StoredLogin::clone(&*self.read_again()?);

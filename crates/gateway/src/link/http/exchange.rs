@@ -1,5 +1,4 @@
-//! One POST and its response: JSON, an event stream, or nothing; and the stream that a server opens
-//! for its own messages.
+//! One POST and its response, and the stream that a server opens for its own messages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,8 +63,7 @@ impl Exchange {
         Self { endpoint, message, id }
     }
 
-    /// Sends the message and forwards the response. A failed request gets an error response with
-    /// the reason.
+    /// Sends the message and forwards the response, or an error with the reason.
     pub(super) async fn run(self, ends: &CancellationToken) {
         let why = tokio::select! {
             outcome = self.asked() => outcome.err(),
@@ -144,8 +142,7 @@ impl Exchange {
         !is_first && self.endpoint.with_known(|known| known.session.take().is_some())
     }
 
-    /// Reads the response's stream. If it ends before the response, reopens it after its last
-    /// event.
+    /// Reads the response's stream, and reopens it if it ends before the response.
     async fn streamed(&self, id: u64, response: Response) -> Result<(), String> {
         let mut position = Position { last: None, retry: RETRY };
         let mut response = Some(response);

@@ -60,8 +60,7 @@ pub(super) fn on(request: RequestBuilder, message: &Message, known: &Known) -> R
     request
 }
 
-/// A header value: unchanged if it is printable ASCII without surrounding blanks, otherwise wrapped
-/// (SEP-2243).
+/// A header value: plain ASCII without surrounding blanks, or wrapped (SEP-2243).
 fn encoded(text: &str) -> String {
     let plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte) || byte == b'\t');
     let wrapped = text.starts_with("=?base64?") && text.ends_with("?=");
@@ -96,8 +95,7 @@ pub(super) fn remember(answer: Answer, known: &mut Known) -> Answer {
     Ok(list.to_raw())
 }
 
-/// Collects the annotations below `properties`. Annotations elsewhere and invalid header names are
-/// errors.
+/// Collects the annotations below `properties`. Those elsewhere are errors.
 fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Mirrored) -> Result<(), String> {
     const MAX_DEPTH: usize = 32;
     let Some(map) = schema.as_object().filter(|_| path.len() <= MAX_DEPTH) else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! Notifications and responses: sent in order, with a limit on how long later messages wait for
-//! them.
+//! Notifications and responses: sent in order, and later messages wait a limited time.
 
 use std::time::Duration;
 

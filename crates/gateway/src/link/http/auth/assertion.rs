@@ -13,8 +13,7 @@ pub(super) const TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-b
 /// Lifetime of an assertion, in seconds: covers one request and clock differences.
 const LIFE: i64 = 120;
 
-/// A signed assertion of a client for an authorization server. The key is PKCS#8 in PEM: P-256, RSA
-/// or Ed25519.
+/// A client's signed assertion. The key is PKCS#8 in PEM: P-256, RSA or Ed25519.
 pub(super) fn signed(pem: &str, client: &str, issuer: &str, now_ms: i64) -> Result<String, String> {
     let key = Key::read(pem)?;
     let (now, id) = (now_ms.div_euclid(1000), super::random()?);

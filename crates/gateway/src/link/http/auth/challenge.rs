@@ -7,8 +7,7 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of scopes read from one text, and the maximum length of a scope: users cannot
-/// review more.
+/// The maximum number and length of scopes in a text: users cannot review more.
 const MAX_SCOPES: usize = 128;
 const MAX_SCOPE: usize = 256;
 
@@ -30,8 +29,7 @@ pub(crate) struct Challenge {
 }
 
 impl Challenge {
-    /// The challenge of a response: 401, or 403 with insufficient scopes. `None` for other
-    /// responses.
+    /// The challenge of a response: 401, or 403 with insufficient scopes.
     pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         let said = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
         let params: Vec<(String, String)> = said.flat_map(bearer).collect();
@@ -66,8 +64,7 @@ pub(super) fn joined(scopes: &Scopes) -> String {
     scopes.iter().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// The parameters of the scheme `Bearer` in a header, which may list several schemes. Names are in
-/// lower case.
+/// The parameters of `Bearer` in a header with schemes. Names are in lower case.
 fn bearer(header: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut is_bearer = false;

@@ -66,8 +66,7 @@ pub(super) async fn client(
     Ok(ClientId { id: own.client_id.clone(), method: own.method.clone(), secret: own.client_secret.clone() })
 }
 
-/// The configured client. Its secret is only sent to the authorization server that first received
-/// it.
+/// The configured client. Only the authorization server that had its secret gets it.
 pub(super) fn configured(settings: &AuthSettings, found: &Found, kept: &mut StoredLogin) -> Result<ClientId, String> {
     let issuer = &found.issuer.issuer;
     let id = settings.client_id.clone().ok_or("`client_id` is missing in [gateway.server.NAME.auth]")?;
@@ -158,8 +157,7 @@ async fn register(web: &Web, found: &Found, redirect_uri: &str) -> Result<Regist
             beginning(&found.issuer.issuer)
         ));
     };
-    // A program on a user's machine cannot keep a secret (OAuth 2.1, section 2.1): prefer `none` if
-    // it is supported.
+    // A program on a user's machine cannot keep a secret (OAuth 2.1, 2.1): prefer `none`.
     let method = [NONE, BASIC, POST].into_iter().find(|own| supports(found, own)).unwrap_or(NONE);
     let body = json!({
         "client_name": "toolfold",

@@ -54,8 +54,7 @@ pub(super) async fn discover(
     wanted: Option<&str>,
 ) -> Result<Found, String> {
     let Some(resource) = resource(web, server, challenge).await? else {
-        // A server of the specification 2025-03-26 has no metadata and is its own authorization
-        // server.
+        // A server of 2025-03-26 has no metadata and is its own authorization server.
         let own = server.origin().ascii_serialization();
         let own = wanted.unwrap_or(&own);
         let issuer = issuer(web, own)

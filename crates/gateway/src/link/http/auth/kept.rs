@@ -1,5 +1,4 @@
-//! A server's login as it is stored between runs, as one JSON text. The host reads and writes it
-//! ([`Vault`]).
+//! A server's login as one JSON text, which the host stores ([`Vault`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +22,7 @@ pub trait Vault: Send + Sync {
     /// [`GatewayError`] if it cannot be written.
     fn write(&self, text: Option<&str>) -> Result<(), GatewayError>;
 
-    /// Locks the vault, for this and other processes, until the returned guard is dropped. May
-    /// block for a while.
+    /// Locks the vault for all processes until the guard is dropped. May block.
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be locked.
@@ -48,8 +46,7 @@ pub(super) struct StoredLogin {
     /// The server's last rejection, for the next login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) wanted: Option<Challenge>,
-    /// The authorization server that first received the configured secret. No other server receives
-    /// it.
+    /// The only authorization server that receives the configured secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) secret_for: Option<String>,
 }

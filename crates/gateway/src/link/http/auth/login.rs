@@ -22,8 +22,7 @@ use crate::error::GatewayError;
 use crate::link::beginning;
 use crate::version::{STATELESS, WITH_SESSIONS};
 
-/// The scope with which some authorization servers issue refresh tokens (OpenID Connect Core,
-/// section 11; SEP-2207).
+/// The scope for refresh tokens (OpenID Connect Core, section 11; SEP-2207).
 const OFFLINE: &str = "offline_access";
 
 /// A successful login.
@@ -210,7 +209,7 @@ impl Endpoints {
     }
 }
 
-/// The code of a response, if its issuer is the requested authorization server (RFC 9207, section
+/// The code of a response, if its issuer is the requested one (RFC 9207, 2.4).
 /// 2.4).
 fn code(answer: Answer, issuer: &Issuer) -> Result<String, String> {
     match &answer.iss {

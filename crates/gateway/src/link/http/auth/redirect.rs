@@ -1,5 +1,4 @@
-//! The redirect target of a login: a port of this machine that is open for one login (RFC 8252,
-//! section 7.3).
+//! The redirect target of one login: a port of this machine (RFC 8252, section 7.3).
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -33,8 +32,7 @@ pub(super) struct Redirect {
 }
 
 impl Redirect {
-    /// Listens on port `wanted`; without one, on the `usual` port if it is free, otherwise on any
-    /// port.
+    /// Listens on port `wanted`, or on `usual` if it is free, or on any.
     pub(super) async fn listen(wanted: Option<u16>, usual: Option<u16>) -> Result<Self, String> {
         let listener = match (wanted, usual) {
             (Some(port), _) => bind(port).await.map_err(|why| format!("cannot listen on port {port}: {why}"))?,
@@ -53,8 +51,7 @@ impl Redirect {
         Ok(Self { listener, uri: format!("http://127.0.0.1:{port}{PATH}") })
     }
 
-    /// Waits for the request with this `state`. Others are rejected; `strange` is called for each
-    /// with a wrong `state`.
+    /// Waits for the request with this `state`. Calls `strange` for a wrong `state`.
     pub(super) async fn answer(&self, state: &str, mut strange: impl FnMut()) -> Result<Answer, String> {
         let (to, mut answers) = mpsc::channel(1);
         loop {

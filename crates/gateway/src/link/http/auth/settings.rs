@@ -24,8 +24,7 @@ impl Grant {
     }
 }
 
-/// The configured login settings of a server. All are optional; by default, the gateway registers
-/// itself.
+/// The configured login settings of a server. By default, the gateway registers itself.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct AuthSettings {
     /// How the gateway obtains tokens.
@@ -36,8 +35,7 @@ pub struct AuthSettings {
     pub client_secret: Option<String>,
     /// The client's private key, PKCS#8 in PEM.
     pub private_key: Option<String>,
-    /// The URL of the client's metadata, used as client id if the authorization server supports
-    /// that.
+    /// The URL of the client's metadata, a client id for servers that support it.
     pub client_metadata_url: Option<String>,
     /// The authorization server of the client. Default: the first one that the server lists.
     pub issuer: Option<String>,

@@ -20,13 +20,11 @@ const TIME: Duration = Duration::from_secs(20);
 /// The maximum number of redirects of a request for metadata. They stay on the same host.
 const MAX_REDIRECTS: usize = 3;
 
-/// The HTTP client for these requests. It has no default headers, so that no other server's secret
-/// is sent.
+/// The HTTP client, without default headers, so that no other server's secret is sent.
 #[derive(Debug)]
 pub(super) struct Web {
     client: Client,
-    /// Whether the server is on this machine: only then, other parties on this machine may be
-    /// reached without TLS.
+    /// Whether the server is on this machine: only then, others here may lack TLS.
     is_local: bool,
 }
 
@@ -42,8 +40,7 @@ impl Web {
         Ok(Self { client, is_local: is_loopback(server) })
     }
 
-    /// Parses a URL that may be requested: https, or of this machine if the server is on this
-    /// machine.
+    /// Parses a URL: https, or of this machine if the server is on this machine.
     pub(super) fn url(&self, what: &str, text: &str) -> Result<Url, String> {
         let shown = || beginning(text);
         let url = Url::parse(text).map_err(|why| format!("{what} `{}` is not a valid URL: {why}", shown()))?;

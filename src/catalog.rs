@@ -15,7 +15,6 @@
 //! # Ok::<(), toolfold::error::Error>(())
 //! ```
 
-mod annotations;
 mod compact;
 mod export;
 mod faults;
@@ -25,7 +24,6 @@ mod layout;
 mod slice;
 mod tool;
 
-pub use annotations::Annotations;
 pub use export::write_string;
 pub(crate) use faults::{ALTERNATIVES, Faults, is_array};
 pub use format::{Format, UnknownFormat};
@@ -35,6 +33,7 @@ pub use layout::Foreign;
 pub(crate) use layout::{Entry, Group, Layout, Member};
 pub(crate) use tool::Key;
 pub use tool::{Tool, ToolError};
+pub use toolfold_diagnostic::Annotations;
 
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -95,7 +94,7 @@ impl Catalog {
     pub fn from_openai(text: &str) -> Result<Self, Error> {
         // A flat tool and a nested one are always distinguishable, so format detection is exact
         // here.
-        Self::whole(Self::import(text, "tools", None))
+        Self::without_errors(Self::import(text, "tools", None))
     }
 
     /// Reads an Anthropic Messages tool array.
@@ -103,7 +102,7 @@ impl Catalog {
     /// # Errors
     /// Returns every diagnostic if one of them is an error.
     pub fn from_anthropic(text: &str) -> Result<Self, Error> {
-        Self::whole(Self::import(text, "tools", Some(Format::Anthropic)))
+        Self::without_errors(Self::import(text, "tools", Some(Format::Anthropic)))
     }
 
     /// Reads the result of MCP's `tools/list`: the array, the result object, or the JSON-RPC
@@ -112,10 +111,10 @@ impl Catalog {
     /// # Errors
     /// Returns every diagnostic if one of them is an error.
     pub fn from_mcp(text: &str) -> Result<Self, Error> {
-        Self::whole(Self::import(text, "tools", Some(Format::Mcp)))
+        Self::without_errors(Self::import(text, "tools", Some(Format::Mcp)))
     }
 
-    fn whole(loaded: Loaded<Self>) -> Result<Self, Error> {
+    fn without_errors(loaded: Loaded<Self>) -> Result<Self, Error> {
         loaded.into_result().map_err(|why| Error::new(ErrorKind::Catalog, why.into_diagnostics()))
     }
 

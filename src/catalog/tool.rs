@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde_json::Value;
 
+use super::Annotations;
 use super::Format;
-use super::annotations::Annotations;
 use super::faults::Faults;
 use super::slice::Slice;
 use crate::name::{NameError, ToolName};
@@ -102,10 +102,10 @@ impl Tool {
             namespaced: None,
             title: None,
             description: (!description.is_empty()).then(|| description.into()),
-            parameters_text: Slice::whole(parameters.to_string()),
+            parameters_text: Slice::whole_text(parameters.to_string()),
             declared: true,
             no_parameters: schema::takes_no_parameters(&parameters),
-            faults: Faults::of(&parameters),
+            faults: Faults::of_schema(&parameters),
             parameters: Arc::new(parameters),
             annotations: None,
             strict: None,

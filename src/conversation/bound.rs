@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use crate::catalog::{Foreign, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::engine::{ACTIVATE_SKILL, Engine};
-use crate::name::sha256_hex;
 use crate::profile::{Arm, Expanded, Plan, Presentation};
 use crate::wire::{
     Arguments, GeminiParameters, Limits, MetaEntry, MetaRole, NameRule, NameTable, NoFreeName, RenderInput,
     RenderOptions, ToolEntry, Wire,
 };
+use toolfold_diagnostic::sha256_hex;
 
 /// A rendered tool array: the text to send, and its digest.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ pub(super) struct Bound {
 impl Bound {
     /// The binding of an engine, shared by all conversations that have the same. A rule for names other than the shipped
     /// one makes a binding of its own, and so do reserved names.
-    pub(super) fn of(
+    pub(super) fn for_engine(
         engine: &Engine,
         wire: Wire,
         arm: Arm,
@@ -66,7 +66,7 @@ impl Bound {
         }
         let names = engine.memo(wire as u64, Arm::Full, || table(engine, wire, rule, &[]).map(Arc::new));
         let names = names.as_ref().clone()?;
-        let key = (wire as u64) | u64::from(options.key()) << 8;
+        let key = (wire as u64) | u64::from(options.cache_key()) << 8;
         Ok(engine.memo(key, arm, || Self::new(engine, wire, arm, names, options.clone())))
     }
 
@@ -94,7 +94,7 @@ impl Bound {
     }
 
     /// The tools of a plan's array in neutral form.
-    pub(super) fn entries(&self, engine: &Engine, plan: &Plan) -> Vec<ToolEntry> {
+    pub(super) fn tool_entries(&self, engine: &Engine, plan: &Plan) -> Vec<ToolEntry> {
         self.wire.render_entries(&self.input(engine, plan))
     }
 

@@ -70,8 +70,8 @@ impl PolicyLayer {
         let Some(snapshots) = self.snapshots.as_ref().filter(|_| plan.class == Undo::Snapshot) else {
             return (plan.undo(), false);
         };
-        let (session, call) = (call_ref.conversation, call_ref.own);
-        let call = SnapshotCall { session, call, origin, tool, now_ms: self.now_ms(), waits };
+        let mut call = SnapshotCall::new(origin, tool, self.now_ms());
+        (call.session, call.call, call.waits) = (call_ref.conversation, call_ref.own, waits);
         match snapshots.take(&call, &plan.paths) {
             Ok(taken) => (CallUndo { snapshot: Some(taken), ..plan.undo() }, false),
             Err(none) => {
@@ -94,7 +94,7 @@ fn irreversible(none: NoSnapshot) -> CallUndo {
 }
 
 /// Adds to the record of a call how it can be undone.
-pub(crate) fn note(entry: &mut Entry, undo: &CallUndo) {
+pub(crate) fn note_undo(entry: &mut Entry, undo: &CallUndo) {
     entry.undo = Some(undo.class.to_string());
     if let Some(taken) = &undo.snapshot {
         entry.add_detail("snapshot", json!(taken));

@@ -78,7 +78,7 @@ impl FoldedForm {
     }
 
     /// Combines the form with its tool.
-    pub(super) fn of<'t>(&'t self, tool: &'t Tool) -> Folded<'t> {
+    pub(super) fn applied_to<'t>(&'t self, tool: &'t Tool) -> Folded<'t> {
         let description = Cow::Borrowed(self.description.as_deref().unwrap_or_else(|| tool.description()));
         Folded { tool, detail: self.detail, description, schema: self.schema.as_deref().map(Cow::Borrowed) }
     }

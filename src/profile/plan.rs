@@ -29,7 +29,7 @@ impl Expanded {
 
     /// Whether a tool is open, by its own name or by its category.
     #[must_use]
-    pub fn has(&self, tool: &str, category: &str) -> bool {
+    pub fn opens_tool(&self, tool: &str, category: &str) -> bool {
         self.tools.contains(tool) || self.categories.contains(category)
     }
 
@@ -146,7 +146,7 @@ impl Presentation {
         let in_place = self.arm.delivery() == Delivery::InPlace;
         let planned = catalog.iter().zip(assignment.iter()).zip(&self.closed).enumerate();
         let planned = planned.filter_map(|(index, ((tool, assigned), form))| {
-            let open = in_place && expanded.has(tool.name().as_str(), assigned.category.as_str());
+            let open = in_place && expanded.opens_tool(tool.name().as_str(), assigned.category.as_str());
             let form = form.as_ref()?;
             let detail = if open { Detail::Full } else { form.detail };
             Some(Planned { index, detail, deferred: form.deferred && !open })
@@ -178,7 +178,7 @@ impl Presentation {
         let own = plan.iter().filter(|planned| planned.detail != Detail::Index).filter_map(move |planned| {
             let tool = catalog.at(planned.index)?;
             let form = self.closed.get(planned.index)?.as_ref()?;
-            let folded = if planned.detail == Detail::Full { Folded::full(tool) } else { form.of(tool) };
+            let folded = if planned.detail == Detail::Full { Folded::full(tool) } else { form.applied_to(tool) };
             Some(PlannedTool { tool: folded, deferred: planned.deferred, index: Some(planned.index) })
         });
         let meta = self.meta.iter().map(|tool| PlannedTool { tool: Folded::full(tool), deferred: false, index: None });
@@ -190,7 +190,7 @@ fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, naming: &dyn N
     let mut meta: Vec<Tool> = expand_tools(catalog, deferred, arm, naming).into_iter().collect();
     if !meta.is_empty() && arm.delivery() == Delivery::Bridge {
         let tools = deferred.iter().flat_map(|own| own.tools.iter().copied());
-        meta.extend(bridges(catalog, tools, naming).into_iter().filter_map(|bridge| bridge.tool(naming)));
+        meta.extend(bridges(catalog, tools, naming).into_iter().filter_map(|bridge| bridge.declaration(naming)));
     }
     meta
 }

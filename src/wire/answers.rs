@@ -18,7 +18,7 @@ impl Wire {
     /// Returns the answer to a call as text: a message (`openai-chat`), an input item
     /// (`openai-responses`), a block of a user message (`anthropic`), a part of a content
     /// (`gemini`), or a result (`mcp`).
-    pub(crate) fn answer(self, call: Answered<'_>, text: &str, is_error: bool) -> Value {
+    pub(crate) fn answer_message(self, call: Answered<'_>, text: &str, is_error: bool) -> Value {
         let id = call.id;
         match self {
             Self::OpenAiChat => json!({"role": "tool", "tool_call_id": id, "content": text}),
@@ -57,7 +57,7 @@ impl Wire {
     /// (`openai-responses`) or of requests (`mcp`).
     #[must_use]
     pub fn assistant_message(self, calls: &[(&str, &str, Value)]) -> Value {
-        let each = calls.iter().map(|(id, name, arguments)| self.call(id, name, arguments)).collect::<Vec<_>>();
+        let each = calls.iter().map(|(id, name, arguments)| self.call_item(id, name, arguments)).collect::<Vec<_>>();
         match self {
             Self::OpenAiChat => json!({"role": "assistant", "content": null, "tool_calls": each}),
             Self::OpenAiResponses | Self::Mcp => Value::Array(each),
@@ -66,7 +66,7 @@ impl Wire {
         }
     }
 
-    fn call(self, id: &str, name: &str, arguments: &Value) -> Value {
+    fn call_item(self, id: &str, name: &str, arguments: &Value) -> Value {
         let text = || match arguments {
             Value::String(text) => text.clone(),
             other => other.to_string(),

@@ -72,7 +72,7 @@ impl Wire {
             whole.strict = false;
             whole.dropped.extend(["strict", BREAKPOINT]);
         }
-        if let Some(demands) = Demands::of(self, &RenderOptions::default()) {
+        if let Some(demands) = Demands::of_wire(self, &RenderOptions::default()) {
             // No array shows the tool, so no other diagnostic reports the changes; a call is
             // checked against the full schema.
             whole.repair(self, demands, None, &mut Vec::new());
@@ -102,13 +102,13 @@ pub(super) fn anthropic_changes(message: &At<'_>) -> Result<Vec<ToolChange>, Wir
         return Ok(Vec::new());
     };
     let mut blocks = Vec::new();
-    for block in content.list()? {
+    for block in content.elements()? {
         if message.is("role", "system") {
             blocks.push(block);
         } else if block.is("type", "compaction")
             && let Some(changes) = block.get("tool_changes")
         {
-            blocks.extend(changes.list()?);
+            blocks.extend(changes.elements()?);
         }
     }
     let mut found = Vec::new();
@@ -130,8 +130,8 @@ pub(super) fn anthropic_changes(message: &At<'_>) -> Result<Vec<ToolChange>, Wir
 /// namespaces.
 pub(super) fn responses_changes(item: &At<'_>) -> Result<Vec<ToolChange>, WireError> {
     let mut found = Vec::new();
-    for tool in item.need("tools", "an array")?.list()? {
-        let inside = tool.get("tools").map(|inside| inside.list()).transpose()?;
+    for tool in item.need("tools", "an array")?.elements()? {
+        let inside = tool.get("tools").map(|inside| inside.elements()).transpose()?;
         for tool in inside.unwrap_or_else(|| vec![tool]) {
             if let Some(name) = tool.get("name") {
                 found.push(ToolChange { name: name.text()?.to_owned(), added: true });

@@ -6,7 +6,7 @@ use crate::catalog::{Entry, Foreign, Format, Group, Layout, Member};
 
 /// Writes the entries of an array without its brackets: tools as written by `write`, in catalog
 /// order, and the list's other entries in place if the list has this `format`. Meta-tools are last.
-pub(super) fn entries(
+pub(super) fn write_entries(
     out: &mut String,
     input: &RenderInput<'_>,
     format: Format,
@@ -22,7 +22,7 @@ pub(super) fn entries(
     }
     let mut assembly = Assembly { out, places, write };
     match own {
-        None => assembly.list(format, tools),
+        None => assembly.write_tools(format, tools),
         Some(layout) => assembly.layout(layout, tools),
     }
 }
@@ -53,7 +53,7 @@ impl<'a, 's> Assembly<'a, 's> {
             }
         }
         if last.is_none() {
-            self.list(layout.format, &at_end);
+            self.write_tools(layout.format, &at_end);
         }
     }
 
@@ -77,7 +77,7 @@ impl<'a, 's> Assembly<'a, 's> {
                 Member::Foreign(foreign) => self.foreign(foreign),
             }
         }
-        more.iter().for_each(|tool| self.tool(tool));
+        more.iter().for_each(|tool| self.write_tool(tool));
         if self.out.len() == empty && group.beside.is_empty() {
             // An empty namespace has no effect, and APIs reject it.
             self.out.truncate(start);
@@ -87,13 +87,13 @@ impl<'a, 's> Assembly<'a, 's> {
     }
 
     /// Writes tools one after the other; on Gemini in a separate entry.
-    fn list(&mut self, format: Format, tools: &[&OutTool<'_>]) {
+    fn write_tools(&mut self, format: Format, tools: &[&OutTool<'_>]) {
         let in_entry = format == Format::Gemini && !tools.is_empty();
         if in_entry {
             comma(self.out);
             self.out.push_str("{\"functionDeclarations\":[");
         }
-        tools.iter().for_each(|tool| self.tool(tool));
+        tools.iter().for_each(|tool| self.write_tool(tool));
         if in_entry {
             self.out.push_str("]}");
         }
@@ -101,11 +101,11 @@ impl<'a, 's> Assembly<'a, 's> {
 
     fn tool_at(&mut self, place: usize) {
         if let Some(tool) = self.places.get(place).copied().flatten() {
-            self.tool(tool);
+            self.write_tool(tool);
         }
     }
 
-    fn tool(&mut self, tool: &OutTool<'_>) {
+    fn write_tool(&mut self, tool: &OutTool<'_>) {
         comma(self.out);
         (self.write)(self.out, tool);
     }

@@ -36,17 +36,17 @@ pub(super) fn calls(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
     }
 }
 
-fn arguments(at: Option<At<'_>>) -> Arguments {
+fn arguments_of(at: Option<At<'_>>) -> Arguments {
     at.map_or_else(|| Arguments::from_text(""), |at| at.arguments())
 }
 
 /// The id under a key. An empty id, as sent by some servers, counts as absent.
-fn id(at: &At<'_>, key: &str) -> Result<Option<String>, WireError> {
+fn id_under(at: &At<'_>, key: &str) -> Result<Option<String>, WireError> {
     let id = at.get(key).map(|id| id.text().map(str::to_owned)).transpose()?;
     Ok(id.filter(|id| !id.is_empty()))
 }
 
-fn name(at: &At<'_>) -> Result<String, WireError> {
+fn called_name(at: &At<'_>) -> Result<String, WireError> {
     Ok(at.need("name", "a string")?.text()?.to_owned())
 }
 
@@ -54,29 +54,33 @@ fn chat(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
     let at = at.clone().object()?;
     let mut found = Vec::new();
     if let Some(list) = at.get("tool_calls") {
-        for call in list.list()? {
+        for call in list.elements()? {
             // A `custom` tool has no schema, so toolfold never declared it.
             if call.get("type").is_none() || call.is("type", "function") {
                 let function = call.need("function", "an object")?;
-                found.push(WireCall::new(id(&call, "id")?, name(&function)?, arguments(function.get("arguments"))));
+                found.push(WireCall::new(
+                    id_under(&call, "id")?,
+                    called_name(&function)?,
+                    arguments_of(function.get("arguments")),
+                ));
             }
         }
     } else if let Some(function) = at.get("function_call") {
         // The form before `tool_calls`, which some servers still send.
-        found.push(WireCall::new(None, name(&function)?, arguments(function.get("arguments"))));
+        found.push(WireCall::new(None, called_name(&function)?, arguments_of(function.get("arguments"))));
     }
     Ok(found)
 }
 
 fn responses(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
-    let items = if at.value.is_array() { at.list()? } else { vec![at.clone().object()?] };
+    let items = if at.value.is_array() { at.elements()? } else { vec![at.clone().object()?] };
     let mut found = Vec::new();
     for item in items {
-        let arguments = || arguments(item.get("arguments"));
+        let arguments = || arguments_of(item.get("arguments"));
         if item.is("type", "function_call") {
-            found.push(WireCall::new(id(&item, "call_id")?, name(&item)?, arguments()));
+            found.push(WireCall::new(id_under(&item, "call_id")?, called_name(&item)?, arguments()));
         } else if item.is("type", "tool_search_call") && !item.is("execution", "server") {
-            found.push(WireCall { id: id(&item, "call_id")?, request: None, name: None, arguments: arguments() });
+            found.push(WireCall { id: id_under(&item, "call_id")?, request: None, name: None, arguments: arguments() });
         }
     }
     Ok(found)
@@ -84,30 +88,34 @@ fn responses(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
 
 fn anthropic(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
     let blocks = match (at.value, at.get("content")) {
-        (Value::Array(_), _) => at.list()?,
+        (Value::Array(_), _) => at.elements()?,
         (_, Some(content)) if content.value.is_string() => return Ok(Vec::new()),
-        (_, Some(content)) => content.list()?,
+        (_, Some(content)) => content.elements()?,
         _ => vec![at.clone().object()?],
     };
     let calls = blocks.iter().filter(|block| block.is("type", "tool_use"));
-    calls.map(|block| Ok(WireCall::new(id(block, "id")?, name(block)?, arguments(block.get("input"))))).collect()
+    calls
+        .map(|block| Ok(WireCall::new(id_under(block, "id")?, called_name(block)?, arguments_of(block.get("input")))))
+        .collect()
 }
 
 fn gemini(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
     let parts = if at.value.is_array() {
-        at.list()?
+        at.elements()?
     } else if let Some(parts) = at.get("parts") {
-        parts.list()?
+        parts.elements()?
     } else {
         vec![at.clone().object()?]
     };
     let calls = parts.iter().filter_map(|part| part.get("functionCall").or_else(|| part.get("function_call")));
-    calls.map(|call| Ok(WireCall::new(id(&call, "id")?, name(&call)?, arguments(call.get("args"))))).collect()
+    calls
+        .map(|call| Ok(WireCall::new(id_under(&call, "id")?, called_name(&call)?, arguments_of(call.get("args")))))
+        .collect()
 }
 
 fn mcp(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
     if at.value.is_array() {
-        let each = at.list()?.iter().map(mcp).collect::<Result<Vec<_>, _>>()?;
+        let each = at.elements()?.iter().map(mcp).collect::<Result<Vec<_>, _>>()?;
         return Ok(each.into_iter().flatten().collect());
     }
     let at = at.clone().object()?;
@@ -120,7 +128,7 @@ fn mcp(at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
     };
     let request = at.get("id");
     let id = request.as_ref().map(request_id).transpose()?;
-    let call = WireCall::new(id, name(&params)?, arguments(params.get("arguments")));
+    let call = WireCall::new(id, called_name(&params)?, arguments_of(params.get("arguments")));
     Ok(vec![WireCall { request: request.map(|id| id.value.clone()), ..call }])
 }
 

@@ -56,7 +56,7 @@ impl GeminiParameters {
     pub fn restore(self, parameters: &Value, arguments: Value) -> Value {
         match self {
             Self::JsonSchema => arguments,
-            Self::OpenApiSubset => Subset::of(parameters).restore(arguments),
+            Self::OpenApiSubset => Subset::of_parameters(parameters).restore(arguments),
         }
     }
 
@@ -77,7 +77,7 @@ impl GeminiParameters {
     pub fn schema(self, parameters: &Value) -> Option<Value> {
         match self {
             Self::JsonSchema => Some(parameters.clone()),
-            Self::OpenApiSubset => Subset::of(parameters).schema,
+            Self::OpenApiSubset => Subset::of_parameters(parameters).schema,
         }
     }
 }
@@ -130,7 +130,7 @@ pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>, options: &RenderO
 }
 
 fn write_subset(out: &mut String, tool: &OutTool<'_>, notes: &mut Vec<Diagnostic>) {
-    let subset = Subset::of(&tool.folded.parameters());
+    let subset = Subset::of_parameters(&tool.folded.parameters());
     if let Some(parameters) = subset.schema {
         out.push_str(",\"parameters\":");
         out.push_str(&parameters.to_string());

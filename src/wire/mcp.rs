@@ -19,7 +19,8 @@ pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>) {
     }
     out.push_str(",\"inputSchema\":");
     out.push_str(tool.schema());
-    if let Some(annotations) = tool.tool().annotations().filter(|_| tool.key(Format::Mcp, "annotations").is_none()) {
+    if let Some(annotations) = tool.tool().annotations().filter(|_| tool.own_key(Format::Mcp, "annotations").is_none())
+    {
         out.push_str(",\"annotations\":");
         out.push_str(&serde_json::to_string(annotations).unwrap_or_else(|_| "{}".to_owned()));
     }

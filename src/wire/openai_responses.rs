@@ -31,7 +31,7 @@ pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, note
             // A second search would conflict: the existing one stays, and tools that it does not
             // load are sent full.
             for tool in tools.iter_mut() {
-                tool.deferred = tool.key(Format::OpenAiResponses, "defer_loading") == Some("true");
+                tool.deferred = tool.own_key(Format::OpenAiResponses, "defer_loading") == Some("true");
             }
             let message = "the list has its own `tool_search`, so arm native defers nothing".to_owned();
             notes.push(
@@ -49,13 +49,13 @@ pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, note
 }
 
 /// Writes the entries of the array, without its brackets.
-pub(super) fn write(out: &mut String, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
+pub(super) fn write_array(out: &mut String, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
     let native = input.presentation.arm().delivery() == Delivery::Native;
     let searched = native && !tools.iter().any(|tool| tool.role == Some(MetaRole::Expand));
     // A tool that the host's own search loads keeps its position, as does one in its own namespace.
     let by_category = |tool: &&OutTool<'_>| searched && tool.deferred && !tool.in_namespace;
     let in_place: Vec<&OutTool<'_>> = tools.iter().filter(|tool| !by_category(tool)).collect();
-    assemble::entries(out, input, Format::OpenAiResponses, &in_place, &mut |out, tool| write_tool(out, tool));
+    assemble::write_entries(out, input, Format::OpenAiResponses, &in_place, &mut |out, tool| write_tool(out, tool));
     if searched {
         let moved: Vec<&OutTool<'_>> = tools.iter().filter(by_category).collect();
         write_namespaces(out, input, &moved);
@@ -162,7 +162,9 @@ pub(crate) fn search_output(
     for (group, members) in catalog.layout().iter().flat_map(|layout| layout.groups()) {
         let mut text = String::from(&*group.before);
         let empty = text.len();
-        for at in members.iter().filter_map(Member::tool).filter(|at| is_inside(*at) && known.get(*at) == Some(&true)) {
+        for at in
+            members.iter().filter_map(Member::tool_index).filter(|at| is_inside(*at) && known.get(*at) == Some(&true))
+        {
             if let Some(tool) = catalog.at(at).filter(|tool| mentioned.contains(tool.name())) {
                 write_loaded(&mut text, tool, tool.namespaced().map_or(tool.name().as_str(), |(_, name)| name));
             }
@@ -178,7 +180,7 @@ pub(crate) fn search_output(
 fn write_loaded(out: &mut String, tool: &Tool, name: &str) {
     let mut whole = OutTool::new(Folded::new(tool, Detail::Full, None), name, None);
     whole.deferred = true;
-    if let Some(demands) = Demands::of(Wire::OpenAiResponses, &RenderOptions::default()) {
+    if let Some(demands) = Demands::of_wire(Wire::OpenAiResponses, &RenderOptions::default()) {
         // Already reported when the array was written.
         whole.repair(Wire::OpenAiResponses, demands, None, &mut Vec::new());
     }

@@ -65,7 +65,7 @@ pub struct RenderOptions {
 
 impl RenderOptions {
     /// A number that is unique for the options other than reserved names.
-    pub(crate) fn key(&self) -> u8 {
+    pub(crate) fn cache_key(&self) -> u8 {
         match self.gemini_parameters {
             GeminiParameters::JsonSchema => 0,
             GeminiParameters::OpenApiSubset => 1,
@@ -112,10 +112,10 @@ impl Wire {
         let mut out = String::with_capacity(input.catalog.len() * 256 + 1_024);
         out.push('[');
         match self {
-            Self::OpenAiResponses => openai_responses::write(&mut out, input, &tools),
+            Self::OpenAiResponses => openai_responses::write_array(&mut out, input, &tools),
             _ => {
                 let every: Vec<&OutTool<'_>> = tools.iter().collect();
-                assemble::entries(&mut out, input, self.format(), &every, &mut |out, tool| match self {
+                assemble::write_entries(&mut out, input, self.format(), &every, &mut |out, tool| match self {
                     Self::OpenAiChat => openai_chat::write_tool(out, tool),
                     Self::OpenAiResponses => openai_responses::write_tool(out, tool),
                     Self::Anthropic => anthropic::write_tool(out, tool),
@@ -138,7 +138,7 @@ impl Wire {
     fn decided<'s>(self, input: &RenderInput<'s>, notes: &mut Vec<Diagnostic>) -> Vec<OutTool<'s>> {
         let mut tools = out_tools(self, input);
         let expand = input.meta.iter().find(|entry| entry.role == MetaRole::Expand).map(|entry| entry.tool.name());
-        if let Some(demands) = Demands::of(self, input.options) {
+        if let Some(demands) = Demands::of_wire(self, input.options) {
             for tool in &mut tools {
                 tool.repair(self, demands, expand.map(AsRef::as_ref), notes);
             }

@@ -39,7 +39,7 @@ impl Shape {
         }
     }
 
-    fn fits(self, wire: Wire) -> bool {
+    fn belongs_to(self, wire: Wire) -> bool {
         match self {
             Self::PlainMessage => matches!(wire, Wire::OpenAiChat | Wire::Anthropic),
             Self::ChatMessage => wire == Wire::OpenAiChat,
@@ -69,11 +69,11 @@ fn expected(wire: Wire) -> &'static str {
 ///
 /// # Errors
 /// Returns [`WireError::Foreign`] with both formats.
-pub(super) fn check(wire: Wire, message: &Value) -> Result<(), WireError> {
+pub(super) fn check_shape(wire: Wire, message: &Value) -> Result<(), WireError> {
     let shape = shape_of(message);
     // An array may be empty: a turn without output.
     let empty = message.as_array().is_some_and(Vec::is_empty) && wire != Wire::OpenAiChat;
-    if empty || shape.fits(wire) {
+    if empty || shape.belongs_to(wire) {
         return Ok(());
     }
     Err(WireError::Foreign { wire, expected: expected(wire), found: shape.describe() })
@@ -82,7 +82,7 @@ pub(super) fn check(wire: Wire, message: &Value) -> Result<(), WireError> {
 /// The error for a message that clearly belongs to another API; `None` if the API is unclear.
 pub(super) fn foreign(wire: Wire, message: &Value) -> Option<WireError> {
     let shape = shape_of(message);
-    let known = shape != Shape::Unknown && !shape.fits(wire);
+    let known = shape != Shape::Unknown && !shape.belongs_to(wire);
     known.then(|| WireError::Foreign { wire, expected: expected(wire), found: shape.describe() })
 }
 

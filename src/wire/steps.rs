@@ -73,7 +73,7 @@ impl Wire {
             None => top,
         };
         let mut found = Vec::new();
-        for message in list.list()? {
+        for message in list.elements()? {
             let message = message.object()?;
             match self {
                 Self::OpenAiChat => chat(&message, &mut found)?,
@@ -92,7 +92,7 @@ fn called(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
     Ok(())
 }
 
-fn answered(id: Option<String>, ok: bool, answer: Option<At<'_>>) -> Step {
+fn answer_step(id: Option<String>, ok: bool, answer: Option<At<'_>>) -> Step {
     let mut text = String::new();
     if let Some(answer) = answer {
         add_texts(&mut text, answer.value);
@@ -117,7 +117,7 @@ fn chat(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
     if at.is("role", "tool") {
         let id = Some(at.need("tool_call_id", "a string")?.text()?.to_owned());
         // Chat Completions does not state whether a tool failed.
-        found.push(answered(id, true, at.get("content")));
+        found.push(answer_step(id, true, at.get("content")));
     }
     Ok(())
 }
@@ -125,10 +125,10 @@ fn chat(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
 fn responses(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
     if at.is("type", "function_call_output") {
         let id = Some(at.need("call_id", "a string")?.text()?.to_owned());
-        found.push(answered(id, true, at.get("output")));
+        found.push(answer_step(id, true, at.get("output")));
     } else if at.is("type", "tool_search_output") {
         let id = at.get("call_id").map(|id| id.text().map(str::to_owned)).transpose()?;
-        found.push(answered(id, true, at.get("tools")));
+        found.push(answer_step(id, true, at.get("tools")));
     } else if at.is("type", "function_call") || at.is("type", "tool_search_call") {
         // An item that is not a call is skipped; the `output` or `content` of a message contains
         // none.
@@ -145,10 +145,10 @@ fn anthropic(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
         return called(at, found);
     }
     let Some(content) = at.get("content").filter(|content| content.value.is_array()) else { return Ok(()) };
-    for block in content.list()?.iter().filter(|block| block.is("type", "tool_result")) {
+    for block in content.elements()?.iter().filter(|block| block.is("type", "tool_result")) {
         let id = Some(block.need("tool_use_id", "a string")?.text()?.to_owned());
         let ok = block.get("is_error").is_none_or(|failed| failed.value != &Value::Bool(true));
-        found.push(answered(id, ok, block.get("content")));
+        found.push(answer_step(id, ok, block.get("content")));
     }
     Ok(())
 }
@@ -158,13 +158,13 @@ fn gemini(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
         return called(at, found);
     }
     let Some(parts) = at.get("parts") else { return Ok(()) };
-    for part in parts.list()? {
+    for part in parts.elements()? {
         let Some(answer) = part.get("functionResponse").or_else(|| part.get("function_response")) else { continue };
         let name = answer.need("name", "a string")?.text()?.to_owned();
         let id = answer.get("id").map(|id| id.text().map(str::to_owned)).transpose()?;
         let response = answer.get("response");
         let ok = response.as_ref().is_none_or(|response| response.get("error").is_none());
-        if let Step::Result(result) = answered(id, ok, response) {
+        if let Step::Result(result) = answer_step(id, ok, response) {
             found.push(Step::Result(StepResult { name: Some(name), ..result }));
         }
     }
@@ -179,7 +179,7 @@ fn mcp(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
     if let Some(id) = at.get("id").filter(|_| result.is_some() || error.is_some()) {
         let failed = |result: &At<'_>| result.get("isError").is_some_and(|flag| flag.value == &Value::Bool(true));
         let ok = error.is_none() && !result.as_ref().is_some_and(failed);
-        found.push(answered(Some(request_id(&id)?), ok, result.or(error)));
+        found.push(answer_step(Some(request_id(&id)?), ok, result.or(error)));
     }
     Ok(())
 }

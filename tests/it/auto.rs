@@ -133,7 +133,7 @@ fn many(count: usize, words: usize) -> Engine {
 fn an_array_never_holds_more_tools_than_the_provider_takes() {
     let on = |engine: &Engine, wire| {
         let mut session = engine.conversation(wire).model("any").start().unwrap();
-        let facts = RenderedFacts::read(wire, session.tools().json()).unwrap();
+        let facts = RenderedFacts::read_array(wire, session.tools().json()).unwrap();
         let said = Capabilities::builtin().check(wire, Some("any"), &facts);
         (session.arm(), session.explain(), said.iter().any(|one| one.code == "too-many-tools"))
     };

@@ -44,7 +44,7 @@ impl Capture {
             version: VERSION,
             server: server.to_owned(),
             identity: identity.to_owned(),
-            sha256: digest(&[server, identity, &content]),
+            sha256: digest_of_texts(&[server, identity, &content]),
             content,
         };
         serde_json::to_string(&sealed).unwrap_or_default()
@@ -54,7 +54,7 @@ impl Capture {
     ///
     /// # Errors
     /// [`GatewayError`] if the text is damaged, has another version, or belongs to another server.
-    pub fn parse(text: &str, server: &str, identity: &str) -> Result<Self, GatewayError> {
+    pub fn parse_stored(text: &str, server: &str, identity: &str) -> Result<Self, GatewayError> {
         let sealed: Sealed = serde_json::from_str(text).map_err(|why| format!("it is unreadable: {why}"))?;
         if sealed.version != VERSION {
             return Err(format!("it has the unsupported version {}; expected {VERSION}", sealed.version).into());
@@ -62,7 +62,7 @@ impl Capture {
         if sealed.server != server || sealed.identity != identity {
             return Err("it belongs to another server".into());
         }
-        if sealed.sha256 != digest(&[server, identity, &sealed.content]) {
+        if sealed.sha256 != digest_of_texts(&[server, identity, &sealed.content]) {
             return Err("it is damaged: its digest does not match".into());
         }
         Ok(serde_json::from_str(&sealed.content).map_err(|why| format!("it is unreadable: {why}"))?)
@@ -80,11 +80,11 @@ impl Capture {
 /// The name of a server's capture file, without the directory.
 #[must_use]
 pub fn file_name(server: &str, identity: &str) -> String {
-    format!("{}.json", digest(&[server, identity]))
+    format!("{}.json", digest_of_texts(&[server, identity]))
 }
 
 /// SHA-256 over texts, each with its length, so that texts cannot run together.
-pub(crate) fn digest(texts: &[&str]) -> String {
+pub(crate) fn digest_of_texts(texts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for text in texts {
         hash.update(text.len().to_be_bytes());
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_stored_capture_is_read() {
         let text = capture().to_text("files", "id");
-        assert_eq!(Capture::parse(&text, "files", "id").unwrap(), capture());
+        assert_eq!(Capture::parse_stored(&text, "files", "id").unwrap(), capture());
         assert_eq!(capture().protocol().as_deref(), Some("2025-11-25"));
     }
 
@@ -123,7 +123,7 @@ mod tests {
             (text.clone(), "files", "elsewhere", "another"),
             (text.replace("\"server\":\"files\"", "\"server\":\"other\""), "other", "id", "digest"),
         ] {
-            let why = Capture::parse(&text, server, identity).unwrap_err().to_string();
+            let why = Capture::parse_stored(&text, server, identity).unwrap_err().to_string();
             assert!(why.contains(word), "{why}");
         }
         assert_ne!(file_name("a", "bc"), file_name("ab", "c"));

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 
-use crate::capture::digest;
+use crate::capture::digest_of_texts;
 use crate::clients::secrets::{is_secret, references};
 use crate::link::Target;
 use crate::settings::ServerSettings;
@@ -43,7 +43,7 @@ const OTHERS: [&str; 9] =
 /// Reads a list of servers. `env` returns the value of an environment variable.
 pub fn servers(text: &str, file: &str, env: &dyn Fn(&str) -> Option<String>) -> Loaded<Vec<ServerSettings>> {
     let mut reader = Reader { file, env, diagnostics: Vec::new() };
-    let value = reader.read(text);
+    let value = reader.read_servers(text);
     Loaded { value, diagnostics: reader.diagnostics }
 }
 
@@ -54,7 +54,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn error(&mut self, message: String, help: &str) {
+    fn push_error(&mut self, message: String, help: &str) {
         self.diagnostics.push(Diagnostic::error("bad-server", Place::file(self.file), message).help(help));
     }
 
@@ -62,22 +62,25 @@ impl Reader<'_> {
         self.diagnostics.push(Diagnostic::warning("bad-server", Place::file(self.file), message).help(help));
     }
 
-    fn read(&mut self, text: &str) -> Vec<ServerSettings> {
+    fn read_servers(&mut self, text: &str) -> Vec<ServerSettings> {
         let root: Value = match serde_json::from_str(text) {
             Ok(root) => root,
             Err(why) => {
-                self.error(format!("is not valid JSON: {why}"), "comments and trailing commas are not supported");
+                self.push_error(format!("is not valid JSON: {why}"), "comments and trailing commas are not supported");
                 return Vec::new();
             }
         };
         let Some(list) = LISTS.iter().find_map(|name| root.get(name)?.as_object()) else {
-            self.error("has no `mcpServers`".to_owned(), "write {\"mcpServers\": {\"name\": {\"command\": \"…\"}}}");
+            self.push_error(
+                "has no `mcpServers`".to_owned(),
+                "write {\"mcpServers\": {\"name\": {\"command\": \"…\"}}}",
+            );
             return Vec::new();
         };
         let (mut servers, mut taken) = (Vec::new(), Vec::new());
         for (name, entry) in list {
             let Some(entry) = entry.as_object() else {
-                self.error(
+                self.push_error(
                     format!("server `{name}` is not an object"),
                     "write {\"command\": \"…\"} or {\"url\": \"…\"}",
                 );
@@ -86,7 +89,7 @@ impl Reader<'_> {
             if entry.get("disabled") == Some(&Value::Bool(true)) || entry.get("enabled") == Some(&Value::Bool(false)) {
                 continue;
             }
-            if let Some(target) = self.target(name, entry) {
+            if let Some(target) = self.read_target(name, entry) {
                 let mut server = ServerSettings::new(name, target);
                 server.identity = identity(entry);
                 servers.push(server);
@@ -104,26 +107,26 @@ impl Reader<'_> {
         servers
     }
 
-    fn target(&mut self, name: &str, entry: &Map<String, Value>) -> Option<Target> {
+    fn read_target(&mut self, name: &str, entry: &Map<String, Value>) -> Option<Target> {
         for key in entry.keys().filter(|key| !KNOWN.contains(&key.as_str()) && !OTHERS.contains(&key.as_str())) {
             self.warning(format!("server `{name}`: unknown key `{key}`"), "remove it, or check its spelling");
         }
         let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(*key));
         match (entry.get("command"), url) {
             (Some(Value::String(command)), None) => {
-                let args = self.texts(name, "args", entry.get("args"))?;
+                let args = self.filled_texts(name, "args", entry.get("args"))?;
                 let env = self.map(name, "env", entry.get("env"))?;
                 let cwd = match entry.get("cwd") {
                     None => None,
-                    Some(cwd) => Some(self.text(name, "cwd", cwd)?),
+                    Some(cwd) => Some(self.filled_text(name, "cwd", cwd)?),
                 };
                 Some(Target::Stdio { command: self.filled(name, command)?, args, env, cwd })
             }
             // The format of opencode: the program with its arguments.
             (Some(Value::Array(whole)), None) => {
-                let mut whole = self.texts(name, "command", Some(&Value::Array(whole.clone())))?;
+                let mut whole = self.filled_texts(name, "command", Some(&Value::Array(whole.clone())))?;
                 if whole.is_empty() {
-                    self.error(format!("server `{name}`: `command` is empty"), "set a program");
+                    self.push_error(format!("server `{name}`: `command` is empty"), "set a program");
                     return None;
                 }
                 let env = self.map(name, "env", entry.get("env").or_else(|| entry.get("environment")))?;
@@ -132,39 +135,39 @@ impl Reader<'_> {
             (None, Some(url)) => {
                 if entry.get("type").and_then(Value::as_str) == Some("sse") {
                     let help = "use the server's streamable HTTP endpoint, often `/mcp` instead of `/sse`";
-                    self.error(format!("server `{name}`: unsupported transport `sse` (2024-11-05)"), help);
+                    self.push_error(format!("server `{name}`: unsupported transport `sse` (2024-11-05)"), help);
                     return None;
                 }
                 let headers = self.map(name, "headers", entry.get("headers"))?;
-                Some(Target::Http { url: self.text(name, "url", url)?, headers, auth: None })
+                Some(Target::Http { url: self.filled_text(name, "url", url)?, headers, auth: None })
             }
             (Some(_), Some(_)) => {
-                self.error(format!("server `{name}` has `command` and `url`"), "remove one of them");
+                self.push_error(format!("server `{name}` has `command` and `url`"), "remove one of them");
                 None
             }
             _ => {
-                self.error(format!("server `{name}` has neither `command` nor `url`"), "add one of them");
+                self.push_error(format!("server `{name}` has neither `command` nor `url`"), "add one of them");
                 None
             }
         }
     }
 
-    fn text(&mut self, name: &str, key: &str, value: &Value) -> Option<String> {
+    fn filled_text(&mut self, name: &str, key: &str, value: &Value) -> Option<String> {
         match value {
             Value::String(text) => self.filled(name, text),
             _ => {
-                self.error(format!("server `{name}`: `{key}` is not a string"), "put it in quotes");
+                self.push_error(format!("server `{name}`: `{key}` is not a string"), "put it in quotes");
                 None
             }
         }
     }
 
-    fn texts(&mut self, name: &str, key: &str, value: Option<&Value>) -> Option<Vec<String>> {
+    fn filled_texts(&mut self, name: &str, key: &str, value: Option<&Value>) -> Option<Vec<String>> {
         match value {
             None => Some(Vec::new()),
-            Some(Value::Array(list)) => list.iter().map(|one| self.text(name, key, one)).collect(),
+            Some(Value::Array(list)) => list.iter().map(|one| self.filled_text(name, key, one)).collect(),
             Some(_) => {
-                self.error(format!("server `{name}`: `{key}` is not a list"), "write [\"one\", \"two\"]");
+                self.push_error(format!("server `{name}`: `{key}` is not a list"), "write [\"one\", \"two\"]");
                 None
             }
         }
@@ -175,10 +178,10 @@ impl Reader<'_> {
             None => Some(BTreeMap::new()),
             Some(Value::Object(map)) => map
                 .iter()
-                .map(|(own, value)| Some((own.clone(), self.text(name, &format!("{key}.{own}"), value)?)))
+                .map(|(own, value)| Some((own.clone(), self.filled_text(name, &format!("{key}.{own}"), value)?)))
                 .collect(),
             Some(_) => {
-                self.error(format!("server `{name}`: `{key}` is not an object"), "write {\"NAME\": \"value\"}");
+                self.push_error(format!("server `{name}`: `{key}` is not an object"), "write {\"NAME\": \"value\"}");
                 None
             }
         }
@@ -191,7 +194,7 @@ impl Reader<'_> {
         while let Some((before, after)) = rest.split_once("${") {
             out.push_str(before);
             let Some((variable, behind)) = after.split_once('}') else {
-                self.error(format!("server `{name}`: a `${{` has no `}}`"), "close it, or remove it");
+                self.push_error(format!("server `{name}`: a `${{` has no `}}`"), "close it, or remove it");
                 return None;
             };
             // VS Code writes `${env:NAME}`, Claude Code `${NAME:-default}`.
@@ -201,7 +204,7 @@ impl Reader<'_> {
             let Some(value) = (self.env)(variable).or_else(|| usual.map(str::to_owned)) else {
                 let shown = toolfold::diagnostic::visible(variable).into_owned();
                 let help = "set it before the gateway starts, or remove the reference";
-                self.error(format!("server `{name}`: environment variable `{shown}` is not set"), help);
+                self.push_error(format!("server `{name}`: environment variable `{shown}` is not set"), help);
                 return None;
             };
             out.push_str(&value);
@@ -214,16 +217,16 @@ impl Reader<'_> {
 
 /// The variables of an entry with names of secrets.
 fn secrets(entry: &Map<String, Value>) -> BTreeSet<String> {
-    fn texts<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+    fn collect_strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
         match value {
             Value::String(text) => found.push(text),
-            Value::Array(list) => list.iter().for_each(|own| texts(own, found)),
-            Value::Object(map) => map.values().for_each(|own| texts(own, found)),
+            Value::Array(list) => list.iter().for_each(|own| collect_strings(own, found)),
+            Value::Object(map) => map.values().for_each(|own| collect_strings(own, found)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
     let mut found = Vec::new();
-    entry.values().for_each(|own| texts(own, &mut found));
+    entry.values().for_each(|own| collect_strings(own, &mut found));
     found.into_iter().flat_map(references).filter(|name| is_secret(name)).collect()
 }
 
@@ -237,7 +240,7 @@ fn identity(entry: &Map<String, Value>) -> String {
         let names = entry.get(key).and_then(Value::as_object).into_iter().flat_map(Map::keys);
         names.map(String::as_str).collect::<Vec<_>>().join("\n")
     });
-    digest(&["entry", &command, &args, &cwd, &url, &env, &environment, &headers])
+    digest_of_texts(&["entry", &command, &args, &cwd, &url, &env, &environment, &headers])
 }
 
 #[cfg(test)]

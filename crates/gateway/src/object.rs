@@ -13,14 +13,14 @@ pub struct Object(IndexMap<String, Raw>);
 impl Object {
     /// Reads an object; `None` if the JSON is not an object. Of duplicate names, the last counts.
     #[must_use]
-    pub fn read(json: &RawValue) -> Option<Self> {
+    pub fn from_json(json: &RawValue) -> Option<Self> {
         serde_json::from_str(json.get()).ok().map(Self)
     }
 
     /// The parameters as an object; empty if there are none.
     #[must_use]
-    pub fn of(params: Option<&RawValue>) -> Self {
-        params.and_then(Self::read).unwrap_or_default()
+    pub fn from_params(params: Option<&RawValue>) -> Self {
+        params.and_then(Self::from_json).unwrap_or_default()
     }
 
     /// The original text of a member.
@@ -38,12 +38,12 @@ impl Object {
     /// A member that is an object.
     #[must_use]
     pub fn object(&self, name: &str) -> Option<Self> {
-        self.get(name).and_then(Self::read)
+        self.get(name).and_then(Self::from_json)
     }
 
     /// Whether the object has a member.
     #[must_use]
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has_member(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
@@ -53,12 +53,12 @@ impl Object {
     }
 
     /// Sets a member to a value.
-    pub fn put<T: serde::Serialize + ?Sized>(&mut self, name: &str, value: &T) {
+    pub fn put_value<T: serde::Serialize + ?Sized>(&mut self, name: &str, value: &T) {
         self.set(name, raw(value));
     }
 
     /// Removes a member; the others keep their order.
-    pub fn remove(&mut self, name: &str) -> Option<Raw> {
+    pub fn remove_member(&mut self, name: &str) -> Option<Raw> {
         self.0.shift_remove(name)
     }
 
@@ -108,11 +108,11 @@ mod tests {
     #[test]
     fn other_members_stay_unchanged() {
         let text = r#"{"b":1.50,"a":{"z":1,"y":12345678901234567890123},"name":"n"}"#;
-        let mut object = Object::read(&RawValue::from_string(text.to_owned()).unwrap()).unwrap();
+        let mut object = Object::from_json(&RawValue::from_string(text.to_owned()).unwrap()).unwrap();
         assert_eq!(object.to_raw().get(), text);
-        object.put("name", "m");
+        object.put_value("name", "m");
         assert_eq!(object.to_raw().get(), text.replace("\"n\"", "\"m\""));
-        object.remove("b");
+        object.remove_member("b");
         assert_eq!(object.to_raw().get(), r#"{"a":{"z":1,"y":12345678901234567890123},"name":"m"}"#);
         assert_eq!(object.read_as::<String>("name").as_deref(), Some("m"));
     }

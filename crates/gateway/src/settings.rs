@@ -10,7 +10,7 @@ use toolfold::diagnostic::Diagnostic;
 use toolfold::policy::Approver;
 use wildmatch::WildMatch;
 
-use crate::capture::{Capture, digest};
+use crate::capture::{Capture, digest_of_texts};
 use crate::error::GatewayError;
 use crate::link::Target;
 use crate::names::ListedNames;
@@ -72,13 +72,13 @@ impl ServerSettings {
     /// [`GatewayError`] with the reason if the definition is rejected.
     pub(crate) fn taken(&self, definition: &Raw) -> Result<Raw, GatewayError> {
         match self.trust {
-            Trust::Untrusted => trust::tool(definition),
+            Trust::Untrusted => trust::sanitized_tool(definition),
             Trust::Unstated | Trust::Trusted => Ok(definition.clone()),
         }
     }
 
     /// An answer, cleaned according to the server's trust.
-    pub(crate) fn answered(&self, answer: Answer) -> Answer {
+    pub(crate) fn sanitized_answer(&self, answer: Answer) -> Answer {
         match answer {
             _ if self.trust != Trust::Untrusted => answer,
             Ok(result) => Ok(trust::strings(&result)),
@@ -108,9 +108,9 @@ pub fn identity(target: &Target) -> String {
     match target {
         Target::Stdio { command, args, env, cwd } => {
             let args = args.iter().map(|arg| format!("{}:{arg}", arg.len())).collect::<String>();
-            digest(&["stdio", command, &args, &names(env), cwd.as_deref().unwrap_or("")])
+            digest_of_texts(&["stdio", command, &args, &names(env), cwd.as_deref().unwrap_or("")])
         }
-        Target::Http { url, headers, .. } => digest(&["http", url, &names(headers)]),
+        Target::Http { url, headers, .. } => digest_of_texts(&["http", url, &names(headers)]),
     }
 }
 
@@ -147,7 +147,7 @@ pub trait Layers: Send + Sync {
     ///
     /// # Errors
     /// [`GatewayError`] with the reason of the failure.
-    fn open(
+    fn open_conversation(
         &self,
         catalog: Catalog,
         origins: &BTreeMap<String, Origin>,
@@ -172,7 +172,7 @@ pub trait Layers: Send + Sync {
     }
 
     /// Reports the end of a conversation, so that its resources can be closed. Default: nothing.
-    fn ended(&self, id: &str) {
+    fn conversation_ended(&self, id: &str) {
         let _ = id;
     }
 
@@ -285,6 +285,6 @@ impl Settings {
     /// [`TokenError`] if it was altered, belongs to another tenant, or has expired.
     #[must_use]
     pub fn unsealed(&self, token: &str) -> Option<Result<Unsealed, TokenError>> {
-        self.seal.open(&self.tenant, token, self.now_ms())
+        self.seal.open_token(&self.tenant, token, self.now_ms())
     }
 }

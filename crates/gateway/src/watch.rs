@@ -127,7 +127,7 @@ pub enum Observed<'o> {
 
 impl<'o> Observed<'o> {
     /// The lists of the event: the shown one, then the one without folding.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &'o str> {
+    pub(crate) fn list_texts(&self) -> impl Iterator<Item = &'o str> {
         let (list, full) = match self {
             Self::Shown { list, full, .. } => (Some(*list), Some(*full)),
             Self::Reshown { list } => (Some(*list), None),
@@ -140,10 +140,10 @@ impl<'o> Observed<'o> {
 /// An observer. Its methods are called from the hub and must not block.
 pub trait Watch: Send + Sync {
     /// Reports an event.
-    fn observed(&self, conversation: &str, what: &Observed<'_>);
+    fn on_event(&self, conversation: &str, what: &Observed<'_>);
 
     /// Reports a client's request. The returned values replace it. Default: unchanged.
-    fn asked(&self, conversation: &str, client: Client, request: Request) -> (Client, Request) {
+    fn on_request(&self, conversation: &str, client: Client, request: Request) -> (Client, Request) {
         let _ = conversation;
         (client, request)
     }
@@ -177,22 +177,22 @@ pub struct Sending<'s> {
 /// An unanswered request to a server.
 pub trait Exchange: Send + Sync + std::fmt::Debug {
     /// Receives the answer.
-    fn answered(self: Box<Self>, answer: &Answer);
+    fn on_answer(self: Box<Self>, answer: &Answer);
 }
 
 /// Several observers, called in order.
 pub struct Several(pub Vec<std::sync::Arc<dyn Watch>>);
 
 impl Watch for Several {
-    fn observed(&self, conversation: &str, what: &Observed<'_>) {
+    fn on_event(&self, conversation: &str, what: &Observed<'_>) {
         for own in &self.0 {
-            own.observed(conversation, what);
+            own.on_event(conversation, what);
         }
     }
 
-    fn asked(&self, conversation: &str, client: Client, request: Request) -> (Client, Request) {
+    fn on_request(&self, conversation: &str, client: Client, request: Request) -> (Client, Request) {
         let as_asked = (client, request);
-        self.0.iter().fold(as_asked, |(client, request), own| own.asked(conversation, client, request))
+        self.0.iter().fold(as_asked, |(client, request), own| own.on_request(conversation, client, request))
     }
 
     /// Only one observer can receive the answer: the first that returns a value.
@@ -206,5 +206,5 @@ impl Watch for Several {
 pub struct Nobody;
 
 impl Watch for Nobody {
-    fn observed(&self, _conversation: &str, _what: &Observed<'_>) {}
+    fn on_event(&self, _conversation: &str, _what: &Observed<'_>) {}
 }

@@ -39,21 +39,23 @@ impl RenderedFacts {
     ///
     /// # Errors
     /// Fails if the text is not a JSON array.
-    pub fn read(wire: Wire, array: &str) -> Result<Self, serde_json::Error> {
+    pub fn read_array(wire: Wire, array: &str) -> Result<Self, serde_json::Error> {
         let mut facts = Self::default();
         for raw in serde_json::from_str::<Vec<&RawValue>>(array)? {
             let Some(entry) = entry(raw) else {
                 facts.entries += 1;
                 continue;
             };
-            let inside = list(entry.tools).chain(list(entry.declarations)).filter_map(|raw| tool(self::entry(raw)?));
+            let inside = array_elements(entry.tools)
+                .chain(array_elements(entry.declarations))
+                .filter_map(|raw| tool_facts(self::entry(raw)?));
             let inside: Vec<ToolFacts> = inside.collect();
-            facts.entries += if wire == Wire::Gemini { list(entry.declarations).count() } else { 1 };
-            if text(entry.kind).as_deref() == Some("namespace") {
-                facts.namespaces.extend(text(entry.name).map(|name| (name, inside.len())));
+            facts.entries += if wire == Wire::Gemini { array_elements(entry.declarations).count() } else { 1 };
+            if string_value(entry.kind).as_deref() == Some("namespace") {
+                facts.namespaces.extend(string_value(entry.name).map(|name| (name, inside.len())));
             }
             facts.tools.extend(inside);
-            facts.tools.extend(tool(entry));
+            facts.tools.extend(tool_facts(entry));
         }
         Ok(facts)
     }
@@ -93,8 +95,8 @@ fn entry(raw: &RawValue) -> Option<Entry<'_>> {
 }
 
 /// The facts of an entry as a tool; `None` if it has no name or is a tool that the provider runs.
-fn tool(entry: Entry<'_>) -> Option<ToolFacts> {
-    if !matches!(text(entry.kind).as_deref(), None | Some("function" | "custom")) {
+fn tool_facts(entry: Entry<'_>) -> Option<ToolFacts> {
+    if !matches!(string_value(entry.kind).as_deref(), None | Some("function" | "custom")) {
         return None;
     }
     let own = match entry.function {
@@ -105,19 +107,19 @@ fn tool(entry: Entry<'_>) -> Option<ToolFacts> {
     let properties = schema.and_then(|schema| schema.properties);
     let keys = properties.and_then(|raw| serde_json::from_str::<IndexMap<String, IgnoredAny>>(raw.get()).ok());
     Some(ToolFacts {
-        name: text(own.name)?,
-        description: text(own.description).map_or(0, |text| text.chars().count()),
+        name: string_value(own.name)?,
+        description: string_value(own.description).map_or(0, |text| text.chars().count()),
         keys: keys.into_iter().flatten().map(|(key, _)| key).collect(),
         strict: own.strict.is_some_and(|raw| raw.get() == "true"),
     })
 }
 
 /// Reads a string; `None` for any other value.
-fn text(raw: Option<&RawValue>) -> Option<String> {
+fn string_value(raw: Option<&RawValue>) -> Option<String> {
     serde_json::from_str(raw?.get()).ok()
 }
 
 /// Reads the elements of an array; none for any other value.
-fn list(raw: Option<&RawValue>) -> impl Iterator<Item = &RawValue> {
+fn array_elements(raw: Option<&RawValue>) -> impl Iterator<Item = &RawValue> {
     raw.and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok()).into_iter().flatten()
 }

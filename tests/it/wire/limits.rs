@@ -11,7 +11,7 @@ use crate::talk::Talk;
 /// What is said of an array: code and message of each diagnostic.
 #[track_caller]
 fn check(wire: Wire, model: Option<&str>, array: &Value, expected: &[&str]) {
-    let facts = RenderedFacts::read(wire, &array.to_string()).unwrap();
+    let facts = RenderedFacts::read_array(wire, &array.to_string()).unwrap();
     let said: Vec<String> = Limits::of(wire, model)
         .check(wire, &facts)
         .iter()
@@ -85,7 +85,7 @@ fn too_many_tools_are_counted_as_the_provider_counts_them() {
     // A namespace and a tool that the provider runs are one entry each.
     let inside: Vec<Value> = (0..200).map(|n| json!({"type": "function", "name": format!("t{n}")})).collect();
     let array = json!([{"type": "namespace", "name": "n", "tools": inside}, {"type": "web_search"}, "odd"]);
-    let facts = RenderedFacts::read(Wire::OpenAiResponses, &array.to_string()).unwrap();
+    let facts = RenderedFacts::read_array(Wire::OpenAiResponses, &array.to_string()).unwrap();
     assert_eq!((facts.entries, facts.tools.len(), facts.namespaces), (3, 200, vec![("n".to_owned(), 200)]));
     check(
         Wire::OpenAiResponses,
@@ -135,7 +135,7 @@ fn names_parameters_descriptions_and_strict_tools() {
 #[test]
 fn many_faults_are_counted() {
     let bad: Vec<Value> = (0..50).map(|n| function(&format!("t.{n}"))).collect();
-    let facts = RenderedFacts::read(Wire::OpenAiChat, &json!(bad).to_string()).unwrap();
+    let facts = RenderedFacts::read_array(Wire::OpenAiChat, &json!(bad).to_string()).unwrap();
     let said = Limits::of(Wire::OpenAiChat, None).check(Wire::OpenAiChat, &facts);
     assert_eq!(said.len(), 21);
     assert!(said.last().unwrap().message.starts_with("30 more tools"), "{said:?}");
@@ -147,7 +147,7 @@ fn facts_are_read_from_every_array() {
     for wire in Wire::ALL {
         for arm in arms(wire) {
             let engine = excel(arm);
-            let facts = RenderedFacts::read(wire, engine.talk_on(wire).tools().json()).unwrap();
+            let facts = RenderedFacts::read_array(wire, engine.talk_on(wire).tools().json()).unwrap();
             let presentation = &*engine.presentation(arm);
             let plan =
                 presentation.plan(engine.catalog(), engine.assignment(), &toolfold::profile::Expanded::default());

@@ -4,7 +4,7 @@ use crate::object::string_length;
 
 /// Removes comments and trailing commas. Line breaks stay, so the positions of errors are right.
 #[must_use]
-pub fn plain(text: &str) -> String {
+pub fn strip_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     // The position of a comma that only white space has followed.
@@ -57,7 +57,7 @@ mod tests {
             ("// all", ""),
             ("/* never ends", ""),
         ] {
-            assert_eq!(plain(text), expected, "{text}");
+            assert_eq!(strip_comments(text), expected, "{text}");
         }
     }
 }

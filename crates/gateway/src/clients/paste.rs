@@ -17,18 +17,18 @@ pub fn servers(servers: &[Listed]) -> String {
         let mut entry = match how {
             How::Stdio { command, args, env, cwd } => {
                 let mut entry = json!({"command": command});
-                put(&mut entry, "args", (!args.is_empty()).then(|| json!(args)));
-                put(&mut entry, "env", (!env.is_empty()).then(|| json!(env)));
-                put(&mut entry, "cwd", cwd.as_ref().map(|cwd| json!(cwd)));
+                insert_some(&mut entry, "args", (!args.is_empty()).then(|| json!(args)));
+                insert_some(&mut entry, "env", (!env.is_empty()).then(|| json!(env)));
+                insert_some(&mut entry, "cwd", cwd.as_ref().map(|cwd| json!(cwd)));
                 entry
             }
             How::Http { url, headers } => {
                 let mut entry = json!({"type": "http", "url": url});
-                put(&mut entry, "headers", (!headers.is_empty()).then(|| json!(headers)));
+                insert_some(&mut entry, "headers", (!headers.is_empty()).then(|| json!(headers)));
                 entry
             }
         };
-        put(&mut entry, "disabled", (!enabled).then_some(Value::Bool(true)));
+        insert_some(&mut entry, "disabled", (!enabled).then_some(Value::Bool(true)));
         list.insert(name.clone(), entry);
     }
     pretty(&json!({"mcpServers": list}))
@@ -37,7 +37,8 @@ pub fn servers(servers: &[Listed]) -> String {
 /// The gateway's configuration for that list.
 #[must_use]
 pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed]) -> String {
-    let mut out = format!("[gateway]\nservers = {}\nclient = {}\n", quoted(servers_file), quoted(&client.name));
+    let mut out =
+        format!("[gateway]\nservers = {}\nclient = {}\n", toml_string(servers_file), toml_string(&client.name));
     for Listed { name, include, exclude, start_ms, call_ms, .. } in servers {
         let mut lines = String::new();
         for (key, globs) in [("include", include), ("exclude", exclude)] {
@@ -51,7 +52,7 @@ pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed])
             }
         }
         if !lines.is_empty() {
-            out.push_str(&format!("\n[gateway.server.{}]\n{lines}", quoted(name)));
+            out.push_str(&format!("\n[gateway.server.{}]\n{lines}", toml_string(name)));
         }
     }
     out + "\n# To check calls, write a policy with `toolfold policy new`, then\n# [policy]\n# file = \"policy.toml\"\n"
@@ -74,7 +75,7 @@ pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[St
         EntryForm::Plain => json!({"command": program, "args": args}),
     };
     let key = if client.config.entry == EntryForm::Opencode { "environment" } else { "env" };
-    put(&mut entry, key, (!env.is_empty()).then_some(Value::Object(env)));
+    insert_some(&mut entry, key, (!env.is_empty()).then_some(Value::Object(env)));
     let mut list = Map::new();
     list.insert(client.config.list.clone(), json!({NAME: entry}));
     pretty(&Value::Object(list))
@@ -82,7 +83,7 @@ pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[St
 
 /// Codex only passes the variables that are listed here.
 fn toml_block(program: &str, args: &[String], variables: &[String]) -> String {
-    let mut out = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = {}\n", quoted(program), quoted_list(args));
+    let mut out = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = {}\n", toml_string(program), quoted_list(args));
     if !variables.is_empty() {
         out.push_str(&format!("env_vars = {}\n", quoted_list(variables)));
     }
@@ -91,10 +92,10 @@ fn toml_block(program: &str, args: &[String], variables: &[String]) -> String {
 
 /// A TOML array of strings.
 fn quoted_list(texts: &[String]) -> String {
-    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+    format!("[{}]", texts.iter().map(|text| toml_string(text)).collect::<Vec<_>>().join(", "))
 }
 
-fn put(entry: &mut Value, key: &str, value: Option<Value>) {
+fn insert_some(entry: &mut Value, key: &str, value: Option<Value>) {
     if let (Some(entry), Some(value)) = (entry.as_object_mut(), value) {
         entry.insert(key.to_owned(), value);
     }
@@ -105,6 +106,6 @@ fn pretty(value: &Value) -> String {
 }
 
 /// A TOML string: like a JSON string, with U+007F escaped too.
-fn quoted(text: &str) -> String {
+fn toml_string(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

@@ -51,7 +51,7 @@ pub enum How {
 
 /// Reads a client's configuration. `project` is the directory of the project whose servers are read
 /// from a file with the servers of several projects.
-pub fn read(client: &McpClient, text: &str, file: &str, project: Option<&str>) -> Loaded<Vec<Listed>> {
+pub fn read_client_file(client: &McpClient, text: &str, file: &str, project: Option<&str>) -> Loaded<Vec<Listed>> {
     let mut reader = Reader { client, file, diagnostics: Vec::new() };
     let value = reader.root(text).map(|root| reader.servers(&root, project)).unwrap_or_default();
     Loaded { value, diagnostics: reader.diagnostics }
@@ -64,7 +64,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn error(&mut self, message: String, help: &str) {
+    fn push_error(&mut self, message: String, help: &str) {
         self.diagnostics.push(Diagnostic::error("bad-client-file", Place::file(self.file), message).help(help));
     }
 
@@ -77,12 +77,12 @@ impl Reader<'_> {
         let read = match self.client.config.format {
             FileForm::Toml => toml::from_str(text).map_err(|why: toml::de::Error| why.message().to_owned()),
             FileForm::Json | FileForm::Jsonc => {
-                serde_json::from_str(&jsonc::plain(text)).map_err(|why| why.to_string())
+                serde_json::from_str(&jsonc::strip_comments(text)).map_err(|why| why.to_string())
             }
         };
         read.map_err(|why| {
             let form = if self.client.config.format == FileForm::Toml { "TOML" } else { "JSON" };
-            self.error(
+            self.push_error(
                 format!("is not valid {form}: {why}"),
                 "check that --client and --from name the client and its file",
             );
@@ -104,7 +104,7 @@ impl Reader<'_> {
         }
         if found.is_none() && of_project.is_none() {
             let message = format!("has no `{list}`, the key of {}'s servers", self.client.title);
-            self.error(message, "set the file with --from, or its client with --client");
+            self.push_error(message, "set the file with --from, or its client with --client");
         }
         all.into_iter().filter_map(|(name, entry)| self.server(name, entry)).collect()
     }

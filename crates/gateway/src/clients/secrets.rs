@@ -73,7 +73,7 @@ pub fn moved(servers: &mut [Listed]) -> Vec<Variable> {
                 let moved = names.given.contains_key(&variable);
                 let known = all.entry(variable.clone());
                 let known = known.or_insert_with(|| Variable { name: variable, moved, used: Vec::new() });
-                known.used.push(format!("{name}: {}", place.said(key)));
+                known.used.push(format!("{name}: {}", place.key_path(key)));
             }
         });
     }
@@ -114,7 +114,7 @@ enum Spot {
 }
 
 impl Spot {
-    fn said(self, key: &str) -> String {
+    fn key_path(self, key: &str) -> String {
         match self {
             Self::Command => "command".to_owned(),
             Self::Arg => "args".to_owned(),
@@ -163,7 +163,7 @@ struct Names {
 
 impl Names {
     /// The variable for a value.
-    fn of(&mut self, wanted: &str, server: &str, value: &str) -> String {
+    fn variable_for(&mut self, wanted: &str, server: &str, value: &str) -> String {
         let wanted = variable(wanted);
         let longer = format!("{}_{wanted}", variable(server));
         let numbered = (2..).map(|n| format!("{longer}_{n}"));
@@ -181,7 +181,7 @@ impl Names {
 
     /// The reference to the variable for a value.
     fn put(&mut self, wanted: &str, server: &str, value: &str) -> String {
-        format!("${{{}}}", self.of(wanted, server, value))
+        format!("${{{}}}", self.variable_for(wanted, server, value))
     }
 
     /// The same, with the server's name in the variable's.

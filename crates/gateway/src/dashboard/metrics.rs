@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use super::state::{KINDS, State};
 
 /// All metrics. Writing to a string cannot fail.
-pub(super) fn text(state: &State, pending: Option<usize>) -> String {
+pub(super) fn metrics_text(state: &State, pending: Option<usize>) -> String {
     let mut out = Metrics(String::new());
     out.one("build_info", "gauge", "The running version.", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     out.one("conversations_total", "counter", "Conversations since the start of the gateway.", &[], {
         state.totals.conversations
     });
     out.one("conversations_open", "gauge", "Open conversations.", &[], state.totals.open);
-    out.head("calls_total", "counter", "Calls that servers answered, by policy verdict and outcome.");
+    out.write_head("calls_total", "counter", "Calls that servers answered, by policy verdict and outcome.");
     for ((server, tool), own) in &state.tools {
         for ((verdict, ok), calls) in &own.calls {
             let outcome = if *ok { "ok" } else { "error" };
@@ -20,7 +20,7 @@ pub(super) fn text(state: &State, pending: Option<usize>) -> String {
             out.sample("calls_total", &labels, *calls);
         }
     }
-    out.head("call_duration_seconds", "histogram", "Time that servers took to answer calls.");
+    out.write_head("call_duration_seconds", "histogram", "Time that servers took to answer calls.");
     for ((server, tool), own) in &state.tools {
         let (of_server, of_tool) = (("server", server.as_str()), ("tool", tool.as_str()));
         let of = [of_server, of_tool];
@@ -37,7 +37,7 @@ pub(super) fn text(state: &State, pending: Option<usize>) -> String {
     out.one("expansions_total", "counter", "Calls of expand_tools.", &[], count(&["expanded"]));
     out.one("repairs_total", "counter", "Calls answered with an explanation of their errors.", &[], count(&repairs));
     out.one("refusals_total", "counter", "Calls that policy denied.", &[], count(&["refused"]));
-    out.head("answers_total", "counter", "Calls that the gateway answered itself, by kind.");
+    out.write_head("answers_total", "counter", "Calls that the gateway answered itself, by kind.");
     for kind in KINDS {
         out.sample("answers_total", &[("kind", kind)], count(&[kind]));
     }
@@ -45,17 +45,21 @@ pub(super) fn text(state: &State, pending: Option<usize>) -> String {
     if let Some(pending) = pending {
         out.one("approvals_pending", "gauge", "Unanswered approvals in the store.", &[], pending);
     }
-    out.head("server_up", "gauge", "Whether the server is up in all conversations that use it.");
+    out.write_head("server_up", "gauge", "Whether the server is up in all conversations that use it.");
     for (server, own) in &state.servers {
         if let Some(up) = own.is_up() {
             out.sample("server_up", &[("server", server)], u8::from(up));
         }
     }
-    out.head("server_failures_total", "counter", "Number of times that the server ended or could not be started.");
+    out.write_head(
+        "server_failures_total",
+        "counter",
+        "Number of times that the server ended or could not be started.",
+    );
     for (server, own) in &state.servers {
         out.sample("server_failures_total", &[("server", server)], own.failures);
     }
-    out.head("server_restarts_total", "counter", "Number of times that the server was restarted.");
+    out.write_head("server_restarts_total", "counter", "Number of times that the server was restarted.");
     for (server, own) in &state.servers {
         out.sample("server_restarts_total", &[("server", server)], own.restarts);
     }
@@ -65,7 +69,7 @@ pub(super) fn text(state: &State, pending: Option<usize>) -> String {
 struct Metrics(String);
 
 impl Metrics {
-    fn head(&mut self, name: &str, kind: &str, help: &str) {
+    fn write_head(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP toolfold_gateway_{name} {help}\n# TYPE toolfold_gateway_{name} {kind}");
     }
 
@@ -76,7 +80,7 @@ impl Metrics {
     }
 
     fn one(&mut self, name: &str, kind: &str, help: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
-        self.head(name, kind, help);
+        self.write_head(name, kind, help);
         self.sample(name, labels, value);
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::capture::digest;
+use crate::capture::digest_of_texts;
 use crate::seal::Seal;
 use crate::settings::ServerSettings;
 use crate::state::{StateError, StateKey, StateStore, Written};
@@ -40,7 +40,7 @@ struct Lists {
 }
 
 impl Lists {
-    fn of(&self, kind: Kind) -> &Option<Arc<BTreeSet<String>>> {
+    fn of_kind(&self, kind: Kind) -> &Option<Arc<BTreeSet<String>>> {
         match kind {
             Kind::Tools => &self.tools,
             Kind::Prompts => &self.prompts,
@@ -48,7 +48,7 @@ impl Lists {
     }
 
     /// Adds names. Returns whether something changed.
-    fn add<'n>(&mut self, kind: Kind, names: impl Iterator<Item = &'n String>) -> bool {
+    fn add_names<'n>(&mut self, kind: Kind, names: impl Iterator<Item = &'n String>) -> bool {
         let list = match kind {
             Kind::Tools => &mut self.tools,
             Kind::Prompts => &mut self.prompts,
@@ -106,19 +106,19 @@ impl ListedNames {
         Ok(own)
     }
 
-    fn all(&self) -> MutexGuard<'_, All> {
+    fn lock_all(&self) -> MutexGuard<'_, All> {
         // A panic leaves the value valid, since names are added one by one.
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The names of a kind that a server has listed so far; `None` before its first list.
-    pub(crate) fn of(&self, kind: Kind, server: &ServerSettings) -> Option<Arc<BTreeSet<String>>> {
-        self.all().get(&place(server)).and_then(|lists| lists.of(kind).clone())
+    pub(crate) fn names_of_kind(&self, kind: Kind, server: &ServerSettings) -> Option<Arc<BTreeSet<String>>> {
+        self.lock_all().get(&server_digest(server)).and_then(|lists| lists.of_kind(kind).clone())
     }
 
     /// Adds the names of a server's list.
-    pub(crate) fn add(self: &Arc<Self>, kind: Kind, server: &ServerSettings, names: &[String]) {
-        if !self.all().entry(place(server)).or_default().add(kind, names.iter()) {
+    pub(crate) fn remember_names(self: &Arc<Self>, kind: Kind, server: &ServerSettings, names: &[String]) {
+        if !self.lock_all().entry(server_digest(server)).or_default().add_names(kind, names.iter()) {
             return;
         }
         let Some(stored) = &self.stored else { return };
@@ -126,7 +126,7 @@ impl ListedNames {
         // Without a runtime the gateway is shutting down, and writes the rest itself.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let own = self.clone();
-            runtime.spawn(async move { own.write().await });
+            runtime.spawn(async move { own.write_to_store().await });
         }
     }
 
@@ -138,27 +138,27 @@ impl ListedNames {
         let Some(stored) = &self.stored else { return Ok(()) };
         let mut version = stored.version.lock().await;
         if stored.store.version(&stored.key).await? > *version {
-            *version = self.read(stored).await?;
+            *version = self.read_from_store(stored).await?;
         }
         Ok(())
     }
 
     /// Writes new names. After an error, they stay in memory.
-    pub(crate) async fn write(&self) {
+    pub(crate) async fn write_to_store(&self) {
         let Some(stored) = &self.stored else { return };
         let mut version = stored.version.lock().await;
         if !stored.is_behind.swap(false, Ordering::AcqRel) {
             return;
         }
         for _ in 0..TRIES {
-            let text = serde_json::to_vec(&*self.all()).unwrap_or_default();
-            let Some(value) = stored.seal.hide(&stored.place(), &text) else { return };
-            let failed = match stored.store.write(&stored.key, *version, value, LIFE_MS).await {
+            let text = serde_json::to_vec(&*self.lock_all()).unwrap_or_default();
+            let Some(value) = stored.seal.hide(&stored.seal_context(), &text) else { return };
+            let failed = match stored.store.write_state(&stored.key, *version, value, LIFE_MS).await {
                 Ok(Written::Now(now)) => {
                     *version = now;
                     return;
                 }
-                Ok(Written::Changed(_)) => match self.read(stored).await {
+                Ok(Written::Changed(_)) => match self.read_from_store(stored).await {
                     Ok(now) => {
                         *version = now;
                         continue;
@@ -177,17 +177,17 @@ impl ListedNames {
     }
 
     /// Adds the names in the store. Returns their version.
-    async fn read(&self, stored: &Stored) -> Result<u64, StateError> {
-        let Some(kept) = stored.store.read(&stored.key).await? else { return Ok(0) };
-        let text = stored.seal.show(&stored.place(), &kept.value);
+    async fn read_from_store(&self, stored: &Stored) -> Result<u64, StateError> {
+        let Some(kept) = stored.store.read_state(&stored.key).await? else { return Ok(0) };
+        let text = stored.seal.show(&stored.seal_context(), &kept.value);
         match text.and_then(|text| serde_json::from_slice::<All>(&text).ok()) {
             Some(others) => {
-                let mut all = self.all();
+                let mut all = self.lock_all();
                 for (server, lists) in others {
                     let own = all.entry(server).or_default();
                     for kind in [Kind::Tools, Kind::Prompts] {
-                        if let Some(names) = lists.of(kind) {
-                            own.add(kind, names.iter());
+                        if let Some(names) = lists.of_kind(kind) {
+                            own.add_names(kind, names.iter());
                         }
                     }
                 }
@@ -199,12 +199,12 @@ impl ListedNames {
 }
 
 impl Stored {
-    fn place(&self) -> [&str; 2] {
+    fn seal_context(&self) -> [&str; 2] {
         ["listed names", &self.key.tenant]
     }
 }
 
 /// The key of a server's names.
-fn place(server: &ServerSettings) -> String {
-    digest(&[&server.name, &server.identity])
+fn server_digest(server: &ServerSettings) -> String {
+    digest_of_texts(&[&server.name, &server.identity])
 }

@@ -101,7 +101,7 @@ pub fn experiment(conversations: &[LiveConversation], control: Option<&str>) -> 
         differences: Vec::new(),
         sentences: Vec::new(),
     };
-    result.judge();
+    result.judge_variants();
     Ok(result)
 }
 
@@ -148,7 +148,7 @@ fn share(conversations: &[&LiveConversation], counts: fn(&LiveConversation) -> (
 }
 
 impl Experiment {
-    fn judge(&mut self) {
+    fn judge_variants(&mut self) {
         let [control, treatment] = self.variants.as_slice() else {
             let names: Vec<&str> = self.variants.iter().map(|own| own.variant.as_str()).collect();
             self.sentences.push(match names.as_slice() {

@@ -22,7 +22,7 @@ pub enum LockError {
     #[error("unsupported version {0}; this toolfold reads versions up to {LOCK_VERSION}")]
     Newer(u64),
     /// It is not a lock.
-    #[error("{}not a lock: {why}", at(*.line))]
+    #[error("{}not a lock: {why}", line_prefix(*.line))]
     Unreadable {
         /// The line, counted from 1; 0 if unknown.
         line: usize,
@@ -52,7 +52,7 @@ impl LockError {
     }
 }
 
-fn at(line: usize) -> String {
+fn line_prefix(line: usize) -> String {
     if line == 0 { String::new() } else { format!("line {line}: ") }
 }
 
@@ -68,7 +68,7 @@ impl Lock {
     /// # Errors
     /// Returns a [`LockError`] for anything that is not a lock of a known version; nothing of it is
     /// used then.
-    pub fn parse(text: &str) -> Result<Self, LockError> {
+    pub fn from_toml(text: &str) -> Result<Self, LockError> {
         for (at, line) in text.lines().enumerate() {
             if ["<<<<<<<", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark)) {
                 return Err(LockError::Conflict(at + 1));
@@ -87,7 +87,7 @@ impl Lock {
             if let [a, b] = pair
                 && a.name == b.name
             {
-                return Err(wrong(format!("duplicate tool `{}`", short(&a.name))));
+                return Err(wrong(format!("duplicate tool `{}`", short_excerpt(&a.name))));
             }
         }
         let mut figures: Vec<usize> = lock.arms.values().map(|arm| arm.tokens).collect();
@@ -98,7 +98,7 @@ impl Lock {
             return Err(wrong(format!("{large} is not a number of tokens")));
         }
         if !lock.arms.contains_key(&lock.arm) {
-            return Err(wrong(format!("it has no total for its arm `{}`", short(&lock.arm))));
+            return Err(wrong(format!("it has no total for its arm `{}`", short_excerpt(&lock.arm))));
         }
         Ok(lock)
     }
@@ -108,7 +108,7 @@ impl Lock {
 fn unreadable(text: &str, why: &toml::de::Error) -> LockError {
     let before = why.span().and_then(|span| text.get(..span.start));
     let line = before.map_or(0, |before| before.matches('\n').count() + 1);
-    LockError::Unreadable { line, why: short(why.message()) }
+    LockError::Unreadable { line, why: short_excerpt(why.message()) }
 }
 
 /// The error of a text that parses but is not a lock.
@@ -117,7 +117,7 @@ fn wrong(why: String) -> LockError {
 }
 
 /// A text of the file, shortened for a message.
-fn short(text: &str) -> String {
+fn short_excerpt(text: &str) -> String {
     let text: String = text.chars().take(200).collect();
     visible(&text.replace('\n', "; ")).into_owned()
 }

@@ -9,7 +9,7 @@ impl Page {
     /// The page of a report: recommendation, arms with their sessions, tools. The caller adds
     /// findings and how the page was created.
     #[must_use]
-    pub fn of(report: &Report, title: &str) -> Self {
+    pub fn of_report(report: &Report, title: &str) -> Self {
         let verdict = &report.verdict;
         let named = report.arms.contains_key(&verdict.arm);
         let mut arms = Vec::with_capacity(report.arms.len());
@@ -26,7 +26,7 @@ impl Page {
                 relative: own.session.relative_to_full,
                 extra: own.session.extra_requests,
                 breaks: own.session.cache_breaks,
-                requests: own.session.timeline.iter().map(request).collect(),
+                requests: own.session.timeline.iter().map(page_request).collect(),
                 warnings: own.session.warnings.clone(),
             });
         }
@@ -56,7 +56,7 @@ impl Page {
     }
 }
 
-fn request(own: &TimelineRequest) -> PageRequest {
+fn page_request(own: &TimelineRequest) -> PageRequest {
     PageRequest {
         cached: own.cached,
         written: own.written,

@@ -106,7 +106,7 @@ fn arm_row(arm: &PageArm, most: usize, window: bool) -> String {
 }
 
 /// The table of tools: the most expensive ones; the script shows the others.
-pub(super) fn tools(page: &Page) -> String {
+pub(super) fn tools_table(page: &Page) -> String {
     let mut out = String::from(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Tools\"><table id=\"tool-table\"><caption>Marginal tokens of each tool at each detail</caption><thead><tr>\
          <th scope=\"col\">tool</th><th scope=\"col\">category</th><th scope=\"col\">tier</th>",

@@ -6,17 +6,17 @@ use toolfold::catalog::{Catalog, Tool};
 use toolfold::diagnostic::Severity;
 use toolfold::schema::{Types, dereferenced, properties, required};
 
-use super::found::{Found, below};
+use super::found::{Found, place_below};
 use super::rules::{
     ADDED, BOUNDS_NARROWED, DEFAULT_CHANGED, DESCRIPTION_CHANGED, ENUM_NARROWED, HINT_WEAKENED, NEWLY_REQUIRED,
     PARAMETER_REMOVED, REMOVED, TYPE_CHANGED,
 };
-use super::view::{listed, shown};
+use super::view::{first_names, short_line};
 
-pub(super) fn check(found: &mut Found<'_>, before: &Catalog, now: &Catalog) {
+pub(super) fn check_against(found: &mut Found<'_>, before: &Catalog, now: &Catalog) {
     found.begin_list();
     for old in before.iter().filter(|old| now.get(old.name().as_str()).is_none()) {
-        found.add(&REMOVED, "", format!("`{}` was removed", old.name()));
+        found.add_finding(&REMOVED, "", format!("`{}` was removed", old.name()));
     }
     for tool in now.iter() {
         match before.get(tool.name().as_str()) {
@@ -32,13 +32,13 @@ pub(super) fn check(found: &mut Found<'_>, before: &Catalog, now: &Catalog) {
 fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     found.begin_tool(new);
     if old.description() != new.description() {
-        found.add(&DESCRIPTION_CHANGED, "/description", format!("it was `{}`", shown(old.description())));
+        found.add_finding(&DESCRIPTION_CHANGED, "/description", format!("it was `{}`", short_line(old.description())));
     }
     let [was, is] = [old, new].map(|tool| tool.annotations().copied().unwrap_or_default());
     if was.read_only_hint == Some(true) && is.read_only_hint != Some(true)
         || was.destructive_hint == Some(false) && is.destructive_hint != Some(false)
     {
-        found.add(&HINT_WEAKENED, "/annotations", "it was marked read-only or non-destructive");
+        found.add_finding(&HINT_WEAKENED, "/annotations", "it was marked read-only or non-destructive");
     }
     let (was, is) = (old.parameters(), new.parameters());
     if was == is {
@@ -48,7 +48,7 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     let (old_all, new_all) = (properties(was).unwrap_or(&none), properties(is).unwrap_or(&none));
     let closed = is.get("additionalProperties") == Some(&Value::Bool(false));
     for (name, node) in old_all {
-        let at = below("/parameters/properties", name);
+        let at = place_below("/parameters/properties", name);
         match new_all.get(name) {
             Some(other) => parameter(found, name, &at, (was, node), (is, other)),
             None => {
@@ -62,8 +62,8 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     let needed: Vec<&str> = required(was).collect();
     let newly: Vec<&str> = required(is).filter(|name| !needed.contains(name)).collect();
     if !newly.is_empty() {
-        let reason = format!("calls without {} were valid", listed(&newly));
-        found.add(&NEWLY_REQUIRED, "/parameters/required", reason);
+        let reason = format!("calls without {} were valid", first_names(&newly));
+        found.add_finding(&NEWLY_REQUIRED, "/parameters/required", reason);
     }
 }
 
@@ -84,7 +84,7 @@ fn parameter(
         (_, None) => Vec::new(),
     };
     if !lost.is_empty() {
-        found.add(&TYPE_CHANGED, at, format!("`{name}` no longer accepts {}", lost.join(" or ")));
+        found.add_finding(&TYPE_CHANGED, at, format!("`{name}` no longer accepts {}", lost.join(" or ")));
         return;
     }
     let (old, new) = (dereferenced(old_root, old), dereferenced(new_root, new));
@@ -93,11 +93,11 @@ fn parameter(
             let gone: Vec<String> = was.iter().filter(|value| !is.contains(value)).map(Value::to_string).collect();
             let gone: Vec<&str> = gone.iter().map(String::as_str).collect();
             if !gone.is_empty() {
-                found.add(&ENUM_NARROWED, at, format!("`{name}` no longer accepts {}", listed(&gone)));
+                found.add_finding(&ENUM_NARROWED, at, format!("`{name}` no longer accepts {}", first_names(&gone)));
             }
         }
         (_, Some(Value::Array(_))) => {
-            found.add(&ENUM_NARROWED, at, format!("`{name}` now only accepts listed values"));
+            found.add_finding(&ENUM_NARROWED, at, format!("`{name}` now only accepts listed values"));
         }
         _ => {}
     }
@@ -112,14 +112,17 @@ fn parameter(
         let [was, is] = [&old, &new].map(|map| map.get(key).and_then(Value::as_f64));
         if let Some(is) = is.filter(|is| was.is_none_or(|was| tighter(is, &was))) {
             let was = was.map_or("not set".to_owned(), |was| was.to_string());
-            found.add(&BOUNDS_NARROWED, at, format!("`{key}` of `{name}` is {is} and was {was}"));
+            found.add_finding(&BOUNDS_NARROWED, at, format!("`{key}` of `{name}` is {is} and was {was}"));
         }
     }
     if let (Some(was), Some(is)) = (old.get("default"), new.get("default"))
         && was != is
     {
-        let reason =
-            format!("the default of `{name}` is `{}` and was `{}`", shown(&is.to_string()), shown(&was.to_string()));
-        found.add(&DEFAULT_CHANGED, at, reason);
+        let reason = format!(
+            "the default of `{name}` is `{}` and was `{}`",
+            short_line(&is.to_string()),
+            short_line(&was.to_string())
+        );
+        found.add_finding(&DEFAULT_CHANGED, at, reason);
     }
 }

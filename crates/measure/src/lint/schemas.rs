@@ -10,15 +10,15 @@ use toolfold::schema::{Target, identifier, is_dynamic, reference, resolve};
 use super::fix::unescaped;
 use super::found::{Edit, Found};
 use super::rules::{INVALID, MISSING_REF, RECURSIVE, REMOTE_REF, UNUSED_DEFS};
-use super::view::{View, listed, shown};
+use super::view::{View, first_names, short_line};
 
-pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
+pub(super) fn check_schema(found: &mut Found<'_>, view: &View<'_>) {
     let broken = references(found, view);
     if !broken
         && found.wants(&INVALID)
         && let Err(why) = Validator::compile(view.schema)
     {
-        found.add(&INVALID, "/parameters", shown_whole(&why.to_string()));
+        found.add_finding(&INVALID, "/parameters", shown_whole(&why.to_string()));
     }
     unused(found, view);
 }
@@ -38,12 +38,12 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
     let mut broken = false;
     let based = view.nodes.iter().any(|node| node.at != "/parameters" && node.map.contains_key("$id"));
     for node in &view.nodes {
-        let Some(target) = node.text("$ref") else { continue };
-        let at = node.place("$ref");
+        let Some(target) = node.string_keyword("$ref") else { continue };
+        let at = node.keyword_place("$ref");
         let around = format!("/parameters{}", target.strip_prefix('#').unwrap_or("?"));
         let inside = node.at.strip_prefix(around.as_str());
         if inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) && circles.insert(target) {
-            found.add(&RECURSIVE, &at, format!("`{}` refers to a schema that contains it", shown(target)));
+            found.add_finding(&RECURSIVE, &at, format!("`{}` refers to a schema that contains it", short_line(target)));
         }
         if !seen.insert(target) {
             continue;
@@ -54,11 +54,11 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
             _ if based => {}
             Target::Remote => {
                 broken = true;
-                found.add(&REMOTE_REF, &at, format!("`{}` refers to another document", shown(target)));
+                found.add_finding(&REMOTE_REF, &at, format!("`{}` refers to another document", short_line(target)));
             }
             Target::Missing => {
                 broken = true;
-                found.add(&MISSING_REF, &at, format!("`{}` has no target", shown(target)));
+                found.add_finding(&MISSING_REF, &at, format!("`{}` has no target", short_line(target)));
             }
         }
     }
@@ -90,7 +90,7 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
         // used.
         let mut edges: Vec<(Option<String>, String)> = Vec::new();
         for node in &view.nodes {
-            if let Some(to) = node.text("$ref").and_then(|target| name_after(&target_prefix, target)) {
+            if let Some(to) = node.string_keyword("$ref").and_then(|target| name_after(&target_prefix, target)) {
                 edges.push((name_after(&place_prefix, &node.at), to.replace("%24", "$")));
             }
         }
@@ -114,10 +114,10 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
         let edits = if unused.len() == all.len() {
             vec![Edit::Remove(at.clone())]
         } else {
-            unused.iter().map(|name| Edit::Remove(super::found::below(&at, name))).collect()
+            unused.iter().map(|name| Edit::Remove(super::found::place_below(&at, name))).collect()
         };
         let are = if unused.len() == 1 { "is" } else { "are" };
-        if let Some(one) = found.add(&UNUSED_DEFS, &at, format!("{} {are} unused", listed(&unused))) {
+        if let Some(one) = found.add_finding(&UNUSED_DEFS, &at, format!("{} {are} unused", first_names(&unused))) {
             one.fixed_by(edits);
         }
     }

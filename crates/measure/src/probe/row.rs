@@ -4,7 +4,7 @@ use serde::Serialize;
 use toolfold::wire::{Capabilities, Support, Wire};
 
 use super::{Case, ProbeError};
-use crate::suggest::quoted;
+use crate::suggest::toml_string;
 
 /// The minimum number of repeats for a conclusion.
 const ENOUGH: usize = 3;
@@ -65,7 +65,7 @@ impl CaseResult {
     }
 }
 
-fn word(support: Support) -> &'static str {
+fn support_word(support: Support) -> &'static str {
     match support {
         Support::Yes => "yes",
         Support::No => "no",
@@ -89,19 +89,19 @@ pub fn capability_row(wire: Wire, model: &str, date: &str, results: &[CaseResult
         out.push_str(&toolfold::diagnostic::visible(&line.replace(char::is_control, " ")));
         out.push('\n');
     }
-    out.push_str(&format!("[[capability]]\nwire = {}\nmodel = {}\n", quoted(wire.name()), quoted(model)));
+    out.push_str(&format!("[[capability]]\nwire = {}\nmodel = {}\n", toml_string(wire.name()), toml_string(model)));
     for (key, case) in [("native", Case::Native), ("in_result", Case::Stub), ("bridge", Case::CallTool)] {
         // Cases that were not tested are left to other rows.
         if let Some(own) = results.iter().find(|own| own.case == case.name()) {
-            out.push_str(&format!("{key} = \"{}\"\n", word(own.support())));
+            out.push_str(&format!("{key} = \"{}\"\n", support_word(own.support())));
         }
     }
     let counts: Vec<String> = results.iter().map(CaseResult::counts).collect();
-    out.push_str(&format!("source = {}\n", quoted(&format!("toolfold probe: {}", counts.join(", ")))));
-    out.push_str(&format!("date = {}\n", quoted(date)));
+    out.push_str(&format!("source = {}\n", toml_string(&format!("toolfold probe: {}", counts.join(", ")))));
+    out.push_str(&format!("date = {}\n", toml_string(date)));
     if let Some(own) = results.iter().find(|own| own.case == Case::Undeclared.name()) {
         let note = format!("uses a schema from a result for undeclared tools: {}", own.verdict());
-        out.push_str(&format!("note = {}\n", quoted(&note)));
+        out.push_str(&format!("note = {}\n", toml_string(&note)));
     }
     Capabilities::parse(&out, "probe").into_result().map(|_| out).map_err(ProbeError::new)
 }

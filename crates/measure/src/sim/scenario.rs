@@ -193,17 +193,17 @@ impl Scenario {
     ///
     /// # Errors
     /// Returns a [`ScenarioError`] that names the line or the key.
-    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
+    pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
         let scenario: Self = toml::from_str(text).map_err(|why| {
             let at = why.span().map_or(0, |span| span.start).min(text.len());
             let line = text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
             ScenarioError::Toml { line, why: why.message().replace('\n', " ") }
         })?;
-        scenario.check()?;
+        scenario.check_ranges()?;
         Ok(scenario)
     }
 
-    fn check(&self) -> Result<(), ScenarioError> {
+    fn check_ranges(&self) -> Result<(), ScenarioError> {
         within("requests", self.requests, 1, MAX_REQUESTS)?;
         within("expansions", self.expansions.unwrap_or_default(), 0, MAX_REQUESTS)?;
         let tokens = [
@@ -254,7 +254,7 @@ impl Scenario {
         self.session_of(
             &|name| {
                 let at = catalog.position(name);
-                at.ok_or_else(|| unknown("tool", name, catalog.names().map(toolfold::name::ToolName::as_str)))
+                at.ok_or_else(|| unknown_name("tool", name, catalog.names().map(toolfold::name::ToolName::as_str)))
             },
             &|name| members(engine, name),
         )
@@ -316,9 +316,10 @@ impl Scenario {
             next += count;
         }
         let names: Vec<String> = (1..=members.len()).map(|at| at.to_string()).collect();
-        let session = self.session_of(&|name| Err(unknown("tool", name, [].into_iter())), &|name| {
+        let session = self.session_of(&|name| Err(unknown_name("tool", name, [].into_iter())), &|name| {
             let own = names.iter().zip(&members).find(|(own, _)| *own == name);
-            own.map(|(_, own)| own.clone()).ok_or_else(|| unknown("category", name, names.iter().map(String::as_str)))
+            own.map(|(_, own)| own.clone())
+                .ok_or_else(|| unknown_name("category", name, names.iter().map(String::as_str)))
         })?;
         let arms = [Arm::Full, Arm::Seed, Arm::Stable, Arm::Native];
         Ok(Some((session, arms.into_iter().map(|arm| self.sized_arm(arm, sizes, &members)).collect())))
@@ -374,13 +375,13 @@ fn within(key: &'static str, value: usize, least: usize, most: usize) -> Result<
 fn members(engine: &Engine, name: &str) -> Result<Vec<usize>, ScenarioError> {
     let assignment = engine.assignment();
     if assignment.categories().all(|(own, _)| own.as_str() != name) {
-        return Err(unknown("category", name, assignment.categories().map(|(own, _)| own.as_str())));
+        return Err(unknown_name("category", name, assignment.categories().map(|(own, _)| own.as_str())));
     }
     let own = assignment.iter().enumerate().filter(|(_, own)| own.category.as_str() == name);
     Ok(own.map(|(at, _)| at).collect())
 }
 
-fn unknown<'n>(kind: &'static str, name: &str, names: impl Iterator<Item = &'n str>) -> ScenarioError {
+fn unknown_name<'n>(kind: &'static str, name: &str, names: impl Iterator<Item = &'n str>) -> ScenarioError {
     let near = nearest(name, names, 1).first().map(|near| (*near).to_owned());
     let name = toolfold::diagnostic::visible(&name.chars().take(80).collect::<String>()).into_owned();
     ScenarioError::Unknown { kind, name, nearest: near }

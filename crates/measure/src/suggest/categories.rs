@@ -119,7 +119,7 @@ impl Opened<'_> {
 
     /// The cost of an expansion without the schemas, in thousandths of a token: a request that
     /// reads the context.
-    fn request(&self) -> f64 {
+    fn request_cost(&self) -> f64 {
         let options = self.options;
         let prefix = self.shown.sizes.first_turn + options.system_tokens + options.step_tokens * USUAL_STEPS;
         f64::from(options.rules.read) * prefix as f64 + LOOKUP_OUTPUT as f64 * f64::from(options.output)
@@ -130,7 +130,7 @@ impl Opened<'_> {
         f64::from(self.options.rules.write) + f64::from(self.options.rules.read) * USUAL_STEPS as f64
     }
 
-    fn whole(&self, tools: impl Iterator<Item = usize>) -> f64 {
+    fn full_tokens(&self, tools: impl Iterator<Item = usize>) -> f64 {
         tools.filter_map(|tool| self.shown.forms.get(tool)).map(|form| form.whole).sum::<usize>() as f64
     }
 }
@@ -157,7 +157,7 @@ pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> O
                 open.range(one + 1..).for_each(|two| *together.entry((*one, *two)).or_default() += 1);
             }
         }
-        let whole: Vec<f64> = categories.values().map(|own| opened.whole(folded(own, &core))).collect();
+        let whole: Vec<f64> = categories.values().map(|own| opened.full_tokens(folded(own, &core))).collect();
         let mut best: Option<(f64, (usize, usize), (String, DraftCategory))> = None;
         for ((one, two), both) in &together {
             let [(alone_one, whole_one), (alone_two, whole_two)] = [one, two].map(|place| {
@@ -165,7 +165,7 @@ pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> O
                 (only as f64, whole.get(*place).copied().unwrap_or_default())
             });
             let more = alone_one * whole_two + alone_two * whole_one;
-            let gain = *both as f64 * opened.request() - opened.kept() * more;
+            let gain = *both as f64 * opened.request_cost() - opened.kept() * more;
             if *both < MIN_TOGETHER || gain <= 0.0 || best.as_ref().is_some_and(|(most, ..)| *most > gain) {
                 continue;
             }
@@ -211,10 +211,11 @@ pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -
         // (Good and Turing); the split must pay even at one standard error more.
         let once = rest.iter().filter(|tool| uses.get(tool) == Some(&1)).count() as f64;
         let once = once + (once + 1.0).sqrt();
-        let whole = opened.whole(rare.iter().copied());
-        let gain = openings * whole * opened.kept() - once * (opened.request() + whole * opened.kept());
+        let whole = opened.full_tokens(rare.iter().copied());
+        let gain = openings * whole * opened.kept() - once * (opened.request_cost() + whole * opened.kept());
         let rare_name = format!("{name}_{RARELY}");
-        let sound = CategoryName::new(&rare_name).is_ok() && !draft.categories.contains_key(&rare_name) && plain(name);
+        let sound =
+            CategoryName::new(&rare_name).is_ok() && !draft.categories.contains_key(&rare_name) && is_divisible(name);
         if gain <= 0.0 || rare.len() < MIN_APART || rest.len() < MIN_APART || !sound {
             categories.insert(name.clone(), own.clone());
             continue;
@@ -247,7 +248,7 @@ fn joined(
 ) -> Option<(String, DraftCategory)> {
     let (first, one) = categories.get_index(one)?;
     let (second, two) = categories.get_index(two)?;
-    if !plain(first) || !plain(second) {
+    if !is_divisible(first) || !is_divisible(second) {
         return None;
     }
     let (ones, twos) = (names(catalog, one, core), names(catalog, two, core));
@@ -274,7 +275,7 @@ fn names(catalog: &Catalog, category: &DraftCategory, core: &BTreeSet<usize>) ->
 
 /// Whether a category can be merged by name or split: a name with three subjects is unreadable, and
 /// the rest of a server is not a subject.
-fn plain(name: &str) -> bool {
+fn is_divisible(name: &str) -> bool {
     !name.contains("_and_") && !name.ends_with("_misc") && !name.ends_with(RARELY) && name != toolfold::profile::OTHER
 }
 

@@ -36,7 +36,7 @@ struct ToolNeeds {
 pub(super) struct Needs(Vec<ToolNeeds>);
 
 impl Needs {
-    pub(super) fn of(catalog: &Catalog) -> Self {
+    pub(super) fn of_catalog(catalog: &Catalog) -> Self {
         let mut tools = Vec::with_capacity(catalog.len());
         for tool in catalog.iter() {
             let schema = tool.parameters();

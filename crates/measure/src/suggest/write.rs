@@ -76,16 +76,16 @@ impl Draft {
             if tools.is_empty() {
                 continue;
             }
-            let description = quoted(&own.description);
+            let description = toml_string(&own.description);
             let bare = category.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-            let name = if bare { category.clone() } else { quoted(category) };
+            let name = if bare { category.clone() } else { toml_string(category) };
             out.push_str(&format!("\n[category.{name}]\ndescription = {description}\ntools = [\n{tools}]\n"));
         }
         if !self.summaries.is_empty() {
             out.push_str("\n[summary]\n");
         }
         for (tool, summary) in &self.summaries {
-            out.push_str(&format!("{} = {}\n", quoted(tool), quoted(summary)));
+            out.push_str(&format!("{} = {}\n", toml_string(tool), toml_string(summary)));
         }
         out
     }
@@ -95,12 +95,12 @@ impl Draft {
 fn lines<'t>(catalog: &Catalog, tools: impl Iterator<Item = &'t usize>) -> String {
     let mut out = String::new();
     for tool in tools.filter_map(|at| catalog.at(*at)) {
-        out.push_str(&format!("  {},\n", quoted(tool.name().as_str())));
+        out.push_str(&format!("  {},\n", toml_string(tool.name().as_str())));
     }
     out
 }
 
 /// A basic TOML string, which has the same escapes as JSON.
-pub(crate) fn quoted(text: &str) -> String {
+pub(crate) fn toml_string(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, Uri, header};
 use sha2::{Digest, Sha256};
 
-use super::plain;
+use super::plain_text;
 use crate::settings::DEFAULT_TENANT;
 
 /// Checks requests. Default: loopback names, no foreign site, no token.
@@ -75,7 +75,7 @@ impl Guard {
     /// The response to send instead: 403 for a foreign Host or Origin (a page of another site that
     /// reached this machine by DNS rebinding), 401 without a valid token.
     #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
-    pub fn check(&self, headers: &HeaderMap) -> Result<Arc<str>, Response> {
+    pub fn check_headers(&self, headers: &HeaderMap) -> Result<Arc<str>, Response> {
         self.check_site(headers)?;
         self.check_token(headers)
     }
@@ -83,21 +83,21 @@ impl Guard {
     /// Checks that a request is for this gateway and does not come from a foreign site.
     ///
     /// # Errors
-    /// As for [`Guard::check`].
+    /// As for [`Guard::check_headers`].
     #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
     pub(super) fn check_site(&self, headers: &HeaderMap) -> Result<(), Response> {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let Some(host) = host.and_then(|host| host.parse::<http::uri::Authority>().ok()) else {
-            return Err(plain(StatusCode::BAD_REQUEST, "the Host header is missing or malformed"));
+            return Err(plain_text(StatusCode::BAD_REQUEST, "the Host header is missing or malformed"));
         };
         if !is_here(host.host()) && !self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host.host())) {
-            return Err(plain(StatusCode::FORBIDDEN, "unknown Host"));
+            return Err(plain_text(StatusCode::FORBIDDEN, "unknown Host"));
         }
         if let Some(origin) = headers.get(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
             let own = origin.parse::<Uri>().ok().is_some_and(|uri| uri.host().is_some_and(is_here));
             if !own && !self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
-                return Err(plain(StatusCode::FORBIDDEN, "this Origin is not allowed"));
+                return Err(plain_text(StatusCode::FORBIDDEN, "this Origin is not allowed"));
             }
         }
         Ok(())
@@ -139,7 +139,7 @@ mod tests {
         for (name, value) in given {
             headers.append(*name, HeaderValue::from_str(value).unwrap());
         }
-        guard.check(&headers).map_or_else(|response| response.status().as_u16(), |_| 200)
+        guard.check_headers(&headers).map_or_else(|response| response.status().as_u16(), |_| 200)
     }
 
     #[test]

@@ -12,11 +12,11 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::events::{self, Event};
-use super::sessions::ended;
-use super::{json, plain};
+use super::sessions::ended_marker;
+use super::{json, plain_text};
 use crate::client::{Client, Sink, ToHub};
 use crate::hub::{Begin, Hub};
-use crate::rpc::{Id, Message, Request, code, error};
+use crate::rpc::{Id, Message, Request, code, error_member};
 use crate::selection::Selection;
 use crate::settings::Settings;
 use crate::state::{Record, StateError, StateKey};
@@ -103,7 +103,7 @@ impl Streams {
 }
 
 impl State {
-    fn add(&mut self, of: Option<Id>, reader: mpsc::UnboundedSender<Event>) -> u64 {
+    fn add_stream(&mut self, of: Option<Id>, reader: mpsc::UnboundedSender<Event>) -> u64 {
         self.next += 1;
         let ended = self.all.iter().filter(|own| own.done).count();
         if ended > KEPT_STREAMS
@@ -158,7 +158,7 @@ impl Sink for Streams {
 
 impl Session {
     /// Starts a session with the settings of its selection.
-    pub(super) fn start(settings: Settings, id: String, selection: Selection, goes: Option<Goes>) -> Self {
+    pub(super) fn start_session(settings: Settings, id: String, selection: Selection, goes: Option<Goes>) -> Self {
         let streams = Arc::new(Streams::default());
         {
             let mut state = streams.state();
@@ -177,7 +177,7 @@ impl Session {
         Self { key, version, hub: Mutex::new(Some(hub)), task: Mutex::new(Some(task)), streams, selection }
     }
 
-    pub(super) fn key(&self) -> &StateKey {
+    pub(super) fn state_key(&self) -> &StateKey {
         &self.key
     }
 
@@ -188,10 +188,10 @@ impl Session {
         let kept = state.store.version(&self.key).await?;
         if kept <= known {
             // A session without stored state, or whose state is being written, is up to date.
-            return Ok(kept > 0 || known == 0 || !state.store.is_consumed(&ended(&self.key)).await?);
+            return Ok(kept > 0 || known == 0 || !state.store.is_consumed(&ended_marker(&self.key)).await?);
         }
-        let Some(kept) = state.store.read(&self.key).await? else { return Ok(true) };
-        if let Some(record) = Record::shown(&settings.seal, &self.key, &kept)
+        let Some(kept) = state.store.read_state(&self.key).await? else { return Ok(true) };
+        if let Some(record) = Record::open_sealed(&settings.seal, &self.key, &kept)
             && let Some(hub) = self.hub()
         {
             self.version.store(kept.version, Ordering::Release);
@@ -211,7 +211,7 @@ impl Session {
         if let Some(hub) = self.hub() {
             drop(hub.send(ToHub::Forget).await);
         }
-        self.end();
+        self.end_session();
     }
 
     fn hub(&self) -> Option<mpsc::Sender<ToHub>> {
@@ -235,8 +235,8 @@ impl Session {
     }
 
     /// Handles a request. A result that comes first is sent as JSON, not as a stream.
-    pub(super) async fn request(&self, request: Request) -> Response {
-        let ended = || plain(StatusCode::NOT_FOUND, "the session has ended");
+    pub(super) async fn answer_request(&self, request: Request) -> Response {
+        let ended = || plain_text(StatusCode::NOT_FOUND, "the session has ended");
         let Some(hub) = self.hub() else { return ended() };
         let (to, mut events) = mpsc::unbounded_channel();
         let number = {
@@ -244,10 +244,10 @@ impl Session {
             // The hub would reject it too, but on the stream of the request that has the id.
             if state.all.iter().any(|own| !own.done && own.of.as_ref() == Some(&request.id)) {
                 let why = format!("request id {} is already in use by an open request", request.id);
-                let refused = Err(error(code::INVALID_REQUEST, &why));
+                let refused = Err(error_member(code::INVALID_REQUEST, &why));
                 return json(StatusCode::OK, &Message::Response(request.id, refused));
             }
-            state.add(Some(request.id.clone()), to)
+            state.add_stream(Some(request.id.clone()), to)
         };
         if hub.send(ToHub::Message(self.client(), Message::Request(request))).await.is_err() {
             return ended();
@@ -258,7 +258,7 @@ impl Session {
             let lives = self.hub().is_some();
             return if lives { events::response(Vec::new(), events, ()) } else { ended() };
         };
-        let whole = Message::parse(&first.data).ok().filter(|message| matches!(message, Message::Response(..)));
+        let whole = Message::from_json(&first.data).ok().filter(|message| matches!(message, Message::Response(..)));
         match whole {
             Some(answer) => {
                 // No event was sent, so the client cannot resume the stream.
@@ -280,7 +280,7 @@ impl Session {
             .and_then(|(stream, event)| Some((stream.parse::<u64>().ok()?, event.parse::<u64>().ok()?)));
         if let Some((number, after)) = place {
             let Some(stream) = state.all.iter_mut().find(|own| own.number == number) else {
-                return plain(StatusCode::NOT_FOUND, "the stream is no longer stored");
+                return plain_text(StatusCode::NOT_FOUND, "the stream is no longer stored");
             };
             let missed = stream.kept.iter().filter(|(event, _)| *event > after);
             let missed =
@@ -295,7 +295,7 @@ impl Session {
             // The newest connection reads the stream.
             stream.reader = Some(to);
         } else {
-            state.add(None, to);
+            state.add_stream(None, to);
         }
         events::response(Vec::new(), events, ())
     }
@@ -308,7 +308,7 @@ impl Session {
     }
 
     /// Ends it and cancels running requests.
-    pub(super) fn end(&self) {
+    pub(super) fn end_session(&self) {
         drop(self.hub.lock().unwrap_or_else(PoisonError::into_inner).take());
         for stream in &mut self.streams.state().all {
             (stream.done, stream.reader) = (true, None);
@@ -325,6 +325,6 @@ impl Session {
         if let Some(task) = task {
             drop(task.await);
         }
-        self.end();
+        self.end_session();
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Challenge {
 
 impl Challenge {
     /// The challenge of a response: 401, or 403 with insufficient scopes.
-    pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
+    pub(crate) fn from_response(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         let said = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
         let params: Vec<(String, String)> = said.flat_map(bearer).collect();
         let [error, resource_metadata, scope] = ["error", "resource_metadata", "scope"]
@@ -121,7 +121,7 @@ mod tests {
     fn challenge(status: u16, header: &'static str) -> Option<Challenge> {
         let mut headers = HeaderMap::new();
         headers.insert(WWW_AUTHENTICATE, header.parse().unwrap());
-        Challenge::of(StatusCode::from_u16(status).unwrap(), &headers)
+        Challenge::from_response(StatusCode::from_u16(status).unwrap(), &headers)
     }
 
     #[test]

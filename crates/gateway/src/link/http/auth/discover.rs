@@ -62,7 +62,7 @@ pub(super) async fn discover(
             .map_err(|why| format!("the server has no metadata of a protected resource; {why}"))?;
         return Ok(Found { resource: canonical(server), scopes: Scopes::new(), issuer });
     };
-    if !covers(&resource.resource, server) {
+    if !resource_covers(&resource.resource, server) {
         let other = beginning(&resource.resource);
         return Err(format!("the server's metadata is for another resource, `{other}`; no token is requested"));
     }
@@ -133,7 +133,7 @@ fn well_known(name: &str, server: &Url) -> Vec<String> {
 }
 
 /// Whether a resource is the server, or a path of its host that contains the server.
-fn covers(resource: &str, server: &Url) -> bool {
+fn resource_covers(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else { return false };
     let (above, below) = (resource.path().trim_end_matches('/'), server.path());
     let is_within = below.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -162,7 +162,7 @@ mod tests {
         for good in
             ["https://a.test", "https://a.test/", "https://a.test/v1", "https://a.test/v1/mcp", "https://A.test:443/v1"]
         {
-            assert!(covers(good, &server), "{good}");
+            assert!(resource_covers(good, &server), "{good}");
         }
         for bad in [
             "https://b.test",
@@ -174,7 +174,7 @@ mod tests {
             "a.test",
             "",
         ] {
-            assert!(!covers(bad, &server), "{bad}");
+            assert!(!resource_covers(bad, &server), "{bad}");
         }
     }
 

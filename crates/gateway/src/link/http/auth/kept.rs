@@ -14,19 +14,19 @@ pub trait Vault: Send + Sync {
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be read.
-    fn read(&self) -> Result<Option<String>, GatewayError>;
+    fn read_login(&self) -> Result<Option<String>, GatewayError>;
 
     /// Replaces the stored text atomically. `None` removes it.
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be written.
-    fn write(&self, text: Option<&str>) -> Result<(), GatewayError>;
+    fn write_login(&self, text: Option<&str>) -> Result<(), GatewayError>;
 
     /// Locks the vault for all processes until the guard is dropped. May block.
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be locked.
-    fn lock(&self) -> Result<Box<dyn Send>, GatewayError>;
+    fn lock_login(&self) -> Result<Box<dyn Send>, GatewayError>;
 
     /// The current time, in milliseconds since 1970.
     fn now_ms(&self) -> i64;
@@ -105,7 +105,7 @@ impl StoredLogin {
     ///
     /// # Errors
     /// Why the login cannot be used. The message does not contain its content.
-    pub(super) fn parse(text: &str, url: &str) -> Result<Self, String> {
+    pub(super) fn parse_stored(text: &str, url: &str) -> Result<Self, String> {
         let kept: Self = serde_json::from_str(text).map_err(|_| "the stored login is damaged".to_owned())?;
         match (kept.version, kept.url == url) {
             (VERSION, true) => Ok(kept),
@@ -122,13 +122,13 @@ mod tests {
     #[test]
     fn a_stored_login_belongs_to_one_server() {
         let text = StoredLogin::new("https://a.test/mcp").to_text();
-        assert!(StoredLogin::parse(&text, "https://a.test/mcp").is_ok());
+        assert!(StoredLogin::parse_stored(&text, "https://a.test/mcp").is_ok());
         for (text, url) in [
             (text.as_str(), "https://b.test/mcp"),
             (&text.replace("\"version\":1", "\"version\":2"), "https://a.test/mcp"),
             (&text[1..], "https://a.test/mcp"),
         ] {
-            assert!(StoredLogin::parse(text, url).is_err(), "{text}");
+            assert!(StoredLogin::parse_stored(text, url).is_err(), "{text}");
         }
     }
 }

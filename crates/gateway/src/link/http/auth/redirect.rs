@@ -52,7 +52,7 @@ impl Redirect {
     }
 
     /// Waits for the request with this `state`. Calls `strange` for a wrong `state`.
-    pub(super) async fn answer(&self, state: &str, mut strange: impl FnMut()) -> Result<Answer, String> {
+    pub(super) async fn wait_for_answer(&self, state: &str, mut strange: impl FnMut()) -> Result<Answer, String> {
         let (to, mut answers) = mpsc::channel(1);
         loop {
             tokio::select! {
@@ -93,7 +93,7 @@ async fn serve(mut stream: TcpStream, state: &str) -> std::io::Result<Option<Opt
     };
     let url = Url::parse(&format!("http://127.0.0.1{target}")).ok().filter(|url| url.path() == PATH);
     let Some(url) = url else {
-        said(&mut stream, "404 Not Found", "Not found.").await?;
+        write_response(&mut stream, "404 Not Found", "Not found.").await?;
         return Ok(None);
     };
     // A repeated parameter is invalid (OAuth 2.1, section 3.1).
@@ -102,10 +102,10 @@ async fn serve(mut stream: TcpStream, state: &str) -> std::io::Result<Option<Opt
         all.next().filter(|_| all.next().is_none())
     });
     if given.as_deref() != Some(state) {
-        said(&mut stream, "400 Bad Request", "This is not a response to toolfold's current login.").await?;
+        write_response(&mut stream, "400 Bad Request", "This is not a response to toolfold's current login.").await?;
         return Ok(Some(None));
     }
-    said(
+    write_response(
         &mut stream,
         "200 OK",
         "toolfold received the response. You can close this page; the terminal shows the result.",
@@ -118,7 +118,7 @@ async fn bind(port: u16) -> std::io::Result<TcpListener> {
     TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await
 }
 
-async fn said(stream: &mut TcpStream, status: &str, text: &str) -> std::io::Result<()> {
+async fn write_response(stream: &mut TcpStream, status: &str, text: &str) -> std::io::Result<()> {
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
          Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{text}",

@@ -41,7 +41,6 @@ pub struct Approvals {
     clock: Clock,
     audit: Mutex<Audit>,
     shown: watch::Sender<Shown>,
-    /// The number of viewers.
     viewers: AtomicUsize,
     /// Notified when the first viewer arrives.
     wakes: Notify,

@@ -303,7 +303,6 @@ impl Hub {
     }
 }
 
-/// Answers a client's request.
 fn reply(client: &Client, id: &Id, answer: Answer) {
     client.sink.send(Message::Response(id.clone(), answer), Some(id));
 }

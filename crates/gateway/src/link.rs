@@ -183,8 +183,8 @@ impl Link {
     /// has time to exit. Also ends the session at the server, unless it `stays` open for another
     /// connection.
     pub async fn closed(self, stays: bool) {
-        let Self { to, ends, stays: told, done, heard: _ } = self;
-        told.store(stays, Ordering::Release);
+        let Self { to, ends, stays: flag, done, heard: _ } = self;
+        flag.store(stays, Ordering::Release);
         drop((to, ends));
         drop(done.await);
     }

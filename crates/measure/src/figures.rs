@@ -1,7 +1,6 @@
 //! Shares of counts, and numbers as text.
 
-/// A count as a number. Counts of tokens and calls are far below 2^53, where every integer is
-/// exact.
+/// A count as a number, exact below 2^53.
 #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 pub(crate) fn number(count: usize) -> f64 {
     count as f64

@@ -93,8 +93,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Creates a request. `nonce` makes the names and values unguessable; `shown` is false for the
-    /// control.
+    /// Creates a request with names from `nonce`; `shown` is false for the control.
     ///
     /// # Errors
     /// Returns a [`ProbeError`] if the wire does not support the case.
@@ -109,8 +108,7 @@ impl Trial {
         let (tools, right) = probe_tools(nonce);
         let catalog = Catalog::from_mcp(&tools.to_string()).map_err(ProbeError::new)?;
         let engine = Engine::builder(catalog).build().map_err(ProbeError::new)?;
-        // The trial tests what the table would state about the model, so an empty table is used,
-        // which rejects nothing.
+        // An empty table rejects nothing: the trial tests what the table would state.
         let unknown = Capabilities::default();
         let start = engine.conversation(wire).model(model).capabilities(&unknown).arm(case.transcript_arm());
         let mut conversation = start.start().map_err(ProbeError::new)?;
@@ -155,8 +153,7 @@ impl Trial {
         Ok(is_right)
     }
 
-    /// Why the request would prove nothing, if it contains the schema where it must not or lacks
-    /// it.
+    /// Why the request would prove nothing: the schema is present or missing by mistake.
     fn leaks(&self, shown: bool) -> Option<String> {
         let secret = self.right.get("code").and_then(Value::as_str).unwrap_or_default();
         let has = self.body.to_string().contains(secret);
@@ -239,8 +236,7 @@ mod tests {
 
     const WIRES: [Wire; 4] = [Wire::OpenAiChat, Wire::OpenAiResponses, Wire::Anthropic, Wire::Gemini];
 
-    /// Every case on every wire that supports it: only the right call counts, and only a shown
-    /// schema reveals it.
+    /// On every wire, only the right call counts, and only a shown schema reveals it.
     #[test]
     fn a_trial_accepts_only_the_right_call() {
         for wire in WIRES {

@@ -180,8 +180,7 @@ struct Own {
 impl Measured<'_, '_> {
     /// `None` if the arm is not supported.
     fn measure_arm(&mut self, arm: Arm) -> Result<Option<Own>, ReportError> {
-        // An engine caches what it has folded for an arm; this copy is dropped once the arm is
-        // measured.
+        // An engine caches what it folds; this copy is dropped after the arm.
         let engine = &self.setup.engine.restricted(|_| true);
         // Without a profile nothing can be folded.
         let taken = if engine.folds() { arm } else { Arm::Full };

@@ -64,8 +64,7 @@ pub struct SuggestOptions {
     pub max_core_tokens: Option<usize>,
     /// How a model expands a folded tool that it needs.
     pub lookup: Lookup,
-    /// Whether to estimate the gain on sessions that the suggestion was not made from, which takes
-    /// five times the work.
+    /// Whether to estimate the gain on other sessions, which takes five times the work.
     pub held_out: bool,
 }
 
@@ -131,8 +130,7 @@ pub fn suggest(
     report::report(&mut fitter, usage, &sessions, fitted, costs, held_out)
 }
 
-/// Returns the cost of a usage's sessions under a profile and [`SuggestOptions::arm`], which may be
-/// [`Arm::Full`] here.
+/// Returns the cost of sessions under a profile and any [`SuggestOptions::arm`].
 ///
 /// # Errors
 /// As for [`suggest`].
@@ -263,8 +261,7 @@ impl<'s> Fitter<'s> {
         self.shown_draft(&Draft { core: self.base.core.clone(), ..fitted.draft.clone() }, self.options.arm)
     }
 
-    /// The cost of sessions under the current profile, with everything full, with nothing core and
-    /// under a suggestion.
+    /// The cost of sessions under the current profile and its alternatives.
     fn compare(&self, fitted: &Fitted, no_core: &Shown, sessions: &[&UsedSession]) -> ExpectedCosts {
         ExpectedCosts {
             today: self.play(&self.today_shown, sessions),

@@ -102,8 +102,7 @@ pub fn why(measurer: &Measurer<'_>, tool: &Tool, summary: Option<&str>) -> Resul
     })
 }
 
-/// Members of the tool that only clients read. Source: `docs/wires.md`; no provider shows them to a
-/// model.
+/// Members of the tool that only clients read. Source: `docs/wires.md`.
 fn not_billed(tool: &Tool) -> Vec<NotBilled> {
     let title = tool.title().map(|title| ("title", title.len() + 2));
     let hints = tool.annotations().map(|hints| serde_json::to_string(hints).map_or(0, |text| text.len()));

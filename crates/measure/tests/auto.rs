@@ -81,8 +81,7 @@ impl Measured {
         arms.entry(arm).or_insert_with(make).clone()
     }
 
-    /// Returns whether `auto` folds for a workload, and a description of the error if that choice
-    /// is wrong.
+    /// Returns whether `auto` folds, and the error if that choice is wrong.
     fn play(&mut self, engine: &Engine) -> (bool, Option<String>) {
         let auto = engine.conversation(self.wire).model(self.model).arm(Arm::Auto).start().unwrap();
         let (chosen, why) = (auto.arm(), auto.reason());
@@ -134,8 +133,7 @@ fn servers() -> Vec<(String, Catalog)> {
     paths.iter().filter_map(read).collect()
 }
 
-/// The maximum size of a list in the quick run, in bytes of JSON; larger ones are left to the long
-/// run.
+/// The maximum size of a list in the quick run, in bytes of JSON.
 const SMALL: usize = 60_000;
 
 fn check(servers: &[(String, Catalog)], backends: &[(Wire, &'static str)], workloads: &[Workload]) {

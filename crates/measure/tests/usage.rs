@@ -85,8 +85,7 @@ fn transcripts_of_every_wire_are_read() {
     check(&[json!([{"messages": chat}, {"messages": []}])], &[&[0, 2], &[]]);
 }
 
-/// A request contains the conversation so far: three requests of one are one conversation, with and
-/// without an id.
+/// A request repeats the conversation: three requests are one, with and without id.
 #[test]
 fn continued_requests_are_one_conversation() {
     let call = |id: &str, name: &str| json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": name, "input": {}}]});

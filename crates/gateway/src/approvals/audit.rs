@@ -32,7 +32,6 @@ pub(super) struct Audit {
     rests_until: i64,
 }
 
-/// A record.
 #[derive(Debug, Clone, Serialize)]
 struct Row {
     seq: u64,
@@ -44,7 +43,6 @@ struct Row {
     what: String,
 }
 
-/// The result of a verification.
 #[derive(Debug, Clone, Serialize)]
 struct Checked {
     at_ms: i64,

@@ -9,7 +9,6 @@ const MAX_APPROVALS: usize = 50;
 /// Maximum length of a call, in characters. A longer one cannot be approved here.
 const MAX_SHOWN: usize = 64 * 1024;
 
-/// An approval.
 #[derive(Serialize)]
 struct Row<'a> {
     id: &'a str,

@@ -90,7 +90,6 @@ fn toml_block(program: &str, args: &[String], variables: &[String]) -> String {
     out
 }
 
-/// A TOML array of strings.
 fn quoted_list(texts: &[String]) -> String {
     format!("[{}]", texts.iter().map(|text| toml_string(text)).collect::<Vec<_>>().join(", "))
 }

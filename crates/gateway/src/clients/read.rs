@@ -235,7 +235,6 @@ impl Reader<'_> {
     }
 }
 
-/// The strings of a list.
 fn texts(list: Option<&Value>) -> Vec<String> {
     let list = list.and_then(Value::as_array).into_iter().flatten();
     list.filter_map(|own| own.as_str().map(str::to_owned)).collect()

@@ -7,7 +7,6 @@ use std::time::Duration;
 pub(super) const BOUNDS_MS: [u64; 14] =
     [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000];
 
-/// A histogram of durations.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Histogram {
     /// The number of calls in each bucket, without those in lower ones.

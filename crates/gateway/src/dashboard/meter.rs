@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// The number of remembered counts.
 const REMEMBERED: usize = 64;
 
 /// A named token counter. The gateway has no vocabulary; the command provides the counter.

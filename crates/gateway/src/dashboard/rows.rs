@@ -28,7 +28,6 @@ fn cut_visible(text: &str, most: usize) -> String {
     if end.is_some() { format!("{short}…") } else { short.into_owned() }
 }
 
-/// The size of a list of tools.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Cost {
     pub(super) bytes: usize,
@@ -44,7 +43,6 @@ impl Cost {
     }
 }
 
-/// A conversation.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Conversation {
     /// Its unique number.
@@ -72,7 +70,6 @@ pub(super) struct Conversation {
     pub(super) servers: BTreeMap<String, Option<String>>,
 }
 
-/// An event.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Happened {
     pub(super) n: u64,
@@ -85,7 +82,6 @@ pub(super) struct Happened {
     pub(super) what: What,
 }
 
-/// The kinds of events.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(super) enum What {
@@ -94,7 +90,6 @@ pub(super) enum What {
     Waits { approval: String },
 }
 
-/// The figures of a tool.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ToolFigures {
     pub(super) seq: u64,
@@ -103,7 +98,6 @@ pub(super) struct ToolFigures {
     pub(super) took: Histogram,
 }
 
-/// A tool with its figures.
 #[derive(Serialize)]
 pub(super) struct ToolRow<'s> {
     pub(super) server: &'s str,
@@ -129,14 +123,11 @@ pub(super) struct Server {
     pub(super) up: usize,
     /// The number of conversations in which it is down.
     pub(super) down: usize,
-    /// The last reported state.
     #[serde(skip)]
     pub(super) last: Option<bool>,
-    /// The reason of the last failure.
     pub(super) why: Option<String>,
     /// The number of times that it ended or could not be started.
     pub(super) failures: u64,
-    /// The number of restarts.
     pub(super) restarts: u64,
 }
 
@@ -147,7 +138,6 @@ impl Server {
     }
 }
 
-/// A server with its state.
 #[derive(Serialize)]
 pub(super) struct ServerRow<'s> {
     pub(super) name: &'s str,

@@ -26,7 +26,6 @@ fn one_of<const N: usize>(known: [&'static str; N], given: &str) -> &'static str
     known.into_iter().find(|own| *own == given).unwrap_or("other")
 }
 
-/// The state of the dashboard.
 #[derive(Debug)]
 pub(super) struct State {
     /// The sequence number of the last change.
@@ -107,7 +106,6 @@ impl State {
         }
     }
 
-    /// Stores the count of a text.
     pub(super) fn counted(&mut self, text: Text, tokens: usize) {
         let seq = self.seq;
         for own in &mut self.conversations {

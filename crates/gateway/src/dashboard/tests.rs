@@ -57,11 +57,11 @@ fn only_changes_are_read_again() {
         seen["conversations"].as_array().unwrap().iter().filter_map(|own| own["id"].as_str()).collect();
     assert_eq!((ids, seen["recent"].as_array().unwrap().len()), (vec!["b"], 1));
     assert_eq!(seen["kept"], serde_json::json!([1, 2]));
-    let mut told = dashboard.subscribe();
-    assert!(!told.has_changed().unwrap());
+    let mut changes = dashboard.subscribe();
+    assert!(!changes.has_changed().unwrap());
     dashboard.on_event("a", &Observed::Ended);
-    assert!(told.has_changed().unwrap());
-    told.mark_unchanged();
+    assert!(changes.has_changed().unwrap());
+    changes.mark_unchanged();
 }
 
 /// The limits hold independently of what clients, servers and models send.

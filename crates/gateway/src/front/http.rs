@@ -376,12 +376,10 @@ fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
     })
 }
 
-/// A plain-text response.
 pub(super) fn plain_text(status: StatusCode, why: &str) -> Response {
     (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], format!("{why}\n")).into_response()
 }
 
-/// A JSON-RPC error response.
 pub(super) fn refused(status: StatusCode, id: Option<Id>, why: Raw) -> Response {
     json(status, &Message::Fault(id, why))
 }

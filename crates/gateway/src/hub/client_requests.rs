@@ -23,7 +23,6 @@ pub(super) struct Asked {
     pub(super) what: Question,
 }
 
-/// The purpose of a request to a client.
 #[derive(Debug)]
 pub(super) enum Question {
     /// A server's request, forwarded. The server expects the response under this id.

@@ -81,10 +81,10 @@ impl Hub {
 
     /// Rebuilds the view, and notifies the client if its list has changed.
     fn relist(&mut self) {
-        let told = self.view.shown.as_ref().map(|view| view.digest.clone());
-        if told.is_some() && self.upstream.servers.all_listed() {
+        let sent = self.view.shown.as_ref().map(|view| view.digest.clone());
+        if sent.is_some() && self.upstream.servers.all_listed() {
             self.view.build_view(&self.upstream);
-            if self.view.shown.as_ref().map(|view| &view.digest) != told.as_ref() {
+            if self.view.shown.as_ref().map(|view| &view.digest) != sent.as_ref() {
                 self.upstream.context.tell_list_changed();
             }
         }

@@ -26,7 +26,6 @@ pub(super) struct FanOut {
     params: Option<Raw>,
     /// The elements of each server, in the order of the servers; `None` until it has answered.
     parts: Vec<(usize, Option<Vec<Raw>>)>,
-    /// The first error.
     why: Option<Raw>,
     /// The servers that returned an error: their lists may be incomplete.
     failed: HashSet<usize>,

@@ -18,7 +18,6 @@ use crate::watch::Observed;
 /// Maximum number of omitted tools reported per conversation: servers decide how many.
 const MAX_REPORTED: usize = 1_000;
 
-/// The names of this conversation.
 pub(super) struct Naming {
     rules: Rules,
     pub(super) given: Names,

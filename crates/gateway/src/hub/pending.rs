@@ -37,7 +37,6 @@ pub(super) enum For {
     },
     /// One server's part of a request that several servers answer.
     Part {
-        /// The id of the fan-out.
         fan: u64,
         /// The elements of the pages before this one.
         before: Vec<Raw>,
@@ -241,8 +240,8 @@ impl Hub {
         let open: HashMap<(u64, Id), Client> = open.map(|(client, id)| ((client.key, id), client)).collect();
         for (key, client) in open {
             self.cancel(&key, Some("the gateway is shutting down"));
-            let told = serde_json::json!({"resultType": "complete", "_meta": {META_SUBSCRIPTION: key.1.raw()}});
-            reply(&client, &key.1, Ok(raw(&told)));
+            let result = serde_json::json!({"resultType": "complete", "_meta": {META_SUBSCRIPTION: key.1.raw()}});
+            reply(&client, &key.1, Ok(raw(&result)));
         }
     }
 

@@ -88,9 +88,9 @@ impl PendingInput {
                 let own =
                     Parked { at, pending, asks: vec![(request.id, one)], can: client.can.clone(), answer: None, until };
                 let place = upstream.requests.next_id();
-                let told = Self::told(&upstream.context, place, &own);
+                let result = Self::input_required(&upstream.context, place, &own);
                 self.parked.insert(place, own);
-                reply(&client, &id, Ok(told));
+                reply(&client, &id, Ok(result));
             }
             // The client is answering earlier requests; its next retry receives this one.
             (None, Some(kept)) => kept.asks.push((request.id, one)),
@@ -102,7 +102,7 @@ impl PendingInput {
     }
 
     /// The `input_required` result: the inputs, and the state of the parked request.
-    fn told(context: &Context, place: u64, parked: &Parked) -> Raw {
+    fn input_required(context: &Context, place: u64, parked: &Parked) -> Raw {
         let mut wanted = Object::default();
         for (at, (_, one)) in parked.asks.iter().enumerate() {
             wanted.set(&format!("input-{}", at + 1), one.to_raw());
@@ -139,9 +139,9 @@ impl PendingInput {
         }
         parked.asks = open;
         if !parked.asks.is_empty() {
-            let told = Self::told(&upstream.context, place, &parked);
+            let result = Self::input_required(&upstream.context, place, &parked);
             self.parked.insert(place, parked);
-            reply(client, &request.id, Ok(told));
+            reply(client, &request.id, Ok(result));
             return true;
         }
         match (parked.answer, upstream.requests.pending.get_mut(&parked.pending)) {

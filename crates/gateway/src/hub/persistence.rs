@@ -44,7 +44,6 @@ pub(super) struct Persistence {
 }
 
 impl Persistence {
-    /// Waits until everything is written.
     pub(super) async fn until_written(self) {
         self.saver.until_written().await;
     }

@@ -7,7 +7,6 @@ use super::pending::Pending;
 use crate::client::Client;
 use crate::rpc::{Id, Request};
 
-/// The open requests of a hub.
 #[derive(Default)]
 pub(super) struct Requests {
     /// Requests sent to servers, by the gateway's ids.

@@ -21,7 +21,6 @@ use crate::watch::Observed;
 /// Maximum delay between restarts. The first is 500 ms, and it doubles.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
-/// The state of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum State {
     /// Not started: no request has required it.
@@ -46,11 +45,9 @@ pub(super) struct ToolList {
     pub(super) is_read: bool,
 }
 
-/// One upstream server.
 #[derive(Debug, Default)]
 pub(super) struct Server {
     pub(super) link: Option<Link>,
-    /// The number of the current run.
     pub(super) run: u64,
     pub(super) state: State,
     /// The session id that the server assigned, if its transport has sessions.
@@ -73,7 +70,6 @@ pub(super) struct Server {
     pub(super) listed: HashSet<String>,
     /// The displayed names of the prompts that the server has listed.
     pub(super) prompts: HashSet<String>,
-    /// The original names of renamed prompts, by displayed name.
     pub(super) renamed: HashMap<String, String>,
     /// Why the server is down.
     pub(super) why: String,
@@ -209,9 +205,9 @@ impl Hub {
         tracing::warn!(server = name, "{why}; restarting it in {:?}", wait.min(MAX_BACKOFF));
         let theirs: Vec<u64> =
             self.upstream.requests.pending.iter().filter(|(_, own)| own.server == at).map(|(id, _)| *id).collect();
-        let told = error_member(code::INTERNAL, &format!("server `{name}`: {why}"));
+        let failure = error_member(code::INTERNAL, &format!("server `{name}`: {why}"));
         for id in theirs {
-            self.answered_by_server(at, id, Err(told.clone()));
+            self.answered_by_server(at, id, Err(failure.clone()));
         }
         self.upstream.requests.asked.retain(|_, asked| asked.server != Some(at));
         self.advance();

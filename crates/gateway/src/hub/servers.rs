@@ -7,7 +7,6 @@ use tokio::sync::mpsc;
 use super::server::{Server, State};
 use crate::link::Incoming;
 
-/// The servers of a hub.
 pub(super) struct Servers {
     pub(super) list: Vec<Server>,
     /// Receives the events of all servers.

@@ -29,7 +29,6 @@ pub(super) struct View {
     pub(super) shown: Option<Shown>,
     /// Why the tools cannot be shown.
     unavailable: Option<String>,
-    /// The names of this conversation.
     pub(super) names: Naming,
     /// Answers that open tools.
     pub(super) openings: Openings,

@@ -48,7 +48,6 @@ struct Endpoint {
     auth: Option<Arc<Auth>>,
 }
 
-/// The parameters of a connection.
 pub(super) struct Of<'t> {
     pub(super) url: &'t str,
     pub(super) headers: &'t BTreeMap<String, String>,

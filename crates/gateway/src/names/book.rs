@@ -34,7 +34,6 @@ pub(crate) struct Named {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Given {
     name: String,
-    /// The server's name in the configuration.
     server: String,
     /// The tool's name at the server.
     tool: String,

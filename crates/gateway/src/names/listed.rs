@@ -25,7 +25,6 @@ const LIFE_MS: i64 = 10 * 365 * 24 * 60 * 60 * 1000;
 /// The maximum number of attempts to write when other processes write too.
 const TRIES: u8 = 5;
 
-/// The kinds of named items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tools,

@@ -39,7 +39,6 @@ pub(super) type Fresh = (String, Option<Why>);
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
     spaces: Spaces,
-    /// Whether every name is prefixed.
     always: bool,
 }
 

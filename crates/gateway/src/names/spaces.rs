@@ -7,10 +7,8 @@ use crate::settings::ServerSettings;
 /// tool's own name, two separators and the hash they make [`MAX_NAME`].
 pub(super) const CUT_SPACE: usize = (MAX_NAME - HASH_DIGITS - 2) / 2;
 
-/// A server's namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Space {
-    /// The server's name in the configuration.
     pub(super) server: String,
     /// The prefix of its tools' names, without the separator.
     pub(super) text: String,

@@ -18,7 +18,6 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum size of a receiver's response, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
 
-/// The sender of traces and metrics.
 pub(super) struct Sender {
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
@@ -31,7 +30,7 @@ struct Client {
     client: reqwest::Client,
     runs: tokio::runtime::Handle,
     /// Whether the current series of failures was logged.
-    told: Arc<AtomicBool>,
+    is_reported: Arc<AtomicBool>,
 }
 
 impl Sender {
@@ -46,7 +45,7 @@ impl Sender {
             .map_err(|why| format!("cannot create an HTTP client for telemetry: {why}"))?;
         let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("otlp").enable_all().build();
         let runtime = runtime.map_err(|why| format!("cannot start a thread for telemetry: {why}"))?;
-        let client = Client { client, runs: runtime.handle().clone(), told: Arc::default() };
+        let client = Client { client, runs: runtime.handle().clone(), is_reported: Arc::default() };
         Ok(Self { runtime: Some(runtime), client })
     }
 
@@ -89,8 +88,8 @@ impl Client {
     /// Logs the first of consecutive failures.
     fn tell(&self, why: Option<String>) {
         match why {
-            None => self.told.store(false, Ordering::Relaxed),
-            Some(why) if !self.told.swap(true, Ordering::Relaxed) => {
+            None => self.is_reported.store(false, Ordering::Relaxed),
+            Some(why) if !self.is_reported.swap(true, Ordering::Relaxed) => {
                 tracing::warn!("cannot deliver telemetry: {why}");
             }
             Some(_) => {}

@@ -216,7 +216,6 @@ impl Answering {
     }
 }
 
-/// A request to a server.
 #[derive(Debug)]
 pub(super) struct Sent(Open);
 

@@ -42,7 +42,6 @@ pub(super) async fn converse(hub: &mpsc::Sender<ToHub>, name: &str) {
     drop(answers.recv().await);
 }
 
-/// Receives the responses.
 struct Answers(mpsc::UnboundedSender<Answer>);
 
 impl Sink for Answers {

@@ -29,7 +29,6 @@ struct All {
 struct Own {
     kept: StoredState,
     until_ms: i64,
-    /// The number of the write.
     turn: u64,
 }
 

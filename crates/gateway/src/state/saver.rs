@@ -14,7 +14,6 @@ use crate::rpc::{Id, Message};
 /// The maximum number of attempts to write when other processes write too.
 const TRIES: u8 = 3;
 
-/// A step of the task.
 enum Step {
     Write(Vec<u8>),
     /// Sends a response once the state before it is stored.
@@ -50,7 +49,6 @@ impl StateWriter {
         }
     }
 
-    /// Waits until everything is written.
     pub(crate) async fn until_written(self) {
         let Self { to, task, .. } = self;
         drop(to);

@@ -65,8 +65,7 @@ pub struct Cell {
     pub output: usize,
     /// The mean input that the provider reports, over the rows that have it.
     pub reported_input: Option<usize>,
-    /// The paired difference of right calls to the control on the same tasks, as a share of the
-    /// true calls.
+    /// The paired difference of right calls to the control, as a share of true calls.
     pub right_difference: Option<Estimate>,
     /// The paired share of input tokens saved against the control on the same tasks. Uses the
     /// provider's figures if every row of both has them.

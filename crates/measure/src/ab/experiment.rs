@@ -32,8 +32,7 @@ pub struct VariantResult {
     pub shares: Figures,
     /// Means per conversation: `calls`, `expanded`.
     pub means: Figures,
-    /// Tokens of an array, by the meter that every counted conversation has; `None` if the host
-    /// counted none.
+    /// Tokens of an array, by the common meter; `None` without counts.
     pub array: Option<Estimate>,
 }
 

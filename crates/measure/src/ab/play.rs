@@ -18,8 +18,7 @@ use super::tasks::{Task, TrueCall};
 pub const STUB: &str = "ok (recorded task: nothing ran, and no result was recorded)";
 /// The maximum number of requests of a user's turn.
 pub const MAX_REQUESTS_A_TURN: usize = 25;
-/// The tokens of a request without its tools and messages: OpenAI's constant for a request with
-/// tools.
+/// The tokens of a request without tools and messages: OpenAI's constant.
 const REQUEST: usize = 12;
 /// The text with which an oracle ends its turn.
 const CLOSING: &str = "Done.";

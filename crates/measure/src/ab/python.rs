@@ -16,8 +16,7 @@ pub(super) struct Written {
 
 struct Reader<'t>(Peekable<Chars<'t>>);
 
-/// Parses one call with literal arguments. Other input is an error with the position where parsing
-/// stopped.
+/// Parses one call with literal arguments. Errors have their position.
 pub(super) fn read_call(text: &str) -> Result<Written, String> {
     let mut reader = Reader(text.chars().peekable());
     reader.python_call().map_err(|why| {

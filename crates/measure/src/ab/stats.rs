@@ -90,8 +90,7 @@ pub fn saved(pairs: &[(f64, f64)]) -> Estimate {
     Estimate { value: 1.0 - kept.value, ..kept }
 }
 
-/// An equal number of tokens in every unit means no variation, unlike a rare event that was not
-/// observed.
+/// Equal numbers of tokens have no variation, unlike unobserved rare events.
 fn certain_if_constant(own: Estimate) -> Estimate {
     let constant = own.error.is_some_and(|error| error <= f64::EPSILON);
     Estimate { bar: if constant { Some(0.0) } else { own.bar }, ..own }

@@ -45,13 +45,11 @@ pub struct Task {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Corpus {
-    /// Tools in MCP's format by domain, in the document's order; a single domain named "" if a list
-    /// has no domains.
+    /// Tools in MCP's format by domain, in order; "" for a list without domains.
     pub domains: IndexMap<String, Vec<Value>>,
     /// The tasks, in the file's order.
     pub tasks: Vec<Task>,
-    /// SHA-256 of both texts in hexadecimal digits: rows of other tasks or tools are not compared
-    /// with these.
+    /// SHA-256 of both texts: only rows of the same tasks and tools are compared.
     pub digest: String,
 }
 
@@ -204,8 +202,7 @@ fn schema_of<'t>(tools: &[&'t Value], name: &str) -> Result<&'t Value, String> {
     }
 }
 
-/// A true call as a model would make it: positional arguments get the parameter names in the
-/// schema's order.
+/// A true call with the parameter names of positional arguments.
 fn from_python(tools: &[&Value], text: &str) -> Result<(String, Map<String, Value>), String> {
     let written = read_call(text)?;
     let schema = schema_of(tools, &written.name)?;

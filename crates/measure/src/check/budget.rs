@@ -37,8 +37,7 @@ impl Rule {
         Self::Frozen,
     ];
 
-    /// The name in findings. Prefixed with two dashes, the flag that sets the rule, except for new
-    /// tools.
+    /// The name in findings; with two dashes, the flag (except for new tools).
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

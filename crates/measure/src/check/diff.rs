@@ -260,8 +260,7 @@ fn arms(before: &Lock, after: &Lock) -> Vec<ArmChange> {
     changes
 }
 
-/// The JSON Pointers at which two definitions of a tool differ, in the newer one's order: at most
-/// 20, then `…`.
+/// The JSON Pointers at which two definitions differ: at most 20, then `…`.
 #[must_use]
 pub fn changed_pointers(before: &Tool, after: &Tool) -> Vec<String> {
     let mut found = Vec::new();

@@ -66,8 +66,7 @@ impl Lock {
     /// Reads a lock.
     ///
     /// # Errors
-    /// Returns a [`LockError`] for anything that is not a lock of a known version; nothing of it is
-    /// used then.
+    /// Returns a [`LockError`] for anything that is not a lock of a known version.
     pub fn from_toml(text: &str) -> Result<Self, LockError> {
         for (at, line) in text.lines().enumerate() {
             if ["<<<<<<<", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark)) {

@@ -14,8 +14,7 @@ use self::splice::spliced;
 use super::found::{Edit, Finding};
 use super::{Options, findings};
 
-/// The maximum number of rounds: a fix may cause another finding, such as an object that is now
-/// empty.
+/// The maximum number of rounds: a fix may cause another finding.
 const MOST_ROUNDS: usize = 4;
 
 /// A fixed list.
@@ -28,8 +27,7 @@ pub struct Fixed {
     pub done: Vec<(String, &'static str, String)>,
 }
 
-/// Makes every mechanical change of a list in its original text. A list that is not JSON is
-/// unchanged.
+/// Makes every mechanical change in the original text of a JSON list.
 #[must_use]
 pub fn fix(text: &str, file: &str, format: Option<Format>, options: &Options<'_>) -> Fixed {
     let mut fixed = Fixed { text: text.to_owned(), done: Vec::new() };

@@ -94,8 +94,7 @@ pub struct Lint {
     pub saves: usize,
     /// The saving of `--fix`.
     pub fix_saves: usize,
-    /// The findings: by tool in the order of the list, worst first; those about the list itself are
-    /// last.
+    /// The findings by tool in the list's order, worst first; then the list's own.
     pub findings: Vec<Finding>,
 }
 
@@ -253,8 +252,7 @@ fn places(tool: &Tool) -> (&'static str, &'static str) {
     }
 }
 
-/// The rules that a tool disables: `"_meta": {"toolfold/allow": ["rule", …]}`, which no provider
-/// bills.
+/// The rules that a tool disables: `"_meta": {"toolfold/allow": ["rule", …]}`.
 fn allowed(tool: &Tool) -> Vec<String> {
     let meta = tool.extra().find(|(name, _)| *name == "_meta").and_then(|(_, text)| serde_json::from_str(text).ok());
     let meta: Value = meta.unwrap_or_default();

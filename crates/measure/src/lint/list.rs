@@ -13,8 +13,7 @@ use super::view::{first_names, short_line};
 
 /// The minimum number of tools whose common beginning is not a coincidence.
 const ALIKE: usize = 3;
-/// The minimum number of tools with a text, and its minimum length in characters, for it to count
-/// as boilerplate.
+/// The minimum number of tools with a text, and its minimum length, for boilerplate.
 const REPEATED: usize = 5;
 const REPEATED_CHARS: usize = 80;
 /// The maximum number of texts reported individually.

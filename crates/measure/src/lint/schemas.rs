@@ -70,8 +70,7 @@ fn name_after(prefix: &str, pointer: &str) -> Option<String> {
     Some(unescaped(pointer.strip_prefix(prefix)?.split('/').next()?))
 }
 
-/// Definitions without a reference from outside. A schema whose references cannot all be followed
-/// is skipped.
+/// Unused definitions, unless some references of the schema cannot be followed.
 fn unused(found: &mut Found<'_>, view: &View<'_>) {
     for holder in ["$defs", "definitions"] {
         let Some(all) = view.schema.get(holder).and_then(Value::as_object).filter(|all| !all.is_empty()) else {
@@ -86,8 +85,7 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
             return;
         }
         let (target_prefix, place_prefix) = (format!("#/{holder}/"), format!("/parameters/{holder}/"));
-        // A definition is used if something used refers to it; everything outside definitions is
-        // used.
+        // Whatever is outside definitions is used, and what something used refers to.
         let mut edges: Vec<(Option<String>, String)> = Vec::new();
         for node in &view.nodes {
             if let Some(to) = node.string_keyword("$ref").and_then(|target| name_after(&target_prefix, target)) {

@@ -74,8 +74,7 @@ fn token(text: &str) -> Option<&str> {
     })
 }
 
-/// Whether a text is long enough and looks random: it has digits and letters, and no frequent
-/// character.
+/// Whether a text looks random: long, with digits and letters, no frequent character.
 fn is_random(text: &str, least: usize) -> bool {
     let mut seen: Vec<char> = text.chars().collect();
     let length = seen.len();

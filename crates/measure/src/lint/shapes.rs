@@ -115,8 +115,7 @@ fn fits_enum(found: &mut Found<'_>, node: &Node<'_>, all: &[Value]) {
     }
 }
 
-/// Whether a value has one of these types. A number without a fraction is an integer (JSON Schema
-/// 2020-12, 4.2.3).
+/// Whether a value has one of these types. 1.0 is an integer (JSON Schema 2020-12, 4.2.3).
 fn has_type(types: Types, value: &Value) -> bool {
     match value {
         Value::Null => types.has("null"),

@@ -9,8 +9,7 @@ use super::found::Found;
 use super::rules::{STRICT_KEYWORD, STRICT_OPEN, STRICT_OPTIONAL};
 use super::view::{View, first_names};
 
-/// Keywords that OpenAI's strict mode rejects. Source: OpenAI, "Structured outputs", supported
-/// schemas, 2026.
+/// Keywords that OpenAI's strict mode rejects. Source: "Structured outputs", 2026.
 const REFUSED: [&str; 12] = [
     "allOf",
     "oneOf",
@@ -26,8 +25,7 @@ const REFUSED: [&str; 12] = [
     "contains",
 ];
 
-/// Only OpenAI requires every parameter and closed objects at any depth; Anthropic's strict mode
-/// accepts optional ones.
+/// Only OpenAI requires every parameter and closed objects; Anthropic does not.
 pub(super) fn check_strict(found: &mut Found<'_>, view: &View<'_>, wire: Option<Wire>) {
     let openai = match wire {
         Some(wire) => matches!(wire, Wire::OpenAiChat | Wire::OpenAiResponses),

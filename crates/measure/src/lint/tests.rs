@@ -134,8 +134,7 @@ fn the_reported_saving_is_the_actual_saving() {
     }
 }
 
-/// A tool that one API rejects is an error if that wire is configured, and a warning if no wire is
-/// configured.
+/// A tool that one API rejects is an error if that wire is configured, else a warning.
 #[test]
 fn restrictions_are_errors_on_the_requested_wire() {
     let text = r#"[{"name":"a","description":"Reads.","inputSchema":{"type":"object"}}]"#;

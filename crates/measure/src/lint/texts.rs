@@ -11,8 +11,7 @@ use super::rules::{
 };
 use super::view::{View, first_names, short_line, split};
 
-/// The maximum length of a description, in characters: three in four real tools have less than a
-/// third of it.
+/// The maximum length of a description, in characters; most tools have a third of it.
 const LONG: usize = 2_000;
 /// The length from which on it is a warning.
 const VERY_LONG: usize = 6_000;

@@ -194,8 +194,7 @@ fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
     }
 }
 
-/// The values that a description lists as complete; `None` if it does not, or lists them as
-/// examples.
+/// The complete list of values in a description; `None` for examples.
 fn listed_values(text: &str) -> Option<Vec<&str>> {
     const CUES: [&str; 12] = [
         "one of:",

@@ -7,8 +7,7 @@ use super::model::{ArmCost, Fix, PricingInfo, SessionInfo, ToolCost, Verdict};
 use crate::figures::{grouped, percent};
 use crate::parts::{Measurer, PartKind};
 
-/// The minimum share of the session's cost for which folding is worth its extra requests and hidden
-/// words.
+/// The minimum saved share of the session's cost that is worth extra requests.
 const WORTH: f64 = 0.01;
 
 /// The maximum number of tools that are named.

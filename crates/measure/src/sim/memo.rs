@@ -1,5 +1,4 @@
-//! Counts large arrays tool by tool: the billed text of a tool is rendered once, however many arms
-//! show it.
+//! Counts large arrays tool by tool: each tool's billed text is rendered once.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,5 +1,4 @@
-//! Scenarios: the course of a session as written by a user (TOML). The format is in `docs/cost.md`,
-//! "Scenarios".
+//! Scenarios: sessions as written by a user (TOML; `docs/cost.md`, "Scenarios").
 
 use serde::Deserialize;
 use toolfold::engine::Engine;
@@ -119,8 +118,7 @@ pub struct Sizes {
 }
 
 impl Default for Scenario {
-    /// The expectation of arm `auto`: [`Workload::default`], with 100 of the tokens per step from
-    /// the model.
+    /// The expectation of arm `auto`: [`Workload::default`], 100 tokens from the model.
     fn default() -> Self {
         let Workload { requests, expansions: _, system_tokens, step_tokens } = Workload::default();
         Self {

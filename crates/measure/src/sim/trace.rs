@@ -150,8 +150,7 @@ fn is_of_model(message: &Value) -> bool {
         || matches!(text("type"), Some("function_call" | "reasoning" | "tool_search_call" | "custom_tool_call"))
 }
 
-/// The text of a message that is billed: every string except those of [`UNBILLED`] keys, with
-/// arguments as JSON.
+/// The billed text of a message: every string, except of [`UNBILLED`] keys.
 fn text_of(value: &Value) -> String {
     let mut text = String::new();
     append_texts(&mut text, value);

@@ -78,8 +78,7 @@ fn of_profile(catalog: &Catalog, profile: &ToolProfile) -> IndexMap<String, Draf
         let tools = members.map(|(at, _)| at).collect();
         found.insert(name.to_string(), DraftCategory { description: description.to_owned(), tools });
     }
-    // The category of uncategorized core tools is not a subject: once folded, such a tool is in no
-    // category.
+    // The category of uncategorized core tools is not a subject.
     found.shift_remove(toolfold::profile::CORE);
     let known: BTreeSet<usize> = found.values().flat_map(|own| own.tools.iter().copied()).collect();
     let unknown = (0..catalog.len()).filter(|at| !known.contains(at));
@@ -117,8 +116,7 @@ impl Opened<'_> {
         needed
     }
 
-    /// The cost of an expansion without the schemas, in thousandths of a token: a request that
-    /// reads the context.
+    /// The cost of an expansion without schemas, in thousandths of a token.
     fn request_cost(&self) -> f64 {
         let options = self.options;
         let prefix = self.shown.sizes.first_turn + options.system_tokens + options.step_tokens * USUAL_STEPS;
@@ -230,8 +228,7 @@ pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -
     changed.then(|| Draft { categories, ..draft.clone() })
 }
 
-/// The subject of a tool's name: the text after its first word. `set_note` and `delete_note` have
-/// the same subject.
+/// The subject of a tool's name, such as `note` in `set_note` and `delete_note`.
 fn subject(catalog: &Catalog, tool: usize) -> Option<&str> {
     let name = catalog.at(tool)?.name().as_str();
     let end = name.char_indices().skip(1).find(|(_, c)| matches!(c, '_' | '-' | '.') || c.is_uppercase());

@@ -164,8 +164,7 @@ impl<'m> Model<'m> {
         f64::from(self.rules.write) + f64::from(self.rules.read) * (requests - 1.0).max(0.0)
     }
 
-    /// The cost of opening a group in a session, without the schemas: the request, and the model's
-    /// output.
+    /// The cost of opening a group without the schemas: request and output.
     fn request_cost(&self, session: &Expected, block: f64) -> f64 {
         let prefix = block + session.beside;
         let broken = if self.in_place { f64::from(self.rules.write) - f64::from(self.rules.read) } else { 0.0 };

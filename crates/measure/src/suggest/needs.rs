@@ -23,13 +23,11 @@ pub enum Lookup {
 struct ToolNeeds {
     /// Whether the tool has parameters.
     takes_any: bool,
-    /// For each top-level parameter, whether it is optional, and whether it has listed values or
-    /// nested structure.
+    /// Whether each parameter is optional, and whether it has values or structure.
     parameters: Vec<(bool, bool)>,
 }
 
-/// What the calls of a catalog's tools may need: a model expands a tool exactly if a call uses
-/// something hidden.
+/// What calls may need: a model expands a tool if a call uses something hidden.
 ///
 /// Source: the oracle `needs` of the comparison of arms. No call can be made from a stub.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,8 +46,7 @@ impl Needs {
         Self(tools)
     }
 
-    /// Whether a call cannot be made from the shown form. If a record lacks the arguments, only a
-    /// stub is insufficient.
+    /// Whether the shown form lacks something. Without arguments, only a stub does.
     pub(super) fn lacks(&self, form: &Form, call: &UsedCall) -> bool {
         let Some(needs) = self.0.get(call.tool).filter(|_| form.deferred) else { return false };
         match form.detail {

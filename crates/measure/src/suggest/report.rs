@@ -33,13 +33,11 @@ pub struct Suggestion {
     pub categories: Vec<SuggestedCategory>,
     /// The share of usage that the most used tools cover.
     pub coverage: Vec<CoveragePoint>,
-    /// Tools that no session used, in catalog order. Empty without usage, because then nothing is
-    /// known.
+    /// Tools that no session used, in catalog order. Empty without usage.
     pub unused: Vec<String>,
     /// The tokens of the unused tools in the tool array when everything is full.
     pub unused_tokens: usize,
-    /// Optional parameters that actual calls use and that the suggested profile hides, most used
-    /// first.
+    /// Optional parameters that calls use and the profile hides, most used first.
     pub hidden_parameters: Vec<HiddenParameter>,
     /// The cost of a session.
     pub costs: ExpectedCosts,

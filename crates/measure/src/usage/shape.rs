@@ -1,5 +1,4 @@
-//! Detects the kind of a JSON value: a call, a transcript of some wire, a message, or none of
-//! these.
+//! Detects the kind of a value: a call, a transcript of some wire, or a message.
 
 use serde_json::Value;
 use toolfold::wire::Wire;

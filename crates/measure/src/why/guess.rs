@@ -126,8 +126,7 @@ struct Shape {
     enums: usize,
 }
 
-/// Counts the names of nested properties and the lists of values, following references to a limited
-/// depth.
+/// Counts nested properties and lists of values, down to a limited depth.
 fn shape(root: &Value, map: &Map<String, Value>, depth: usize) -> Shape {
     let mut all = Shape { names: 0, enums: usize::from(map.contains_key("enum")) };
     if depth == 0 {

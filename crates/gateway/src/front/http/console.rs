@@ -60,7 +60,6 @@ impl Console {
             .with_state(self.clone())
     }
 
-    /// Ends all event streams.
     pub(super) fn end_streams(&self) {
         self.inner.ends.send_replace(true);
     }

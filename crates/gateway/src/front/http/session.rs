@@ -37,7 +37,6 @@ pub(super) struct Goes {
     pub(super) version: u64,
 }
 
-/// A session of a client.
 pub(super) struct Session {
     /// The key of its stored state.
     key: StateKey,
@@ -51,7 +50,6 @@ pub(super) struct Session {
     pub(super) selection: Selection,
 }
 
-/// The streams of a session.
 #[derive(Default)]
 struct Streams(Mutex<State>);
 

@@ -27,7 +27,6 @@ const MAX_CARRIED: usize = 3 * 1024;
 /// How long the end of a session is remembered, in milliseconds: longer than its id is valid.
 const ENDED_MS: i64 = 31 * 24 * 60 * 60 * 1000;
 
-/// The sessions of one tenant.
 pub(super) struct Sessions {
     settings: Settings,
     id: String,

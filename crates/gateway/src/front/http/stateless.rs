@@ -28,7 +28,6 @@ use crate::version::{META_CAPABILITIES, META_VERSION};
 /// How long the use of a request state is remembered, in milliseconds: longer than it is valid.
 const USED_MS: i64 = 2 * 60 * 60 * 1000;
 
-/// The stateless requests of one tenant.
 pub(super) struct Stateless {
     settings: Settings,
     id: String,

@@ -13,7 +13,6 @@ use super::plain_text;
 use crate::approvals::Approvals;
 use crate::dashboard::Dashboard;
 
-/// State of the two routes.
 #[derive(Clone)]
 pub(super) struct Status {
     pub(super) guard: Guard,

@@ -351,7 +351,6 @@ impl Auth {
     }
 }
 
-/// A token as a header value.
 pub(super) struct Bearer {
     token: String,
     pub(super) header: HeaderValue,

@@ -1,5 +1,4 @@
-//! The real servers, if the corpora exist: no rule panics, findings are deterministic, and their
-//! number is printed.
+//! The real servers, if the corpora exist: no rule panics, findings are deterministic.
 #![allow(clippy::disallowed_methods, reason = "tests read corpora")]
 
 use std::collections::BTreeMap;

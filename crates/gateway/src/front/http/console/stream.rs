@@ -26,7 +26,7 @@ struct Stream {
     /// The sequence number of the last change that was sent.
     seq: u64,
     approvals: Option<(watch::Receiver<Shown>, Viewer)>,
-    told: Option<Shown>,
+    sent: Option<Shown>,
     ends: watch::Receiver<bool>,
     is_first: bool,
 }
@@ -42,7 +42,7 @@ pub(super) fn response(console: Console) -> Response {
     let inner = &console.inner;
     let (dashboard, ends) = (inner.dashboard.subscribe(), inner.ends.subscribe());
     let approvals = inner.approvals.as_ref().map(crate::approvals::Approvals::subscribe);
-    let stream = Stream { dashboard, seq: 0, approvals, told: None, ends, is_first: true, console };
+    let stream = Stream { dashboard, seq: 0, approvals, sent: None, ends, is_first: true, console };
     let body = stream::unfold(stream, |mut stream| async move {
         let text = stream.next().await?;
         Some((Ok::<Bytes, std::convert::Infallible>(Bytes::from(text)), stream))
@@ -90,14 +90,14 @@ impl Stream {
         if let Some((approvals, _)) = &mut self.approvals {
             let shown = approvals.borrow_and_update().clone();
             let is_new =
-                |part: fn(&Shown) -> &Arc<str>| self.told.as_ref().is_none_or(|told| part(told) != part(&shown));
+                |part: fn(&Shown) -> &Arc<str>| self.sent.as_ref().is_none_or(|sent| part(sent) != part(&shown));
             if is_new(|own| &own.approvals) {
                 text.push_str(&event("approvals", &shown.approvals));
             }
             if is_new(|own| &own.audit) {
                 text.push_str(&event("audit", &shown.audit));
             }
-            self.told = Some(shown);
+            self.sent = Some(shown);
         }
         text
     }

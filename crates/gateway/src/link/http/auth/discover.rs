@@ -36,7 +36,6 @@ pub(super) struct Issuer {
     pub(super) authorization_response_iss_parameter_supported: bool,
 }
 
-/// The result of the discovery.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     /// The resource, exactly as in its metadata.

@@ -69,8 +69,8 @@ impl Auth {
         let runtime = runtime.map_err(|why| LoginError::Failed(why.to_string()))?;
         let mut strange = "";
         let done = runtime.block_on(async {
-            let told = || strange = "; ignored a response with a wrong `state`";
-            tokio::time::timeout(time, self.logged_in(show, told)).await
+            let on_strange = || strange = "; ignored a response with a wrong `state`";
+            tokio::time::timeout(time, self.logged_in(show, on_strange)).await
         });
         runtime.shutdown_background();
         match done {

@@ -77,7 +77,7 @@ impl State {
             // The list that is shown contains it.
             Observed::Listed { .. } => {}
             Observed::Reshown { .. } => {
-                self.change_conversation(id, |own| own.list = texts.first().map(|text| Cost::uncounted(*text)))
+                self.change_conversation(id, |own| own.list = texts.first().map(|text| Cost::uncounted(*text)));
             }
             Observed::Answered { name: tool, kind } => {
                 let kind = one_of(KINDS, kind);

@@ -77,7 +77,7 @@ fn parameter(
 ) {
     let lost: Vec<&str> = match (Types::of(old_root, old), Types::of(new_root, new)) {
         (Some(was), Some(is)) => {
-            was.iter().filter(|kind| !is.has(kind) && !(*kind == "integer" && is.has("number"))).collect()
+            was.iter().filter(|kind| !(is.has(kind) || *kind == "integer" && is.has("number"))).collect()
         }
         // It accepted any type.
         (None, Some(_)) => vec!["any type"],

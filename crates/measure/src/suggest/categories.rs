@@ -156,7 +156,7 @@ pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> O
             }
         }
         let whole: Vec<f64> = categories.values().map(|own| opened.full_tokens(folded(own, &core))).collect();
-        let mut best: Option<(f64, (usize, usize), (String, DraftCategory))> = None;
+        let (mut most, mut best) = (0.0, None);
         for ((one, two), both) in &together {
             let [(alone_one, whole_one), (alone_two, whole_two)] = [one, two].map(|place| {
                 let only = alone.get(place).copied().unwrap_or_default().saturating_sub(*both);
@@ -164,14 +164,14 @@ pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> O
             });
             let more = alone_one * whole_two + alone_two * whole_one;
             let gain = *both as f64 * opened.request_cost() - opened.kept() * more;
-            if *both < MIN_TOGETHER || gain <= 0.0 || best.as_ref().is_some_and(|(most, ..)| *most > gain) {
+            if *both < MIN_TOGETHER || gain <= 0.0 || gain < most {
                 continue;
             }
             if let Some(merged) = joined(catalog, &categories, &core, (*one, *two)) {
-                best = Some((gain, (*one, *two), merged));
+                (most, best) = (gain, Some(((*one, *two), merged)));
             }
         }
-        let Some((_, (one, two), (name, category))) = best else { break };
+        let Some(((one, two), (name, category))) = best else { break };
         categories.shift_remove_index(two);
         categories.shift_remove_index(one);
         categories.insert(name, category);

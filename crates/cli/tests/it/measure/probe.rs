@@ -78,9 +78,9 @@ fn asked(model: Model, more: &[&str]) -> (Option<i32>, String, String) {
 #[test]
 fn models_differ_by_what_they_support() {
     for (model, in_result, bridge, note) in [
-        (Model::Able, "yes", "yes", "declared at all: yes"),
-        (Model::DeclaredOnly, "yes", "no", "declared at all: no"),
-        (Model::Talks, "no", "no", "declared at all: no"),
+        (Model::Able, "yes", "yes", "undeclared tools: yes"),
+        (Model::DeclaredOnly, "yes", "no", "undeclared tools: no"),
+        (Model::Talks, "no", "no", "undeclared tools: no"),
     ] {
         let (code, row, said) = asked(model, &[]);
         assert_eq!(code, Some(0), "{model:?}: {said}");
@@ -97,7 +97,7 @@ fn a_control_that_succeeds_is_reported_as_no_proof() {
     let (code, row, said) = asked(Model::Cheats, &[]);
     assert_eq!(code, Some(0), "{said}");
     assert!(row.contains("in_result = \"unprobed\"") && row.contains("bridge = \"unprobed\""), "{row}");
-    assert!(row.contains("without ever being shown the schema"), "{row}");
+    assert!(row.contains("the model was right without the schema"), "{row}");
     assert!(said.contains("the control succeeded for declared stub"), "{said}");
 }
 

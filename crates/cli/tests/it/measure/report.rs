@@ -44,7 +44,7 @@ fn the_verdict_costs_no_more_than_full() {
             continue;
         }
         let saved = verdict["session_saved"].as_f64().unwrap();
-        assert!(saved > 0.0 && text.starts_with("take `"), "{args:?}: {text}");
+        assert!(saved > 0.0 && text.starts_with("use `"), "{args:?}: {text}");
         let auto = || report["arms"].get("auto").filter(|auto| auto["chosen"]["arm"] == verdict["arm"]);
         let arm = report["arms"].get(verdict["arm"].as_str().unwrap()).or_else(auto).unwrap();
         let cost = |arm: &Value| arm["session"]["usd"].as_f64().unwrap();

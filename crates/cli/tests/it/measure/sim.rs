@@ -100,7 +100,7 @@ fn names_of_a_scenario_are_those_of_the_tools() {
     assert!(messages("stable") > messages("seed") + 1_000, "the definitions come in the answer: {answer}");
     assert_eq!(arm(&answer, "seed")["cache_breaks"], 1);
     let (code, _, err) = sim(&["--model", "gpt-5.4", "--scenario", "-"], &scenario.replace("'format'", "'formats'"));
-    assert!(code == 1 && err.contains("no category `formats`: did you mean `format`?"), "{err}");
+    assert!(code == 1 && err.contains("unknown category `formats`; did you mean `format`?"), "{err}");
     let (code, _, err) = sim(&["--model", "gpt-5.4", "--scenario", "-"], "request = 3");
     assert!(code == 1 && err.contains("line 1") && err.contains("docs/cost.md"), "{err}");
     let (code, _, err) = sim(&["--model", "gpt-5.4", "--arms", "stabel"], "");
@@ -158,9 +158,12 @@ fn a_transcript_of_any_wire_is_a_session() {
         let never = answer_never(&text);
         assert_eq!(arm(&never, "stable")["requests"], 3);
     }
-    for (text, because) in
-        [("{}", "expected messages"), ("[]", "no request"), ("[", "not JSON"), ("[{\"role\":\"user\"}]", "no request")]
-    {
+    for (text, because) in [
+        ("{}", "expected messages"),
+        ("[]", "no message of the model"),
+        ("[", "not JSON"),
+        ("[{\"role\":\"user\"}]", "no message of the model"),
+    ] {
         let (code, _, err) = sim(&["--model", "gpt-5.4", "--trace", "-"], text);
         assert!(code == 1 && err.contains(because), "{text}: {err}");
     }

@@ -143,7 +143,7 @@ fn a_server_that_only_greets_without_a_login_comes_back_after_it() {
     let (place, issuer) = (Place::new(), Issuer::new(Ways { greets_freely: true, ..Ways::default() }));
     let url = issuer.mcp();
     let (said, good) = place.toolfold(&["gateway", "doctor", "--url", &url]);
-    assert!(!good && said.contains("login     server: it wants a login: run `toolfold"), "{said}");
+    assert!(!good && said.contains("login     server: login required; run `toolfold"), "{said}");
     let mut lines = gateway(&place, &["--url", &url]);
     initialize(&mut lines, "0");
     let refused = lines.call("1", "greet", &json!({}));
@@ -191,7 +191,7 @@ fn a_token_is_renewed_once_however_many_need_it() {
     let asked = issuer.seen("/token").len();
     for id in ["40", "41"] {
         let refused = both[0].call(id, "greet", &json!({}));
-        assert!(error(&refused).contains("it wants a login"), "{refused}");
+        assert!(error(&refused).contains("login required"), "{refused}");
     }
     assert_eq!(issuer.seen("/token").len(), asked + 1);
     let log = std::fs::read_to_string(place.file("log")).unwrap();
@@ -247,7 +247,7 @@ fn an_unsolicited_answer_is_rejected() {
     for (ways, word) in [
         (Ways { resource: Some("https://evil.test/mcp".to_owned()), ..Ways::default() }, "another resource"),
         (Ways { issuer: evil, ..Ways::default() }, "https URL"),
-        (Ways { padding: 10 * 1024 * 1024, ..Ways::default() }, "larger than"),
+        (Ways { padding: 10 * 1024 * 1024, ..Ways::default() }, "exceeds"),
     ] {
         let issuer = refused(ways, word);
         assert_eq!((issuer.seen("/register").len(), issuer.seen("/authorize").len()), (0, 0), "{word}");
@@ -304,7 +304,7 @@ fn a_program_logs_in_and_sends_its_secret_nowhere_else() {
     issuer.ways(|own| own.issuer = Some(other.url.clone()));
     issuer.revoke(true);
     let moved = lines.call("3", "greet", &json!({}));
-    assert!(error(&moved).contains("given to no other"), "{moved}");
+    assert!(error(&moved).contains("not sent to another server"), "{moved}");
     assert!(other.seen("/token").is_empty() && issuer.seen("/token").len() == 1);
     lines.end();
     let log = std::fs::read_to_string(place.file("log")).unwrap();

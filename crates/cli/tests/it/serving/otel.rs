@@ -119,7 +119,7 @@ fn a_failing_or_absent_receiver_has_no_effect() {
     let (refuses, came) = receiver(400);
     called(&place, &[format!("OTEL_EXPORTER_OTLP_ENDPOINT={refuses}")]);
     assert!(!at(&came, "/v1/traces").is_empty());
-    assert!(std::fs::read_to_string(place.file("log")).unwrap().contains("telemetry is not taken: HTTP 400"));
+    assert!(std::fs::read_to_string(place.file("log")).unwrap().contains("cannot deliver telemetry: HTTP 400"));
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     called(&place, &[format!("OTEL_EXPORTER_OTLP_ENDPOINT=http://{gone}")]);
 }

@@ -63,7 +63,7 @@ fn sessions_choose_servers_and_tools_that_read_and_cannot_choose_again() {
     let own = [("Mcp-Session-Id", id.as_str())];
     let body = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
     let other = request_at(address, "/mcp?toolsets=two", "POST", &own, body);
-    assert!(other.status == 400 && other.body.contains("fixed"), "{} {}", other.status, other.body);
+    assert!(other.status == 400 && other.body.contains("cannot change"), "{} {}", other.status, other.body);
     assert_eq!(request_at(address, "/mcp?toolsets=one", "POST", &own, body).status, 200);
     let hidden = two.iter().find(|name| !one.contains(name)).unwrap();
     let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": hidden, "arguments": {}}});
@@ -168,7 +168,7 @@ fn each_profile_has_an_address() {
         assert_eq!(request_at(address, path, "POST", &[], &hello("{}")).status, 400, "{path}");
     }
     let unknown = request_at(address, "/mcp/none", "POST", &[], &hello("{}"));
-    assert!(unknown.body.contains("there are `index`, `odds`, `reads`"), "{}", unknown.body);
+    assert!(unknown.body.contains("valid profiles: `index`, `odds`, `reads`"), "{}", unknown.body);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn an_unusable_profile_is_reported_at_startup() {
         ("[gateway.profile.a]\nprofile = \"none.toml\"\n", "none.toml"),
         ("[gateway.profile.a]\narm = \"stabel\"\n", "stable"),
         ("[gateway.profile.a]\ntoolsets = [\"nine\"]\n", "`nine`"),
-        ("[gateway.profile.a]\ntoolsets = []\n", "no toolset is named"),
+        ("[gateway.profile.a]\ntoolsets = []\n", "the list of toolsets is empty"),
         ("[gateway.profile.a]\nread-only = true\n", "did you mean `read_only`"),
         ("[gateway.profile.a]\nread_only = 1\n", "true or false"),
         ("[gateway.profile.\"a b\"]\narm = \"full\"\n", "lower-case letters"),

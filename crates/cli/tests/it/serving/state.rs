@@ -275,7 +275,7 @@ fn state_of_a_stateless_client_is_valid_once_at_any_gateway() {
     assert_eq!(ran["result"]["content"][0]["text"], "\"a\" in up-1", "{ran}");
     for gateway in [&one, &other] {
         let again = call(gateway, &yes);
-        assert!(again["error"]["message"].as_str().is_some_and(|why| why.contains("used before")), "{again}");
+        assert!(again["error"]["message"].as_str().is_some_and(|why| why.contains("already used")), "{again}");
     }
     assert_eq!(upstream.times("tools/call"), 1);
 }

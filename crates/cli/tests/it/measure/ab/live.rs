@@ -43,7 +43,7 @@ fn the_logs_of_a_two_arm_experiment_give_a_result_with_an_error_bar() {
     assert!(saved > 0.5 && found["saved"]["bar"].is_number(), "{}", found["saved"]);
     let text = String::from_utf8(ran(&["ab", "report", &one, &two]).stdout).unwrap();
     assert!(text.contains("treatment saves "), "{text}");
-    assert!(text.contains("no difference in repaired calls is visible with 12 conversations"), "{text}");
+    assert!(text.contains("no measurable difference in repaired calls with 12 conversations"), "{text}");
     let unknown = ran(&["ab", "report", &one, "--control", "nope"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("no variant `nope`"));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::outcome::{Confirm, Forward, Outcome, Resumed};
 use super::{ApprovalId, CallError, CallId, Conversation, ToolResult};
-use crate::wire::{Arguments, Message, Wire, WireError};
+use crate::wire::{Arguments, Message, WireError};
 
 /// Why a message gives no turn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -234,9 +234,9 @@ impl Turn<'_> {
     fn wrapped(&self, wanted: impl Fn(&Outcome) -> bool) -> Vec<Value> {
         let wire = self.conversation.wire();
         let answers = self.calls.iter().filter(|call| wanted(&call.outcome)).flat_map(|call| {
-            call.answers.iter().map(|answer| match (&call.request, wire) {
-                (Some(id), Wire::Mcp) => json!({"jsonrpc": "2.0", "id": id, "result": answer}),
-                _ => answer.clone(),
+            call.answers.iter().map(|answer| match &call.request {
+                Some(id) => json!({"jsonrpc": "2.0", "id": id, "result": answer}),
+                None => answer.clone(),
             })
         });
         let mut messages = wire.wrapped(answers.collect());

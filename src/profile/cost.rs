@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::session_bill::CacheRules;
 use super::workload::{Shape, Workload};
-use super::{Arm, Assignment, Delivery, Expanded, PlannedTool, Presentation, Tier};
+use super::{Arm, Assignment, Delivery, Expanded, Presentation, Tier};
 use crate::catalog::{Catalog, Tool};
 
 /// Billed tokens per thousand tokens that OpenAI would bill for the same tools in an array.
@@ -196,13 +196,9 @@ fn is_cheap(word: &[u8]) -> bool {
 #[must_use]
 pub fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Assignment) -> usize {
     let plan = presentation.plan(catalog, assignment, &Expanded::default());
-    let cost = |entry: PlannedTool<'_>| {
-        if entry.deferred && presentation.arm().delivery() == Delivery::Native {
-            return 0;
-        }
-        tokens(entry.tool.tool().name().as_str(), entry.tool.description(), entry.tool.parameters_text())
-    };
-    presentation.array(catalog, &plan).map(cost).sum()
+    let native = presentation.arm().delivery() == Delivery::Native;
+    let in_prompt = presentation.array(catalog, &plan).filter(|entry| !(native && entry.is_deferred()));
+    in_prompt.map(|entry| tokens(entry.tool().name().as_str(), entry.description(), entry.parameters_text())).sum()
 }
 
 /// Multiplies tokens by a factor in thousandths.

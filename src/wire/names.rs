@@ -175,14 +175,13 @@ impl NameTable {
         let calls = [any?, read?, write?, destructive?];
         let meta = [&[expand.as_str(), skill.as_str()], &calls.each_ref().map(String::as_str)[..]].concat();
         let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &BTreeSet::new(), &names);
-        let namespaces = match wire {
+        let namespaces = if wire.facts().namespaces {
             // The list may have its own namespaces.
-            Wire::OpenAiResponses => {
-                Names::mangle(rule, &[], &catalog.namespaces().collect(), &|| categories.iter().copied())
-            }
-            _ => Names::default(),
+            Names::mangle(rule, &[], &catalog.namespaces().collect(), &|| categories.iter().copied())
+        } else {
+            Names::default()
         };
-        Ok(Self { tools, namespaces, expand, calls, apart: wire == Wire::Mcp, skill })
+        Ok(Self { tools, namespaces, expand, calls, apart: wire.facts().bridges_by_effect, skill })
     }
 
     /// The name under which a meta-tool is declared.

@@ -7,7 +7,7 @@ use super::{Wire, WireError};
 
 /// The detected kind of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+pub(super) enum Shape {
     /// An assistant message with only text, which does not identify an API.
     PlainMessage,
     ChatMessage,
@@ -38,31 +38,6 @@ impl Shape {
             Self::Unknown => "nothing that a model answers",
         }
     }
-
-    fn fits(self, wire: Wire) -> bool {
-        match self {
-            Self::PlainMessage => matches!(wire, Wire::OpenAiChat | Wire::Anthropic),
-            Self::ChatMessage => wire == Wire::OpenAiChat,
-            Self::ResponsesItems => wire == Wire::OpenAiResponses,
-            Self::AnthropicMessage => wire == Wire::Anthropic,
-            Self::GeminiContent => wire == Wire::Gemini,
-            Self::McpRequest => wire == Wire::Mcp,
-            Self::ChatResponse | Self::ResponsesResponse | Self::GeminiResponse | Self::Request | Self::Unknown => {
-                false
-            }
-        }
-    }
-}
-
-/// A description of a wire's assistant message.
-fn expected(wire: Wire) -> &'static str {
-    match wire {
-        Wire::OpenAiChat => "an assistant message of Chat Completions (`content`, `tool_calls`)",
-        Wire::OpenAiResponses => "the output items of OpenAI Responses (`function_call`)",
-        Wire::Anthropic => "an assistant message of Anthropic Messages (`content` blocks)",
-        Wire::Gemini => "a content of Gemini (`parts`)",
-        Wire::Mcp => "a `tools/call` request of MCP",
-    }
 }
 
 /// Rejects a message without calls unless it has the wire's format.
@@ -70,20 +45,21 @@ fn expected(wire: Wire) -> &'static str {
 /// # Errors
 /// Returns [`WireError::Foreign`] with both formats.
 pub(super) fn check(wire: Wire, message: &Value) -> Result<(), WireError> {
-    let shape = shape_of(message);
     // An array may be empty: a turn without output.
-    let empty = message.as_array().is_some_and(Vec::is_empty) && wire != Wire::OpenAiChat;
-    if empty || shape.fits(wire) {
-        return Ok(());
-    }
-    Err(WireError::Foreign { wire, expected: expected(wire), found: shape.describe() })
+    let empty = message.as_array().is_some_and(Vec::is_empty) && wire.facts().parts;
+    let shape = shape_of(message);
+    if empty || wire.facts().shapes.contains(&shape) { Ok(()) } else { Err(error(wire, shape)) }
 }
 
 /// The error for a message that clearly belongs to another API; `None` if the API is unclear.
 pub(super) fn foreign(wire: Wire, message: &Value) -> Option<WireError> {
     let shape = shape_of(message);
-    let known = shape != Shape::Unknown && !shape.fits(wire);
-    known.then(|| WireError::Foreign { wire, expected: expected(wire), found: shape.describe() })
+    let known = shape != Shape::Unknown && !wire.facts().shapes.contains(&shape);
+    known.then(|| error(wire, shape))
+}
+
+fn error(wire: Wire, found: Shape) -> WireError {
+    WireError::Foreign { wire, expected: wire.facts().message, found: found.describe() }
 }
 
 fn shape_of(value: &Value) -> Shape {

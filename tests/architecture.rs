@@ -45,6 +45,27 @@ fn every_name_in_src_keeps_to_the_table() {
     assert!(faults.is_empty(), "see tests/architecture/rules.rs:\n{}", faults.join("\n"));
 }
 
+/// Unit tests may name an API.
+fn is_test(path: &Path) -> bool {
+    path.iter().any(|part| part == "tests" || part == "tests.rs")
+}
+
+#[test]
+fn one_api_is_named_only_where_the_table_allows() {
+    let mut faults = Vec::new();
+    let folders = ["src", "crates/cli/src", "crates/gateway/src", "crates/measure/src", "bindings/python/src"];
+    for path in folders.into_iter().flat_map(|folder| rust_files(&root().join(folder))).filter(|path| !is_test(path)) {
+        let file = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+        faults.extend(rules::judge_apis(&file, &std::fs::read_to_string(&path).unwrap()));
+    }
+    assert!(faults.is_empty(), "see tests/architecture/rules.rs:\n{}", faults.join("\n"));
+    let named = |file: &str, text: &str| !rules::judge_apis(file, text).is_empty();
+    assert!(named("src/wire/steps.rs", "impl Wire { fn f(self) { match self { Self::Gemini => {} _ => {} } } }"));
+    assert!(named("src/conversation.rs", "fn f(w: Wire) { if matches!(w, crate::wire::Wire::Mcp) {} }"));
+    assert!(named("src/tokens.rs", "use crate::wire::Wire::Anthropic;"));
+    assert!(!named("src/tokens/read.rs", "fn f() -> Request { Request::Anthropic }"));
+}
+
 #[test]
 fn the_root_only_declares_and_re_exports() {
     let text = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();

@@ -67,8 +67,8 @@ impl Api for Mcp {
         }
         let (result, error) = (message.get("result"), message.get("error"));
         if let Some(id) = message.get("id").filter(|_| result.is_some() || error.is_some()) {
-            let failed = |result: &At<'_>| result.get("isError").is_some_and(|flag| flag.value == &Value::Bool(true));
-            let ok = error.is_none() && !result.as_ref().is_some_and(failed);
+            let flag = result.as_ref().and_then(|result| result.get("isError"));
+            let ok = error.is_none() && flag.is_none_or(|flag| flag.value != &Value::Bool(true));
             found.push(answered(Some(request_id(&id)?), ok, result.or(error)));
         }
         Ok(())

@@ -57,11 +57,11 @@ impl Api for OpenAiResponses {
         let items = if at.value.is_array() { at.list()? } else { vec![at.clone().object()?] };
         let mut found = Vec::new();
         for item in items {
-            let arguments = || arguments(item.get("arguments"));
             if item.is("type", "function_call") {
-                found.push(WireCall::new(id(&item, "call_id")?, name(&item)?, arguments()));
+                found.push(WireCall::new(id(&item, "call_id")?, name(&item)?, arguments(item.get("arguments"))));
             } else if item.is("type", "tool_search_call") && !item.is("execution", "server") {
-                found.push(WireCall { id: id(&item, "call_id")?, request: None, name: None, arguments: arguments() });
+                let arguments = arguments(item.get("arguments"));
+                found.push(WireCall { id: id(&item, "call_id")?, request: None, name: None, arguments });
             }
         }
         Ok(found)

@@ -91,10 +91,19 @@ impl<'s> OutTool<'s> {
 
     /// Decisions that no original key expresses.
     pub(super) fn added(&self, format: Format) -> Vec<(&'static str, &'s str)> {
-        let own = |key: &str| self.key(format, key).is_some() && !self.dropped.contains(&key);
-        let deferred = (self.deferred && !own(DEFERRED)).then_some((DEFERRED, "true"));
-        let breakpoint = self.breakpoint.filter(|_| !own(BREAKPOINT)).map(|text| (BREAKPOINT, text));
-        deferred.into_iter().chain(breakpoint).collect()
+        let mut added = Vec::new();
+        if self.deferred && !self.sends_key(format, DEFERRED) {
+            added.push((DEFERRED, "true"));
+        }
+        if let Some(text) = self.breakpoint.filter(|_| !self.sends_key(format, BREAKPOINT)) {
+            added.push((BREAKPOINT, text));
+        }
+        added
+    }
+
+    /// Whether an original key is sent.
+    fn sends_key(&self, format: Format, key: &str) -> bool {
+        self.key(format, key).is_some() && !self.dropped.contains(&key)
     }
 
     /// Writes the keys without a field that the tool came with in that format. `outer`: those

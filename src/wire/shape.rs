@@ -78,31 +78,32 @@ fn shape_of(value: &Value) -> Shape {
 }
 
 fn object_shape(value: &Value) -> Shape {
-    let has = |key: &str| value.get(key).is_some();
-    let list = |key: &str| value.get(key).and_then(Value::as_array);
     let kind = value.get("type").and_then(Value::as_str).unwrap_or("");
-    if list("choices").is_some() {
+    if has_list(value, "choices") {
         return Shape::ChatResponse;
     }
-    if list("candidates").is_some() {
+    if has_list(value, "candidates") {
         return Shape::GeminiResponse;
     }
-    if list("output").is_some() && kind != "function_call_output" {
+    if has_list(value, "output") && kind != "function_call_output" {
         return Shape::ResponsesResponse;
     }
-    if has("jsonrpc") || has("method") {
+    if has(value, "jsonrpc") || has(value, "method") {
         return Shape::McpRequest;
     }
-    if list("messages").is_some() || has("input") && has("model") || list("contents").is_some() {
+    if has_list(value, "messages") || has(value, "input") && has(value, "model") || has_list(value, "contents") {
         return Shape::Request;
     }
-    if list("parts").is_some() || has("functionCall") || has("function_call") && has("thoughtSignature") {
+    if has_list(value, "parts")
+        || has(value, "functionCall")
+        || has(value, "function_call") && has(value, "thoughtSignature")
+    {
         return Shape::GeminiContent;
     }
-    if list("tool_calls").is_some() || value.get("function_call").is_some_and(Value::is_object) {
+    if has_list(value, "tool_calls") || value.get("function_call").is_some_and(Value::is_object) {
         return Shape::ChatMessage;
     }
-    if RESPONSES_ITEMS.contains(&kind) || kind == "message" && has("role") && has("status") {
+    if RESPONSES_ITEMS.contains(&kind) || kind == "message" && has(value, "role") && has(value, "status") {
         return Shape::ResponsesItems;
     }
     if ANTHROPIC_BLOCKS.contains(&kind) {
@@ -110,8 +111,8 @@ fn object_shape(value: &Value) -> Shape {
     }
     let Some(content) = value.get("content") else {
         return match (kind, value.get("role").and_then(Value::as_str)) {
-            ("text", _) if has("text") => Shape::AnthropicMessage,
-            ("", None) if has("text") => Shape::GeminiContent,
+            ("text", _) if has(value, "text") => Shape::AnthropicMessage,
+            ("", None) if has(value, "text") => Shape::GeminiContent,
             (_, Some("model")) => Shape::GeminiContent,
             (_, Some("assistant")) => Shape::PlainMessage,
             _ => Shape::Unknown,
@@ -128,6 +129,14 @@ fn object_shape(value: &Value) -> Shape {
         }
     }
     Shape::PlainMessage
+}
+
+fn has(value: &Value, key: &str) -> bool {
+    value.get(key).is_some()
+}
+
+fn has_list(value: &Value, key: &str) -> bool {
+    value.get(key).is_some_and(Value::is_array)
 }
 
 /// Items of a Responses output that no other API has. Source: OpenAI's reference, "Response

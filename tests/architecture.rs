@@ -45,19 +45,19 @@ fn every_name_in_src_keeps_to_the_table() {
     assert!(faults.is_empty(), "see tests/architecture/rules.rs:\n{}", faults.join("\n"));
 }
 
-/// Unit tests may name an API.
-fn is_test(path: &Path) -> bool {
-    path.iter().any(|part| part == "tests" || part == "tests.rs")
-}
-
 #[test]
 fn one_api_is_named_only_where_the_table_allows() {
-    let mut faults = Vec::new();
+    let (mut faults, mut read) = (Vec::new(), 0);
     let folders = ["src", "crates/cli/src", "crates/gateway/src", "crates/measure/src", "bindings/python/src"];
-    for path in folders.into_iter().flat_map(|folder| rust_files(&root().join(folder))).filter(|path| !is_test(path)) {
+    for path in folders.into_iter().flat_map(|folder| rust_files(&root().join(folder))) {
         let file = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
-        faults.extend(rules::judge_apis(&file, &std::fs::read_to_string(&path).unwrap()));
+        // Unit tests may name an API.
+        if !file.contains("/tests/") && !file.ends_with("/tests.rs") {
+            faults.extend(rules::judge_apis(&file, &std::fs::read_to_string(&path).unwrap()));
+            read += 1;
+        }
     }
+    assert!(read > 300, "{read} files were read");
     assert!(faults.is_empty(), "see tests/architecture/rules.rs:\n{}", faults.join("\n"));
     let named = |file: &str, text: &str| !rules::judge_apis(file, text).is_empty();
     assert!(named("src/wire/steps.rs", "impl Wire { fn f(self) { match self { Self::Gemini => {} _ => {} } } }"));

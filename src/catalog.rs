@@ -15,7 +15,6 @@
 //! # Ok::<(), toolfold::error::Error>(())
 //! ```
 
-mod annotations;
 mod compact;
 mod export;
 mod faults;
@@ -25,7 +24,6 @@ mod layout;
 mod slice;
 mod tool;
 
-pub use annotations::Annotations;
 pub use export::write_string;
 pub(crate) use faults::{ALTERNATIVES, Faults, is_array};
 pub use format::{Format, UnknownFormat};
@@ -35,6 +33,7 @@ pub use layout::Foreign;
 pub(crate) use layout::{Entry, Group, Layout, Member};
 pub(crate) use tool::Key;
 pub use tool::{Tool, ToolError};
+pub use toolfold_diagnostic::Annotations;
 
 use indexmap::IndexMap;
 use std::sync::Arc;

@@ -59,20 +59,23 @@
 
 pub mod catalog;
 pub mod conversation;
-pub mod diagnostic;
 pub mod engine;
 pub mod error;
 pub mod excel;
 pub mod model;
-pub mod name;
-pub mod policy;
 pub mod profile;
 pub mod schema;
-pub mod skill;
 #[cfg(feature = "store")]
 pub mod store;
 pub mod tokens;
 pub mod wire;
+
+#[doc(inline)]
+pub use toolfold_diagnostic::{diagnostic, name};
+#[doc(inline)]
+pub use toolfold_policy as policy;
+#[doc(inline)]
+pub use toolfold_skill as skill;
 
 /// The version of schemars whose derive [`catalog::Tool::of`] accepts.
 pub use schemars;

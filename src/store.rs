@@ -204,7 +204,7 @@ impl SqliteStore {
         rows.map(|row| {
             let (seq, body, prev, hash) = row.map_err(|why| failed(&why))?;
             let entry = serde_json::from_str::<Entry>(&body).map_err(|why| damaged(&format!("record {seq}"), &why))?;
-            Ok(Sealed { seq, entry, prev, hash })
+            Ok(Sealed::new(seq, entry, prev, hash))
         })
         .collect()
     }

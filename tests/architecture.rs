@@ -11,7 +11,7 @@ mod rules;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rules::judge;
+use rules::{judge, judge_layer};
 
 fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -32,17 +32,54 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Every Rust file below a folder of the project, by its path below that folder, with its text.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let folder = root().join(folder);
+    let mut found = Vec::new();
+    for path in rust_files(&folder) {
+        let file = path.strip_prefix(&folder).unwrap().to_string_lossy().replace('\\', "/");
+        found.push((file, std::fs::read_to_string(&path).unwrap()));
+    }
+    assert!(found.len() > 4, "{} was not found", folder.display());
+    found
+}
+
 #[test]
 fn every_name_in_src_keeps_to_the_table() {
-    let src = root().join("src");
-    let files = rust_files(&src);
-    assert!(files.len() > 20, "src was not found");
     let mut faults = Vec::new();
-    for path in files {
-        let file = path.strip_prefix(&src).unwrap().to_string_lossy().replace('\\', "/");
-        faults.extend(judge(&file, &std::fs::read_to_string(&path).unwrap()));
+    for (file, text) in sources("src") {
+        faults.extend(judge(&file, &text));
     }
     assert!(faults.is_empty(), "see tests/architecture/rules.rs:\n{}", faults.join("\n"));
+}
+
+/// The crates that the library re-exports as modules.
+const LAYERS: [&str; 3] = ["diagnostic", "policy", "skill"];
+
+#[test]
+fn the_layers_that_are_crates_touch_no_file_or_clock() {
+    let mut faults = Vec::new();
+    for layer in LAYERS {
+        for (file, text) in sources(&format!("crates/{layer}/src")) {
+            faults.extend(judge_layer(layer, &file, &text));
+        }
+    }
+    assert!(faults.is_empty(), "see tests/architecture/rules.rs:\n{}", faults.join("\n"));
+    let refused = judge_layer("skill", "roots.rs", "use std::fs::read;");
+    assert!(refused[0].starts_with("crates/skill/src/roots.rs:1: `std::fs::read`"), "{refused:?}");
+    assert_eq!(judge_layer("skill", "disk.rs", "use std::fs;"), [""; 0]);
+}
+
+#[test]
+fn the_layers_that_are_crates_do_not_know_each_other() {
+    for layer in LAYERS {
+        let own = format!("toolfold-{layer}");
+        let tree = tree(&["--package", &own, "--all-features"]);
+        let mut ours: Vec<&String> = tree.iter().filter(|name| name.starts_with("toolfold")).collect();
+        ours.dedup();
+        let strange = ours.iter().find(|name| ![own.as_str(), "toolfold-diagnostic"].contains(&name.as_str()));
+        assert!(strange.is_none() && !ours.is_empty(), "{own} depends on {ours:?}");
+    }
 }
 
 #[test]
@@ -68,14 +105,16 @@ fn one_api_is_named_only_where_the_table_allows() {
 
 #[test]
 fn the_root_only_declares_and_re_exports() {
-    let text = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
-    for item in syn::parse_file(&text).unwrap().items {
-        let bare = match &item {
-            syn::Item::Mod(item) => item.content.is_none(),
-            syn::Item::Use(_) => true,
-            _ => false,
-        };
-        assert!(bare, "src/lib.rs holds something else than `mod` and `use`");
+    for file in ["src/lib.rs", "crates/diagnostic/src/lib.rs", "crates/policy/src/lib.rs", "crates/skill/src/lib.rs"] {
+        let text = std::fs::read_to_string(root().join(file)).unwrap();
+        for item in syn::parse_file(&text).unwrap().items {
+            let bare = match &item {
+                syn::Item::Mod(item) => item.content.is_none(),
+                syn::Item::Use(_) => true,
+                _ => false,
+            };
+            assert!(bare, "{file} holds something else than `mod` and `use`");
+        }
     }
 }
 
@@ -126,7 +165,8 @@ fn the_check_refuses_what_leads_to_a_forbidden_module() {
     );
     refused("profile.rs", "#[error(\"{}\", crate::tokens::x(.0))] struct E;", "crate::tokens::x");
     refused("profile.rs", "use toolfold::engine::Engine;", "toolfold::engine");
-    refused("name.rs", "use crate::diagnostic::Place;", "`name` may name nothing of ours");
+    refused("excel.rs", "use crate::diagnostic::Place;", "`excel` may name nothing of ours");
+    refused("profile.rs", "use toolfold_policy::Policy;", "only lib may name it");
 }
 
 #[test]
@@ -169,7 +209,6 @@ fn the_check_refuses_the_world_outside_the_edges() {
     refused("engine.rs", "use std::time;", "std::time::SystemTime");
     refused("engine.rs", "fn f() { ::std::net::lookup() }", "std::net");
     refused("catalog/import.rs", "use std::io::stdin;", "std::io::stdin");
-    refused("skill/roots.rs", "use std::fs::read;", "std::fs");
     refused("wire.rs", "#[tokio::main] async fn f() {}", "tokio");
     refused("store.rs", "use axum as web;", "axum");
     refused("wire.rs", "#[derive(clap::Parser)] struct S;", "clap");
@@ -193,28 +232,18 @@ fn the_check_accepts_what_the_table_allows() {
     );
     accepted("profile.rs", "use std::time::Duration; fn f(axum: u8) -> u8 { format!(\"{axum}\"); axum }");
     accepted("catalog.rs", "use crate::error::Error;");
-    accepted("skill/disk.rs", "use std::fs;");
-    accepted("lib.rs", "pub mod engine; pub use engine::Engine; pub use crate::wire::Wire;");
+    accepted(
+        "lib.rs",
+        "pub mod engine; pub use engine::Engine; pub use crate::wire::Wire; pub use toolfold_policy as policy;",
+    );
 }
 
-/// `cargo tree` of the engine alone, one package a line.
+/// `cargo tree` of packages without their default features, one package a line.
 fn tree(more: &[&str]) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let output = Command::new(cargo)
         .current_dir(root())
-        .args([
-            "tree",
-            "--package",
-            "toolfold",
-            "--no-default-features",
-            "-e",
-            "normal",
-            "--prefix",
-            "none",
-            "--offline",
-            "--color",
-            "never",
-        ])
+        .args(["tree", "--no-default-features", "-e", "normal", "--prefix", "none", "--offline", "--color", "never"])
         .args(more)
         .output()
         .unwrap();
@@ -250,7 +279,8 @@ fn the_engine_alone_has_no_runtime_network_or_database() {
         "tokio",
         "ureq",
     ];
-    let found: Vec<String> = tree(&[]).into_iter().filter(|name| banned.contains(&name.as_str())).collect();
+    let found: Vec<String> =
+        tree(&["--package", "toolfold"]).into_iter().filter(|name| banned.contains(&name.as_str())).collect();
     assert!(found.is_empty(), "--no-default-features brings in {found:?}");
 }
 
@@ -274,7 +304,16 @@ fn the_engine_alone_uses_few_crates() {
         "unicode-general-category",
         "unicode-normalization",
     ];
-    let direct: Vec<String> = tree(&["--depth", "1"]).into_iter().filter(|name| name != "toolfold").collect();
+    let mut packages = vec!["--depth", "1", "--no-dedupe", "--package", "toolfold"];
+    packages.extend([
+        "--package",
+        "toolfold-policy",
+        "--package",
+        "toolfold-skill",
+        "--package",
+        "toolfold-diagnostic",
+    ]);
+    let direct: Vec<String> = tree(&packages).into_iter().filter(|name| !name.starts_with("toolfold")).collect();
     let strange: Vec<&String> = direct.iter().filter(|name| !allowed.contains(&name.as_str())).collect();
     assert!(strange.is_empty(), "not on the list of the engine's dependencies: {strange:?}");
     let missing: Vec<&&str> = allowed[..8].iter().filter(|name| !direct.iter().any(|own| own == *name)).collect();

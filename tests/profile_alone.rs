@@ -5,16 +5,18 @@
 #[path = "../src"]
 mod layer {
     pub mod catalog;
-    pub mod diagnostic;
     pub mod error;
-    pub mod name;
     pub mod profile;
     pub mod schema;
 }
+/// It names nothing of ours but the catalogue, so that its unit tests are compiled with it.
+#[path = "../src/wire/arguments.rs"]
+mod arguments;
 /// It names nothing of ours but this layer, so that its unit tests are compiled with it.
 #[path = "../src/engine/memo.rs"]
 mod memo;
-use layer::{catalog, diagnostic, error, name, profile, schema};
+use layer::{catalog, error, profile, schema};
+use toolfold_diagnostic::{diagnostic, name};
 
 #[test]
 fn a_plan_needs_no_engine() {

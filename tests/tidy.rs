@@ -15,8 +15,12 @@ const MAX_METHODS: usize = 40;
 
 /// The types that have more methods than [`MAX_METHODS`], by crate and name, with the number they had when the rule was made.
 /// It may only fall: a type that no longer needs its exception loses it.
-const MANY_METHODS: &[(&str, &str, usize)] =
-    &[("src", "Conversation", 143), ("src", "Walker", 60), ("src", "Reader", 64), ("src", "Lexer", 44)];
+const MANY_METHODS: &[(&str, &str, usize)] = &[
+    ("src", "Conversation", 143),
+    ("crates/policy/src", "Walker", 60),
+    ("crates/policy/src", "Reader", 64),
+    ("crates/policy/src", "Lexer", 44),
+];
 
 /// What the top of the project holds, and nothing else.
 const TOP: &[&str] = &[
@@ -290,7 +294,8 @@ fn the_loop_of_the_readme_is_the_one_that_is_tested() {
     assert!(shown.lines().count() <= 15, "a loop of {} lines", shown.lines().count());
 }
 
-/// The library is compiled without its unit tests, so that they run where a layer is compiled alone and nowhere else.
+/// The library is compiled without its unit tests, so that they run where a layer is compiled alone and nowhere else: in
+/// `tests/*_alone.rs`, or as a target of `tests` for a layer that is a crate.
 #[test]
 fn every_unit_test_of_the_library_is_compiled() {
     let mut compiled = Vec::new();
@@ -306,12 +311,20 @@ fn every_unit_test_of_the_library_is_compiled() {
             }
         }
     }
+    let targets = text("tests/Cargo.toml");
+    let mut sources = files("src");
+    for layer in ["diagnostic", "policy", "skill"].map(|layer| format!("crates/{layer}/src")) {
+        sources.extend(files(&layer));
+        if targets.contains(&format!("path = \"../{layer}/lib.rs\"")) {
+            compiled.push(layer);
+        }
+    }
     assert!(compiled.len() > 10, "{compiled:?}");
-    for path in files("src").iter().filter(|path| text(path).contains("#[cfg(test)]")) {
+    for path in sources.iter().filter(|path| text(path).contains("#[cfg(test)]")) {
         let found = compiled
             .iter()
             .any(|known| path.starts_with(&format!("{known}.")) || path.starts_with(&format!("{known}/")));
-        assert!(found, "{path} has unit tests that no `tests/*_alone.rs` compiles: move them to tests/it");
+        assert!(found, "{path} has unit tests that no target of `tests` compiles: move them to tests/it");
     }
 }
 
@@ -320,7 +333,15 @@ fn every_unit_test_of_the_library_is_compiled() {
 fn licences_are_the_same_everywhere() {
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
         let own = text(name);
-        for folder in ["bindings/python", "crates/cli", "crates/gateway", "crates/measure"] {
+        for folder in [
+            "bindings/python",
+            "crates/cli",
+            "crates/diagnostic",
+            "crates/gateway",
+            "crates/measure",
+            "crates/policy",
+            "crates/skill",
+        ] {
             assert!(text(&format!("{folder}/{name}")) == own, "{folder}/{name} is another text than {name}");
         }
     }

@@ -12,13 +12,12 @@
 
 #[path = "../src"]
 mod layer {
-    pub mod diagnostic;
     pub mod model;
-    pub mod name;
     pub mod schema;
     pub mod tokens;
 }
-use layer::{diagnostic, model, name, schema, tokens};
+use layer::{model, schema, tokens};
+use toolfold_diagnostic::{diagnostic, name};
 
 #[test]
 fn a_count_needs_no_engine() {

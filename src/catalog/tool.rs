@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde_json::Value;
 
+use super::Annotations;
 use super::Format;
-use super::annotations::Annotations;
 use super::faults::Faults;
 use super::slice::Slice;
 use crate::name::{NameError, ToolName};

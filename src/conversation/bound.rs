@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use crate::catalog::{Foreign, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::engine::{ACTIVATE_SKILL, Engine};
-use crate::name::sha256_hex;
 use crate::profile::{Arm, Expanded, Plan, Presentation};
 use crate::wire::{
     Arguments, Limits, MetaEntry, MetaRole, NameRule, NameTable, NoFreeName, RenderInput, RenderOptions, Rendered,
     RenderedFacts, ToolEntry, Wire,
 };
+use toolfold_diagnostic::sha256_hex;
 
 /// A rendered tool array: the text to send, and its digest.
 #[derive(Debug)]

@@ -26,10 +26,10 @@ use super::{Answer, CallError, CallId, CallIdentity, Conversation, ForwardNotes,
 use crate::catalog::Tool;
 use crate::diagnostic::visible;
 use crate::engine::{Checked, Engine, Exact};
-use crate::name::sha256_hex;
 use crate::policy::Decision;
 use crate::profile::{Detail, definition};
 use crate::wire::Arguments;
+use toolfold_diagnostic::sha256_hex;
 
 /// A call as the model made it.
 #[derive(Debug, Clone)]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{Event, LogRecord};
 use super::{CallId, Conversation, ToolResult};
-use crate::name::sha256_hex;
 use crate::policy::audit::redact_text;
+use toolfold_diagnostic::sha256_hex;
 
 /// The largest result that is stored, in bytes. Source: `docs/session.md`, "Messages that come again".
 const MAX_RESULT_BYTES: usize = 1 << 20;

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::undo::{UndoPlan, note};
 use crate::catalog::Tool;
-use crate::name::sha256_hex;
 use crate::policy::audit::{Entry, Kind};
 use crate::policy::canonical::canonical;
 use crate::policy::gate::open;
@@ -15,6 +14,7 @@ use crate::policy::{
     Approval, ApprovalError, ApprovalState, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed,
     Gate, Grant, Policy, PolicyCall, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
 };
+use toolfold_diagnostic::sha256_hex;
 
 /// The time, in milliseconds since 1970, as the host tells it: the engine has no clock of its own.
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;

@@ -70,8 +70,8 @@ impl PolicyLayer {
         let Some(snapshots) = self.snapshots.as_ref().filter(|_| plan.class == Undo::Snapshot) else {
             return (plan.undo(), false);
         };
-        let (session, call) = (call_ref.conversation, call_ref.own);
-        let call = SnapshotCall { session, call, origin, tool, now_ms: self.now_ms(), waits };
+        let mut call = SnapshotCall::new(origin, tool, self.now_ms());
+        (call.session, call.call, call.waits) = (call_ref.conversation, call_ref.own, waits);
         match snapshots.take(&call, &plan.paths) {
             Ok(taken) => (CallUndo { snapshot: Some(taken), ..plan.undo() }, false),
             Err(none) => {

@@ -30,7 +30,10 @@ pub(super) fn forged(id: &str, why: &str) -> ApprovalError {
 /// Adds the path of the store's file to a store error.
 pub(super) fn at(path: &Path, why: ApprovalError) -> ApprovalError {
     match why {
-        ApprovalError::Store(why) => StoreError { path: Some(path.display().to_string()), ..why }.into(),
+        ApprovalError::Store(mut why) => {
+            why.path = Some(path.display().to_string());
+            why.into()
+        }
         other => other,
     }
 }

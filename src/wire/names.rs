@@ -15,8 +15,8 @@ use super::Wire;
 use super::limits::NameRule;
 use super::render::MetaRole;
 use crate::catalog::Catalog;
-use crate::name::sha256_hex;
 use crate::profile::{Bridge, EXPAND_TOOLS, Naming};
+use toolfold_diagnostic::sha256_hex;
 
 /// The number of hash digits of a mangled name, after a `_`.
 const HASH_DIGITS: usize = 8;

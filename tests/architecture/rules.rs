@@ -2,21 +2,18 @@
 
 use crate::reader::{Named, Target, read};
 
-/// The library's modules, innermost first, each with those of ours that it may name. Between crates, cargo says it.
+/// The library's modules, innermost first, each with those of ours that it may name. `name`, `diagnostic`, `skill` and
+/// `policy` are crates that the library re-exports: cargo keeps the two layers from naming each other or a module.
 ///
 /// `error` is the crate's one error and holds diagnostics; `catalog` names it for its constructors that give everything
 /// or nothing (`Catalog::from_openai`).
 const TABLE: &[(&str, &[&str])] = &[
-    ("name", &[]),
     ("excel", &[]),
-    ("diagnostic", &[]),
     ("model", &["diagnostic"]),
     ("error", &["diagnostic"]),
     ("schema", &["diagnostic"]),
     ("catalog", &["schema", "name", "diagnostic", "error"]),
     ("profile", &["catalog", "schema", "name", "diagnostic"]),
-    ("skill", &["name", "diagnostic"]),
-    ("policy", &["catalog", "name", "diagnostic"]),
     ("engine", &["catalog", "schema", "profile", "skill", "policy", "name", "diagnostic", "error"]),
     ("wire", &["catalog", "schema", "profile", "model", "name", "diagnostic", "error"]),
     (
@@ -27,7 +24,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("store", &["policy", "engine", "diagnostic"]),
 ];
 
-/// The edges inside the library: the only modules that touch files or clocks. Everything else of that kind is a crate of its own.
+/// The edges inside the library: the only modules that touch files or clocks. Everything else of that kind is in other crates.
 const EDGES: &[&str] = &["store", "skill::disk"];
 
 /// Modules that are compiled for tests only, which `tests/architecture.rs` checks: they read recordings and print scores.
@@ -52,6 +49,9 @@ const KEPT: &[(&str, &[&str])] = &[
     ("anstyle", &[]),
     ("rusqlite", &["store"]),
     ("tiktoken_rs", &["tokens"]),
+    // Modules name the layers as `crate::skill` and `crate::policy`, which the table judges.
+    ("toolfold_policy", &["lib"]),
+    ("toolfold_skill", &["lib"]),
 ];
 
 /// Macros that only some modules may call.
@@ -129,21 +129,32 @@ pub(crate) fn judge(file: &str, text: &str) -> Vec<String> {
     if allowed.is_none() && own != "lib" {
         return vec![format!("src/{file}:1: module `{own}` is not in the table of tests/architecture/rules.rs")];
     }
-    let names = match read(text, &module) {
+    faults(&format!("src/{file}"), text, &module, &|path| our_rule(own, allowed, path))
+}
+
+/// The same for a file of a layer that is a crate: what it names of its own and of ours is cargo's to judge.
+pub(crate) fn judge_layer(layer: &str, file: &str, text: &str) -> Vec<String> {
+    let mut module = vec![layer.to_owned()];
+    module.extend(module_of(file));
+    faults(&format!("crates/{layer}/src/{file}"), text, &module, &|_| None)
+}
+
+fn faults(file: &str, text: &str, module: &[String], ours: &dyn Fn(&[String]) -> Option<String>) -> Vec<String> {
+    let names = match read(text, module) {
         Ok(names) => names,
-        Err(why) => return vec![format!("src/{file}:{}: cannot be read: {why}", why.span().start().line)],
+        Err(why) => return vec![format!("{file}:{}: cannot be read: {why}", why.span().start().line)],
     };
     let is_test = TESTS.contains(&module.join("::").as_str());
     let fault = |name: &Named| match &name.target {
         Target::Theirs { path, .. } if is_test && path.starts_with(&["std".to_owned(), "fs".to_owned()]) => None,
         Target::Macro(name) if is_test && name == "println" => None,
-        Target::Ours(path) => our_rule(own, allowed, path),
-        Target::Theirs { path, whole } => their_rule(&module, path, *whole),
-        Target::Macro(name) => KEPT_MACROS.iter().find(|(kept, _)| kept == name).and_then(|(_, by)| only(by, &module)),
+        Target::Ours(path) => ours(path),
+        Target::Theirs { path, whole } => their_rule(module, path, *whole),
+        Target::Macro(name) => KEPT_MACROS.iter().find(|(kept, _)| kept == name).and_then(|(_, by)| only(by, module)),
         Target::Forbidden(why) => Some((*why).to_owned()),
     };
     let faults = names.iter().filter_map(|name| Some((name, fault(name)?)));
-    faults.map(|(name, why)| format!("src/{file}:{}: `{}`: {why}", name.line, name.text)).collect()
+    faults.map(|(name, why)| format!("{file}:{}: `{}`: {why}", name.line, name.text)).collect()
 }
 
 /// The module path of a file below `src/`: empty for the root.
@@ -176,7 +187,7 @@ fn their_rule(module: &[String], path: &[String], whole: bool) -> Option<String>
 
 /// Why a module may not name what is kept for others; nothing if it may.
 fn only(by: &[&str], module: &[String]) -> Option<String> {
-    let own = module.join("::");
+    let own = if module.is_empty() { "lib".to_owned() } else { module.join("::") };
     let fits = |who: &str| own == who || own.strip_prefix(who).is_some_and(|rest| rest.starts_with("::"));
     if by.iter().any(|who| fits(who)) {
         return None;

@@ -139,7 +139,7 @@ fn captured(list: &str, servers: IndexMap<String, Server>, date: Option<String>)
 
 /// A tool on one line: what is written over several is written again, with numbers and the order of members as they are.
 fn one_line(tool: &str) -> String {
-    if !tool.contains(['\n', '\r']) {
+    if !tool.contains('\n') && !tool.contains('\r') {
         return tool.to_owned();
     }
     let mut out = String::with_capacity(tool.len());

@@ -272,8 +272,9 @@ fn written(head: &str, key: &str, body: Option<&RawValue>) -> String {
         out.push('"');
         out.push_str(key);
         out.push_str("\":");
-        if body.contains(['\n', '\r']) {
-            out.extend(body.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }));
+        // Two searches for one character are several times faster than one search for either.
+        if body.contains('\n') || body.contains('\r') {
+            out.push_str(&body.replace(['\n', '\r'], " "));
         } else {
             out.push_str(body);
         }

@@ -16,8 +16,8 @@ use crate::conversation::unread::Unread;
 use crate::conversation::{CallId, CallIdentity, Conversation, ModelCall};
 use crate::diagnostic::{self, Diagnostic, visible};
 use crate::engine::{Checked, Coerced};
-use crate::name::sha256_hex;
 use crate::wire::{Arguments, MetaRole, NUMBERED};
+use toolfold_diagnostic::sha256_hex;
 
 /// The longest key that is stored as it is, in bytes; a longer one is replaced by its digest.
 const MAX_KEY_BYTES: usize = 200;

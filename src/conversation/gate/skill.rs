@@ -37,11 +37,7 @@ impl Conversation {
         };
         let mut opened = Vec::new();
         if let Some(activation) = activation.as_ref().filter(|activation| !activation.repeated) {
-            let skill = ActiveSkill {
-                hash: activation.hash.clone(),
-                rendered: activation.rendered.clone(),
-                scope: activation.scope,
-            };
+            let skill = ActiveSkill::from(&**activation);
             let (by, name) = (current.call.own.clone(), activation.name.clone());
             self.record(Event::Activated { by, name, skill });
             let preloads = engine.skills().is_some_and(crate::engine::SkillLayer::preloads);

@@ -53,6 +53,16 @@ impl Said {
     }
 }
 
+/// A question about a payment, and the call that asked it first: the call that runs where the host resumes the approval.
+#[derive(Debug, Clone)]
+struct Question {
+    n: u64,
+    asked_by: Position,
+}
+
+/// The message of a call and the call's place in it, both counted from 0.
+type Position = (usize, usize);
+
 /// The model: a host's books.
 struct Books {
     engine: Engine,
@@ -64,7 +74,7 @@ struct Books {
     /// The payments that a person rejected.
     rejected: BTreeSet<u64>,
     /// The questions that are open, or answered and not taken up: approval to payment.
-    questions: BTreeMap<String, u64>,
+    questions: BTreeMap<String, Question>,
     /// Answers that a person gave and that no call has taken up: approval to yes or no.
     answered: BTreeMap<String, bool>,
     /// How often each approval was handed over, beyond once for each pause.
@@ -98,7 +108,7 @@ impl Books {
 
     /// The question about a payment that no call has taken up.
     fn waiting_for(&self, n: u64) -> Option<String> {
-        self.questions.iter().find(|(_, about)| **about == n).map(|(approval, _)| approval.clone())
+        self.questions.iter().find(|(_, question)| question.n == n).map(|(approval, _)| approval.clone())
     }
 
     /// A rejection holds for every call that waits for the approval.
@@ -125,7 +135,7 @@ impl Books {
     }
 
     /// What a call that is judged anew must become.
-    fn judged(&mut self, asked: &Asked, outcome: &Outcome) -> End {
+    fn judged(&mut self, position: Position, asked: &Asked, outcome: &Outcome) -> End {
         let failed = self.failures.get(&(asked.tool.to_owned(), asked.n)).copied().unwrap_or(0);
         match (asked.tool, outcome) {
             ("lock", Outcome::Reply(reply)) => End::Given(reply.answer.content.to_string()),
@@ -154,7 +164,8 @@ impl Books {
                     assert_eq!(waiting, approval, "one question for one call");
                     assert!(!self.answered.contains_key(&waiting), "it was answered");
                 }
-                self.questions.insert(approval.clone(), asked.n);
+                let question = Question { n: asked.n, asked_by: position };
+                self.questions.entry(approval.clone()).or_insert(question);
                 End::Waiting(approval)
             }
             ("pay", Outcome::Forward(forward)) => {
@@ -169,7 +180,7 @@ impl Books {
     }
 
     /// What a call that comes again must get.
-    fn again(&mut self, past: &Past, outcome: &Outcome) -> End {
+    fn again(&mut self, position: Position, past: &Past, outcome: &Outcome) -> End {
         match (&past.end, outcome) {
             (End::Given(text), Outcome::Reply(reply)) => {
                 assert_eq!(*text, *reply.answer.content);
@@ -197,12 +208,12 @@ impl Books {
                 }
                 past.end.clone()
             }
-            (End::Failed { approved: false }, outcome) => self.judged(&past.asked, outcome),
+            (End::Failed { approved: false }, outcome) => self.judged(position, &past.asked, outcome),
             (End::Failed { approved: true }, Outcome::Refuse(refuse)) => {
                 assert!(refuse.reason.contains("ran and failed"), "{}", refuse.reason);
                 past.end.clone()
             }
-            (End::Waiting(_), outcome) => self.judged(&past.asked, outcome),
+            (End::Waiting(_), outcome) => self.judged(position, &past.asked, outcome),
             (end, other) => panic!("{end:?} became {other:?}"),
         }
     }
@@ -229,15 +240,16 @@ impl Books {
             for (place, outcome) in outcomes.iter().enumerate() {
                 let past = self.messages[at].calls[place].clone();
                 assert_eq!(past.id, *outcome.id(), "the same call has the same id");
-                let end = self.again(&past, outcome);
+                let end = self.again((at, place), &past, outcome);
                 self.messages[at].calls[place].end = end;
             }
             return;
         }
         self.close();
         self.messages.push(Said { key, calls: Vec::new() });
-        for (asked, outcome) in calls.iter().zip(&outcomes) {
-            let end = self.judged(asked, outcome);
+        let at = self.messages.len() - 1;
+        for (place, (asked, outcome)) in calls.iter().zip(&outcomes).enumerate() {
+            let end = self.judged((at, place), asked, outcome);
             let said = self.messages.last_mut().unwrap();
             assert!(said.calls.iter().all(|past| past.id != *outcome.id()), "each call of a message has its own id");
             said.calls.push(Past { asked: asked.clone(), id: outcome.id().clone(), end });
@@ -324,13 +336,13 @@ impl Books {
                 let pending: Vec<String> = self.talk.pending().map(|(id, _)| id.to_string()).collect();
                 let Some(approval) = pending.get(*which).cloned() else { return };
                 let resumed = self.talk.resume(&approval.as_str().into()).unwrap();
-                let waits = |call: &Past| call.end == End::Waiting(approval.clone());
-                let at = self.messages.iter().position(|message| message.calls.iter().any(waits)).unwrap();
-                let place = self.messages[at].calls.iter().position(waits).unwrap();
-                let n = self.messages[at].calls[place].asked.n;
+                let Question { n, asked_by: (at, place) } = self.questions[&approval].clone();
+                let waiting = self.messages[at].calls[place].clone();
+                assert_eq!(waiting.end, End::Waiting(approval.clone()));
                 let end = match (resumed, self.answered.get(&approval)) {
                     (Resumed::Waiting(_), None) => return,
-                    (Resumed::Run(_), Some(true)) => {
+                    (Resumed::Run(forward), Some(true)) => {
+                        assert_eq!(forward.id, waiting.id, "the call that asked first runs");
                         self.answered.remove(&approval);
                         self.hand_over(&approval);
                         End::Running { approval: Some(approval.clone()), paused: false }

@@ -11,7 +11,7 @@ const LISTS: [&str; 15] = [
 ];
 
 fn folder() -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src/policy")
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("crates/policy/src")
 }
 
 /// The rows of all files, each with its manual and date.

@@ -25,7 +25,7 @@ fn the_bound_holds_for_every_character_and_every_pair_of_letters() {
         check(&format!("{a}{b}{a}{b}{b}{a}"));
         check(&format!("-{a}{b}- {a} {b}--{a}"));
     }
-    for word in crate::project("src/skill/words.txt").split_whitespace() {
+    for word in crate::project("crates/skill/src/words.txt").split_whitespace() {
         assert_eq!((counter.count(&format!(" {word}")), most_tokens(&format!(" {word}"))), (1, 1), "{word}");
         ["'s", "s", "Is", "1", "\u{301}", "é", "."].iter().for_each(|after| check(&format!("{word} {word}{after}")));
     }

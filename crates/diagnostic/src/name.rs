@@ -1,0 +1,175 @@
+//! Validated names of tools, categories and skills.
+//!
+//! A name is validated once, when it is created; the type guarantees that it is valid.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// The maximum length of a name, in characters.
+///
+/// Source: MCP 2025-11-25, "Tool names": 1 to 128 characters; Anthropic's tool names allow 128 too.
+pub const MAX_NAME_CHARS: usize = 128;
+
+/// Why a text is not a valid name. The message is lower case and states what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NameError {
+    /// The text is empty.
+    #[error("a name must not be empty")]
+    Empty,
+    /// The text has more than [`MAX_NAME_CHARS`] characters.
+    #[error("a name has at most {MAX_NAME_CHARS} characters, this one has {0}")]
+    TooLong(usize),
+    /// The text has a character that some provider does not allow in a name.
+    #[error("{} is not allowed in a name: use letters, digits and `_ - . : / @`", show(*.0))]
+    BadChar(char),
+}
+
+/// Formats a character so that an invisible one is visible.
+fn show(c: char) -> String {
+    if c.is_alphanumeric() || c.is_ascii_graphic() { format!("`{c}`") } else { format!("U+{:04X}", u32::from(c)) }
+}
+
+/// Accepts letters and digits of any script, and the separators that tool names use.
+fn check(text: &str) -> Result<(), NameError> {
+    if text.is_empty() {
+        return Err(NameError::Empty);
+    }
+    let chars = text.chars().count();
+    if chars > MAX_NAME_CHARS {
+        return Err(NameError::TooLong(chars));
+    }
+    match text.chars().find(|&c| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/' | '@'))) {
+        Some(c) => Err(NameError::BadChar(c)),
+        None => Ok(()),
+    }
+}
+
+macro_rules! name_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Validates a text.
+            ///
+            /// # Errors
+            /// Returns a [`NameError`] if the text is empty, too long or has a character that is
+            /// not allowed.
+            pub fn new(text: &str) -> Result<Self, NameError> {
+                check(text).map(|()| Self(Arc::from(text)))
+            }
+
+            /// The name as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&*self.0, f)
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                &*self.0 == other
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, other: &&str) -> bool {
+                &*self.0 == *other
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = NameError;
+            fn try_from(text: String) -> Result<Self, NameError> {
+                Self::new(&text)
+            }
+        }
+
+        impl TryFrom<&str> for $name {
+            type Error = NameError;
+            fn try_from(text: &str) -> Result<Self, NameError> {
+                Self::new(text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> String {
+                name.0.as_ref().to_owned()
+            }
+        }
+    };
+}
+
+name_type! {
+    /// The name of a tool, unique in its catalog.
+    ToolName
+}
+name_type! {
+    /// The name of a category: a named group of tools that expand together.
+    CategoryName
+}
+name_type! {
+    /// The name of a skill.
+    SkillName
+}
+
+/// Returns the names in `known` that are closest to `wanted`, at most `most` of them, closest
+/// first. Ties keep the order of `known`.
+///
+/// A name is close if its normalized Damerau–Levenshtein similarity is at least 0.6 after folding
+/// case, `-` and `_`, or if one name contains the other. A `wanted` of more than [`MAX_NAME_CHARS`]
+/// characters is close to nothing, which bounds the cost.
+pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
+    if wanted.chars().count() > MAX_NAME_CHARS {
+        return Vec::new();
+    }
+    let fold = |s: &str| s.to_lowercase().replace('-', "_");
+    let want = fold(wanted);
+    let mut scored: Vec<(f64, &str)> = known
+        .into_iter()
+        .filter_map(|candidate| {
+            let have = fold(candidate);
+            // A length outside these bounds cannot reach the similarity, so it is not computed.
+            let (short, long) = (want.len().min(have.len()), want.len().max(have.len()));
+            let holds = want.len() >= 3 && have.len() >= 3 && (have.contains(&want) || want.contains(&have));
+            if !holds && short * 10 < long * 4 {
+                return None;
+            }
+            let score = strsim::normalized_damerau_levenshtein(&want, &have);
+            let score = if holds { score.max(0.75) } else { score };
+            (score >= 0.6).then_some((score, candidate))
+        })
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    scored.into_iter().take(most).map(|(_, name)| name).collect()
+}

@@ -1,0 +1,182 @@
+//! Rules that never match, as far as the file shows. An ask or a deny of this kind is an error, and every call asks until it
+//! is fixed: its author believes that something is forbidden. An allow of this kind only allows nothing.
+
+use crate::capability::{Family, ToolCapability};
+use crate::decision::Effect;
+use crate::diagnostic::Diagnostic;
+use crate::host::HostPattern;
+use crate::load::PolicyFile;
+use crate::rule::{Rule, ToolPattern};
+
+/// Why a rule never matches.
+pub(crate) struct Never {
+    /// A stable kebab-case code.
+    pub(crate) code: &'static str,
+    /// Why: without the rule's text.
+    pub(crate) why: String,
+    /// What to write instead.
+    pub(crate) help: String,
+}
+
+impl Never {
+    fn new(code: &'static str, why: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { code, why: why.into(), help: help.into() }
+    }
+
+    /// The error that an ask or a deny is.
+    pub(crate) fn diagnostic(&self, rule: &Rule) -> Diagnostic {
+        let message = format!("the {} `{}` never matches: {}", rule.effect, rule.text, self.why);
+        Diagnostic::error(self.code, rule.place.clone(), message)
+            .help(format!("{}; every call asks until then", self.help))
+    }
+}
+
+/// The shortest name that is compared with others by its letters: shorter ones are close to too many.
+const SHORTEST: usize = 4;
+
+/// Why a rule of a file never matches, if that is certain.
+pub(crate) fn never(rule: &Rule, file: &PolicyFile) -> Option<Never> {
+    let recorded = rule.tool.identity().and_then(|own| file.capabilities.get(&own));
+    misspelled(rule, file).or_else(|| condition(rule, recorded)).or_else(|| pattern(rule)).or_else(|| host(rule))
+}
+
+/// The asks and denies of several files that never match because of what no file, or another file, records. A file alone
+/// does not show it.
+pub(crate) fn unmatched(files: &[PolicyFile]) -> Vec<Diagnostic> {
+    let record = |own: &str| files.iter().rev().find_map(|file| file.capabilities.get(own));
+    let mut found = Vec::new();
+    for file in files {
+        for rule in file.rules.iter().filter(|rule| rule.effect != Effect::Allow) {
+            let Some(own) = rule.tool.identity().filter(|own| !file.capabilities.contains_key(own)) else { continue };
+            let recorded = record(&own);
+            let unknown = || {
+                let of_commands = rule.command.as_ref().is_some_and(|command| !command.any);
+                let known = rule.family.is_some() || recorded.is_some() || builtin(rule).is_some();
+                let why = format!("`{own}` has no record, which would name the argument with its command");
+                let help = format!("write [tool.\"{own}\"] with command = \"…\" and like = \"Bash\"");
+                (of_commands && !known).then(|| Never::new("policy-no-record", why, help))
+            };
+            if let Some(never) = condition(rule, recorded).filter(|_| recorded.is_some()).or_else(unknown) {
+                found.push(never.diagnostic(rule));
+            }
+        }
+    }
+    found
+}
+
+/// A name that no record has, close to one that a record has.
+fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
+    let own = rule.tool.identity().filter(|_| rule.family.is_none())?;
+    if file.capabilities.contains_key(&own) || builtin(rule).is_some() {
+        return None;
+    }
+    let close = |name: &&str| match (parts(&own), parts(name)) {
+        ((own, tool), (other, named)) if own == other => is_close(tool, named),
+        ((Some(own), tool), (Some(other), named)) => tool == named && is_close(own, other),
+        _ => false,
+    };
+    if let Some(meant) = file.capabilities.keys().map(String::as_str).find(close) {
+        let why = format!("`{own}` has no record, and its name is close to that of `{meant}`");
+        return Some(Never::new(
+            "policy-close-name",
+            why,
+            format!("write `{meant}`, or a record [tool.\"{own}\"] if that is another tool"),
+        ));
+    }
+    // Tools of other systems have such names in lower case: only a condition needs the record of the family.
+    let meant = FAMILIES.into_iter().find(close)?;
+    let same = meant.eq_ignore_ascii_case(&own);
+    let why = format!("`{own}` has no record, and its name is close to `{meant}`");
+    let help = format!("write `{meant}(…)`, or a record [tool.\"{own}\"] with like = \"{meant}\"");
+    (!same || rule.is_conditional()).then(|| Never::new("policy-close-name", why, help))
+}
+
+/// The server and the tool of an identity: each is compared by itself.
+fn parts(identity: &str) -> (Option<&str>, &str) {
+    let of_server = identity.strip_prefix("mcp:").and_then(|rest| rest.split_once('/'));
+    of_server.map_or((None, identity), |(server, tool)| (Some(server), tool))
+}
+
+/// The names of compact rules that are not those of tools.
+const FAMILIES: [&str; 12] = [
+    "Bash",
+    "Shell",
+    "Read",
+    "Glob",
+    "Grep",
+    "NotebookRead",
+    "Edit",
+    "Write",
+    "MultiEdit",
+    "NotebookEdit",
+    "WebFetch",
+    "Skill",
+];
+
+/// Whether two different names look like one: but for case and joints, or for two letters, or one of a short name. Numbers
+/// are no spelling mistakes.
+fn is_close(own: &str, other: &str) -> bool {
+    let fold = |name: &str| name.to_lowercase().replace(['-', '_', '.'], "");
+    let letters = |name: &str| name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    let (own, other) = (fold(own), fold(other));
+    if own == other {
+        return true;
+    }
+    let length = own.chars().count().min(other.chars().count());
+    let most = if length < 7 { 1 } else { 2 };
+    length >= SHORTEST && letters(&own) != letters(&other) && strsim::damerau_levenshtein(&own, &other) <= most
+}
+
+fn builtin(rule: &Rule) -> Option<ToolCapability> {
+    match &rule.tool {
+        ToolPattern::Name(name) => ToolCapability::builtin(name),
+        ToolPattern::Any | ToolPattern::Mcp { .. } => None,
+    }
+}
+
+/// A condition on what the tool does not have by its record.
+fn condition(rule: &Rule, recorded: Option<&ToolCapability>) -> Option<Never> {
+    let own = rule.tool.identity()?;
+    let known = recorded.cloned().or_else(|| builtin(rule))?;
+    let family = rule.family.or(known.family);
+    if rule.command.is_some() && known.command.is_none() && family != Some(Family::Shell) {
+        let why = format!("`{own}` has no argument with a command");
+        let help = "name it in its record: command = \"…\", or remove the condition";
+        return Some(Never::new("policy-no-such-argument", why, help));
+    }
+    if let Some(target) = rule.target.as_deref().filter(|target| *target != "*" && known.target.is_none()) {
+        let why = format!("`{own}` dispatches to no other tool, so that it has no target `{target}`");
+        let help = match target.contains(['/', '~', '.']) {
+            true => format!("for a path write [[rule]] with tool = \"{own}\" and path = \"{target}\""),
+            false => format!("name the argument: `{own}(argument:{target})`, or its record's: target = \"…\""),
+        };
+        return Some(Never::new("policy-no-such-argument", why, help));
+    }
+    // `rm:*` looks like a prefix of commands, and is a condition on an argument `rm`.
+    let is_compact = rule.text.split_once('(').is_some_and(|(name, _)| !name.contains(','));
+    let undeclared = |name: &str| recorded.is_some() && known.declared().all(|declared| declared != name);
+    let (name, _) = rule.args.iter().find(|(name, value)| is_compact && value == "*" && undeclared(name))?;
+    let why = format!("`{own}` declares no argument `{name}`, and no command that begins with it");
+    let help = format!(
+        "for a command write command = \"…\" and like = \"Bash\" into its record; for an argument [[rule]] with args = {{ {name} = \"*\" }}"
+    );
+    Some(Never::new("policy-no-such-argument", why, help))
+}
+
+/// A command pattern that no command fits.
+fn pattern(rule: &Rule) -> Option<Never> {
+    let mistake = rule.command.as_ref()?.mistake().filter(|mistake| mistake.never())?;
+    let (why, help) = mistake.texts();
+    Some(Never::new("policy-pattern", why, help))
+}
+
+/// A host with a port: hosts are compared without it.
+fn host(rule: &Rule) -> Option<Never> {
+    let (host, port) = rule.host.as_ref().map(HostPattern::text)?.split_once(':')?;
+    // An address of IPv6 has more of them.
+    if port.contains(':') {
+        return None;
+    }
+    let why = format!("a host is compared without its port `{port}`");
+    Some(Never::new("policy-host-port", why, format!("write `{host}`: it covers every port")))
+}

@@ -1,0 +1,56 @@
+//! Options that a rule allows beside those that the table of programs calls harmless: `--kubeconfig=./kube/*`.
+
+use crate::argv::Word;
+use crate::glob::{glob_inside, is_glob};
+use crate::pattern_error::PatternError;
+
+/// An option, and the values that it may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionPattern {
+    name: String,
+    value: Option<String>,
+}
+
+impl OptionPattern {
+    /// Reads `--name`, or `--name=VALUE` with `*` and `?` in the value.
+    ///
+    /// # Errors
+    /// [`PatternError`] if it is no option, or if its name is a pattern.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        if name.trim_start_matches('-').is_empty() || !name.starts_with('-') {
+            return Err(PatternError::new(format!("`{text}` is no option: write `--name` or `--name=VALUE`")));
+        }
+        if name.chars().any(char::is_whitespace) || text.chars().any(char::is_control) {
+            return Err(PatternError::new(format!(
+                "`{text}` is more than one word: write `--name=VALUE`, which covers `--name VALUE`"
+            )));
+        }
+        if is_glob(name) {
+            return Err(PatternError::new(format!(
+                "`{text}` names more than one option: only the value may have `*` or `?`"
+            )));
+        }
+        Ok(Self { name: name.to_owned(), value: value.map(str::to_owned) })
+    }
+
+    /// The name of the option, and the pattern of its value.
+    pub(crate) fn parts(&self) -> (&str, Option<&str>) {
+        (&self.name, self.value.as_deref())
+    }
+
+    /// Whether it covers the word at a place of a command: the option as it is spelled here, with its value attached by
+    /// `=` or in the next word, or that next word. A `*` covers no `..`.
+    pub(crate) fn covers(&self, argv: &[Word], at: usize) -> bool {
+        let text = |at: usize| argv.get(at).and_then(Word::get);
+        let Some(own) = text(at) else { return false };
+        let Some(pattern) = &self.value else { return own == self.name };
+        let fits = |value: &str| glob_inside(pattern, value);
+        if own == self.name {
+            return text(at + 1).is_some_and(fits);
+        }
+        let attached = own.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('='));
+        let behind = at.checked_sub(1).and_then(text) == Some(self.name.as_str());
+        attached.is_some_and(fits) || (behind && fits(own))
+    }
+}

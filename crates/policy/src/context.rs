@@ -1,0 +1,77 @@
+//! The input of a decision: a call, and its context as the host provides it.
+//!
+//! The layer has no clock and sees no disk. Everything that it needs beyond the call is in [`Context`]. What the
+//! context leaves out counts against permission, never for it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::links::Links;
+pub use toolfold_diagnostic::Annotations;
+
+/// Who provides a tool. Part of its identity: two servers may provide tools of the same name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolOrigin {
+    /// The host itself.
+    Native,
+    /// The MCP server with this id, compared literally.
+    Mcp(String),
+}
+
+impl ToolOrigin {
+    /// The identity of a tool as rules and records write it: `name`, or `mcp:server/name`.
+    #[must_use]
+    pub fn identity(&self, tool: &str) -> String {
+        match self {
+            Self::Native => tool.to_owned(),
+            Self::Mcp(server) => format!("mcp:{server}/{tool}"),
+        }
+    }
+}
+
+/// A call that a model made, as the policy sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct PolicyCall<'a> {
+    /// The tool's name at its origin, without a server prefix.
+    pub tool: &'a str,
+    /// Who provides the tool.
+    pub origin: &'a ToolOrigin,
+    /// The parsed arguments. Anything but an object counts as unreadable.
+    pub arguments: &'a Value,
+}
+
+/// What the host knows about the circumstances of a call. Default: nobody can be asked, nothing is trusted, nothing is
+/// known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Context {
+    /// The working folder of the call, absolute. `None`: relative paths are evaluated as relative.
+    pub cwd: Option<String>,
+    /// The user's home folder, absolute. `None`: `~` is unknown.
+    pub home: Option<String>,
+    /// Whether a person can be asked now. If not, ask becomes deny.
+    pub interactive: bool,
+    /// Whether a person trusts this workspace, so that the rules of its own files may allow.
+    pub workspace_trusted: bool,
+    /// Whether the tool's server is marked as trusted, so that its hints may also loosen.
+    pub server_trusted: bool,
+    /// The annotations that the server gives for the tool.
+    pub annotations: Annotations,
+    /// Whether file names are case-sensitive. `None`: unknown, so denies ignore case and allows do not.
+    pub case_sensitive_paths: Option<bool>,
+    /// Where symbolic links lead: from [`Policy::links`](super::Policy::links), which asks a [`Disk`](super::Disk).
+    /// `None`: nobody looked, and paths are evaluated as written.
+    pub links: Option<Links>,
+    /// Absolute paths that no call may write: the policy files and the approval store.
+    pub protected: Vec<String>,
+    /// Absolute paths that no call may read or write: a person's key for approvals.
+    pub secrets: Vec<String>,
+    /// Whether the tool's definition has changed since a rule or a grant allowed it.
+    pub definition_changed: bool,
+    /// The session, for grants limited to a session.
+    pub session: String,
+    /// The project, for grants limited to a project.
+    pub project: String,
+    /// The current time in milliseconds since 1970-01-01 UTC, for expiry.
+    pub now_ms: i64,
+}

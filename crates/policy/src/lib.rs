@@ -1,0 +1,99 @@
+//! Layer 3: what the model may do.
+//!
+//! A [`Policy`] decides on a [`PolicyCall`] (tool, arguments, origin) in a [`Context`] that the host provides. The
+//! answer is a [`Verdict`]: a [`Decision`] and the reasons for it. The layer runs nothing, reads no file, has no clock,
+//! and does not know what the model is shown or what it has learned.
+//!
+//! `docs/policy.md` describes policy files, decisions, approvals and the audit trail for those who write policies.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+//!
+//! let file = PolicyFile::load(r#"
+//! [tool.read_file]
+//! tier = "read_only"
+//! reads = ["path"]
+//!
+//! [[rule]]
+//! decide = "deny"
+//! tool = "*"
+//! path = "**/.env"
+//! match = [".env", "app/.env"]
+//! not_match = [".envrc"]
+//! "#, "policy.toml", PolicyScope::User).into_result().expect("a sound policy");
+//! let policy = Policy::new(vec![file]);
+//! let context = Context { interactive: true, ..Context::default() };
+//! let decide = |path: &str| {
+//!     let arguments = json!({ "path": path });
+//!     policy.decide(&PolicyCall { tool: "read_file", origin: &ToolOrigin::Native, arguments: &arguments }, &context, &[]).decision
+//! };
+//! assert_eq!(decide("notes.md"), Decision::Allow);
+//! assert_eq!(decide("app/.env"), Decision::Deny);
+//! ```
+//!
+//! Invariants: an error never turns into permission; adding a deny never makes anything more permissive; a grant never
+//! changes a deny; nothing depends on which tools are expanded or which skills are active, beyond what the context
+//! says.
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
+
+pub mod approval;
+pub mod argv;
+pub mod audit;
+mod call_context;
+pub mod canonical;
+mod capability;
+mod check;
+mod command;
+mod compact;
+mod context;
+mod decide;
+mod decision;
+mod dialect;
+pub mod eval;
+mod explain;
+mod floor;
+pub mod gate;
+mod glob;
+mod grant;
+mod hints;
+mod host;
+pub mod links;
+mod load;
+mod memory_store;
+mod of_server;
+#[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds some paths"))]
+mod path;
+mod pattern_error;
+mod policy_set;
+mod programs;
+mod rule;
+pub mod shell;
+mod store_error;
+mod undeclared;
+mod undo;
+mod unicode;
+
+pub use approval::{Answer, Approval, ApprovalError, ApprovalState, Displayed, Request};
+pub use capability::{Actions, Family, PolicyTier, ToolCapability, Undo};
+pub use check::Covered;
+pub use command::{CommandPattern, OptionPattern};
+pub use compact::compact;
+pub use context::{Annotations, Context, PolicyCall, ToolOrigin};
+pub use decision::{Decision, Effect, Fit, Reason, Verdict};
+pub use dialect::{Dialect, Shell};
+pub use explain::{Explanation, Part};
+pub use gate::{ApprovalStore, Approver, Gate};
+pub use grant::{Bound, Grant, GrantError, GrantScope, GrantTarget};
+pub use host::HostPattern;
+pub use links::{Disk, LinkTable, Links};
+pub use load::{MAX_BYTES, PolicyFile, PolicyMode, policy_schema};
+pub use memory_store::MemoryStore;
+pub use path::{Base, LexPath, PathPattern};
+pub use pattern_error::PatternError;
+pub use policy_set::Policy;
+pub use rule::{Access, PolicyScope, Rule, ToolPattern};
+pub use store_error::{StoreError, StoreErrorKind};
+pub use undo::{CallUndo, NoSnapshot, SnapshotCall, Snapshots, TakenSnapshot, WrittenPath};
+
+use toolfold_diagnostic::{diagnostic, name};

@@ -1,0 +1,102 @@
+//! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on disk before the line
+//! runs, so they are read from its words.
+
+use crate::argv::{Word, program};
+use crate::path::LexPath;
+use crate::programs::{self, Links};
+use crate::rule::Access;
+use crate::shell::{Command, FileEffect, SideEffects};
+use crate::unicode::is_same_name;
+
+/// A link that a command creates.
+struct NewLink<'a> {
+    /// Its target, as written.
+    target: &'a str,
+    /// The names that it may get: the last operand, or the name of the target within it.
+    names: [&'a str; 2],
+}
+
+/// Adds the target as another meaning to every file below a link that the same line creates, and prevents any allow
+/// from relying on its name.
+pub(crate) fn follow_own_links(effects: &mut SideEffects) {
+    let SideEffects { commands, files, .. } = effects;
+    for command in commands.iter().filter(|command| creates_links(command)) {
+        let Some(links) = links_of(command) else {
+            // It may lead anywhere, under any name.
+            files.iter_mut().for_each(|file| file.path = file.path.take().map(LexPath::made_doubtful));
+            continue;
+        };
+        for link in &links {
+            let mut own: Vec<LexPath> = Vec::new();
+            for file in files.iter_mut() {
+                // The first file under either name is the link itself, which the command writes, and not its target.
+                if let Some(path) = file.path.as_ref().filter(|path| is_own(file, path, link))
+                    && own.len() < 2
+                    && !own.contains(path)
+                {
+                    own.push(path.clone());
+                    continue;
+                }
+                if let Some(path) = file.path.take() {
+                    file.path = Some(led(path, link));
+                }
+            }
+        }
+    }
+}
+
+fn creates_links(command: &Command) -> bool {
+    let option = |w: &Word| {
+        w.get()
+            .is_some_and(|v| (v.starts_with('-') && !v.starts_with("--") && v.contains('s')) || v.starts_with("--sy"))
+    };
+    match program(&command.words).and_then(programs::find).and_then(|row| row.links) {
+        Some(Links::Always) => true,
+        Some(Links::ByOption) => command.words.iter().any(option),
+        None => false,
+    }
+}
+
+/// The links that a command creates. `None` if an operand is unknown.
+fn links_of(command: &Command) -> Option<Vec<NewLink<'_>>> {
+    let words: Vec<&str> = command.words.iter().skip(1).map(Word::get).collect::<Option<_>>()?;
+    let operands: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
+    let mut links = Vec::new();
+    // Any operand may be a target (`-t` puts the folder first), and any other operand its name.
+    for (i, target) in operands.iter().enumerate() {
+        let own = last(target);
+        if operands.len() == 1 {
+            links.push(NewLink { target, names: [own, own] });
+        }
+        for (_, link) in operands.iter().enumerate().filter(|(j, _)| *j != i) {
+            links.push(NewLink { target, names: [last(link), own] });
+        }
+    }
+    Some(links)
+}
+
+/// The last segment of a path.
+fn last(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn is_own(file: &FileEffect, path: &LexPath, link: &NewLink<'_>) -> bool {
+    let named = |last: &String| link.names.iter().any(|name| is_same_name(last, name));
+    file.access == Access::Write && path.parts.last().is_some_and(named)
+}
+
+/// A path with its target as another meaning, if one of its segments is the link.
+fn led(path: LexPath, link: &NewLink<'_>) -> LexPath {
+    let at = path.parts.iter().position(|part| link.names.iter().any(|name| is_same_name(part, name)));
+    let Some(at) = at else {
+        // The glob may name the link, and so lead anywhere.
+        let globbed = path.tail().is_some_and(|t| t.is_glob() && link.names.iter().any(|name| t.may_name(name)));
+        return if globbed { path.made_doubtful() } else { path };
+    };
+    let (head, rest) = path.split_at(at);
+    let target = if link.target.starts_with('~') { LexPath::read(link.target) } else { head.join(link.target) };
+    let mut path = path.made_odd();
+    path.add_meaning(target.join(&rest));
+    path
+}

@@ -1,0 +1,325 @@
+//! `[[rule]]` tables and the lists `allow`, `ask` and `deny` of compact rules.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::toml_reader::{Reader, typed};
+use super::{PolicyFile, PolicyMode};
+use crate::capability::{Family, ToolCapability};
+use crate::command::{CommandPattern, OptionPattern};
+use crate::compact::compact;
+use crate::context::{Annotations, Context, PolicyCall, ToolOrigin};
+use crate::decision::Effect;
+use crate::host::HostPattern;
+use crate::path::PathPattern;
+use crate::pattern_error::PatternError;
+use crate::policy_set::Policy;
+use crate::rule::{Access, Rule, ToolPattern};
+
+/// The maximum number of rules in a file.
+const MAX_RULES: usize = 5_000;
+
+pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut PolicyFile) {
+    // In the order of the file, in whichever form a rule is written.
+    for (key, value) in top {
+        match (key.get_ref().as_ref(), value.get_ref()) {
+            ("rule", DeValue::Array(items)) => {
+                for item in items {
+                    table(reader, item, file);
+                }
+            }
+            ("rule", _) => broken(reader, file, value.span().start, "write rules as `[[rule]]` tables"),
+            (word @ ("allow" | "ask" | "deny"), _) => {
+                let Some(effect) = Effect::parse(word) else { continue };
+                let DeValue::Array(items) = value.get_ref() else {
+                    broken(reader, file, value.span().start, "write a list of rules");
+                    continue;
+                };
+                for item in items {
+                    let place = reader.place(item.span().start);
+                    let read = item.get_ref().as_str().ok_or_else(|| PatternError::new("a rule must be a string"));
+                    match read.and_then(|text| compact(effect, text, |name| file.capabilities.get(name).cloned())) {
+                        Ok(rule) => file.rules.push(Rule { place, ..rule }),
+                        Err(why) => malformed(reader, file, Some(effect), item.span().start, &why.to_string()),
+                    }
+                }
+            }
+            _ => {}
+        }
+        if file.rules.len() > MAX_RULES {
+            return broken(reader, file, value.span().start, "a policy file may have at most 5000 rules");
+        }
+    }
+}
+
+fn broken(reader: &mut Reader<'_>, file: &mut PolicyFile, at: usize, help: &str) {
+    reader.error("policy-rule", at, "the rules cannot be read", help);
+    file.broken = true;
+}
+
+/// A malformed allow is ignored. A malformed ask or deny, or a rule without a known effect, would have restricted
+/// something, so every call asks until it is fixed.
+fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, effect: Option<Effect>, at: usize, why: &str) {
+    let (what, help) = match effect {
+        Some(Effect::Allow) => ("this allow is ignored", "fix it; the calls it covers ask until then"),
+        _ => ("this rule cannot be read", "fix it; every call asks until then"),
+    };
+    reader.error("policy-rule", at, format!("{what}: {why}"), help);
+    file.broken |= effect != Some(Effect::Allow);
+}
+
+/// The keys of a `[[rule]]` table.
+const KEYS: &[&str] = &[
+    "decide",
+    "rule",
+    "tool",
+    "command",
+    "options",
+    "path",
+    "access",
+    "host",
+    "target",
+    "args",
+    "annotations",
+    "why",
+    "match",
+    "not_match",
+];
+
+/// A `[[rule]]` table as it is written.
+#[derive(Deserialize)]
+struct Written {
+    decide: Effect,
+    rule: Option<String>,
+    tool: Option<String>,
+    command: Option<String>,
+    options: Option<Vec<String>>,
+    path: Option<String>,
+    access: Option<Reach>,
+    host: Option<String>,
+    target: Option<String>,
+    args: Option<Map<String, Value>>,
+    annotations: Option<Value>,
+    why: Option<String>,
+    #[serde(default, rename = "match")]
+    fits: Vec<Spanned<Value>>,
+    #[serde(default, rename = "not_match")]
+    misses: Vec<Spanned<Value>>,
+}
+
+/// The values of `access`.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Reach {
+    Read,
+    Write,
+    Any,
+}
+
+fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut PolicyFile) {
+    let at = item.span().start;
+    let DeValue::Table(table) = item.get_ref() else {
+        return broken(reader, file, at, "write rules as `[[rule]]` tables");
+    };
+    let decide = table.get("decide");
+    let effect = decide.and_then(|v| v.get_ref().as_str()).and_then(Effect::parse);
+    let before = reader.diagnostics.len();
+    for (key, _) in table.iter().filter(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
+        reader.unknown_key(key.span().start, key.get_ref(), KEYS);
+    }
+    if reader.diagnostics.len() > before {
+        file.broken |= effect != Some(Effect::Allow);
+        return;
+    }
+    let Some(effect) = effect else {
+        let at = decide.map_or(at, |value| value.span().start);
+        return malformed(reader, file, None, at, "`decide` must be allow, ask or deny");
+    };
+    let written: Written = match typed(item) {
+        Ok(written) => written,
+        Err(why) => {
+            let at = why.span().map_or(at, |span| span.start);
+            let why = why.to_string();
+            let (what, key) = why.trim_end().split_once("\nin ").unwrap_or((why.trim_end(), "the rule"));
+            return malformed(reader, file, Some(effect), at, &format!("{key}: {what}"));
+        }
+    };
+    match written.rule(file) {
+        Ok(rule) => {
+            let rule = Rule { place: reader.place(at), ..rule };
+            // A rule that does not do what its examples say may do anything else: no part of the file is trusted then.
+            if written.examples_hold(reader, &rule, file) {
+                file.rules.push(rule);
+            } else {
+                file.broken = true;
+            }
+        }
+        Err(why) => malformed(reader, file, Some(effect), at, &why.to_string()),
+    }
+}
+
+impl Written {
+    /// The rule that it says, without its place.
+    fn rule(&self, file: &PolicyFile) -> Result<Rule, PatternError> {
+        let mut rule = match &self.rule {
+            Some(text) => self.compact(text, file)?,
+            None => self.conditions()?,
+        };
+        rule.why.clone_from(&self.why);
+        if let Some(options) = &self.options {
+            if rule.effect != Effect::Allow || rule.command.as_ref().is_none_or(|command| command.any) {
+                return Err(PatternError::new("`options` belongs to an allow with a `command` that names a program"));
+            }
+            rule.options = options.iter().map(|text| OptionPattern::parse(text)).collect::<Result<_, _>>()?;
+        }
+        Ok(rule)
+    }
+
+    fn compact(&self, text: &str, file: &PolicyFile) -> Result<Rule, PatternError> {
+        let texts = [&self.tool, &self.command, &self.path, &self.host, &self.target];
+        let alone = self.access.is_none() && self.args.is_none() && self.annotations.is_none();
+        if !alone || texts.into_iter().any(Option::is_some) {
+            return Err(PatternError::new(
+                "`rule` stands instead of `tool` and its conditions: write one or the other",
+            ));
+        }
+        compact(self.decide, text, |name| file.capabilities.get(name).cloned())
+    }
+
+    fn conditions(&self) -> Result<Rule, PatternError> {
+        let missing = || PatternError::new("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`");
+        let tool = self.tool.as_ref().ok_or_else(missing)?;
+        let mut rule = Rule::new(self.decide, ToolPattern::parse(tool)?, tool);
+        rule.family = Family::of_name(tool);
+        rule.target.clone_from(&self.target);
+        rule.command = self.command.as_deref().map(CommandPattern::parse).transpose()?;
+        rule.host = self.host.as_deref().map(HostPattern::parse).transpose()?;
+        if let Some(path) = &self.path {
+            let access = match self.access {
+                Some(Reach::Read) => Some(Access::Read),
+                Some(Reach::Write) => Some(Access::Write),
+                Some(Reach::Any) | None => None,
+            };
+            rule.path = Some((PathPattern::parse(path)?, access));
+        }
+        for (name, value) in self.args.iter().flatten() {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Array(_) | Value::Object(_) => {
+                    return Err(PatternError::new(format!(
+                        "`args.{name}` must be one text, number or switch: write one rule for each value"
+                    )));
+                }
+                other => other.to_string(),
+            };
+            rule.args.push((name.clone(), text));
+        }
+        if let Some(hints) = &self.annotations {
+            let known = Annotations::deserialize(hints).ok();
+            // A hint that is not known would be a condition that is not checked.
+            rule.annotations = known
+                .filter(|known| serde_json::to_value(known).ok().as_ref() == Some(hints))
+                .ok_or_else(|| PatternError::new("`annotations` takes hints such as `readOnlyHint = true`"))?;
+        }
+        for (key, text) in [("command", &self.command), ("path", &self.path), ("host", &self.host)] {
+            rule.text += &text.as_ref().map(|text| format!(", {key} = {text}")).unwrap_or_default();
+        }
+        rule.text += &rule.args.iter().map(|(name, text)| format!(", {name} = {text}")).collect::<String>();
+        Ok(rule)
+    }
+
+    /// Whether the rule does what its examples say.
+    fn examples_hold(&self, reader: &mut Reader<'_>, rule: &Rule, file: &PolicyFile) -> bool {
+        let mut hold = true;
+        let examples = self.fits.iter().map(|example| (example, true));
+        for (example, wanted) in examples.chain(self.misses.iter().map(|example| (example, false))) {
+            // Without a reader every command is unknown: it matches each ask and deny, and no allow. No example tells more.
+            if rule.command.is_some() && !cfg!(feature = "shell") {
+                reader.note_once(
+                    "policy-example-unread",
+                    example.span().start,
+                    "the examples of this file's commands are not checked: this build reads no shell commands",
+                    "build with the feature `shell`",
+                );
+            } else if fits(rule, example.get_ref(), file) != wanted {
+                let verb = if wanted { "does not match" } else { "matches" };
+                let shown = example.get_ref().as_str().map_or_else(|| example.get_ref().to_string(), str::to_owned);
+                let message = format!("the rule `{}` {verb} its own example `{shown}`", rule.text);
+                let apart = rule.effect == Effect::Allow && rule.command.is_some() && !rule.is_of_commands();
+                let help =
+                    if apart { "an allow of a command has no `host` or `path`" } else { "fix the rule or the example" };
+                reader.error("policy-example", example.span().start, message, help);
+                hold = false;
+            }
+        }
+        hold
+    }
+}
+
+/// Whether a rule alone decides an example: an allow allows all of it, an ask or deny matches it.
+fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
+    let (origin, tool) = match &rule.tool {
+        ToolPattern::Mcp { server, tool } => (ToolOrigin::Mcp(plain(server)), plain(tool)),
+        ToolPattern::Name(name) => (ToolOrigin::Native, plain(name)),
+        ToolPattern::Any => (ToolOrigin::Native, "any".to_owned()),
+    };
+    let identity = origin.identity(&tool);
+    let known = file.capabilities.get(&identity).cloned().or_else(|| ToolCapability::builtin(&tool));
+    let mut capability = ToolCapability { tier: None, actions: None, ..known.unwrap_or_default() };
+    // What the rule is about, the tool has.
+    let named = |name: &str| vec![name.to_owned()];
+    let only_reads = matches!(rule.path, Some((_, Some(Access::Read))));
+    if rule.command.is_some() {
+        capability.command.get_or_insert_with(|| "command".to_owned());
+    }
+    if rule.path.is_some() && capability.writes.is_none() && capability.reads.is_empty() {
+        capability.writes = Some(named("path"));
+        capability.reads = if only_reads { named("path") } else { Vec::new() };
+    }
+    if rule.host.is_some() && capability.hosts.is_empty() {
+        capability.hosts = named("url");
+    }
+    // A text stands for the argument that the rule is about.
+    let names = if rule.command.is_some() {
+        capability.command.as_ref()
+    } else if rule.path.is_some() {
+        let written = capability.writes.iter().flatten().filter(|_| !only_reads);
+        written.chain(&capability.reads).next()
+    } else if rule.host.is_some() {
+        capability.hosts.first()
+    } else {
+        capability.target.as_ref()
+    };
+    let arguments = match (example, names.and_then(|names| names.split('|').next())) {
+        (Value::Object(_), _) => example.clone(),
+        (text, Some(name)) => json!({ name: text }),
+        (_, None) => json!({}),
+    };
+    let alone = PolicyFile {
+        mode: Some(PolicyMode::Enforce),
+        default: Some(if rule.effect == Effect::Ask { Effect::Allow } else { Effect::Ask }),
+        capabilities: [(identity, capability)].into_iter().collect(),
+        rules: vec![rule.clone()],
+        programs: file.programs.clone(),
+        ..PolicyFile::default()
+    };
+    // Examples are evaluated in a separate folder, so that relative and absolute paths differ.
+    let context = Context {
+        cwd: Some("/workspace".to_owned()),
+        home: Some("/home/user".to_owned()),
+        interactive: true,
+        workspace_trusted: true,
+        annotations: rule.annotations,
+        ..Context::default()
+    };
+    let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
+    let decision = Policy::new(vec![alone]).decide(&call, &context, &[]).decision;
+    decision.word() == rule.effect.to_string()
+}
+
+/// A name that a glob fits.
+fn plain(pattern: &str) -> String {
+    pattern.replace(['*', '?'], "x")
+}

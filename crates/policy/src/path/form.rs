@@ -1,0 +1,299 @@
+//! What a text may name besides its literal path.
+//!
+//! Tools differ: one decodes `%2e`, one reads `\` as `/`, one trims whitespace, Windows drops dots and spaces at the
+//! end of a name. Which tool will read the text is unknown here. So a deny considers every reading, and an allow none:
+//! a text that tools may read differently asks.
+//!
+//! | form | an allow fits | a deny considers |
+//! |---|---|---|
+//! | `file:///a` | the path `/a` | the same |
+//! | `file://localhost/a`, `file:/a`, `FILE:`, with `%`, `?` or `#` | never | `/a`, decoded and not |
+//! | `%70`, `%252e` | never | decoded repeatedly, as long as something can be decoded |
+//! | `a\b`, `C:\a`, `C:/a`, `\\?\C:\a` | never | `a/b`, `/a` |
+//! | `a.`, `a `, ` a`, `a. .`, `'a'` | never | the path without them |
+//! | `//localhost/a`, `\\localhost\a` | never | `/a` |
+//! | NUL, controls, invisible and bidirectional characters | never | the path without them, and the path up to the NUL |
+//! | `a／b`, `．．/a` | never | `a/b`, `../a` |
+//! | `$HOME/a`, `${HOME}/a`, `%USERPROFILE%\a`, `$PWD/a` | never | `~/a`, `./a` |
+//! | `~user/a` | never | `/home/user/a`, `/Users/user/a`, `/root/a`; anything else is unknown |
+//! | `/proc/self/root/a`, `/proc/self/cwd/a` | never | `/a`, `./a`; for other processes: unknown |
+//! | `/dev/fd/3`, `/proc/self/fd/3` | never | unknown, unless it is a standard stream |
+//! | `/private/etc/a`, `/System/Volumes/Data/a` | as written | also `/etc/a`, `/a` |
+//! | `a:b` | as written | also `a`: an NTFS stream |
+//! | `//a`, `/./a`, `a/` | the plain path | the same |
+
+use percent_encoding::percent_decode_str;
+
+use super::MOST;
+use crate::unicode::{has_unseen, strip};
+
+/// What a text may name besides its literal path.
+#[derive(Debug, Default)]
+pub(super) struct Readings {
+    /// Other texts that it may be read as.
+    pub(super) texts: Vec<String>,
+    /// Whether tools may read the text differently.
+    pub(super) odd: bool,
+    /// Whether it may name something that the texts do not list.
+    pub(super) doubt: bool,
+}
+
+impl Readings {
+    /// Another form of a text, if it is another one: tools may read either.
+    fn other(&mut self, text: &str, other: String) -> Vec<String> {
+        let differs = other != text;
+        self.odd |= differs;
+        if differs { vec![other] } else { Vec::new() }
+    }
+}
+
+/// The path of a `file:///…` URL that every tool reads in the same way.
+pub(super) fn plain_url(text: &str) -> Option<&str> {
+    let path = text.strip_prefix("file://").filter(|path| path.starts_with('/'))?;
+    (!path.contains(['%', '?', '#', '\\'])).then_some(path)
+}
+
+type Read = fn(&str, &mut Readings) -> Vec<String>;
+
+const READS: &[Read] = &[url, unseen, lookalikes, trimmed, decoded, slashes, variables, users, kernel, ends, aliases];
+
+/// Every other reading of a text. Those that lead to the fully decoded one come first, so that a text with more
+/// readings than are kept cannot hide that one.
+pub(super) fn readings(text: &str) -> Readings {
+    let mut found = Readings::default();
+    if has_one_reading(text) {
+        return found;
+    }
+    let mut seen = vec![text.to_owned()];
+    let add = |seen: &mut Vec<String>, other: String| {
+        if !seen.contains(&other) {
+            seen.push(other);
+        }
+    };
+    let mut bare = text.to_owned();
+    for _ in 0..MOST / 2 {
+        let before = bare.clone();
+        for read in READS {
+            if let Some(other) = read(&bare, &mut found).into_iter().next() {
+                bare = other;
+            }
+        }
+        if bare == before {
+            break;
+        }
+        add(&mut seen, bare.clone());
+    }
+    let mut next = 0;
+    while let Some(text) = seen.get(next).cloned() {
+        next += 1;
+        READS.iter().flat_map(|read| read(&text, &mut found)).for_each(|other| add(&mut seen, other));
+        if seen.len() > MOST {
+            found.doubt = true;
+            break;
+        }
+    }
+    found.texts = seen.split_off(1);
+    found
+}
+
+/// Whether a text is so plain that no function below reads it differently: a fast path for the common case.
+fn has_one_reading(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let plain =
+        |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+' | b'=' | b'@' | b',');
+    if !bytes.iter().all(plain) || bytes.starts_with(b"//") {
+        return false;
+    }
+    let first = text.strip_prefix('/').and_then(|rest| rest.split('/').find(|part| !matches!(*part, "" | ".")));
+    if first.is_some_and(|first| first == ".." || has_aliases(first)) {
+        return false;
+    }
+    // A dot at the end of a name may be dropped.
+    !text.contains('.') || text.split('/').all(|part| matches!(part, "." | "..") || !part.ends_with('.'))
+}
+
+/// Whether a folder at the root contains aliases of other files.
+pub(super) fn has_aliases(first: &str) -> bool {
+    ["proc", "dev", "private", "system"].iter().any(|name| first.eq_ignore_ascii_case(name))
+}
+
+/// `file:` URLs (RFC 8089) other than plain ones.
+fn url(text: &str, found: &mut Readings) -> Vec<String> {
+    let Some((scheme, rest)) = text.split_once(':') else { return Vec::new() };
+    if !scheme.eq_ignore_ascii_case("file") {
+        return Vec::new();
+    }
+    found.odd = true;
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => {
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            found.doubt |= !(host.is_empty() || host.eq_ignore_ascii_case("localhost"));
+            path
+        }
+        None => rest,
+    };
+    let cut = path.split(['?', '#']).next().unwrap_or(path);
+    vec![path.to_owned(), cut.to_owned()]
+}
+
+fn unseen(text: &str, found: &mut Readings) -> Vec<String> {
+    let mut all = Vec::new();
+    if has_unseen(text) {
+        found.odd = true;
+        all.extend(text.split_once('\0').map(|(head, _)| head.to_owned()));
+    }
+    let stripped = strip(text);
+    if stripped != text {
+        all.push(stripped.into_owned());
+    }
+    all
+}
+
+/// Separators and dots of other scripts, which a conversion to a smaller character set may turn into ASCII.
+fn lookalikes(text: &str, found: &mut Readings) -> Vec<String> {
+    let plain = |c: char| match c {
+        '\u{ff0f}' | '\u{2215}' | '\u{2044}' | '\u{29f8}' => '/',
+        '\u{ff3c}' | '\u{29f5}' => '\\',
+        '\u{ff0e}' | '\u{2024}' => '.',
+        c => c,
+    };
+    found.other(text, text.chars().map(plain).collect())
+}
+
+/// Whitespace and quotes around the text, which some tools strip.
+fn trimmed(text: &str, found: &mut Readings) -> Vec<String> {
+    let inner = text.trim();
+    let quoted = ['\'', '"', '`'].iter().find_map(|&q| inner.strip_prefix(q)?.strip_suffix(q));
+    let inner = quoted.unwrap_or(inner);
+    if inner.is_empty() { Vec::new() } else { found.other(text, inner.to_owned()) }
+}
+
+fn decoded(text: &str, found: &mut Readings) -> Vec<String> {
+    found.other(text, percent_decode_str(text).decode_utf8_lossy().into_owned())
+}
+
+/// Backslashes and drive letters.
+fn slashes(text: &str, found: &mut Readings) -> Vec<String> {
+    let mut all = Vec::new();
+    if text.contains('\\') {
+        // A shell, or a parser of JSON within JSON, removes one of them.
+        all.extend([text.replace('\\', "/"), text.replace('\\', "")]);
+    }
+    all.extend(text.strip_prefix("//?/").or_else(|| text.strip_prefix("//./")).map(str::to_owned));
+    let own = ["//localhost/", "//127.0.0.1/"].iter().find(|own| text.to_ascii_lowercase().starts_with(**own));
+    all.extend(own.and_then(|own| text.get(own.len() - 1..)).map(str::to_owned));
+    let mut chars = text.chars();
+    if let (Some('A'..='Z' | 'a'..='z'), Some(':')) = (chars.next(), chars.next()) {
+        // `C:a` is relative to the current folder of that drive.
+        found.doubt |= !chars.as_str().starts_with(['/', '\\']);
+        all.push(chars.as_str().to_owned());
+    }
+    found.odd |= !all.is_empty();
+    all
+}
+
+fn variables(text: &str, found: &mut Readings) -> Vec<String> {
+    let home = ["${HOME}", "$HOME", "%USERPROFILE%", "%HOMEPATH%"];
+    let here = ["${PWD}", "$PWD", "%CD%"];
+    let behind = |names: &[&str]| {
+        let rest = names.iter().find_map(|name| text.strip_prefix(name))?;
+        (rest.is_empty() || rest.starts_with(['/', '\\'])).then(|| rest.replace('\\', "/"))
+    };
+    let read = behind(&home).map(|rest| format!("~{rest}")).or_else(|| behind(&here).map(|rest| format!(".{rest}")));
+    found.odd |= read.is_some();
+    read.into_iter().collect()
+}
+
+/// `~user`, assuming the usual locations of home folders.
+fn users(text: &str, found: &mut Readings) -> Vec<String> {
+    let Some(rest) = text.strip_prefix('~').filter(|rest| !rest.is_empty() && !rest.starts_with('/')) else {
+        return Vec::new();
+    };
+    found.odd = true;
+    found.doubt = true;
+    let mut all = vec![format!("/home/{rest}"), format!("/Users/{rest}")];
+    all.extend(rest.strip_prefix("root").map(|rest| format!("/root{rest}")));
+    all
+}
+
+/// Paths by which the kernel leads to the files and folders of a process.
+fn kernel(text: &str, found: &mut Readings) -> Vec<String> {
+    let parts: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    if !text.starts_with('/') {
+        return Vec::new();
+    }
+    let rest = |from: usize| parts.get(from..).unwrap_or_default().join("/");
+    // `/proc/self/task/7/root` is equivalent, one level deeper.
+    let (door, behind) = match parts.as_slice() {
+        ["proc", _, "task", _, door, ..] => (*door, 5),
+        ["proc", _, door, ..] => (*door, 3),
+        ["dev", "fd", ..] => ("fd", 3),
+        ["dev", "stdin" | "stdout" | "stderr"] => ("std", 2),
+        _ => return Vec::new(),
+    };
+    let own = matches!(parts.get(1), Some(&"self" | &"thread-self"));
+    match door {
+        "root" | "cwd" => {
+            found.odd = true;
+            found.doubt |= !own;
+            vec![if door == "root" { format!("/{}", rest(behind)) } else { format!("./{}", rest(behind)) }]
+        }
+        "fd" | "exe" | "map_files" | "std" => {
+            found.odd = true;
+            // The reader of commands accounts for the standard streams.
+            found.doubt |= !(door == "std" || matches!(parts.last(), Some(&"0" | &"1" | &"2")));
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Dots and spaces at the end of a name, which Windows drops.
+fn ends(text: &str, found: &mut Readings) -> Vec<String> {
+    let clean = |part: &str| {
+        let part = part.trim_end_matches(' ');
+        if matches!(part, "" | "." | "..") { part.to_owned() } else { part.trim_end_matches(['.', ' ']).to_owned() }
+    };
+    found.other(text, text.split('/').map(clean).collect::<Vec<_>>().join("/"))
+}
+
+/// Harmless aliases of the same file: macOS keeps `/etc`, `/tmp` and `/var` below `/private`, and users'
+/// files also below `/System/Volumes/Data`; NTFS has streams.
+fn aliases(text: &str, _: &mut Readings) -> Vec<String> {
+    let lower = text.to_ascii_lowercase();
+    let behind = |prefix: &str| text.get(prefix.len()..).filter(|rest| rest.starts_with('/')).map(str::to_owned);
+    let mut all = Vec::new();
+    if lower.starts_with("/system/volumes/data/") {
+        all.extend(behind("/system/volumes/data"));
+    }
+    if ["/private/etc", "/private/tmp", "/private/var"].iter().any(|folder| lower.starts_with(folder)) {
+        all.extend(behind("/private"));
+    }
+    if let Some((head, name)) = text.rsplit_once('/').or(Some(("", text)))
+        && let Some((file, _)) = name.split_once(':').filter(|(file, _)| file.len() > 1)
+    {
+        all.push(if head.is_empty() && !text.starts_with('/') { file.to_owned() } else { format!("{head}/{file}") });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
+
+        /// The fast path agrees with the full reading.
+        #[test]
+        fn the_quick_answer_is_right(text in "(/|//|/proc|/Private|/dev|\\.|~)?([a-z./ :%C-]|\\.\\.){0,12}") {
+            if has_one_reading(&text) {
+                let mut found = Readings::default();
+                let others: Vec<String> = READS.iter().flat_map(|read| read(&text, &mut found)).collect();
+                prop_assert!(others.is_empty() && !found.odd && !found.doubt, "{text:?}: {others:?}");
+            }
+        }
+    }
+}

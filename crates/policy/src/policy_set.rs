@@ -1,0 +1,159 @@
+//! A policy: the files of all scopes, from the weakest to the strongest, combined.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::capability::{PolicyTier, ToolCapability};
+use super::check::never::unmatched;
+use super::context::{Context, PolicyCall, ToolOrigin};
+use super::decision::Effect;
+use super::load::{PolicyFile, PolicyMode};
+use super::rule::{PolicyScope, Rule};
+use crate::diagnostic::Diagnostic;
+use toolfold_diagnostic::sha256_hex;
+
+/// What is known of a tool, and the record that says what its arguments are, if there is one.
+pub(crate) type Recorded<'p> = (Cow<'p, ToolCapability>, Option<&'p ToolCapability>);
+
+/// A policy. Immutable and shared; a reload builds a new one, with another [`version`](Self::version).
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    pub(crate) files: Arc<Vec<PolicyFile>>,
+    version: Arc<str>,
+    pub(crate) mode: PolicyMode,
+    pub(crate) default: Option<Effect>,
+    pub(crate) broken: bool,
+}
+
+impl Policy {
+    /// Combines files. The order of files of one scope does not affect decisions.
+    #[must_use]
+    pub fn new(mut files: Vec<PolicyFile>) -> Self {
+        files.sort_by_key(|f| f.scope);
+        // A rule has the scope of its file, whoever built it.
+        for file in &mut files {
+            file.rules.iter_mut().for_each(|rule| rule.scope = file.scope);
+        }
+        let mut identity = String::new();
+        for file in &files {
+            identity += &format!("{:?}\n{}\n", file.scope, file.source.1);
+            if file.source.1.is_empty() {
+                identity += &format!("{:?}", file.rules);
+            }
+        }
+        // The strongest scope that sets a mode or a default decides. A project may only tighten the default.
+        let own = |f: &&PolicyFile| f.scope > PolicyScope::Project;
+        let mode = files.iter().filter(own).rev().find_map(|f| f.mode).unwrap_or_default();
+        let project = files.iter().filter(|f| f.scope == PolicyScope::Project).filter_map(|f| f.default).max();
+        let default = files.iter().filter(own).rev().find_map(|f| f.default);
+        let default = match (default, project) {
+            (None, Some(Effect::Allow)) => None,
+            (own, project) => own.max(project),
+        };
+        let broken = files.iter().any(|f| f.broken) || !unmatched(&files).is_empty();
+        Self { files: Arc::new(files), version: sha256_hex(identity.as_bytes()).into(), mode, default, broken }
+    }
+
+    /// The asks and denies that never match, as its files together show: because no file has a record of their tool, or
+    /// because another file's record has no such argument. While there is one, every call asks.
+    #[must_use]
+    pub fn unmatched(&self) -> Vec<Diagnostic> {
+        unmatched(&self.files)
+    }
+
+    /// A digest over all its files. An approval given under another version is void.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Its mode.
+    #[must_use]
+    pub fn mode(&self) -> PolicyMode {
+        self.mode
+    }
+
+    /// The same policy in another mode. The version stays the same: an approval is for a call and not for a mode.
+    #[must_use]
+    pub fn with_mode(mut self, mode: PolicyMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Its files, from the weakest scope to the strongest.
+    #[must_use]
+    pub fn files(&self) -> &[PolicyFile] {
+        &self.files
+    }
+
+    /// All rules, in the order of files.
+    pub fn rules(&self) -> impl DoubleEndedIterator<Item = &Rule> {
+        self.files.iter().flat_map(|f| &f.rules)
+    }
+
+    /// The capability record of a tool, from the strongest scope that has one, else the built-in one. A project's record
+    /// only adds to it: a higher tier, more arguments. Only where the workspace is trusted and no stronger scope covers the
+    /// tool, it stands by itself.
+    ///
+    /// Also the record that somebody has written who may say what the tool's arguments are, without what a project adds.
+    pub(crate) fn capability(&self, call: &PolicyCall<'_>, context: &Context) -> Recorded<'_> {
+        let identity = match call.origin {
+            ToolOrigin::Native => Cow::Borrowed(call.tool),
+            ToolOrigin::Mcp(_) => Cow::Owned(call.origin.identity(call.tool)),
+        };
+        let mut found: Option<Cow<'_, ToolCapability>> = None;
+        let mut recorded = None;
+        for file in self.files.iter().rev() {
+            let Some(capability) = file.capabilities.get(identity.as_ref()) else { continue };
+            let may_loosen = file.scope.may_loosen(context);
+            if may_loosen && !capability.says_only_undo(call.tool) {
+                recorded.get_or_insert(capability);
+            }
+            match (&mut found, file.scope) {
+                (None, _) if !may_loosen => {
+                    let known = ToolCapability::builtin(call.tool).unwrap_or_default();
+                    let tier = capability.tier.filter(|&tier| tier == PolicyTier::A);
+                    found = Some(Cow::Owned(ToolCapability { tier, ..known.with(capability) }));
+                }
+                (None, _) => found = Some(Cow::Borrowed(capability)),
+                (Some(above), scope) => {
+                    let own = above.to_mut();
+                    if let (Some(have), Some(more)) = (own.tier, capability.tier) {
+                        own.tier = Some(have.max(more));
+                    }
+                    if scope == PolicyScope::Project {
+                        *own = std::mem::take(own).with(capability);
+                    }
+                }
+            }
+        }
+        let known = found.unwrap_or_else(|| Cow::Owned(ToolCapability::builtin(call.tool).unwrap_or_default()));
+        (known, recorded)
+    }
+
+    /// The absolute paths that an allow covers when it names a program.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files
+            .iter()
+            .filter(|f| f.scope > PolicyScope::Project)
+            .flat_map(|f| f.programs.iter().flat_map(|(n, paths)| paths.iter().map(move |p| (n.as_str(), p.as_str()))))
+    }
+
+    /// Whether the built-in table of read-only shell commands allows.
+    pub(crate) fn read_only_shell(&self, context: &Context) -> bool {
+        self.files.iter().any(|f| f.read_only_shell && f.scope.may_loosen(context))
+    }
+
+    /// Globs over the names of arguments to redact in the audit trail, in addition to the built-in ones.
+    #[must_use]
+    pub fn redactions(&self) -> Vec<&str> {
+        self.files.iter().flat_map(|f| f.redact.iter().map(String::as_str)).collect()
+    }
+
+    /// The capability records of all files by identity, for checks and listings.
+    #[must_use]
+    pub fn capabilities(&self) -> BTreeMap<&str, &ToolCapability> {
+        self.files.iter().flat_map(|f| f.capabilities.iter().map(|(n, r)| (n.as_str(), r))).collect()
+    }
+}

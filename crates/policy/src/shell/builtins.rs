@@ -1,0 +1,139 @@
+//! Shell built-ins that evaluate their arguments again, change the meaning of later words, or change the folder.
+
+use super::formats::{self, Assigns};
+use super::place::Place;
+use super::side_effects::Weight;
+use super::walker::Walker;
+use crate::argv::Word;
+use crate::rule::Access;
+
+/// Reads a built-in.
+pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
+    let arguments = words.get(1..).unwrap_or_default();
+    let has = |option: &str| arguments.iter().any(|w| w.is(option));
+    let letter = |c: char| {
+        arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with('-') && *v != "--").any(|v| v.contains(c))
+    };
+    let before = walker.found.unknowns.len();
+    let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
+    let declares = matches!(name, "declare" | "typeset" | "local" | "export" | "readonly");
+    let reads = matches!(name, "read" | "readarray" | "mapfile" | "getopts" | "wait");
+    for word in arguments.iter().filter(|_| declares || reads || name == "printf") {
+        match word.get().map(|text| text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)))) {
+            Some((name, value)) if super::words::is_variable(name) => walker.sets(name, value),
+            Some(_) => {}
+            // Any name.
+            None if name == "printf" && !letter('v') => {}
+            None => walker.sets("", None),
+        }
+    }
+    match name {
+        _ if declares => declare(walker, name, arguments),
+        _ if reads => {
+            let callback = name != "read" && (letter('C') || letter('c'));
+            if name != "wait" || letter('p') {
+                let dangerous = arguments.iter().filter_map(Word::get).any(super::tables::is_dangerous_variable);
+                walker.found.unknown("assignment", name, code_if(subscript || callback || dangerous));
+            }
+            arguments.iter().filter_map(Word::get).for_each(|name| walker.set_variable(name, None));
+        }
+        "cd" => change_folder(walker, arguments),
+        "pushd" | "popd" => {
+            let rotates = arguments.iter().any(|w| w.get().is_some_and(|v| v.starts_with(['-', '+'])));
+            match name == "popd" || rotates || arguments.is_empty() {
+                true => walker.place = Place::unknown(),
+                false => change_folder(walker, arguments),
+            }
+        }
+        "printf" => printf(walker, words, subscript),
+        "test" | "[" if has("-v") || has("-R") => walker.found.unknown("evaluating-test", "test -v", Weight::Code),
+        "unset" => walker.found.unknown("assignment", "unset", code_if(subscript)),
+        "let" => walker.found.unknown("arithmetic-code", "let", Weight::Code),
+        // Without arguments, or with options that only display, these change nothing.
+        "alias" | "bind" | "complete" | "shopt" | "enable" if arguments.iter().all(|w| w.is("-p")) => {}
+        "history" if arguments.iter().all(|w| w.get().is_some_and(|v| v.chars().all(|c| c.is_ascii_digit()))) => {}
+        "alias" | "shopt" | "enable" | "bind" | "complete" | "compgen" | "compopt" | "fc" | "history" => {
+            walker.found.unknown("shell-settings", name, Weight::Code);
+        }
+        "set" if !arguments.is_empty() => {
+            walker.found.unknown("shell-settings", name, Weight::Value);
+            if let Some(at) = arguments.iter().position(|w| w.is("--")) {
+                let rest: Option<Vec<&str>> = arguments.iter().skip(at + 1).map(Word::get).collect();
+                rest.into_iter().for_each(|all| walker.set_variable("@", Some(all.join(" "))));
+            }
+        }
+        "hash" if letter('p') => walker.found.unknown("shell-settings", "hash -p", Weight::Code),
+        "jobs" if letter('x') => walker.found.unknown("executing-option", "jobs -x", Weight::Code),
+        _ => {}
+    }
+    if walker.found.unknowns.iter().skip(before).any(|u| u.weight == Weight::Code) {
+        evaluated_again(walker, name, arguments);
+    }
+}
+
+/// Guesses which of its words a built-in runs: substitutions in subscripts, command lines in one word, the words after
+/// `jobs -x`.
+fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
+    if name == "jobs" {
+        return super::heuristics::anywhere(arguments, &mut walker.found);
+    }
+    let texts: Vec<String> = arguments.iter().filter_map(Word::get).map(str::to_owned).collect();
+    for text in texts.iter().take(64) {
+        if text.contains("$(") || text.contains('`') {
+            walker.supposing(|walker| drop(walker.expanded(text)));
+        } else if name == "alias" || text.contains(char::is_whitespace) {
+            walker.suppose(text);
+        }
+    }
+}
+
+/// A `printf` that may assign a variable: any, by `%n`, and the one behind `-v`.
+fn printf(walker: &mut Walker, words: &[Word], subscript: bool) {
+    let dangerous = formats::may_be_dangerous(words);
+    let named = words.get(1).and_then(Word::get).is_some_and(|word| word.starts_with("-v"));
+    match formats::assigns(words) {
+        Assigns::Yes if named => walker.found.unknown("assignment", "printf -v", code_if(subscript || dangerous)),
+        Assigns::Yes => walker.found.unknown("assignment", "printf %n", Weight::Code),
+        Assigns::Maybe if dangerous => walker.found.unknown("assignment", "printf", Weight::Code),
+        Assigns::Maybe | Assigns::No => {}
+    }
+}
+
+fn code_if(evaluates: bool) -> Weight {
+    if evaluates { Weight::Code } else { Weight::Value }
+}
+
+fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
+    let options = || arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with(['-', '+']));
+    if arguments.is_empty() || options().any(|v| v.contains(['p', 'f', 'F'])) {
+        return;
+    }
+    let mut weight = code_if(options().any(|v| v.contains(['n', 'i', 'a', 'A'])));
+    for word in arguments.iter().filter(|word| !word.get().is_some_and(|text| text.starts_with(['-', '+']))) {
+        let (variable, _) = word.text.split_once('=').unwrap_or((&word.text, ""));
+        let open = word.get().is_none() && !word.text.contains('=');
+        let evaluates = variable.contains(['[', '$', '`', '*', '?', '{']);
+        if open || evaluates || super::tables::is_dangerous_variable(variable) {
+            weight = Weight::Code;
+        }
+        let value = word.get().and_then(|text| text.split_once('=')).map(|(_, value)| value.to_owned());
+        walker.set_variable(variable, value.filter(|value| !value.is_empty()));
+    }
+    walker.found.unknown("assignment", name, weight);
+}
+
+fn change_folder(walker: &mut Walker, arguments: &[Word]) {
+    let mut rest = arguments.iter().skip_while(|w| matches!(w.get(), Some("-L" | "-P" | "-e" | "-LP" | "--")));
+    let (Some(folder), more) = (rest.next(), rest.next()) else {
+        walker.place = Place::at(crate::path::LexPath::read("~"));
+        return;
+    };
+    // What is in a folder is shown there without its name.
+    if !folder.is("-") {
+        walker.file(folder, Access::Read, false, false);
+    }
+    // If the line sets CDPATH, a relative folder may be anywhere.
+    let text = folder.get().filter(|_| !walker.variables.contains_key("CDPATH")).or(folder.tilde.as_deref());
+    let text = text.filter(|text| more.is_none() && *text != "-" && !text.is_empty() && !text.starts_with('+'));
+    walker.place = text.map_or_else(Place::unknown, |folder| walker.place.enter(folder));
+}

@@ -1,0 +1,96 @@
+//! Code in the arguments and the input of a program: commands for itself, settings by which it runs some, text for an
+//! interpreter. Its row says which.
+
+use super::files::is_remote;
+use super::given::RowSays;
+use super::heuristics;
+use super::inspect::is_descriptor;
+use super::place::Place;
+use super::side_effects::{Unknown, Weight};
+use super::tables;
+use super::walker::{Input, Walker};
+use crate::argv::Word;
+use crate::path::LexPath;
+use crate::programs::{Does, Program};
+
+/// Reads the command at `index`, whose program has the row `own`.
+pub(super) fn inspect(
+    walker: &mut Walker,
+    own: &'static Program,
+    words: &[Word],
+    says: &RowSays,
+    (input, index): (&Input, usize),
+) {
+    if own.is.interpreter && !own.is.reads_data {
+        interpreter(walker, words, (input, index));
+    }
+    if own.is.reads_code && *input != Input::Inherited {
+        match input.text() {
+            Some(text) => walker.found.code_hints.push(text.to_owned()),
+            None => walker.found.unknown("piped-code", "commands of the program's own", Weight::Code),
+        }
+    }
+    if own.is.reads_timetable && *input != Input::Inherited {
+        walker.found.unknown("piped-code", "a timetable", Weight::Code);
+    }
+    // tar and cpio start `rsh` for it.
+    if own.is.remote_archives && says.values(Does::Read).filter_map(Word::get).any(is_remote) {
+        walker.found.unknown("executing-option", "an archive on another machine", Weight::Code);
+    }
+    if own.is.own_settings {
+        other_repository(walker, says);
+    }
+    for text in words.iter().skip(1).filter_map(Word::get) {
+        let (name, value) = text.split_once('=').unwrap_or(("", text));
+        let marked =
+            !own.executes.is_empty() && [text, value].iter().any(|text| own.executes.fit(&text.to_ascii_lowercase()));
+        let name = name.trim_end_matches([':', '+', '?']);
+        let sets = own.is.sets_variables && (tables::is_dangerous_variable(name) || name == ".SHELLFLAGS");
+        if marked || sets && !name.is_empty() {
+            walker.found.unknown("executing-option", text, Weight::Code);
+            walker.suppose(text);
+            if let Some((_, line)) = value.split_once(':') {
+                walker.suppose(line.trim_start_matches(':'));
+            }
+        }
+    }
+    if says.program.is_some_and(|program| program.is.runs_arguments) && !says.has(|own| &own.runs_not) {
+        let text = words.iter().take(3).filter_map(Word::get).collect::<Vec<_>>().join(" ");
+        walker.found.unknown("executing-option", &text, Weight::Code);
+        heuristics::anywhere(&says.operands, &mut walker.found);
+        for line in says.operands.iter().filter_map(Word::get).filter(|text| text.contains(' ')) {
+            walker.suppose(line);
+        }
+    }
+    // `watch -n 1 ls -l`: its words form a command line for a shell.
+    if own.is.joins_words {
+        match says.operands.iter().map(Word::get).collect::<Option<Vec<&str>>>() {
+            Some(line) => walker.apart(|walker| walker.program(&line.join(" "))),
+            None => walker.found.unknown("payload", "its words", Weight::Code),
+        }
+    }
+}
+
+/// `cd DIR && git …` and `git -C DIR` are git in another repository, whose settings run programs.
+fn other_repository(walker: &mut Walker, says: &RowSays) {
+    let named = says.values(Does::Folder).next().is_some();
+    if walker.place == Place::at(LexPath::here()) && !named {
+        return;
+    }
+    let folder = walker.place.only().filter(|_| !named).cloned();
+    let part = Unknown::new("other-repository", "git in another folder", Weight::Value);
+    walker.found.unknowns.push(Unknown { folder, ..part });
+}
+
+/// An interpreter that reads code from its input, or from words that are known only when it runs.
+fn interpreter(walker: &mut Walker, words: &[Word], (input, index): (&Input, usize)) {
+    let arguments = words.get(1..).unwrap_or_default();
+    let script = arguments.iter().any(|word| word.get().is_none_or(|text| !text.starts_with('-')));
+    let open = arguments.iter().any(|word| word.get().is_none() && !word.one || is_descriptor(word));
+    if open || !script && *input != Input::Inherited {
+        let text = arguments.first().or(words.first()).map_or("", |word| word.text.as_str());
+        // An allow for the interpreter does not cover code that another program provides.
+        let interpreter = Some(index).filter(|_| open || *input != Input::Pipe(None));
+        walker.found.unknowns.push(Unknown { interpreter, ..Unknown::new("inline-code", text, Weight::Code) });
+    }
+}

@@ -1,0 +1,91 @@
+//! What a row says of a command as a whole: the options and operands that it has. Every question of whether an option
+//! is given, and with which value, is put to this list.
+
+use crate::argv::Word;
+use crate::programs::{self, Does, Program, Words, fits};
+
+/// An option that a command has.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    /// As it is written, without its value; letters one by one.
+    pub(super) name: String,
+    /// `None`: its row does not list it.
+    pub(super) does: Option<Does>,
+    pub(super) value: Option<Word>,
+}
+
+impl Given {
+    /// Whether it is this option, which may be cut short, or which ends in `*` for any that begins so.
+    pub(super) fn is(&self, option: &str) -> bool {
+        fits(option, &self.name) || self.name.starts_with("--") && self.name.len() > 2 && option.starts_with(&self.name)
+    }
+
+    /// What an option may be that no row lists: itself, or letters.
+    pub(super) fn unlisted(text: &str) -> Vec<Self> {
+        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let own = Self { name: name.to_owned(), does: None, value: value.map(Word::known) };
+        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+        let letters = letters.chars().map(|c| Self { name: format!("-{c}"), does: None, value: None });
+        [own].into_iter().chain(letters).collect()
+    }
+}
+
+/// A command, as its row reads it.
+#[derive(Debug, Default)]
+pub(super) struct RowSays {
+    /// Whether it may take its words and its input for code.
+    pub(super) code: bool,
+    /// Whether each operand that it writes needs an allow of its own.
+    pub(super) needs_write: bool,
+    /// The row of its program, without the subcommand.
+    pub(super) own: Option<&'static Program>,
+    /// The row, that of the subcommand where there is one.
+    pub(super) program: Option<&'static Program>,
+    pub(super) options: Vec<Given>,
+    pub(super) operands: Vec<Word>,
+}
+
+impl RowSays {
+    /// A command that is only guessed at: every word with a dash may be any option.
+    pub(super) fn guessed(base: &str, words: &[Word]) -> Self {
+        let arguments = words.get(1..).unwrap_or_default();
+        let end = arguments.iter().position(|word| word.is("--")).unwrap_or(arguments.len());
+        let (before, behind) = arguments.split_at(end);
+        let dashed = |word: &&Word| word.get().is_some_and(|text| text.len() > 1 && text.starts_with('-'));
+        let options = before.iter().filter(dashed).filter_map(Word::get).flat_map(Given::unlisted).collect();
+        let operands = before.iter().filter(|word| !dashed(word)).chain(behind.iter().skip(1)).cloned().collect();
+        let own = programs::find(base);
+        Self { options, operands, own, program: own, ..Self::default() }
+    }
+
+    /// The options that one of these is. A word without a dash is looked for among the operands.
+    pub(super) fn gives<'o>(&self, mut options: impl Iterator<Item = &'o str>) -> bool {
+        options.any(|option| match option.starts_with('-') {
+            true => self.options.iter().any(|given| given.is(option)),
+            false => self.operands.iter().any(|word| word.get().map_or(option == "*", |text| fits(option, text))),
+        })
+    }
+
+    /// Whether an option is given that a key of the row lists.
+    pub(super) fn has(&self, key: fn(&Program) -> &Words) -> bool {
+        self.program.is_some_and(|program| self.gives(key(program).iter()))
+    }
+
+    /// The operands that are files, where the first of them is a pattern or a script unless an option gives that.
+    pub(super) fn without_pattern(&self) -> &[Word] {
+        let options = ["-e", "-f", "--regexp", "--expression", "--file", "--from-file", "--source"];
+        let gives =
+            |given: &Given| given.does.is_some_and(Does::takes_value) && options.iter().any(|option| given.is(option));
+        self.operands.get(usize::from(!self.options.iter().any(gives))..).unwrap_or_default()
+    }
+
+    /// The value of an option, if it is given.
+    pub(super) fn value(&self, option: &str) -> Option<&Word> {
+        self.options.iter().find(|given| given.is(option)).and_then(|given| given.value.as_ref())
+    }
+
+    /// The values of the options that do this.
+    pub(super) fn values(&self, does: Does) -> impl Iterator<Item = &Word> {
+        self.options.iter().filter(move |given| given.does == Some(does)).filter_map(|given| given.value.as_ref())
+    }
+}

@@ -1,0 +1,250 @@
+//! A single command: what it runs itself, what else it runs, and what it writes.
+
+use super::rows;
+use super::side_effects::{Command, FileEffect, Role, Weight};
+use super::walker::{Input, Walker};
+use super::{builtins, code, files, heuristics, launchers, outputs, scripts, wrappers};
+use crate::argv::{Word, base_name};
+use crate::programs::{self, Does, Program};
+use crate::rule::Access;
+
+impl Walker {
+    /// A command that runs, or that only may.
+    pub(super) fn run(&mut self, words: Vec<Word>, input: &Input) {
+        let role = if self.supposing { Role::Guess } else { Role::Runs };
+        self.has_input = *input != Input::Inherited;
+        self.guesses(&words);
+        let Some(first) = words.first() else { return };
+        let index = self.found.commands.len();
+        // Letters of another script look like those that a deny names.
+        if first.get().is_none_or(|program| program.is_empty() || !program.is_ascii()) {
+            self.found.unknown("program", &first.text, Weight::Code);
+        }
+        let Some(program) = first.get().map(str::to_owned) else {
+            return self.found.commands.push(Command { words, role });
+        };
+        let base = base_name(&program).to_owned();
+        if self.functions.contains(&program) && *input != Input::Inherited {
+            self.found.unknown("function-input", &program, Weight::Code);
+        }
+        self.found.commands.push(Command { words: words.clone(), role });
+        if base.chars().any(|c| c.is_ascii_uppercase()) {
+            // On a case-insensitive disk, `ENV rm x` runs `rm`: for guesses.
+            let lower = [&[Word::known(&base.to_ascii_lowercase())], words.get(1..).unwrap_or_default()].concat();
+            heuristics::anywhere(&lower, &mut self.found);
+        }
+        let own = programs::find(&base);
+        if wrappers::unwrap(self, own, &base, &words, (input, index)) {
+            return;
+        }
+        if !program.contains('/') {
+            builtins::inspect(self, &base, &words);
+        }
+        if let Some(shell) = own.filter(|own| own.is.shell) {
+            return self.shell(shell, &base, &words, (input, index));
+        }
+        match base.as_str() {
+            "source" | "." => return self.sourced(&base, &words, input),
+            "eval" | "trap" => return self.evaluated(&base, &words),
+            _ => {}
+        }
+        if self.functions.contains(&program) {
+            // The function may run its arguments.
+            heuristics::tails(words.get(1..).unwrap_or_default(), &mut self.found);
+        }
+        let says = rows::inspect(self, &base, &words, (index, 0));
+        // What takes its words for code may take its input for code.
+        if says.code {
+            self.found.code_hints.extend(input.text().map(str::to_owned));
+        }
+        // A program that is no reader of texts may take its input for names of files.
+        if !says.program.is_some_and(Program::only_looks) {
+            self.found.file_hints.extend(input.text().map(str::to_owned));
+        }
+        files::files(self, &words, &says);
+        if let Some(own) = own {
+            code::inspect(self, own, &words, &says, (input, index));
+            scripts::inspect(self, own, &says);
+            outputs::inspect(self, own, &words, &says);
+        }
+        files::possible(self, &words, &says);
+    }
+
+    /// Adds what unknown words probably become.
+    fn guesses(&mut self, words: &[Word]) {
+        if words.iter().all(|w| w.guess.is_empty()) {
+            return;
+        }
+        let likely = |word: &Word| match word.guess.is_empty() || word.value.is_some() {
+            true => vec![word.clone()],
+            false => word.guess.iter().map(|guess| Word::known(guess)).collect(),
+        };
+        let guess: Vec<Word> = words.iter().flat_map(likely).collect();
+        heuristics::tails(&guess, &mut self.found);
+        if let Some(program) = guess.first().and_then(Word::get) {
+            files::guessed(self, base_name(program), &guess);
+        }
+    }
+
+    /// `bash -c text`, `bash file`, `bash` reading its input.
+    fn shell(&mut self, program: &'static Program, base: &str, words: &[Word], (input, index): (&Input, usize)) {
+        if program.is.takes_text {
+            return self.windows_shell(words);
+        }
+        let says = rows::options(self, base, program, words, index);
+        says.values(Does::Load).for_each(|file| self.fed(file));
+        let options = words.get(1..words.len() - says.operands.len()).unwrap_or_default();
+        if let Some(word) = options.iter().find(|word| word.get().is_none()) {
+            return self.found.unknown("shell-argument", &word.text, Weight::Code);
+        }
+        // `-c'rm x'`: no shell accepts this, but it is written for no other purpose.
+        for text in launchers::texts(options) {
+            self.found.unknown("payload", text, Weight::Code);
+            heuristics::guess(text.split_once('c').map_or(text, |(_, glued)| glued), &mut self.found);
+        }
+        let given = |option: &'static str| says.gives([option].into_iter());
+        if given("--version") || given("--help") {
+            return;
+        }
+        if let Some(line) = says.value("--command") {
+            return self.payload(line);
+        }
+        let (text, stdin) = (given("-c"), given("-s"));
+        let rest = says.operands.strip_prefix(&[Word::known("-")]).unwrap_or(&says.operands);
+        match rest.first() {
+            Some(line) if text => {
+                self.payload(line);
+                // Further words are `$0`, `$1` and so on: the text may run them.
+                if line.text.contains('$') {
+                    heuristics::anywhere(rest.get(1..).unwrap_or_default(), &mut self.found);
+                }
+            }
+            None if text => {}
+            Some(file) if file.get().is_none() || is_descriptor(file) => {
+                self.fed(file);
+                self.found.unknown("shell-argument", &file.text, Weight::Code);
+            }
+            // The text of a script on disk is not examined. One that a command prints is.
+            Some(file) if !stdin && !is_stdin(file) => self.file(file, Access::Read, false, false),
+            _ => self.stdin_payload(input),
+        }
+    }
+
+    /// `cmd /c text`: another language, but similar enough for guesses.
+    fn windows_shell(&mut self, words: &[Word]) {
+        let given: Vec<&str> = words.iter().skip(1).map(|w| w.get().unwrap_or(&w.text)).collect();
+        let from = given.iter().take_while(|w| w.starts_with('/')).count();
+        let text = given.get(from..).unwrap_or_default().join(" ");
+        if !text.is_empty() {
+            self.found.unknown("payload", &text, Weight::Code);
+            heuristics::guess(&text, &mut self.found);
+        }
+    }
+
+    /// Reads a command line that may run: the value of an option, text from a pipe. Its commands are guesses, and
+    /// denies see its files. Returns whether all of it is known.
+    pub(super) fn suppose(&mut self, text: &str) -> bool {
+        let text = text.trim_start_matches(['!', '+', ':']);
+        // `exec=rm x`, `core.pager=rm x`: a name before the command.
+        let named = text.split_once('=').filter(|(name, _)| !name.contains(char::is_whitespace));
+        let text = named.map_or(text, |(_, rest)| rest.trim_start_matches('!'));
+        let (files, unknowns) = (self.found.files.len(), self.found.unknowns.len());
+        self.supposing(|walker| walker.apart(|walker| walker.program(text)));
+        self.found.files.iter_mut().skip(files).for_each(|file| file.own = false);
+        self.found.unknowns.iter().skip(unknowns).all(|u| u.weight == Weight::Value)
+    }
+
+    /// Guesses what `<(…)` prints, where it is used as a script.
+    fn fed(&mut self, word: &Word) {
+        if let Some(text) = self.substituted.clone().filter(|_| word.get().is_none()) {
+            self.suppose(&text);
+        }
+    }
+
+    fn payload(&mut self, text: &Word) {
+        match text.get() {
+            Some(text) => self.apart(|walker| walker.program(text)),
+            None => {
+                self.found.unknown("payload", &text.text, Weight::Code);
+                heuristics::guess(&text.guess.join(" "), &mut self.found);
+            }
+        }
+    }
+
+    /// A program that reads commands from its input.
+    pub(super) fn stdin_payload(&mut self, input: &Input) {
+        match input {
+            Input::Inherited => {}
+            Input::Text(Some(text)) => self.apart(|walker| walker.program(text)),
+            Input::Text(None) | Input::Pipe(None) | Input::File => {
+                self.found.unknown("piped-code", "a shell reads its commands from its input", Weight::Code);
+            }
+            Input::Pipe(Some(text)) => {
+                self.found.unknown("piped-code", text, Weight::Code);
+                self.suppose(text);
+            }
+        }
+    }
+
+    /// `source file`: what it holds runs in this shell.
+    fn sourced(&mut self, base: &str, words: &[Word], input: &Input) {
+        if words.get(1).is_some_and(is_stdin) {
+            self.stdin_payload(input);
+        }
+        let file = words.iter().skip(1).find(|word| !word.is("--"));
+        self.found.unknown("sourced-file", file.map_or("", |file| &file.text), Weight::Code);
+        files::guessed(self, base, words);
+        file.into_iter().for_each(|file| self.fed(file));
+    }
+
+    /// `eval`, `trap`: text that runs in this shell.
+    fn evaluated(&mut self, base: &str, words: &[Word]) {
+        let arguments = words.get(1..).unwrap_or_default();
+        let arguments = arguments.strip_prefix(&[Word::known("--")]).unwrap_or(arguments);
+        let arguments = if base == "trap" { arguments.get(..1).unwrap_or_default() } else { arguments };
+        if arguments.first().and_then(Word::get).is_some_and(|text| text.starts_with('-')) {
+            return;
+        }
+        match arguments.iter().map(Word::get).collect::<Option<Vec<&str>>>() {
+            Some(text) => {
+                self.found.unknown("evaluated", &text.join(" "), Weight::Value);
+                self.program(&text.join(" "));
+            }
+            None => {
+                self.found.unknown("evaluated", base, Weight::Code);
+                let likely = |word: &Word| word.value.clone().into_iter().chain(word.guess.clone()).collect::<Vec<_>>();
+                heuristics::guess(&arguments.iter().flat_map(likely).collect::<Vec<_>>().join(" "), &mut self.found);
+            }
+        }
+    }
+
+    /// Adds an effect on a file that a word names.
+    pub(super) fn file(&mut self, word: &Word, access: Access, own: bool, recursive: bool) {
+        if self.glob(word, access, own, recursive) {
+            return;
+        }
+        let file = FileEffect { own, recursive, ..FileEffect::new(&word.text, access) };
+        let value = word.get().or(word.tilde.as_deref());
+        let (paths, certain) = value.map(|value| self.place.files(value)).unwrap_or_default();
+        if paths.is_empty() {
+            self.found.files.push(file.clone());
+        }
+        let paths = paths.into_iter().map(|path| FileEffect { path: Some(path), certain, ..file.clone() });
+        self.found.files.extend(paths);
+        // What it probably becomes, for denies.
+        for guess in word.guess.iter().filter(|_| value.is_none()) {
+            let guessed = |path| FileEffect { path: Some(path), own: false, ..file.clone() };
+            self.found.files.extend(self.place.files(guess).0.into_iter().map(guessed));
+        }
+    }
+}
+
+/// Whether the name of a script stands for standard input.
+fn is_stdin(file: &Word) -> bool {
+    matches!(file.get(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
+/// Whether a file is what another redirection opened: `/dev/fd/3`.
+pub(super) fn is_descriptor(file: &Word) -> bool {
+    file.get().is_some_and(|path| path.starts_with("/dev/fd/") || path.starts_with("/proc/") && path.contains("/fd/"))
+}

@@ -1,0 +1,35 @@
+//! Launchers: programs that start another program named in their arguments, and where its name may be. For guesses:
+//! what may be denied is searched for after all of them.
+//!
+//! The end of a launcher's own options is not known here. Wrappers, whose grammar matters for an allow, are read elsewhere.
+
+use crate::argv::{Word, base_name};
+use crate::programs;
+
+/// Where the command that a launcher may run begins. `None` for other programs.
+pub(crate) fn behind(words: &[Word]) -> Option<usize> {
+    let base = base_name(words.first()?.get()?);
+    if programs::find(base).is_some_and(|program| !program.behind.is_empty()) {
+        let mark = words.iter().skip(1).take(8).position(|w| w.get().is_some_and(|v| hands_on(base, v)))?;
+        return Some(mark + 2);
+    }
+    (programs::kinds(base).launcher || super::tables::is_shell(base)).then_some(1)
+}
+
+/// Whether a program runs what follows this word: `conda run`.
+pub(crate) fn hands_on(base: &str, word: &str) -> bool {
+    programs::find(base).is_some_and(|program| program.behind.iter().any(|mark| mark == word))
+}
+
+/// Whether a program may start another program at all.
+pub(crate) fn is_launcher(base: &str) -> bool {
+    let kinds = programs::kinds(base);
+    kinds.launcher || kinds.starter
+}
+
+/// The words that may be command lines, whole or behind `=`: `-c 'rm x'`, `--run='rm x'`.
+pub(crate) fn texts(words: &[Word]) -> impl Iterator<Item = &str> {
+    let all = words.iter().skip(1).filter_map(Word::get);
+    let parts = all.flat_map(|text| [Some(text), text.split_once('=').map(|(_, value)| value)]);
+    parts.flatten().filter(|text| text.contains(char::is_whitespace))
+}

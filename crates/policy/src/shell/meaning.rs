@@ -1,0 +1,91 @@
+//! What a row says of a word that begins with a dash or a plus.
+
+use crate::programs::{Does, Program, Style};
+
+/// An option, and the value that is attached to it.
+pub(crate) type Meant<'w> = (String, Does, Option<&'w str>);
+
+/// The options that a word is, of which the last may take the next word. `None`: the row does not list them.
+pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<'w>>> {
+    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    let one = |(does, value)| vec![(name.to_owned(), does, value)];
+    if program.style == Style::Word || text.starts_with('+') {
+        return word(program, text, name, value).map(one);
+    }
+    // A row may say that every word with a dash is an option of no matter.
+    let any = || program.does("-*").map(|does| one((does, Some(""))));
+    if text.starts_with("--") {
+        return match program.does(name).or_else(|| cut_short(program, name)) {
+            Some(does) => long(does, value).map(one),
+            None => any(),
+        };
+    }
+    // Some programs have options of two letters among those of one.
+    if let Some(does) = program.does(text).filter(|_| text.len() > 2) {
+        return long(does, None).map(one);
+    }
+    let mut letters = Vec::new();
+    let mut rest = text.get(1..).unwrap_or_default().chars();
+    while let Some(letter) = rest.next() {
+        let option = format!("-{letter}");
+        let Some(does) = program.does(&option) else { return any() };
+        let attached = does.may_have_value() && !(does.takes_value() && rest.as_str().is_empty());
+        letters.push((option, does, attached.then_some(rest.as_str())));
+        if does.may_have_value() {
+            break;
+        }
+    }
+    Some(letters)
+}
+
+/// A long option with its value, if it may have that.
+fn long(does: Does, value: Option<&str>) -> Option<(Does, Option<&str>)> {
+    // An option without a value that is given one is another option.
+    let fits = does.may_have_value() || matches!(value, None | Some("true" | "false"));
+    fits.then_some((does, value))
+}
+
+/// What a long option does that is cut short: the worst of what it may be. A harmless one may be another that has no row.
+fn cut_short(program: &Program, name: &str) -> Option<Does> {
+    let may_be = |(option, _): &(&str, Does)| option.starts_with("--") && option.starts_with(name);
+    let worst = program.options().filter(|_| program.style == Style::Gnu).filter(may_be).map(|(_, does)| does).max()?;
+    (worst > Does::Optional).then_some(worst)
+}
+
+/// An option that is a whole word: as it is, with one dash for two or two for one, or by the longest entry that ends in `*`.
+fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>) -> Option<(Does, Option<&'w str>)> {
+    let other = match name.strip_prefix("--") {
+        Some(rest) => format!("-{rest}"),
+        None => format!("-{name}"),
+    };
+    for spelled in [text, name, &other] {
+        if let Some(does) = program.does(spelled) {
+            return if spelled == text { long(does, None) } else { long(does, value) };
+        }
+    }
+    let starts = |(option, _): &(&str, Does)| option.strip_suffix('*').is_some_and(|start| text.starts_with(start));
+    let (option, does) = program.options().filter(starts).max_by_key(|(option, _)| option.len())?;
+    Some((does, text.get(option.len() - 1..)))
+}
+
+/// What an option that is not listed may be that runs, loads or writes: one that is cut short, one with its value
+/// attached, a letter among others.
+pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Option<&'w str>)> {
+    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    let cluster = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+    let suspected = |(option, does): (&str, Does)| {
+        if !matches!(does, Does::Write | Does::Make | Does::Here | Does::Run | Does::Load | Does::Code | Does::Start) {
+            return None;
+        }
+        if option.starts_with("--") {
+            return (name.len() > 2 && option.starts_with(name)).then_some((does, value));
+        }
+        let letter = option.strip_prefix('-').filter(|letter| letter.chars().count() == 1)?;
+        let (before, after) = cluster?.split_once(letter)?;
+        let among_letters = before.len() < 4 && before.chars().all(|c| c.is_ascii_alphabetic());
+        among_letters.then_some((does, Some(after).filter(|after| !after.is_empty())))
+    };
+    let mut found: Vec<_> = program.options().filter_map(suspected).collect();
+    found.sort_unstable();
+    found
+}

@@ -1,0 +1,96 @@
+//! The files that a program writes by design: its operands where an option says so, an archive that it fills, and files
+//! whose names are elsewhere, in an archive, a patch or a commit. Its row says which. An allow for the command covers
+//! them, and a deny over their path applies to them.
+
+use super::files::is_remote;
+use super::given::RowSays;
+use super::side_effects::FileEffect;
+use super::walker::Walker;
+use crate::argv::Word;
+use crate::path::LexPath;
+use crate::path::tail::Tail;
+use crate::programs::{Does, Files, Program, Unpacks};
+use crate::rule::Access;
+
+/// Adds the files that a command writes. `own` is the row of its program, without the subcommand.
+pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word], says: &RowSays) {
+    let changed = match own.files() {
+        Files::PatternRead => says.without_pattern(),
+        _ => &says.operands,
+    };
+    let changed = changed.iter().filter(|_| says.gives(own.in_place.iter()) || says.has(|own| &own.in_place));
+    let filled = says.values(Does::Read).filter(|_| says.has(|own| &own.fills));
+    for file in changed.chain(filled) {
+        // A glob may name folders, and formatters descend.
+        walker.file(file, Access::Write, own.needs_write, file.get().is_none());
+    }
+    unpacked(walker, words, says);
+}
+
+/// Files whose names are known only when the command runs. Such a file fits a rule at most "maybe": where no rule denies
+/// or asks about writes there, nothing changes.
+fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
+    let Some((program, place)) = says.program.and_then(|program| Some((program, program.unpacks?))) else {
+        return;
+    };
+    // An unknown word may be the option.
+    let open = |word: &Word| word.get().is_none();
+    let unsure = words.iter().any(|word| open(word) && !word.one) || says.operands.first().is_some_and(open);
+    if !program.unpacks_with.is_empty() && !says.has(|own| &own.unpacks_with) && !unsure {
+        return;
+    }
+    if says.has(|own| &own.unpacks_anywhere) || says.values(Does::Folder).next().is_some() {
+        return walker.found.files.push(FileEffect::new("files that its input names", Access::Write));
+    }
+    let listed = |option: &str| says.options.iter().any(|given| given.does.is_some() && given.is(option));
+    if program.unpacks_not.iter().any(listed) {
+        return;
+    }
+    let alone = says.operands.is_empty();
+    if alone && says.has(|own| &own.unpacks_new) || !alone && !unsure && place == Unpacks::Alone {
+        return;
+    }
+    let behind = words.iter().position(|word| word.is("--")).and_then(|at| words.get(at + 1..)).unwrap_or_default();
+    let paths = if place == Unpacks::Paths { &says.operands } else { behind };
+    // Globs and magic of git cover the whole tree.
+    let plain = |path: &Word| !path.get().is_some_and(|text| text == "." || text.contains([':', '*', '?', '[']));
+    match place {
+        Unpacks::Here | Unpacks::Alone => below(walker, &Word::known(".")),
+        Unpacks::Anywhere => walker.found.files.push(FileEffect::new("files that its input names", Access::Write)),
+        Unpacks::Last => cloned(walker, &says.operands),
+        Unpacks::Tree | Unpacks::Paths if !paths.is_empty() && paths.iter().all(plain) => {
+            paths.iter().for_each(|path| below(walker, path));
+        }
+        Unpacks::Tree | Unpacks::Paths => {
+            let file = FileEffect::new("files in the working tree", Access::Write);
+            walker.below(file.clone(), ".", &Tail::below(Some(".git")));
+            // After a `cd`, the tree may begin further up.
+            let start = LexPath::here().with_tail(Tail::below(Some(".git")));
+            walker.found.files.push(FileEffect { path: Some(start), ..file });
+        }
+    }
+}
+
+/// The folder that is named last, or after what is fetched: `git clone https://example.com/name.git`.
+fn cloned(walker: &mut Walker, operands: &[Word]) {
+    let Some(last) = operands.last() else { return };
+    let folder = match last.get() {
+        Some(text) if operands.len() == 1 => {
+            let text = text.trim_end_matches('/').trim_end_matches(".git");
+            Word::known(text.rsplit(['/', ':']).next().unwrap_or(text))
+        }
+        _ => last.clone(),
+    };
+    walker.file(&folder, Access::Write, false, false);
+    below(walker, &folder);
+}
+
+/// Adds files below a folder whose names are not known.
+pub(super) fn below(walker: &mut Walker, folder: &Word) {
+    let file = FileEffect::new(&format!("files below {}", folder.text), Access::Write);
+    match folder.get().or(folder.tilde.as_deref()) {
+        Some(text) if is_remote(text) => {}
+        Some(text) => walker.below(file, text, &Tail::below(None)),
+        None => walker.found.files.push(file),
+    }
+}

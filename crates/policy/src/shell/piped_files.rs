@@ -1,0 +1,99 @@
+//! Files that are known by where they lie and how they are called: what `find` prints and `xargs` passes on, and what a
+//! recursive search looks into. A deny of other names is then no deny of these.
+
+use super::given::RowSays;
+use super::globs;
+use super::place::Place;
+use super::side_effects::FileEffect;
+use crate::argv::{Word, base_name};
+use crate::path::tail::{Segment, Tail};
+use crate::programs::{self, Operands};
+use crate::rule::Access;
+
+/// Files below some folders.
+#[derive(Debug, Clone)]
+pub(super) struct PipedFiles {
+    starts: Vec<Word>,
+    place: Place,
+    /// Their names are of one of these forms; empty: any.
+    names: Vec<Segment>,
+}
+
+impl PipedFiles {
+    pub(super) fn new(starts: Vec<Word>, place: Place, names: Vec<Segment>) -> Self {
+        Self { starts, place, names }
+    }
+
+    /// Whether their names are known.
+    pub(super) fn is_narrow(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// The effects of doing something with each of them.
+    pub(super) fn files(&self, access: Access) -> Vec<FileEffect> {
+        let mut found = Vec::new();
+        for start in &self.starts {
+            let own = FileEffect::new(&format!("{} and what is below", start.text), access);
+            let folder = start.get().or(start.tilde.as_deref());
+            let paths = folder.map(|folder| self.place.files(folder).0).unwrap_or_default();
+            if paths.is_empty() {
+                found.push(own.clone());
+            }
+            for path in paths {
+                // A starting point may be a file itself.
+                let recursive = self.names.is_empty();
+                found.push(FileEffect { path: Some(path.clone()), recursive, ..own.clone() });
+                for name in &self.names {
+                    let segments = vec![Segment::Below(None), name.clone()];
+                    // These programs let wildcards stand for a leading dot.
+                    let tail = Tail { segments, recursive: false, loose: true };
+                    found.push(FileEffect { path: Some(path.clone().with_tail(tail)), ..own.clone() });
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The names that an expression of `find` lets through: one of each alternative. Empty where some have none, or where
+/// the expression is not understood.
+pub(super) fn of_find(words: &[Word]) -> Vec<Segment> {
+    let name = |branch: &[Word]| {
+        let mut own = None;
+        for (at, word) in branch.iter().enumerate() {
+            let before = at.checked_sub(1).and_then(|before| branch.get(before));
+            let negated = before.is_some_and(|word| word.is("!") || word.is("-not"));
+            match word.get()? {
+                "," => return None,
+                "(" if negated => return None,
+                "-name" | "-iname" if !negated && own.is_none() => {
+                    own = branch.get(at + 1).and_then(Word::get).and_then(globs::name);
+                }
+                _ => {}
+            }
+        }
+        own
+    };
+    words.split(|word| word.is("-o") || word.is("-or")).map(name).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// The names that a search looks into: `--include=*.py`. Empty where it looks into any.
+pub(super) fn of_search(says: &RowSays) -> Vec<Segment> {
+    let globs = says.options.iter().filter(|given| given.is("--include")).map(|given| given.value.as_ref());
+    globs.map(|glob| globs::name(glob?.get()?)).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// Whether a command passes on some of the lines that it reads, and reads nothing else. Its row says with which letters.
+pub(super) fn is_filter(words: &[Word]) -> bool {
+    let Some((program, arguments)) = words.split_first() else { return false };
+    let texts: Option<Vec<&str>> = arguments.iter().map(Word::get).collect();
+    let (Some(program), Some(texts)) = (program.get().map(base_name), texts) else { return false };
+    let Some(row) = programs::row(program) else { return false };
+    if row.passes_on.is_empty() {
+        return false;
+    }
+    let (options, operands): (Vec<&str>, Vec<&str>) = texts.iter().partition(|text| text.starts_with('-'));
+    let operands = operands.iter().filter(|text| text.parse::<u32>().is_err()).count();
+    operands == usize::from(row.operands == Operands::PatternRead)
+        && options.iter().all(|text| text.chars().skip(1).all(|c| row.passes_on.iter().any(|own| own.contains(c))))
+}

@@ -1,0 +1,49 @@
+//! The working folder while a command line is read, as far as `cd` can be followed.
+
+use crate::path::LexPath;
+
+/// The folders that the shell may be in. Empty: unknown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Place(Vec<LexPath>);
+
+/// The maximum number of folders that are tracked.
+const MAX: usize = 4;
+
+impl Place {
+    pub(super) fn at(path: LexPath) -> Self {
+        Self(vec![path])
+    }
+
+    /// The folder, if it is known.
+    pub(super) fn only(&self) -> Option<&LexPath> {
+        self.0.first().filter(|_| self.0.len() == 1)
+    }
+
+    pub(super) fn unknown() -> Self {
+        Self(Vec::new())
+    }
+
+    /// After a `cd` that succeeded.
+    pub(super) fn enter(&self, folder: &str) -> Self {
+        let enter = |path: &LexPath| if folder.starts_with('~') { LexPath::read(folder) } else { path.enter(folder) };
+        Self(self.0.iter().map(enter).collect())
+    }
+
+    /// Either of two places.
+    pub(super) fn or(&self, other: &Self) -> Self {
+        if self.0.is_empty() || other.0.is_empty() {
+            return Self::unknown();
+        }
+        let mut all = self.0.clone();
+        all.extend(other.0.iter().filter(|p| !self.0.contains(p)).cloned());
+        if all.len() > MAX { Self::unknown() } else { Self(all) }
+    }
+
+    /// The files that a path may name here, and whether that is certain. Empty: unknown.
+    pub(super) fn files(&self, path: &str) -> (Vec<LexPath>, bool) {
+        if path.starts_with('/') || path == "~" || path.starts_with("~/") {
+            return (vec![LexPath::read(path)], true);
+        }
+        (self.0.iter().map(|p| p.join(path)).collect(), self.0.len() == 1)
+    }
+}

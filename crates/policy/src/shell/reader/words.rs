@@ -1,0 +1,293 @@
+//! The words of a command line.
+
+use super::lexer::{ENDS, Lexer};
+use super::tree::{Kind, Split, Text};
+use super::{Refused, is_name, names_a_descriptor};
+use crate::shell::dialects;
+
+impl Lexer<'_> {
+    /// A word. `in_test`: of `[[ … ]]`, where only blanks end it.
+    pub(super) fn word(&mut self, in_test: bool) -> Result<Text, Refused> {
+        let start = self.at;
+        let mut word = Text::default();
+        while let Some(c) = self.peek() {
+            match c {
+                ' ' | '\t' | '\n' => break,
+                '(' if !in_test && word.value.ends_with('=') && self.is_list(&word) => {
+                    self.items(&mut word)?;
+                    break;
+                }
+                ';' | '|' | '&' | '<' | '>' | '(' | ')' if !in_test => break,
+                '\'' => {
+                    self.at += 1;
+                    let text = self.until(|c| c == '\'');
+                    if !self.takes("'") {
+                        return Err("a quote that is not closed");
+                    }
+                    self.quoted(&mut word, text)?;
+                }
+                '"' => {
+                    self.at += 1;
+                    self.double(&mut word)?;
+                }
+                '\\' => self.escape(&mut word)?,
+                '{' => self.braces(&mut word),
+                '}' if self.at == start => {
+                    self.plain(&mut word, c);
+                    if !self.ended(ENDS) {
+                        self.refuse("braces");
+                    }
+                }
+                '~' => self.tilde(&mut word, self.at == start),
+                '*' | '?' | '[' => {
+                    let first = self.at == start;
+                    self.plain(&mut word, c);
+                    word.open |= !(c == '[' && first && self.ended(ENDS));
+                }
+                '=' => self.equals(&mut word, start),
+                '!' => {
+                    self.plain(&mut word, c);
+                    self.note_history("!", false);
+                }
+                '#' | '%' | '+' | ',' | '-' | '.' | '/' | ':' | '@' | ']' | '^' | '_' => self.plain(&mut word, c),
+                c if c.is_alphanumeric() => self.plain(&mut word, c),
+                '$' => {
+                    self.refuse("an expansion");
+                    self.dollar(&mut word, false)?;
+                }
+                '`' => {
+                    self.refuse("an expansion");
+                    self.backquoted(&mut word, false)?;
+                }
+                _ => {
+                    self.refuse("braces or an unusual character outside quotes");
+                    self.plain(&mut word, c);
+                }
+            }
+        }
+        let source = self.text.get(start..self.at).unwrap_or_default();
+        self.judge(&word, source);
+        Ok(Text { source: source.to_owned(), ..word })
+    }
+
+    /// Refuses what a word is as a whole.
+    fn judge(&mut self, word: &Text, source: &str) {
+        let before_redirection = self.rest().starts_with(['<', '>']);
+        if names_a_descriptor(&word.value) && before_redirection {
+            self.refuse("a variable in braces before a redirection, which is set to a descriptor");
+        }
+        if self.is_zsh()
+            && let Some(why) = dialects::zsh_word(source)
+        {
+            self.refuse(why);
+        }
+        if word.value.bytes().all(|b| b.is_ascii_digit()) && before_redirection {
+            self.refuse("a number before a redirection");
+        }
+        if word.open && source.contains("\\\n") {
+            self.refuse("a pattern over two lines");
+        }
+    }
+
+    pub(super) fn plain(&mut self, word: &mut Text, c: char) {
+        self.at += c.len_utf8();
+        word.push(c.encode_utf8(&mut [0; 4]), false);
+    }
+
+    /// `~`: a home folder in front of a word and of the value of an assignment.
+    fn tilde(&mut self, word: &mut Text, first: bool) {
+        // After `=` and `:` bash puts the home folder in place of it, dash only sometimes.
+        if word.value.ends_with(['=', ':']) {
+            self.refuse("`~` behind `=` or `:`");
+        }
+        let begins = first || word.assigns.is_some_and(|split| split.value == word.value.len());
+        if !begins {
+            return self.plain(word, '~');
+        }
+        let of_others = self.rest().get(1..).unwrap_or_default();
+        let user = of_others.split([' ', '\t', '\n', '/', ':', ';', '|', '&', '<', '>', '(', ')']).next().unwrap_or("");
+        self.at += 1;
+        // Of a word that is quoted further on, `~` stays as it is.
+        if user.contains(['\'', '"', '\\', '$', '`']) {
+            word.push("~", false);
+        } else {
+            word.value.push('~');
+            word.pieces.push(super::tree::Piece { kind: Kind::Tilde(user.is_empty()), quoted: false });
+            self.at += user.len();
+            word.value.push_str(user);
+        }
+        word.open = true;
+    }
+
+    /// `=`, which may end the name of a variable.
+    fn equals(&mut self, word: &mut Text, start: usize) {
+        let source = self.text.get(start..self.at).unwrap_or_default();
+        self.plain(word, '=');
+        if word.assigns.is_none() && names_a_variable(source) {
+            let (value, pieces) = (word.value.len(), word.pieces.len());
+            word.assigns = Some(Split { value, source: self.at - start, pieces });
+        }
+    }
+
+    /// Whether `(` behind a word begins a list of values.
+    fn is_list(&self, word: &Text) -> bool {
+        word.assigns.is_some_and(|split| split.value == word.value.len())
+    }
+
+    /// The values of `NAME=(…)`.
+    fn items(&mut self, word: &mut Text) -> Result<(), Refused> {
+        self.refuse("parentheses within a command");
+        self.deeper()?;
+        self.at += 1;
+        let mut items = Vec::new();
+        loop {
+            self.until(|c| !c.is_whitespace());
+            if self.takes("\\\n") {
+                continue;
+            }
+            if self.takes(")") {
+                break;
+            }
+            if self.peek() == Some('#') {
+                self.until(|c| c == '\n');
+                continue;
+            }
+            let item = self.word(false)?;
+            if item.source.is_empty() {
+                return Err("`(` without `)`");
+            }
+            items.push(item);
+        }
+        self.depth -= 1;
+        word.expands = true;
+        word.items = Some(items);
+        Ok(())
+    }
+
+    pub(super) fn quoted(&mut self, word: &mut Text, text: &str) -> Result<(), Refused> {
+        if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+            self.refuse("a control character");
+        }
+        if text.contains('\n') && !self.marks.is_empty() {
+            return Err("a quoted new line before a here-document");
+        }
+        word.quoted = true;
+        word.push(text, true);
+        Ok(())
+    }
+
+    /// Text in double quotes, behind the opening one: a backslash before `"`, `$`, a backquote, itself or
+    /// a new line, and what expands.
+    pub(super) fn double(&mut self, word: &mut Text) -> Result<(), Refused> {
+        loop {
+            let text = self.until(|c| matches!(c, '"' | '\\' | '$' | '`'));
+            self.note_history(text, true);
+            self.quoted(word, text)?;
+            if self.takes("\"") {
+                return Ok(());
+            }
+            if self.takes("\\") {
+                match self.peek() {
+                    Some('\n') if !self.marks.is_empty() => {
+                        return Err("a quoted new line before a here-document");
+                    }
+                    Some('\n') => self.at += 1,
+                    Some(c @ ('"' | '\\' | '$' | '`')) => {
+                        self.at += 1;
+                        word.push(c.encode_utf8(&mut [0; 4]), true);
+                    }
+                    _ => word.push("\\", true),
+                }
+            } else if self.rest().starts_with("$(cat <<") && self.text_of_cat(word)? {
+            } else if self.peek() == Some('$') {
+                // A dollar before none of what begins an expansion is itself.
+                let next = self.rest().chars().nth(1);
+                if next.is_some_and(|c| matches!(c, '"' | ' ' | '|' | ',' | '.' | ';' | '/' | ')')) {
+                    self.at += 1;
+                    word.push("$", true);
+                } else {
+                    self.refuse("an expansion");
+                    self.dollar(word, true)?;
+                }
+            } else if self.peek() == Some('`') {
+                self.refuse("an expansion");
+                self.backquoted(word, true)?;
+            } else {
+                return Err("a quote that is not closed");
+            }
+        }
+    }
+
+    /// Text that is expanded and not split, up to its end: here-documents, default values, arithmetic.
+    pub(super) fn expanded(&mut self, word: &mut Text) -> Result<(), Refused> {
+        loop {
+            let text = self.until(|c| matches!(c, '\\' | '$' | '`'));
+            word.push(text, true);
+            match self.peek() {
+                None => return Ok(()),
+                Some('$') => self.dollar(word, true)?,
+                Some('`') => self.backquoted(word, true)?,
+                Some(_) => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some('\n') => self.at += 1,
+                        Some(c @ ('\\' | '$' | '`')) => {
+                            self.at += 1;
+                            word.push(c.encode_utf8(&mut [0; 4]), true);
+                        }
+                        _ => word.push("\\", true),
+                    }
+                }
+            }
+        }
+    }
+
+    /// A backslash outside quotes.
+    fn escape(&mut self, word: &mut Text) -> Result<(), Refused> {
+        self.at += 1;
+        match self.peek() {
+            Some('\n') if self.marks.is_empty() => self.at += 1,
+            Some('\n') => return Err("a backslash before a character that is not plain"),
+            Some(c) => {
+                if !(c.is_ascii_graphic() || c == ' ') {
+                    self.refuse("a backslash before a character that is not plain");
+                }
+                self.at += c.len_utf8();
+                word.push(c.encode_utf8(&mut [0; 4]), true);
+                self.note_history(if c == '!' { "!" } else { "" }, false);
+                word.quoted = true;
+            }
+            None => {
+                self.refuse("a backslash before a character that is not plain");
+                word.push("\\", true);
+            }
+        }
+        Ok(())
+    }
+
+    /// `{` alone, `{}` and `{1}`: braces that expand to nothing else.
+    fn braces(&mut self, word: &mut Text) {
+        let first = word.value.is_empty() && !word.quoted;
+        self.plain(word, '{');
+        let inner = self.until(|c| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')));
+        word.push(inner, false);
+        if first && inner.is_empty() && self.ended(" \t\n") {
+            return;
+        }
+        if self.takes("}") {
+            word.push("}", false);
+        } else {
+            self.refuse("braces");
+            word.expands = true;
+        }
+    }
+}
+
+/// Whether the text before `=` names a variable, or a part of one: `NAME`, `NAME+`, `NAME[index]`.
+fn names_a_variable(source: &str) -> bool {
+    let name = source.strip_suffix('+').unwrap_or(source);
+    match name.split_once('[') {
+        Some((name, index)) => is_name(name) && index.ends_with(']'),
+        None => is_name(name),
+    }
+}

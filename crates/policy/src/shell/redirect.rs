@@ -1,0 +1,178 @@
+//! Redirections, assignments and `[[ … ]]`: what happens besides the words of a command.
+
+use super::reader::tree::{Assignment, Document, Part, Redirect, Target, Text};
+use super::side_effects::Weight;
+use super::tables;
+use super::walker::{Input, Walker};
+use crate::argv::Word;
+use crate::rule::Access;
+
+/// Targets that are not files that matter.
+pub(super) fn is_sink(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/zero")
+}
+
+impl Walker {
+    /// Walks a redirection. Returns the new input, if it redirects the input.
+    pub(super) fn redirect(&mut self, redirect: &Redirect) -> Option<Input> {
+        let input = match &redirect.target {
+            Target::Descriptor => return None,
+            Target::Read(file) | Target::CopyInput(file) => {
+                let copies = matches!(redirect.target, Target::CopyInput(_));
+                let file = self.word(file);
+                if copies && file.get().is_some_and(is_number) {
+                    return None;
+                }
+                match file.get() {
+                    Some(path) if contacts(path) => self.contact(&file),
+                    Some(path) if is_sink(path) => {}
+                    _ if copies => self.found.unknown("descriptor", &file.text, Weight::Value),
+                    _ => self.file(&file, Access::Read, false, false),
+                }
+                Input::File
+            }
+            Target::Write(file) | Target::ReadWrite(file) | Target::CopyOutput(file) => {
+                let copies = matches!(redirect.target, Target::CopyOutput(_));
+                self.written(file, copies);
+                Input::File
+            }
+            Target::Process(process) => {
+                self.process_substitution(process);
+                Input::Pipe(self.substituted.clone())
+            }
+            Target::Document(document) => {
+                let before = self.found.unknowns.len();
+                Input::Text(match document.get() {
+                    None => None,
+                    Some(Document { text, expands: false }) => Some(text.clone()),
+                    Some(Document { text, .. }) => self.expanded(text).filter(|_| self.found.unknowns.len() == before),
+                })
+            }
+            Target::Text(word) => Input::Text(self.word(word).value),
+        };
+        redirect.input.then_some(input)
+    }
+
+    /// A file that a redirection writes. `>&word` writes one if the word is not a number.
+    fn written(&mut self, file: &Text, copies: bool) {
+        let file = self.word(file);
+        match file.get() {
+            Some(text) if copies && is_number(text) => {}
+            Some(path) if contacts(path) => self.contact(&file),
+            Some(path) if is_sink(path) => {}
+            _ => self.file(&file, Access::Write, true, false),
+        }
+    }
+
+    fn contact(&mut self, file: &Word) {
+        self.found.unknown("network-redirect", &file.text, Weight::Code);
+    }
+
+    /// Walks an assignment. Returns the name and, if it is certain, the value.
+    pub(super) fn assignment(&mut self, assignment: &Assignment) -> (String, Option<String>) {
+        let Assignment { name, index, appends, value } = assignment;
+        if let Some(index) = index {
+            self.subscript(index);
+        }
+        let value = match &value.items {
+            None => {
+                let word = self.word(value);
+                word.value.or_else(|| (word.guess.len() == 1).then(|| word.guess.concat()))
+            }
+            Some(items) => {
+                let list = self.items(items);
+                // For guesses: what `"${name[@]}"` expands to.
+                let all = list.into_iter().collect::<Option<Vec<String>>>().filter(|_| !appends);
+                self.set_variable(&format!("{name}[@]"), all.map(|all| all.join(" ")));
+                None
+            }
+        };
+        (name.clone(), value.filter(|_| !appends))
+    }
+
+    /// The values of a list, each of which may have a key, which is arithmetic.
+    pub(super) fn items(&mut self, items: &[Text]) -> Vec<Option<String>> {
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            if let Some((key, _)) = item.source.strip_prefix('[').and_then(|rest| rest.split_once("]=")) {
+                self.arithmetic(key);
+            }
+            values.push(self.word(item).value);
+        }
+        values
+    }
+
+    /// A variable changed for the rest of the line.
+    pub(super) fn assigned(&mut self, name: &str) {
+        let value = self.variables.get(name).cloned();
+        self.changes("assignment", name, value.as_deref());
+    }
+
+    /// A variable set for one command, which may make anything of it.
+    pub(super) fn environment(&mut self, name: &str, value: Option<&str>) {
+        if self.changes("environment", name, value) {
+            self.found.code_hints.extend(value.map(str::to_owned));
+            self.found.file_hints.extend(value.map(str::to_owned));
+        }
+    }
+
+    /// A variable gets a value. Returns whether that may change what runs.
+    fn changes(&mut self, kind: &'static str, name: &str, value: Option<&str>) -> bool {
+        self.sets(name, value);
+        if value.is_some_and(|value| tables::is_harmless(name, value)) {
+            return false;
+        }
+        let dangerous = tables::is_dangerous_variable(name);
+        self.found.unknown(kind, name, if dangerous { Weight::Code } else { Weight::Value });
+        if let Some(value) = value.filter(|v| dangerous && v.contains(char::is_whitespace)) {
+            self.suppose(value);
+        }
+        true
+    }
+
+    /// `[[ … ]]`: arithmetic comparison and `-v` evaluate their operands again.
+    pub(super) fn test(&mut self, parts: &[Part]) {
+        let mut words = Vec::new();
+        for part in parts {
+            match part {
+                Part::Word(word) => {
+                    // `(`, `&&` and `||` may be written without blanks around them.
+                    let operator =
+                        matches!(word.source.as_str(), "(" | ")" | "&&" | "||" | "!" | "<" | ">" | "==" | "=~");
+                    words.push(if operator { Word::known(&word.source) } else { self.word(word) });
+                }
+                Part::Process(process) => self.process_substitution(process),
+                Part::Assignment(_) | Part::Redirect(_) | Part::Descriptor(_) => {}
+            }
+        }
+        let compares = |word: &Word| word.get().is_some_and(|text| COMPARISONS.contains(&text));
+        let number = |word: &Word| word.get().is_some_and(|text| is_number(text.trim_start_matches('-')));
+        for pair in words.windows(2) {
+            let [left, right] = pair else { continue };
+            let evaluated = match (compares(left), compares(right)) {
+                (true, _) => right,
+                (_, true) => left,
+                _ if left.is("-v") || left.is("-R") => right,
+                _ => continue,
+            };
+            if !number(evaluated) {
+                // In quotes, too, a subscript is evaluated: `[[ -v 'x[$(rm y)]' ]]`.
+                self.expanded(&evaluated.text);
+                self.found.unknown("evaluating-test", &evaluated.text, Weight::Code);
+            }
+        }
+    }
+}
+
+/// The operators of `[[ … ]]` that evaluate their operands as arithmetic.
+const COMPARISONS: [&str; 6] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+
+/// Whether a redirection to this path opens a connection.
+fn contacts(path: &str) -> bool {
+    path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
+}
+
+/// Whether a text is the number of a descriptor, or closes one.
+fn is_number(text: &str) -> bool {
+    text.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit())
+}

@@ -1,0 +1,98 @@
+//! What follows from an option that a command has, by what its row says that it does.
+
+use super::Reader;
+use crate::argv::Word;
+use crate::programs::Does;
+use crate::rule::Access;
+use crate::shell::redirect::is_sink;
+use crate::shell::side_effects::{Unknown, Weight};
+
+impl Reader<'_, '_> {
+    /// What is not on the list: a rule that names it covers it, and nothing else does.
+    pub(super) fn unlisted(&mut self, kind: &'static str, at: usize) {
+        if !self.guessed && self.program.is_listed {
+            self.doubt(kind, at, Weight::Value, None);
+        }
+    }
+
+    pub(super) fn doubt(&mut self, kind: &'static str, at: usize, weight: Weight, interpreter: Option<usize>) {
+        let text = self.words.get(at).map_or("", |word| word.text.as_str());
+        // A guess is no command that a rule names.
+        let option = Some((self.index, self.offset + at)).filter(|_| !self.guessed);
+        self.walker.found.unknowns.push(Unknown { option, interpreter, ..Unknown::new(kind, text, weight) });
+    }
+
+    pub(super) fn apply(&mut self, does: Does, value: Option<&Word>, at: usize) {
+        match does {
+            Does::Flag | Does::Value | Does::Optional => {}
+            Does::Read => value.into_iter().for_each(|file| {
+                self.walker.file(file, Access::Read, false, false);
+                // `name=@file`, `@file`
+                let parts = file.get().into_iter().flat_map(|text| text.split(['@', '=']).skip(1));
+                let parts = parts.filter_map(|part| part.split(';').next());
+                parts.for_each(|part| self.walker.file(&Word::known(part), Access::Read, false, false));
+            }),
+            Does::Here => {
+                self.walker.file(&Word::unknown("a file named by the server", true), Access::Write, true, false);
+                self.unlisted("acting-option", at);
+            }
+            Does::Write | Does::Make => {
+                let plain = |file: &&Word| !file.is("-") && !file.get().is_some_and(is_sink);
+                for file in value.into_iter().filter(plain) {
+                    self.walker.file(file, Access::Write, true, false);
+                    if does == Does::Make {
+                        self.walker.file(file, Access::Write, false, true);
+                    }
+                }
+                if value.is_none() {
+                    self.unlisted("writing-option", at);
+                }
+            }
+            Does::Run => {
+                // What is known is searched for what is denied.
+                let known = value.and_then(Word::get).is_some_and(|line| self.walker.suppose(line));
+                // An interpreter and an editor have languages of their own.
+                let plus = self.words.get(at).and_then(Word::get).is_some_and(|text| text.starts_with('+'));
+                let known = known && !plus && !self.own.is.interpreter;
+                self.doubt("executing-option", at, if known { Weight::Value } else { Weight::Code }, None);
+            }
+            Does::Code => {
+                let text = self.words.get(at).map_or("", |word| word.text.as_str());
+                let part = Unknown::new("inline-code", text, Weight::Code);
+                self.walker.found.unknowns.push(Unknown { interpreter: Some(self.index), ..part });
+            }
+            Does::Load => {
+                // A module of an interpreter is code for it: who allows the interpreter allows that.
+                let text = self.words.get(at).and_then(Word::get).unwrap_or_default();
+                let module = self.own.is.interpreter && self.program.stops(text);
+                let name = |setting: &str| setting.split('=').next().unwrap_or(setting).to_ascii_lowercase();
+                let plain = |setting: &str| self.own.plain_settings.fit(&name(setting));
+                let plain = value.and_then(Word::get).is_some_and(plain);
+                value.into_iter().for_each(|file| self.walker.file(file, Access::Read, false, false));
+                value.and_then(Word::get).into_iter().for_each(|line| self.suppose_setting(line));
+                let weight = if module || plain { Weight::Value } else { Weight::Code };
+                self.doubt("loading-option", at, weight, Some(self.index).filter(|_| module));
+            }
+            Does::Folder => self.unlisted("option-for-another-place", at),
+            Does::Into => {
+                value.into_iter().for_each(|folder| self.walker.file(folder, Access::Write, false, true));
+                self.unlisted("option-for-another-place", at);
+            }
+            Does::Host => {
+                let host = value.and_then(Word::get).map(str::to_owned);
+                self.walker.found.hosts.extend(host);
+                self.unlisted("option-for-another-host", at);
+            }
+            Does::Start => self.doubt("executing-option", at, Weight::Code, None),
+            Does::Acts => self.unlisted("acting-option", at),
+        }
+    }
+
+    /// A setting may be a command line, or name one.
+    fn suppose_setting(&mut self, line: &str) {
+        match line.strip_prefix("alias.").and_then(|alias| alias.split_once('=')) {
+            Some((_, own)) if !own.starts_with('!') => self.walker.suppose(&format!("{} {own}", self.base)),
+            _ => self.walker.suppose(line),
+        };
+    }
+}

@@ -1,0 +1,100 @@
+//! What the table of programs says that several modules need.
+
+use crate::argv::{Word, base_name};
+use crate::programs::{self, Program};
+
+use super::meaning::meaning;
+
+/// Whether a program runs the code that it receives, with or without a version: `python3.12`.
+pub(crate) fn is_interpreter(base: &str) -> bool {
+    programs::kinds(base).interpreter
+}
+
+/// Whether a program is a shell.
+pub(crate) fn is_shell(base: &str) -> bool {
+    programs::kinds(base).shell
+}
+
+/// The row of a command: that of its subcommand, where it has one.
+pub(crate) fn row_of(words: &[Word]) -> Option<&'static Program> {
+    let mut name = base_name(words.first()?.get()?).to_owned();
+    let mut row = programs::find(&name)?;
+    for word in words.iter().skip(1).map_while(Word::get).take(3) {
+        name = format!("{name} {word}");
+        let Some(deeper) = programs::row(&name) else { break };
+        row = deeper;
+    }
+    Some(row)
+}
+
+/// The position of the subcommand, for programs that have one and take options before it.
+pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
+    let base = base_name(words.first()?.get()?);
+    let program = programs::row(base).filter(|program| program.subcommands || programs::is_begun(base))?;
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.get().filter(|text| text.starts_with(['-', '+']) && text.len() > 1) else {
+            return Some(at);
+        };
+        at += match meaning(program, text) {
+            None if text.starts_with('+') => return Some(at),
+            Some(meant) if matches!(meant.last(), Some((_, does, None)) if does.takes_value()) => 2,
+            _ => 1,
+        };
+    }
+    None
+}
+
+/// Whether an environment variable makes a program run or load something else.
+pub(crate) fn is_dangerous_variable(name: &str) -> bool {
+    let fits = |row: &programs::Program| {
+        let end = |own: &str| own.strip_prefix('*').is_some_and(|end| name.ends_with(end));
+        row.variables.fit(name) || row.variables.iter().any(end)
+    };
+    // Without the table, any may.
+    !programs::is_readable() || programs::row("env").is_some_and(fits)
+}
+
+/// Whether setting a variable for a command asks nobody: it changes how something is displayed, and its value names no
+/// file.
+pub(super) fn is_harmless(name: &str, value: &str) -> bool {
+    let listed = programs::row("env").is_some_and(|row| row.plain_variables.fit(name));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.,+@=:-".contains(c) || (name == "TZ" && c == '/');
+    // `TZ=:file` and `TZ=/file` are read.
+    listed && value.chars().all(plain) && !value.starts_with([':', '/']) && !value.contains("..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_harmless;
+
+    #[test]
+    fn only_listed_names_with_plain_values() {
+        for (name, value) in [
+            ("LANG", "C"),
+            ("LC_ALL", "en_US.UTF-8"),
+            ("TZ", "Europe/Berlin"),
+            ("TZ", "UTC+3"),
+            ("NO_COLOR", ""),
+            ("RUST_LOG", "debug,hyper=info"),
+        ] {
+            assert!(is_harmless(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("LANG", "/tmp/x"),
+            ("LANG", "../x"),
+            ("TZ", ":/etc/passwd"),
+            ("TZ", "/etc/passwd"),
+            ("TZ", "a/../../b"),
+            ("TERM", "../../x"),
+            ("LC_ALL", "$(id)"),
+            ("LOCPATH", "x"),
+            ("LANGX", "C"),
+            ("PATH", "x"),
+            ("lang", "C"),
+            ("PYTHONWARNINGS", "ignore"),
+        ] {
+            assert!(!is_harmless(name, value), "{name}={value}");
+        }
+    }
+}

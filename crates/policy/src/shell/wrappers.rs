@@ -1,0 +1,232 @@
+//! Wrappers: programs that start another program, with their own options and the position of the other program.
+
+use super::given::RowSays;
+use super::piped_files::{self, PipedFiles};
+use super::place::Place;
+use super::side_effects::{FileEffect, Role, Weight};
+use super::walker::{Input, Walker};
+use super::{heuristics, launchers, readonly, tables};
+use crate::argv::{Word, base_name};
+use crate::programs::{Does, Program};
+use crate::rule::Access;
+
+/// Handles a command that starts another program; `false` if it does not.
+pub(super) fn unwrap(
+    walker: &mut Walker,
+    own: Option<&'static Program>,
+    base: &str,
+    words: &[Word],
+    (input, index): (&Input, usize),
+) -> bool {
+    let Some(wrapper) = own.filter(|own| own.is.wrapper) else {
+        match own.filter(|own| own.is.finds) {
+            Some(own) => find(walker, own, words),
+            None => launched(walker, own, base, words, input),
+        }
+        return false;
+    };
+    let says = super::rows::options(walker, base, wrapper, words, index);
+    if says.has(|own| &own.looks_up) {
+        // It runs nothing.
+        return true;
+    }
+    let Some(start) = inner(walker, wrapper, words, &says) else {
+        heuristics::tails(words, &mut walker.found);
+        return true;
+    };
+    let rest = words.get(start..).unwrap_or_default().to_vec();
+    if rest.is_empty() {
+        if wrapper.is.other_user || wrapper.is.reads_commands {
+            walker.stdin_payload(input);
+        }
+        return true;
+    }
+    if wrapper.is.other_user {
+        walker.found.unknown("privilege", base, Weight::Value);
+    }
+    let outer = walker.found.commands.get_mut(index).filter(|c| wrapper.is.transparent && c.role == Role::Runs);
+    outer.into_iter().for_each(|outer| outer.role = Role::Carries);
+    walker.apart(|walker| {
+        for folder in says.values(Does::Into) {
+            walker.place = folder.get().map_or_else(Place::unknown, |folder| walker.place.enter(folder));
+        }
+        match wrapper.is.adds_arguments {
+            true => with_added(walker, rest, &says, input),
+            false => walker.deeper(|walker| walker.run(rest, input), "a wrapped command"),
+        }
+    });
+    true
+}
+
+/// A command that gets words which are known only when it runs: `xargs`.
+fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &Input) {
+    let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
+    if !readonly::takes_any(&program) {
+        // What is added may be an option that runs something.
+        let runs = tables::row_of(&rest).is_some_and(Program::may_run);
+        walker.found.unknown("added-arguments", &program, if runs { Weight::Code } else { Weight::Value });
+    }
+    if runs_code(&program) {
+        walker.found.unknown("piped-code", &program, Weight::Code);
+    }
+    let mark = placeholder(says);
+    match &mark {
+        Some(mark) => fill(&mut rest, mark),
+        None => rest.push(readonly::added()),
+    }
+    let from_file = says.values(Does::Read).next().is_some();
+    let (before, piped) = (walker.found.files.len(), walker.piped_files.clone().filter(|_| !from_file));
+    walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
+    if let Some(piped) = piped {
+        let added = readonly::added();
+        replace(walker, before, &piped, |text| text == added.text || mark.as_deref() == Some(text));
+    }
+}
+
+/// Where the inner command starts, behind its options. `None`, with an unknown, if that is not certain.
+fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays) -> Option<usize> {
+    let mut at = words.len() - says.operands.len();
+    while let Some(text) = words.get(at).and_then(Word::get).filter(|_| wrapper.is.sets_environment) {
+        // `env - NAME=value program`
+        match text.split_once('=') {
+            Some((name, value)) => walker.environment(name, Some(value)),
+            None if text == "-" => walker.found.unknown("environment", text, Weight::Value),
+            None => break,
+        }
+        at += 1;
+    }
+    let operands = wrapper.before;
+    at += operands;
+    // What `env -S` splits.
+    let splits = |does| wrapper.is.sets_environment && matches!(does, Does::Run | Does::Load);
+    let open = says.options.iter().find(|given| given.does.is_none_or(splits)).map(|given| given.name.as_str());
+    let unknown = words.get(1..at).unwrap_or_default().iter().find(|word| word.get().is_none());
+    if let Some(text) = open.or(unknown.map(|word| word.text.as_str())) {
+        walker.found.unknown("wrapper-option", text, Weight::Code);
+        return None;
+    }
+    if operands > 0 && words.get(at).is_some_and(|w| w.is("-c") || w.is("--command")) {
+        walker.found.unknown("payload", "a command line", Weight::Code);
+        if let Some(text) = words.get(at + 1).and_then(Word::get) {
+            walker.suppose(text);
+        }
+        return None;
+    }
+    Some(at)
+}
+
+/// `find`: what `-exec` and similar actions run, and what `-delete` and `-fprint` change.
+fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
+    let listing = PipedFiles::new(starts(words), walker.place.clone(), piped_files::of_find(words));
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        if word.is("-delete") {
+            starts(words).iter().for_each(|start| walker.file(start, Access::Write, true, true));
+        }
+        if !word.get().is_some_and(|text| program.starts_command(text)) {
+            continue;
+        }
+        let rest = words.get(at..).unwrap_or_default();
+        let end = rest.iter().position(|w| w.is(";") || w.is("+")).unwrap_or(rest.len());
+        let mut command = rest.get(..end).unwrap_or_default().to_vec();
+        fill(&mut command, "{}");
+        // A fully known command is evaluated by its own rules; the files it runs on are not.
+        let program = command.first().and_then(Word::get);
+        let code =
+            program.map(base_name).is_none_or(|base| runs_code(base) && command.iter().any(|w| w.get().is_none()));
+        // What only reads whatever it is given is judged as itself.
+        if !program.is_some_and(readonly::takes_any) {
+            let weight = if code { Weight::Code } else { Weight::Value };
+            walker.found.unknown("executing-option", &word.text, weight);
+        }
+        let before = walker.found.files.len();
+        walker.deeper(|walker| walker.run(command, &Input::Inherited), "find -exec");
+        // `{}` stands for the files that were found: an effect on it is an effect on them.
+        replace(walker, before, &listing, |text| text.trim_matches(['\'', '"']) == "{}");
+        at += end + 1;
+    }
+    // `grep -l` prints some of the names that it is given.
+    let lists = words.windows(3).any(
+        |three| matches!(three, [exec, program, option] if exec.is("-exec") && program.is("grep") && option.is("-l")),
+    );
+    let prints = |text: &str| matches!(text, "-printf" | "-ls") || !lists && program.starts_command(text);
+    let plain = words.iter().all(|word| word.get().is_some_and(|text| !prints(text)));
+    walker.printed_files = Some(listing).filter(|_| plain);
+}
+
+/// Whether a program runs code that it is given.
+fn runs_code(base: &str) -> bool {
+    tables::is_shell(base) || tables::is_interpreter(base)
+}
+
+/// Puts the files that are known in place of those that a word stands for.
+fn replace(walker: &mut Walker, before: usize, listing: &PipedFiles, stands: impl Fn(&str) -> bool) {
+    let new: Vec<FileEffect> = walker.found.files.drain(before..).collect();
+    for file in new {
+        if file.path.is_some() || !stands(&file.text) {
+            walker.found.files.push(file);
+            continue;
+        }
+        // That something below a folder is written tells enough for a deny.
+        let certain = file.access == Access::Write && !listing.is_narrow();
+        let files = listing.files(file.access).into_iter();
+        let files = files.map(|own| FileEffect { certain: certain && own.path.is_some(), ..own });
+        walker.found.files.extend(files);
+    }
+}
+
+/// The starting points of `find`: the words before its expression.
+fn starts(words: &[Word]) -> Vec<Word> {
+    let option = |w: &&Word| w.get().is_some_and(|v| matches!(v, "-H" | "-L" | "-P") || v.starts_with("-O"));
+    let is_start = |w: &&Word| w.get().is_none_or(|v| !v.starts_with(['-', '(', '!']));
+    let starts: Vec<Word> = words.iter().skip(1).skip_while(option).take_while(is_start).cloned().collect();
+    if starts.is_empty() { vec![Word::known(".")] } else { starts }
+}
+
+/// Programs that start another program by a grammar that is not known here: what they start is guessed.
+fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Word], input: &Input) {
+    let is = own.map(|own| own.is).unwrap_or_default();
+    if words.len() < 2 && !is.reads_commands {
+        return;
+    }
+    let Some(from) = launchers::behind(words).filter(|_| !is.shell) else { return };
+    heuristics::tails(words, &mut walker.found);
+    if words.len() > 1 && is.launcher && !(is.elsewhere || is.often_other || is.joins_words) {
+        walker.found.unknown("launcher", base, Weight::Value);
+    }
+    for at in from..words.len().min(from + 6) {
+        let tail = words.get(at..).unwrap_or_default();
+        if let Some(program) = tail.first().and_then(Word::get).filter(|_| !is.elsewhere) {
+            super::files::guessed(walker, base_name(program), tail);
+        }
+    }
+    if is.takes_text {
+        for word in words.iter().skip(1).filter(|w| w.get().is_none()) {
+            walker.found.unknown("payload", &word.text, Weight::Code);
+        }
+    }
+    if is.reads_commands && *input != Input::Inherited {
+        walker.stdin_payload(input);
+    }
+}
+
+/// The placeholder for the added words in the options of `xargs`: `{}` in `-i`, `%` in `-I %`.
+fn placeholder(says: &RowSays) -> Option<String> {
+    let given = says.options.iter().find(|given| ["-I", "-i", "--replace"].iter().any(|option| given.is(option)))?;
+    let mark = given.value.as_ref().and_then(Word::get).filter(|mark| !mark.is_empty());
+    Some(mark.unwrap_or("{}").to_owned())
+}
+
+/// Marks the words that contain the placeholder as unknown. The command line of a shell among them is still examined.
+fn fill(words: &mut [Word], mark: &str) {
+    for word in words {
+        let Some(value) = word.get().filter(|v| !mark.is_empty() && v.contains(mark)).map(str::to_owned) else {
+            continue;
+        };
+        *word = Word::unknown(&word.text.clone(), true);
+        if value.contains(char::is_whitespace) {
+            word.guess = vec![value];
+        }
+    }
+}

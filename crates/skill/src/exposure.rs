@@ -1,0 +1,180 @@
+//! What the model reads about the skills before it activates one.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::budget::Budget;
+use super::library::Skill;
+use super::listing::{CatalogText, Rows, row};
+use super::strict::{self, StrictProperties};
+use super::view::SkillView;
+
+/// The minimum number of visible skills for which a search is always offered. With fewer, it is
+/// offered if the list is incomplete.
+pub const SEARCH_FROM: usize = 50;
+
+/// The maximum cost of the declaration of `activate_skill` without any skill: its fixed text, every
+/// parameter and the line with the count. A smaller budget holds no entry, and the declaration
+/// still costs this much.
+pub const FLOOR_TOKENS: usize = 450;
+
+/// The `<available_skills>` form, for hosts that put the skill list into the system prompt: the
+/// reference's `to-prompt` over the visible skills, with escaped texts.
+#[must_use]
+pub fn catalog_xml(view: &SkillView) -> String {
+    let skills = view.skills().map(|skill| {
+        let (name, description) = row(skill);
+        (StrictProperties { name, description }, skill.origin.file.to_string_lossy().into_owned())
+    });
+    strict::prompt(&skills.collect::<Vec<_>>())
+}
+
+/// A tool that this layer answers, independent of any provider's format.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SkillTool {
+    /// The tool's name.
+    pub name: String,
+    /// The description for the model.
+    pub description: String,
+    /// A JSON Schema of its arguments.
+    pub parameters: Value,
+}
+
+/// The declaration of `activate_skill`, and what did not fit into its list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FittedTool {
+    /// The declaration.
+    pub tool: SkillTool,
+    /// The list in its description, with the numbers of complete, trimmed, name-only and omitted
+    /// skills.
+    pub list: CatalogText,
+    /// Its cost, as counted.
+    pub cost: usize,
+}
+
+/// The `activate_skill` tool for a view within a budget, counted without a vocabulary. `None` if no
+/// skill is visible. Otherwise like [`fit_tool`].
+#[must_use]
+pub fn activate_tool(view: &SkillView, budget: Budget) -> Option<SkillTool> {
+    fit_tool(view, budget.limit(), &|tool| weigh(tool, budget)).map(|fitted| fitted.tool)
+}
+
+/// The `activate_skill` tool for a view, with the richest list whose `cost` is within `limit`.
+/// `None` if no skill is visible.
+///
+/// `name` is an enum of exactly the names in the list. Omitted skills are counted in a line, found
+/// with `search` and activated with `other`, so the enum works for models that can only choose
+/// listed values. `search` is offered with at least [`SEARCH_FROM`] skills or an incomplete list,
+/// `other` if the list omits skills or a name has several copies, and `arguments` if a skill uses
+/// them.
+///
+/// The same view, limit and counter give the same bytes, whatever was searched or activated in
+/// between.
+#[must_use]
+pub fn fit_tool(view: &SkillView, limit: usize, cost: &dyn Fn(&SkillTool) -> usize) -> Option<FittedTool> {
+    if view.names().len() == 0 {
+        return None;
+    }
+    let offered = Offered {
+        arguments: view.skills().any(|s| s.fields().argument_hint.is_some() || s.body().contains("$ARGUMENTS")),
+        search: view.names().len() > SEARCH_FROM,
+        copies: view.has_copies(),
+    };
+    let list = Rows::new(view).richest(limit, |list| cost(&offered.tool(list)) <= limit);
+    let tool = offered.tool(&list);
+    Some(FittedTool { cost: cost(&tool), tool, list })
+}
+
+/// The share of a budget that a declaration takes, without a vocabulary. Providers render an enum
+/// and a description in their own formats: two additional tokens per line and entry cover all known
+/// ones.
+pub fn weigh(tool: &SkillTool, budget: Budget) -> usize {
+    let entries = tool.parameters.pointer("/properties/name/enum").and_then(Value::as_array).map_or(0, Vec::len);
+    let frames = match budget {
+        Budget::Chars(_) => 0,
+        Budget::Tokens(_) => 2 * (entries + tool.description.lines().count()),
+    };
+    // One format quotes the description as JSON, the other does not.
+    let quoted = Value::from(tool.description.as_str()).to_string();
+    let description = budget.weigh(&tool.description).max(match budget {
+        Budget::Chars(_) => 0,
+        Budget::Tokens(_) => budget.weigh(&quoted),
+    });
+    frames + budget.weigh(&tool.name) + description + budget.weigh(&tool.parameters.to_string())
+}
+
+/// The optional features that the tool offers.
+#[derive(Debug, Clone, Copy)]
+struct Offered {
+    /// A skill uses `arguments`.
+    arguments: bool,
+    /// There are many skills.
+    search: bool,
+    /// A name has several copies.
+    copies: bool,
+}
+
+impl Offered {
+    fn tool(self, list: &CatalogText) -> SkillTool {
+        let search = self.search || self.copies || !list.is_whole();
+        // Without an enum, `name` accepts every name.
+        let other = (self.copies || list.omitted > 0) && !list.listed.is_empty();
+        let mut description =
+            "Loads the instructions of a skill: steps, traps and good practice for one kind of task. \
+            Call it before such a task; it changes nothing and runs nothing. `path` reads one of the skill's files."
+                .to_owned();
+        if search {
+            description.push_str(" `search` finds skills by words");
+            description.push_str(match other {
+                true => ", also those that are not listed; give their names as `other`.",
+                false if list.omitted > 0 => ", also those that are not listed.",
+                false => " instead.",
+            });
+        }
+        description.push_str("\n\nSkills:\n");
+        description.push_str(list.text.trim_end());
+        let text = |what: &str| json!({"type": "string", "description": what});
+        let mut properties = Map::new();
+        properties.insert("name".to_owned(), text("which skill"));
+        if let Some(Value::Object(name)) = properties.get_mut("name").filter(|_| !list.listed.is_empty()) {
+            name.insert("enum".to_owned(), json!(list.listed));
+        }
+        if other {
+            properties.insert("other".to_owned(), text("a skill that is not listed, as `search` names it"));
+        }
+        properties.insert("path".to_owned(), text("a file in the skill's folder, as the skill names it"));
+        if self.arguments {
+            properties.insert("arguments".to_owned(), text("what the skill is to work on"));
+        }
+        if search {
+            properties.insert("search".to_owned(), text("words to look for"));
+        }
+        let required: &[&str] = if search { &[] } else { &["name"] };
+        let parameters = json!({"type": "object", "properties": properties, "required": required});
+        SkillTool { name: "activate_skill".to_owned(), description, parameters }
+    }
+}
+
+/// One tool per skill, named `skill:{name}`, for hosts that prefer this. Each takes `arguments` and
+/// `input`.
+#[must_use]
+pub fn skill_tools(view: &SkillView) -> Vec<SkillTool> {
+    let tool = |skill: &Arc<Skill>| {
+        let (name, description) = row(skill);
+        SkillTool {
+            name: format!("skill:{name}"),
+            description,
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "arguments": {"type": "string", "description": "what the skill is to work on"},
+                    "input": {"type": "object", "description": "values for the skill's placeholders"},
+                },
+            }),
+        }
+    };
+    view.skills().map(tool).collect()
+}

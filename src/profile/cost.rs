@@ -126,13 +126,13 @@ impl CostModel<'_> {
     /// All tools in an array, if every word of theirs were one token: for descriptions, at the
     /// price of a text token.
     fn plain(&self) -> usize {
-        let one = |tool: &Tool| {
+        let mut sum = 0;
+        for (tool, _) in self.catalog.iter().zip(self.assignment.iter()).filter(|(_, own)| own.tier != Tier::Hidden) {
             let text = plain_tokens(tool.name().as_str()) + plain_tokens(tool.description());
-            scaled(text, self.tokens.json) * 1_000 / OPENAI_JSON as usize
-                + scaled(plain_tokens(tool.parameters_text()), self.tokens.array)
-        };
-        let shown = self.catalog.iter().zip(self.assignment.iter()).filter(|(_, own)| own.tier != Tier::Hidden);
-        shown.map(|(tool, _)| one(tool)).sum()
+            sum += scaled(text, self.tokens.json) * 1_000 / OPENAI_JSON as usize
+                + scaled(plain_tokens(tool.parameters_text()), self.tokens.array);
+        }
+        sum
     }
 
     /// A tool as an expansion delivers it: as JSON in an answer, or as the provider bills a

@@ -70,11 +70,15 @@ impl FoldedForm {
         if self.is_absent(native) {
             return entry_bytes(tool);
         }
-        let shorter = |full: &str, folded: Option<usize>| folded.map_or(0, |folded| full.len().saturating_sub(folded));
-        let schema = shorter(tool.parameters_text(), self.schema.as_deref().map(str::len));
-        let schema = if tool.declares_parameters() { schema } else { 0 };
-        // As in `Folded::new`, escapes only count against folding.
-        shorter(tool.description(), self.description.as_deref().map(escaped_len)) + schema
+        let mut saved = 0;
+        if let Some(description) = &self.description {
+            // As in `Folded::new`, escapes only count against folding.
+            saved += tool.description().len().saturating_sub(escaped_len(description));
+        }
+        if let Some(schema) = self.schema.as_deref().filter(|_| tool.declares_parameters()) {
+            saved += tool.parameters_text().len().saturating_sub(schema.len());
+        }
+        saved
     }
 
     /// The form's tool as planned.
@@ -134,12 +138,15 @@ const MAX_ESCAPED: usize = 6;
 
 /// The length of a text as a JSON string without quotes, in bytes.
 fn escaped_len(text: &str) -> usize {
-    let extra = |byte: u8| match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
-        0..0x20 => 5,
-        _ => 0,
-    };
-    text.len() + text.bytes().map(extra).sum::<usize>()
+    text.bytes().map(escaped_byte_len).sum()
+}
+
+fn escaped_byte_len(byte: u8) -> usize {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..0x20 => MAX_ESCAPED,
+        _ => 1,
+    }
 }
 
 /// A tool at a detail, independent of any provider's format.
@@ -162,8 +169,10 @@ impl<'t> Folded<'t> {
         if wanted == Detail::Full {
             return full;
         }
-        let sentence = || Cow::Owned(first_sentence(tool.description()));
-        let description = summary.map_or_else(sentence, Cow::Borrowed);
+        let description = match summary {
+            Some(summary) => Cow::Borrowed(summary),
+            None => Cow::Owned(first_sentence(tool.description())),
+        };
         let own = tool.parameters_text();
         let (detail, folded) = fold(tool, wanted);
         let schema: Cow<'t, str> = match folded {

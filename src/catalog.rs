@@ -94,7 +94,7 @@ impl Catalog {
     pub fn from_openai(text: &str) -> Result<Self, Error> {
         // A flat tool and a nested one are always distinguishable, so format detection is exact
         // here.
-        Self::whole(Self::import(text, "tools", None))
+        Self::without_errors(Self::import(text, "tools", None))
     }
 
     /// Reads an Anthropic Messages tool array.
@@ -102,7 +102,7 @@ impl Catalog {
     /// # Errors
     /// Returns every diagnostic if one of them is an error.
     pub fn from_anthropic(text: &str) -> Result<Self, Error> {
-        Self::whole(Self::import(text, "tools", Some(Format::Anthropic)))
+        Self::without_errors(Self::import(text, "tools", Some(Format::Anthropic)))
     }
 
     /// Reads the result of MCP's `tools/list`: the array, the result object, or the JSON-RPC
@@ -111,10 +111,10 @@ impl Catalog {
     /// # Errors
     /// Returns every diagnostic if one of them is an error.
     pub fn from_mcp(text: &str) -> Result<Self, Error> {
-        Self::whole(Self::import(text, "tools", Some(Format::Mcp)))
+        Self::without_errors(Self::import(text, "tools", Some(Format::Mcp)))
     }
 
-    fn whole(loaded: Loaded<Self>) -> Result<Self, Error> {
+    fn without_errors(loaded: Loaded<Self>) -> Result<Self, Error> {
         loaded.into_result().map_err(|why| Error::new(ErrorKind::Catalog, why.into_diagnostics()))
     }
 

@@ -150,7 +150,7 @@ impl Conversation {
     }
 
     /// Takes an event into the log and the state.
-    fn record(&mut self, event: Event) {
+    fn record_event(&mut self, event: Event) {
         let changes = matches!(event, Event::Expanded { .. } | Event::Dropped { .. });
         self.state.apply(&event);
         self.log.push(event);
@@ -228,7 +228,7 @@ impl Conversation {
 
     /// Notes in the log what the array that was shown last costs, by a meter of the host's. It changes nothing else.
     pub fn counted(&mut self, meter: impl Into<String>, tokens: usize) {
-        self.record(Event::Counted { meter: meter.into(), tokens });
+        self.record_event(Event::Counted { meter: meter.into(), tokens });
     }
 
     /// SHA-256 of the array to send now, in hexadecimal digits. Notes nothing.
@@ -259,7 +259,7 @@ impl Conversation {
             let opened: Vec<&str> = opened.iter().map(|tool| tool.name().as_str()).collect();
             policy.note_disclosure(&self.state.id, digest, &opened);
         }
-        self.record(Event::Presented { digest: digest.to_owned() });
+        self.record_event(Event::Presented { digest: digest.to_owned() });
     }
 
     /// Every form that tools can take in this conversation.
@@ -288,18 +288,19 @@ impl Conversation {
 
     fn opened_tools(&self) -> Vec<&Tool> {
         let tools = self.engine.catalog().iter().zip(self.engine.assignment().iter());
-        let open = tools.filter(|(tool, own)| self.state.expanded.has(tool.name().as_str(), own.category.as_str()));
+        let open =
+            tools.filter(|(tool, own)| self.state.expanded.opens_tool(tool.name().as_str(), own.category.as_str()));
         open.map(|(tool, _)| tool).collect()
     }
 
     /// Opens what a request names and gives the answer that a call of `expand_tools` would get, outside the gate. Names are
     /// those that the model sees; the host's own are understood too.
     pub fn expand(&mut self, request: &ExpandRequest) -> Expansion {
-        self.open(None, request)
+        self.open_requested(None, request)
     }
 
     /// Opens what a request names, as the answer to a call.
-    fn open(&mut self, by: Option<&CallId>, request: &ExpandRequest) -> Expansion {
+    fn open_requested(&mut self, by: Option<&CallId>, request: &ExpandRequest) -> Expansion {
         let (engine, presentation) = (&self.engine, self.presentation());
         let (catalog, assignment) = (engine.catalog(), engine.assignment());
         let (known, unread) = (&self.state.expanded, Expanded::default());
@@ -309,7 +310,7 @@ impl Conversation {
         categories.retain(|name| !known.categories().any(|own| own == name));
         tools.retain(|name| !known.tools().any(|own| own == name));
         if !categories.is_empty() || !tools.is_empty() {
-            self.record(Event::Expanded { by: by.cloned(), categories, tools });
+            self.record_event(Event::Expanded { by: by.cloned(), categories, tools });
         }
         expansion
     }

@@ -168,6 +168,6 @@ impl Engine {
 
     /// What somebody else derives from this engine, made once for each key and arm, and kept as long as the engine.
     pub(crate) fn memo<T: std::any::Any + Send + Sync>(&self, key: u64, arm: Arm, make: impl FnOnce() -> T) -> Arc<T> {
-        self.0.memo.get(key, arm, make)
+        self.0.memo.get_or_make(key, arm, make)
     }
 }

@@ -170,10 +170,10 @@ impl ModelId {
         let id = id.to_ascii_lowercase();
         let given = id.rsplit('/').next().unwrap_or(&id).to_owned();
         let Bare { host, name, suffixes } = bare(&id);
-        let words = words(name);
+        let words = id_words(name);
         let mut found = Self { host, bare: name.to_owned(), given, ..Self::default() };
         if let Some(at) = family_at(&words, host) {
-            found.read(&words, at);
+            found.read_words(&words, at);
         }
         let is_word = |word: &&str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphabetic());
         found.variants.extend(suffixes.filter(is_word).map(str::to_owned));
@@ -182,7 +182,7 @@ impl ModelId {
 
     /// Sets family, version, tier and variants from the words of a name. `at` is the index of the
     /// family.
-    fn read(&mut self, words: &[String], at: usize) {
+    fn read_words(&mut self, words: &[String], at: usize) {
         let Some(family) = words.get(at) else { return };
         let family = if family == "chatgpt" { "gpt" } else { family };
         let (version, used) = version_after(words, at);
@@ -255,7 +255,7 @@ fn host_named(word: &str) -> Option<Host> {
 
 /// Splits a name into words: a dot remains only between digits, and a known family is separated
 /// from digits that follow it.
-fn words(name: &str) -> Vec<String> {
+fn id_words(name: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for part in name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.') {
         let dotted_number = part.split('.').skip(1).all(|piece| piece.starts_with(|c: char| c.is_ascii_digit()));

@@ -141,7 +141,7 @@ impl ToolProfile {
     /// Reads a profile file (TOML). `file` names it in diagnostics. Invalid parts are left out and
     /// reported.
     pub fn parse(text: &str, file: &str) -> Loaded<Self> {
-        file::parse(text, file)
+        file::parse_profile(text, file)
     }
 
     /// Derives a profile for a catalog. An agent's [own tools](own_tools) are core and never
@@ -180,7 +180,7 @@ impl ToolProfile {
         self.categories.iter()
     }
 
-    pub(crate) fn note(&self, code: &'static str, message: String) -> Diagnostic {
+    pub(crate) fn profile_note(&self, code: &'static str, message: String) -> Diagnostic {
         Diagnostic::note(code, self.place.clone(), message)
     }
 }

@@ -33,7 +33,7 @@ mod schema;
 
 pub use approver::approver_digest;
 
-use error::{at, damaged, failed, failed_at, forged};
+use error::{damaged, failed, failed_at, forged, with_path};
 use queue::Queue;
 
 /// The maximum time that a process waits for another to finish its transaction.
@@ -58,9 +58,9 @@ impl SqliteStore {
     /// Returns [`ApprovalError::Store`] if the file cannot be opened or created, is not a store, or
     /// was written by a newer version of this program.
     pub fn open(path: &Path) -> Result<Self, ApprovalError> {
-        open::make_private(path).map_err(|why| at(path, why))?;
+        open::make_private(path).map_err(|why| with_path(path, why))?;
         let mut store = Self::from(Connection::open(path).map_err(|why| failed_at(path, &why))?);
-        store.prepare().map_err(|why| at(path, why))?;
+        store.prepare().map_err(|why| with_path(path, why))?;
         store.reader = Some(Mutex::new(open::to_read(path)?));
         Ok(store)
     }
@@ -72,7 +72,7 @@ impl SqliteStore {
     /// # Errors
     /// Returns [`ApprovalError::Store`] if the file cannot be read.
     pub fn limit_bytes(&self, bytes: u64) -> Result<u64, ApprovalError> {
-        let connection = self.lock();
+        let connection = self.lock_connection();
         let page: u64 =
             connection.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(|why| failed(&why))?;
         // SQLite treats 0 as a query for the current limit.
@@ -89,16 +89,16 @@ impl SqliteStore {
     /// Returns [`ApprovalError::Store`] if the store is missing or cannot be read.
     pub fn open_to_read(path: &Path) -> Result<Self, ApprovalError> {
         let connection = open::to_read(path)?;
-        match schema::check(&connection) {
+        match schema::check_version(&connection) {
             Ok(()) => Ok(Self::from(connection)),
             // SQLite could not create its files beside the store. If there is no log, the file
             // alone is complete.
             Err(_) if !open::beside(path, "-wal").exists() => {
                 let connection = open::as_immutable(path)?;
-                schema::check(&connection).map_err(|why| at(path, why))?;
+                schema::check_version(&connection).map_err(|why| with_path(path, why))?;
                 Ok(Self::from(connection))
             }
-            Err(why) => Err(at(path, why)),
+            Err(why) => Err(with_path(path, why)),
         }
     }
 
@@ -117,14 +117,14 @@ impl SqliteStore {
     }
 
     fn prepare(&self) -> Result<(), ApprovalError> {
-        let mut connection = self.lock();
+        let mut connection = self.lock_connection();
         connection.busy_timeout(BUSY).map_err(|why| failed(&why))?;
         open::use_log(&connection)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(|why| failed(&why))?;
         schema::migrate(&mut connection)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
+    fn lock_connection(&self) -> MutexGuard<'_, Connection> {
         // A thread that panicked leaves no open transaction: dropping one rolls it back.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -136,11 +136,11 @@ impl SqliteStore {
     }
 
     /// Runs a change in an exclusive write transaction, and returns once it is on disk.
-    fn write<T: Send + 'static>(
+    fn write_transaction<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, ApprovalError> + Send + 'static,
     ) -> Result<T, ApprovalError> {
-        self.queue.write(|| self.lock(), change)
+        self.queue.run_change(|| self.lock_connection(), change)
     }
 
     /// Checks the chain against the stored head and against checkpoints stored elsewhere, replays
@@ -153,7 +153,7 @@ impl SqliteStore {
         // The head and the records are read from one snapshot while other processes write.
         let read = connection.transaction().map_err(|why| failed(&why))?;
         let mut known = known.to_vec();
-        let head = head(&read)?;
+        let head = read_head(&read)?;
         let headless = head.is_none();
         known.extend(head);
         let mut statement =
@@ -215,7 +215,7 @@ impl SqliteStore {
     /// # Errors
     /// Returns [`ApprovalError::Store`] if the store cannot be written.
     pub fn purge(&self, before_ms: i64, now_ms: i64) -> Result<usize, ApprovalError> {
-        self.write(move |transaction| {
+        self.write_transaction(move |transaction| {
             let now_ms = proof::now(transaction, now_ms)?;
             let sql = "DELETE FROM approval
                 WHERE expires_ms < ?1 AND (state NOT IN ('pending', 'approved') OR expires_ms <= ?2)";
@@ -238,7 +238,7 @@ impl SqliteStore {
 }
 
 /// The last written record, according to the head.
-fn head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
+fn read_head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
     let found = connection.query_row("SELECT seq, hash FROM head WHERE id = 1", [], |row| {
         Ok(Checkpoint { seq: row.get(0)?, hash: row.get(1)? })
     });
@@ -254,7 +254,7 @@ fn head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
 fn append(transaction: &Connection, entry: &Entry) -> Result<(), ApprovalError> {
     let entry = Entry { time_ms: proof::now(transaction, entry.time_ms)?, ..entry.clone() };
     let text = body(&entry).map_err(|why| StoreError::new(StoreErrorKind::Other, why.to_string()))?;
-    let (seq, prev) = match head(transaction)? {
+    let (seq, prev) = match read_head(transaction)? {
         Some(last) => (last.seq.saturating_add(1), last.hash),
         None => (1, GENESIS.to_owned()),
     };

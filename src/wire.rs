@@ -150,7 +150,7 @@ impl From<Wire> for &'static str {
 #[non_exhaustive]
 pub enum WireError {
     /// A message does not have the wire's format.
-    #[error("{wire}: {} must be {expected}, not {found}", place(.path))]
+    #[error("{wire}: {} must be {expected}, not {found}", quoted_path(.path))]
     Shape {
         /// The expected wire.
         wire: Wire,
@@ -199,7 +199,7 @@ pub enum WireError {
     },
 }
 
-fn place(path: &str) -> String {
+fn quoted_path(path: &str) -> String {
     if path.is_empty() { "the message".to_owned() } else { format!("`{}`", crate::diagnostic::visible(path)) }
 }
 

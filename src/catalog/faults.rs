@@ -26,7 +26,7 @@ pub(crate) struct Faults {
 pub(crate) const ALTERNATIVES: [&str; 5] = ["oneOf", "anyOf", "allOf", "enum", "not"];
 
 impl Faults {
-    pub(super) fn of(root: &Value) -> Self {
+    pub(super) fn of_schema(root: &Value) -> Self {
         let mut no_items = false;
         schema::walk(root, &mut |node| no_items |= is_array(node.get("type")) && node.get("items").is_none());
         Self {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use self::fields::list;
+use self::fields::list_elements;
 use self::notes::{Notes, bad_tool};
 use self::sniff::Kind;
 use super::compact::compact;
@@ -30,15 +30,15 @@ pub(super) fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<C
         let message = format!("{} MB are too much for a tool list", text.len() / 1_000_000);
         let limit = format!("at most {} MiB are read: split the list", MAX_BYTES / 1024 / 1024);
         notes.push(Diagnostic::error("too-large", Place::file(file), message).help(limit));
-        return Loaded { value: Catalog::new(), diagnostics: notes.finish() };
+        return Loaded { value: Catalog::new(), diagnostics: notes.into_diagnostics() };
     }
-    let value = match list(text.strip_prefix('\u{feff}').unwrap_or(text), file) {
+    let value = match list_elements(text.strip_prefix('\u{feff}').unwrap_or(text), file) {
         Err(diagnostic) => {
             notes.push(diagnostic);
             Catalog::new()
         }
         Ok((base, elements)) => {
-            let fields: Vec<Result<Fields<'_>, String>> = elements.iter().map(|raw| Fields::read(raw)).collect();
+            let fields: Vec<Result<Fields<'_>, String>> = elements.iter().map(|raw| Fields::from_raw(raw)).collect();
             let format = format.or_else(|| sniff::format_of(&fields)).unwrap_or(Format::OpenAiResponses);
             let mut list = List { format, catalog: Catalog::new(), entries: Vec::new(), notes };
             for (at, (raw, read)) in elements.iter().zip(&fields).enumerate() {
@@ -50,7 +50,7 @@ pub(super) fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<C
             list.catalog
         }
     };
-    Loaded { value, diagnostics: notes.finish() }
+    Loaded { value, diagnostics: notes.into_diagnostics() }
 }
 
 /// State while reading a list.
@@ -64,11 +64,11 @@ struct List<'n> {
 
 impl List<'_> {
     fn entry(&mut self, raw: &RawValue, read: Result<&Fields<'_>, &String>, path: &str) {
-        let kind = read.map_err(Clone::clone).and_then(|fields| Ok((fields, sniff::kind(fields, self.format)?)));
+        let kind = read.map_err(Clone::clone).and_then(|fields| Ok((fields, sniff::entry_kind(fields, self.format)?)));
         match kind {
             Err(why) => self.notes.push_at(bad_tool(why).help(self.format.example()), raw.get(), path),
             Ok((fields, Kind::Tool)) => {
-                let tool = self.tool(raw, fields, None, path);
+                let tool = self.import_tool(raw, fields, None, path);
                 self.entries.extend(tool.map(Entry::Tool));
             }
             Ok((fields, Kind::Foreign(label))) => {
@@ -79,10 +79,16 @@ impl List<'_> {
     }
 
     /// Reads a tool and adds it. Returns its index in the catalog.
-    fn tool(&mut self, raw: &RawValue, fields: &Fields<'_>, namespace: Option<&Arc<str>>, path: &str) -> Option<usize> {
+    fn import_tool(
+        &mut self,
+        raw: &RawValue,
+        fields: &Fields<'_>,
+        namespace: Option<&Arc<str>>,
+        path: &str,
+    ) -> Option<usize> {
         let mut noticed = Vec::new();
         let place = self.catalog.len();
-        let added = read::tool(raw, fields, self.format, namespace, &mut noticed)
+        let added = read::read_tool(raw, fields, self.format, namespace, &mut noticed)
             .and_then(|tool: Tool| self.catalog.add(tool).map(|()| place));
         let place = added.map_err(|fault| noticed.push(fault)).ok();
         for diagnostic in noticed {
@@ -100,7 +106,7 @@ impl List<'_> {
             Err(why) => return self.notes.push_at(bad_tool(why), raw.get(), path),
         };
         let listed: Option<(&RawValue, Vec<&RawValue>)> =
-            fields.get(key).and_then(|list| Some((list, serde_json::from_str(list.get()).ok()?)));
+            fields.raw_field(key).and_then(|list| Some((list, serde_json::from_str(list.get()).ok()?)));
         let Some((list, elements)) = listed else { return };
         let members: Vec<Member> = elements
             .iter()
@@ -133,15 +139,15 @@ impl List<'_> {
         let kind = |fields: &Fields<'_>| match self.format {
             // Declarations are functions whatever their `type` is.
             Format::Gemini => Ok(Kind::Tool),
-            format => sniff::kind(fields, format),
+            format => sniff::entry_kind(fields, format),
         };
-        let read = Fields::read(raw).and_then(|fields| kind(&fields).map(|kind| (fields, kind)));
+        let read = Fields::from_raw(raw).and_then(|fields| kind(&fields).map(|kind| (fields, kind)));
         match read {
             Err(why) => {
                 self.notes.push_at(bad_tool(why).help(self.format.example()), raw.get(), path);
                 None
             }
-            Ok((fields, Kind::Tool)) => self.tool(raw, &fields, namespace, path).map(Member::Tool),
+            Ok((fields, Kind::Tool)) => self.import_tool(raw, &fields, namespace, path).map(Member::Tool),
             Ok((fields, Kind::Foreign(label))) => Some(Member::Foreign(Arc::new(foreign(raw, &fields, label)))),
             Ok((fields, Kind::Group(_))) => {
                 Some(Member::Foreign(Arc::new(foreign(raw, &fields, "namespace".to_owned()))))
@@ -155,7 +161,7 @@ fn foreign(raw: &RawValue, fields: &Fields<'_>, label: String) -> Foreign {
         label: label.into(),
         // A name that is not a string is treated as absent.
         name: fields.string("name").ok().flatten().map(Into::into),
-        deferred: fields.get("defer_loading").is_some_and(|flag| flag.get() == "true"),
+        deferred: fields.raw_field("defer_loading").is_some_and(|flag| flag.get() == "true"),
         text: compact(raw.get()).into(),
     }
 }

@@ -79,7 +79,7 @@ pub(crate) enum Member {
 
 impl Member {
     /// The index in the catalog, if this entry is a tool.
-    pub(crate) fn tool(&self) -> Option<usize> {
+    pub(crate) fn tool_index(&self) -> Option<usize> {
         match self {
             Self::Tool(at) => Some(*at),
             Self::Foreign(_) => None,
@@ -106,7 +106,7 @@ impl Layout {
         }
         self.entries.iter().fold((0, 0), |(more, fewer), entry| match entry {
             Entry::Foreign(_) => (more + 1, fewer),
-            Entry::Group(_, members) => (more + 1, fewer + members.iter().filter_map(Member::tool).count()),
+            Entry::Group(_, members) => (more + 1, fewer + members.iter().filter_map(Member::tool_index).count()),
             Entry::Tool(_) | Entry::Breakpoint(_) => (more, fewer),
         })
     }

@@ -14,18 +14,18 @@ pub(super) struct Slice {
 
 impl Slice {
     /// The whole of a text.
-    pub(super) fn whole(text: impl Into<Arc<str>>) -> Self {
+    pub(super) fn whole_text(text: impl Into<Arc<str>>) -> Self {
         let text = text.into();
         Self { start: 0, end: text.len(), text }
     }
 
     /// The range of `part` in `text`. If `part` was not borrowed from `text`, a copy of it.
-    pub(super) fn of(text: &Arc<str>, part: &str) -> Self {
+    pub(super) fn range_of(text: &Arc<str>, part: &str) -> Self {
         let start = (part.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
         let end = start.wrapping_add(part.len());
         match text.get(start..end) {
             Some(_) => Self { text: text.clone(), start, end },
-            None => Self::whole(part),
+            None => Self::whole_text(part),
         }
     }
 }

@@ -73,7 +73,7 @@ impl Conversation {
             _ => Cow::Borrowed(result.content.as_str()),
         };
         let answered = Answered { id: identity.label(own).as_str(), name };
-        let answer = self.wire().answer(answered, &content, result.is_error);
+        let answer = self.wire().answer_message(answered, &content, result.is_error);
         // With the note, as the model reads it.
         let stored = ToolResult { content: content.into_owned(), is_error: result.is_error };
         self.finished(own, !stored.is_error, Some(&stored));

@@ -79,7 +79,7 @@ impl Conversation {
         let calls: Vec<CallId> = self.state.delivering_calls().into_iter().cloned().collect();
         let calls: Vec<CallId> = calls.into_iter().filter(|id| self.is_appended(id, defined) == Some(false)).collect();
         if !calls.is_empty() {
-            self.record(Event::Dropped { calls });
+            self.record_event(Event::Dropped { calls });
         }
         self.open_defined(defined);
     }
@@ -91,14 +91,14 @@ impl Conversation {
         for at in defined {
             let (Some(tool), Some(place)) = (catalog.at(*at), assignment.at(*at)) else { continue };
             let deferred = self.presentation().plan_of(*at).is_some_and(|planned| planned.deferred);
-            if deferred && !self.state.expanded.has(tool.name().as_str(), place.category.as_str()) {
+            if deferred && !self.state.expanded.opens_tool(tool.name().as_str(), place.category.as_str()) {
                 tools.push(tool.name().clone());
             }
         }
         if !tools.is_empty() {
             // An id of its own, so that it is closed again with the message that brought it.
             let by = Some(CallId::from(format!("{NUMBERED}appended-{}", self.state.events)));
-            self.record(Event::Expanded { by, categories: Vec::new(), tools });
+            self.record_event(Event::Expanded { by, categories: Vec::new(), tools });
         }
     }
 }

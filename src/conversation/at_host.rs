@@ -46,7 +46,7 @@ impl Conversation {
             }
             None => (None, None),
         };
-        self.record(Event::Finished { id: own.clone(), ok, digest, content });
+        self.record_event(Event::Finished { id: own.clone(), ok, digest, content });
         self.drop_results_if_closed(own);
     }
 

@@ -52,7 +52,7 @@ pub(super) struct Bound {
 impl Bound {
     /// The binding of an engine, shared by all conversations that have the same. A rule for names other than the shipped
     /// one makes a binding of its own, and so do reserved names.
-    pub(super) fn of(
+    pub(super) fn for_engine(
         engine: &Engine,
         wire: Wire,
         arm: Arm,
@@ -65,7 +65,7 @@ impl Bound {
         }
         let names = engine.memo(wire as u64, Arm::Full, || table(engine, wire, rule, &[]).map(Arc::new));
         let names = names.as_ref().clone()?;
-        let key = (wire as u64) | u64::from(options.key()) << 8;
+        let key = (wire as u64) | u64::from(options.cache_key()) << 8;
         Ok(engine.memo(key, arm, || Self::new(engine, wire, arm, names, options.clone())))
     }
 
@@ -101,7 +101,7 @@ impl Bound {
     }
 
     /// The tools of a plan's array in neutral form.
-    pub(super) fn entries(&self, engine: &Engine, plan: &Plan) -> Vec<ToolEntry> {
+    pub(super) fn tool_entries(&self, engine: &Engine, plan: &Plan) -> Vec<ToolEntry> {
         self.wire.render_entries(&self.input(engine, plan))
     }
 

@@ -32,7 +32,7 @@ pub(super) enum Nudge {
 
 impl Nudge {
     /// The nudge of the `count`-th time, where the `limit`-th is the first one too many.
-    fn at(count: u32, limit: u32) -> Self {
+    fn for_count(count: u32, limit: u32) -> Self {
         match count {
             _ if count < limit => Self::None,
             _ if count == limit => Self::Directive,
@@ -82,14 +82,14 @@ impl Breaker {
     /// What an answer to a call that fails now should add; `digest` has failed before as often as is remembered.
     pub(super) fn on_failure(&self, digest: &str) -> Nudge {
         let before = self.failures.get(digest).copied().unwrap_or(0);
-        Nudge::at(before.saturating_add(1), MAX_FAILURES)
+        Nudge::for_count(before.saturating_add(1), MAX_FAILURES)
     }
 
     /// What to answer instead of running a call that failed at the host as often as is remembered. It is held back twice,
     /// then it runs.
     pub(super) fn before_forward(&self, digest: &str) -> Nudge {
         let before = self.failures.get(digest).copied().unwrap_or(0);
-        match Nudge::at(before, MAX_FAILURES) {
+        match Nudge::for_count(before, MAX_FAILURES) {
             Nudge::Bare => Nudge::None,
             nudge => nudge,
         }
@@ -97,11 +97,11 @@ impl Breaker {
 
     /// What an answer to the look-up being judged should add.
     pub(super) fn on_meta(&self) -> Nudge {
-        Nudge::at(self.meta_run, MAX_META_RUN)
+        Nudge::for_count(self.meta_run, MAX_META_RUN)
     }
 
     /// What an answer to the call of an unknown tool being judged should add.
     pub(super) fn on_unknown(&self) -> Nudge {
-        Nudge::at(self.unknown_run, MAX_UNKNOWN_RUN)
+        Nudge::for_count(self.unknown_run, MAX_UNKNOWN_RUN)
     }
 }

@@ -31,7 +31,7 @@ pub enum StartError {
     #[error("every name for the meta-tool `{0}` is taken by tools of the catalogue: rename one of them")]
     NoFreeName(&'static str),
     /// A sub-agent was given tools that do not exist.
-    #[error("there is no tool named {}", list(.0))]
+    #[error("there is no tool named {}", quoted_names(.0))]
     UnknownTools(Vec<String>),
 }
 
@@ -87,6 +87,8 @@ pub enum RestoreError {
     Start(#[from] StartError),
 }
 
-fn list(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{}`", visible(name))).collect::<Vec<_>>().join(", ")
+/// Every name in backticks, separated by commas. Invisible characters are escaped, so that no name
+/// can break the line.
+pub(super) fn quoted_names(names: &[impl AsRef<str>]) -> String {
+    names.iter().map(|name| format!("`{}`", visible(name.as_ref()))).collect::<Vec<_>>().join(", ")
 }

@@ -43,7 +43,7 @@ pub(super) struct Call {
 
 impl Call {
     /// The id by which the host knows it.
-    fn id(&self) -> CallId {
+    fn host_id(&self) -> CallId {
         self.identity.host_id(&self.own).clone()
     }
 
@@ -124,7 +124,7 @@ impl Conversation {
     }
 
     /// Judges a call: the id under which it is remembered, and what becomes of it.
-    fn judge(&mut self, arrived: Arrived, place: &Place) -> (CallId, Outcome) {
+    fn judge_call(&mut self, arrived: Arrived, place: &Place) -> (CallId, Outcome) {
         let (engine, bound) = (self.engine.clone(), self.bound.clone());
         let call = self.identified(&arrived, place);
         let own = call.own.clone();
@@ -140,13 +140,13 @@ impl Conversation {
             Target::Expand => self.judge_expand(&current),
             Target::Skill => self.judge_skill(&current),
             Target::BadWrapping(why) => self.bad_wrapping(&current, &why),
-            Target::Unknown(name) => self.unknown(&current, &name),
+            Target::Unknown(name) => self.answer_unknown(&current, &name),
             Target::Tool(index) => match engine.catalog().at(index) {
                 Some(tool) => {
                     let shown = bound.names.tools.sent(tool.name().as_str());
                     self.judge_tool(&current, &engine, ResolvedTool { index, tool, shown }, checked)
                 }
-                None => self.unknown(&current, &call.name),
+                None => self.answer_unknown(&current, &call.name),
             },
         };
         (own, outcome.with_coerced(coerced))
@@ -154,7 +154,7 @@ impl Conversation {
 
     /// The place in the catalogue of the tool that a call runs, and the arguments that it gets as the model wrote them.
     pub(super) fn resolved(&self, name: &str, arguments: &Arguments) -> Option<(usize, Arguments)> {
-        match resolve::target(&self.engine, &self.bound.names, name, arguments) {
+        match resolve::resolve_target(&self.engine, &self.bound.names, name, arguments) {
             (Target::Tool(index), inner) => Some((index, inner)),
             _ => None,
         }
@@ -172,8 +172,8 @@ impl Conversation {
         // Arguments that are no JSON are judged as none: they never run.
         let none = Value::Object(serde_json::Map::new());
         let value = current.arguments.value();
-        let exact = Exact { value: value.unwrap_or(&none), text: current.arguments.written() };
-        let mut judged = engine.policy().map(|policy| self.verdict(policy, resolved.tool, exact));
+        let exact = Exact { value: value.unwrap_or(&none), text: current.arguments.as_written() };
+        let mut judged = engine.policy().map(|policy| self.policy_verdict(policy, resolved.tool, exact));
         // A person is shown every digit that will run.
         if let Some(judged) = &mut judged
             && judged.verdict.decision != Decision::Allow
@@ -225,13 +225,14 @@ impl Conversation {
         let (id, identity, name) = (call.own.clone(), call.identity.clone(), call.name.clone());
         let (target, digest) = (target.to_owned(), (*digest).to_owned());
         let (meta, unknown) = (kind == CallKind::MetaTool, kind == CallKind::Unknown);
-        self.record(Event::Called { id, identity, name, target, digest, meta, unknown });
+        self.record_event(Event::Called { id, identity, name, target, digest, meta, unknown });
     }
 
     /// Whether the model has not been shown the tool's whole schema.
     fn is_closed(&self, resolved: ResolvedTool<'_>) -> bool {
         let category = self.engine.assignment().at(resolved.index).map(|own| own.category.as_str());
-        let open = category.is_some_and(|category| self.state.expanded.has(resolved.tool.name().as_str(), category));
+        let open =
+            category.is_some_and(|category| self.state.expanded.opens_tool(resolved.tool.name().as_str(), category));
         self.is_folded(resolved) && !open
     }
 
@@ -262,14 +263,14 @@ impl Conversation {
     fn forward(&mut self, current: &CallInProgress<'_>, resolved: ResolvedTool<'_>, notes: ForwardNotes) -> Outcome {
         let notes = ForwardNotes { blind: self.is_closed(resolved), ..notes };
         let id = current.call.own.clone();
-        self.record(Event::Forwarded { id, notes: notes.clone() });
+        self.record_event(Event::Forwarded { id, notes: notes.clone() });
         self.begins(&current.call.own, resolved.tool);
         Outcome::Forward(self.forwarded(current.call, resolved.tool, current.arguments, notes))
     }
 
     fn forwarded(&self, call: &Call, tool: &Tool, arguments: &Arguments, notes: ForwardNotes) -> Forward {
         Forward {
-            id: call.id(),
+            id: call.host_id(),
             name: call.name.clone(),
             target: tool.name().clone(),
             // What is forwarded was read as an object before.

@@ -280,8 +280,8 @@ impl Outcome {
         match self {
             Self::Reply(reply) => reply.answers(),
             Self::Forward(_) => Vec::new(),
-            Self::Confirm(confirm) => vec![confirm.wire.answer(confirm.answered(), &confirm.content(), true)],
-            Self::Refuse(refuse) => vec![refuse.wire.answer(refuse.answered(), &refuse.content, true)],
+            Self::Confirm(confirm) => vec![confirm.wire.answer_message(confirm.call_label(), &confirm.content(), true)],
+            Self::Refuse(refuse) => vec![refuse.wire.answer_message(refuse.call_label(), &refuse.content, true)],
         }
     }
 
@@ -316,7 +316,7 @@ impl Reply {
             return native.clone();
         }
         let answered = Answered { id: self.label.as_str(), name: &self.name };
-        vec![self.wire.answer(answered, &self.answer.content, self.answer.failed)]
+        vec![self.wire.answer_message(answered, &self.answer.content, self.answer.failed)]
     }
 }
 
@@ -332,13 +332,13 @@ impl Confirm {
         )
     }
 
-    fn answered(&self) -> Answered<'_> {
+    fn call_label(&self) -> Answered<'_> {
         Answered { id: self.label.as_str(), name: &self.name }
     }
 }
 
 impl Refuse {
-    fn answered(&self) -> Answered<'_> {
+    fn call_label(&self) -> Answered<'_> {
         Answered { id: self.label.as_str(), name: &self.name }
     }
 }

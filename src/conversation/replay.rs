@@ -71,7 +71,8 @@ impl Engine {
         let engine = state.allowed.as_ref().map_or_else(|| self.clone(), |names| self.allowed(names));
         let said = state.limits.as_deref().cloned();
         let limits = said.unwrap_or_else(|| Limits::of(state.wire, state.model.as_deref()));
-        let bound = Bound::of(&engine, state.wire, state.arm, &state.options, &limits.name).map_err(no_free_name)?;
+        let bound =
+            Bound::for_engine(&engine, state.wire, state.arm, &state.options, &limits.name).map_err(no_free_name)?;
         Ok(Conversation::new(engine, bound, Arc::new(limits), state))
     }
 
@@ -104,7 +105,7 @@ impl Conversation {
         let id = self.branch();
         let state = State::new(id, self.state.variant.clone(), self.wire());
         let mut fork = Self::new(self.engine.clone(), self.bound.clone(), self.limits.clone(), state);
-        fork.record(Event::Forked { state: Box::new(self.state.clone()) });
+        fork.record_event(Event::Forked { state: Box::new(self.state.clone()) });
         fork.results = self.results.clone();
         fork
     }
@@ -115,7 +116,7 @@ impl Conversation {
         let state = Box::new(self.state.clone());
         self.log.clear();
         (self.state.events, self.logged) = (0, 0);
-        self.record(Event::Forked { state });
+        self.record_event(Event::Forked { state });
     }
 
     /// A conversation for a sub-agent that may use some of this one's tools and nothing else, with an id of its own. It has
@@ -128,7 +129,7 @@ impl Conversation {
         let (mut names, mut unknown) = (Vec::new(), Vec::new());
         let mut expands = false;
         for name in allowed {
-            match self.named(name) {
+            match self.allowed_by_name(name) {
                 Some(Allowed::Tool(own)) => names.push(own),
                 Some(Allowed::Expand) => expands = true,
                 Some(Allowed::Call) => {}
@@ -145,22 +146,22 @@ impl Conversation {
         };
         let engine = self.engine.allowed(&names);
         let options = self.state.options.clone();
-        let bound = Bound::of(&engine, self.wire(), arm, &options, &self.limits.name).map_err(no_free_name)?;
+        let bound = Bound::for_engine(&engine, self.wire(), arm, &options, &self.limits.name).map_err(no_free_name)?;
         let state = State::new(self.branch(), self.state.variant.clone(), self.wire());
         let mut child = Self::new(engine, bound, self.limits.clone(), state);
         let (wire, model) = (self.wire(), self.state.model.clone());
         let (reason, limits, allowed) = (reason.to_owned(), self.state.limits.clone(), Some(names));
-        child.record(Event::Started { wire, model, arm, reason, options, limits, allowed });
+        child.record_event(Event::Started { wire, model, arm, reason, options, limits, allowed });
         Ok(child)
     }
 
-    fn named(&self, name: &str) -> Option<Allowed> {
+    fn allowed_by_name(&self, name: &str) -> Option<Allowed> {
         let catalog = self.engine.catalog();
         // A host's own name goes before a meta-tool's of the same.
         if let Some(at) = catalog.position(name) {
             return self.allowed_tool(at);
         }
-        match self.bound.names.find(catalog, name) {
+        match self.bound.names.find_named(catalog, name) {
             Some(Named::Tool(at)) => self.allowed_tool(at),
             Some(Named::Meta(MetaRole::Expand)) => Some(Allowed::Expand),
             Some(Named::Meta(MetaRole::Call(_))) => Some(Allowed::Call),
@@ -181,7 +182,7 @@ impl Conversation {
             "" => String::new(),
             own => format!("{own}/{}", self.state.branches + 1),
         };
-        self.record(Event::Branched { conversation: id.clone() });
+        self.record_event(Event::Branched { conversation: id.clone() });
         id
     }
 }

@@ -83,7 +83,7 @@ impl Conversation {
     /// have seen, so that look-ups are always answered whole, and what looks like a circle is none.
     pub fn shared_by_models(&mut self) {
         if !self.state.shared {
-            self.record(Event::Shared {});
+            self.record_event(Event::Shared {});
         }
     }
 
@@ -91,7 +91,7 @@ impl Conversation {
         let delivering = self.state.unshown_calls();
         let calls: Vec<CallId> = delivering.into_iter().filter(|id| !visible.contains(*id)).cloned().collect();
         if !calls.is_empty() {
-            self.record(Event::Dropped { calls });
+            self.record_event(Event::Dropped { calls });
         }
     }
 

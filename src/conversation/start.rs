@@ -89,12 +89,13 @@ impl<'e> Start<'e> {
     pub fn start(self) -> Result<Conversation, StartError> {
         let (arm, variant, reason) = self.chosen()?;
         let limits = self.capabilities.limits(self.wire, self.model.as_deref());
-        let bound = Bound::of(self.engine, self.wire, arm, &self.options, &limits.name).map_err(no_free_name)?;
+        let bound =
+            Bound::for_engine(self.engine, self.wire, arm, &self.options, &limits.name).map_err(no_free_name)?;
         let state = State::new(self.id, variant, self.wire);
         let (wire, model, options) = (self.wire, self.model, self.options);
         let said = (limits != Limits::of(wire, model.as_deref())).then(|| Box::new(limits.clone()));
         let mut conversation = Conversation::new(self.engine.clone(), bound, Arc::new(limits), state);
-        conversation.record(Event::Started { wire, model, arm, reason, options, limits: said, allowed: None });
+        conversation.record_event(Event::Started { wire, model, arm, reason, options, limits: said, allowed: None });
         Ok(conversation)
     }
 

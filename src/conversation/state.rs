@@ -175,7 +175,7 @@ impl State {
             Event::SkillApproved { name } => {
                 self.approved_skills.insert(name.clone());
             }
-            Event::Asked { id, approval, reason } => self.asked(id, approval, reason),
+            Event::Asked { id, approval, reason } => self.wait_for_approval(id, approval, reason),
             Event::Resumed { id, approval, undo } => {
                 self.pending.shift_remove(approval);
                 let (approval, undo) = (approval.clone(), undo.clone());
@@ -228,7 +228,7 @@ impl State {
         }
     }
 
-    fn asked(&mut self, id: &CallId, approval: &ApprovalId, reason: &str) {
+    fn wait_for_approval(&mut self, id: &CallId, approval: &ApprovalId, reason: &str) {
         let Some(record) = self.calls.get(id) else { return };
         let (target, digest) = (record.target.clone(), record.digest.clone());
         let waiting = Waiting { id: id.clone(), target, digest, reason: reason.to_owned() };

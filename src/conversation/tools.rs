@@ -56,7 +56,7 @@ impl Tools {
     /// catalogue's (tools that a provider runs) have no neutral form; they stand in the array only.
     #[must_use]
     pub fn entries(&self) -> Vec<ToolEntry> {
-        self.bound.entries(&self.engine, &self.plan)
+        self.bound.tool_entries(&self.engine, &self.plan)
     }
 
     /// The facts about the array that a provider's limits refer to.

@@ -97,13 +97,13 @@ pub enum TranscriptError {
 impl Conversation {
     fn recall(&mut self, steps: Vec<Step>) {
         self.recalling = true;
-        self.take(steps);
+        self.replay_steps(steps);
         (self.recalling, self.unread) = (false, None);
         // What is judged next may be a call that the transcript ends with.
         self.ended = false;
     }
 
-    fn take(&mut self, steps: Vec<Step>) {
+    fn replay_steps(&mut self, steps: Vec<Step>) {
         // Calls at the host: the call, its label, and the name it was made by.
         let mut open: Vec<(CallId, CallId, String)> = Vec::new();
         for step in steps {

@@ -41,6 +41,6 @@ impl Conversation {
 
     /// Takes back the answer to a call, which the host did not send: what it opened counts as closed.
     pub fn not_sent(&mut self, call: &CallId) {
-        self.record(Event::Dropped { calls: vec![call.clone()] });
+        self.record_event(Event::Dropped { calls: vec![call.clone()] });
     }
 }

@@ -73,7 +73,7 @@ impl Engine {
     /// it has one meaning, that is put right, and what was found is true of the [`Coerced`] arguments. `text` gives the same
     /// object as JSON, with every digit of its numbers.
     #[cfg(feature = "validate")]
-    pub(crate) fn check<'a>(
+    pub(crate) fn check_arguments<'a>(
         &self,
         index: usize,
         arguments: &Value,
@@ -96,7 +96,7 @@ impl Engine {
 
     /// Without the feature `validate` nothing is checked or put right, and every outcome says so.
     #[cfg(not(feature = "validate"))]
-    pub(crate) fn check<'a>(
+    pub(crate) fn check_arguments<'a>(
         &self,
         _index: usize,
         _arguments: &Value,
@@ -109,7 +109,7 @@ impl Engine {
 #[cfg(feature = "validate")]
 impl Checked {
     fn by(validator: &Validator, arguments: &Value) -> Self {
-        match validator.check(arguments) {
+        match validator.check_arguments(arguments) {
             Ok(validate::Checked::Valid) => Self::Valid,
             Ok(validate::Checked::Unsettled) => {
                 Self::Unchecked("the tool's schema asks for more work than a check may cost")

@@ -48,7 +48,7 @@ impl<'s> Mender<'s> {
         }
     }
 
-    fn note(&mut self, path: &str, what: &str) {
+    fn add_note(&mut self, path: &str, what: &str) {
         if self.notes.len() < MAX_NOTES {
             self.notes.push(format!("`{}`: {what}", path.trim_start_matches('.')));
         }
@@ -62,7 +62,7 @@ impl<'s> Mender<'s> {
         let scalar = (types.has("number") || types.has("integer")) && is_number(text, types.has("number"))
             || types.has("boolean") && matches!(text, "true" | "false");
         if scalar {
-            self.note(path, &format!("the text \"{}\" was taken as {}", shown(text), shown(text)));
+            self.add_note(path, &format!("the text \"{}\" was taken as {}", shortened(text), shortened(text)));
             return Some(text.to_owned());
         }
         let (holds, kind) = match text.bytes().next()? {
@@ -72,7 +72,7 @@ impl<'s> Mender<'s> {
         };
         // Nothing but JSON, and no deeper than arguments are read.
         serde_json::from_str::<Value>(text).ok().filter(|value| holds && !schema::deeper_than(value, MAX_DEPTH))?;
-        self.note(path, &format!("JSON text was taken as the {kind} that it holds"));
+        self.add_note(path, &format!("JSON text was taken as the {kind} that it holds"));
         Some(self.mend(node, text, path, depth + 1).unwrap_or_else(|| text.to_owned()))
     }
 
@@ -83,12 +83,12 @@ impl<'s> Mender<'s> {
         let mut kept: Vec<String> = Vec::with_capacity(members.len());
         for (name, value) in &members {
             let schema = layers.iter().find_map(|layer| layer.get("properties")?.get(name));
-            let at = format!("{path}.{}", shown(name));
+            let at = format!("{path}.{}", shortened(name));
             let mut own = None;
             if let Some(schema) = schema {
                 let takes_null = Types::of(self.root, schema).is_none_or(|types| types.has("null"));
                 if value.get().trim() == "null" && !takes_null && !is_required(&layers, name) {
-                    self.note(&at, "null was taken as not given");
+                    self.add_note(&at, "null was taken as not given");
                     changed = true;
                     continue;
                 }
@@ -163,7 +163,7 @@ fn is_number(text: &str, fractions: bool) -> bool {
     fractions && serde_json::from_str::<serde_json::Number>(text).is_ok()
 }
 
-fn shown(text: &str) -> String {
+fn shortened(text: &str) -> String {
     let mut chars = text.chars();
     let mut out: String = chars.by_ref().take(MAX_SHOWN).collect();
     if chars.next().is_some() {

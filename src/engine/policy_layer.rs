@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::undo::{UndoPlan, note};
+use super::undo::{UndoPlan, note_undo};
 use crate::catalog::Tool;
 use crate::policy::audit::{Entry, Kind};
 use crate::policy::canonical::canonical;
@@ -193,7 +193,7 @@ impl PolicyLayer {
         }
     }
 
-    pub(crate) fn judge(&self, tool: &Tool, arguments: &Value, session: &str) -> Judged {
+    pub(crate) fn judge_call(&self, tool: &Tool, arguments: &Value, session: &str) -> Judged {
         let context = self.context_of(tool, session);
         // Grants that cannot be read lift nothing.
         let mut grants: Vec<Grant> = self.gate.grants(context.now_ms).unwrap_or_default();
@@ -218,7 +218,7 @@ impl PolicyLayer {
     }
 
     /// The call as records and approvals hold it.
-    fn request(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>, displayed: Displayed) -> Request {
+    fn request_of(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>, displayed: Displayed) -> Request {
         let (origin, name) = self.identity(tool);
         Request {
             origin: origin.clone(),
@@ -238,7 +238,7 @@ impl PolicyLayer {
     }
 
     /// Writes the record of what was decided on a call that does not run now.
-    pub(crate) fn record(
+    pub(crate) fn record_decision(
         &self,
         tool: &Tool,
         arguments: &Exact<'_>,
@@ -259,14 +259,14 @@ impl PolicyLayer {
     ) -> Result<CallUndo, ApprovalError> {
         let (undo, _) = self.snapshot(&judged.undo, call_ref, self.identity(tool), false);
         let mut entry = self.decision(tool, arguments, call_ref, judged);
-        note(&mut entry, &undo);
+        note_undo(&mut entry, &undo);
         self.gate.record(&entry).inspect_err(|_| self.discard(&undo))?;
         Ok(undo)
     }
 
     fn decision(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>, judged: &Judged) -> Entry {
         let Judged { verdict, displayed, .. } = judged;
-        let request = self.request(tool, arguments, call_ref, displayed.clone());
+        let request = self.request_of(tool, arguments, call_ref, displayed.clone());
         Entry {
             decision: Some(verdict.decision.name().to_owned()),
             would_be: verdict.would_be.map(|would_be| would_be.name().to_owned()),
@@ -307,7 +307,7 @@ impl PolicyLayer {
 
     /// Puts a call before a person. `once`: its id tells it from every other call of its conversation, now and after a
     /// restart, so that an approval that stands for it already is given instead.
-    pub(crate) fn ask(
+    pub(crate) fn ask_approval(
         &self,
         tool: &Tool,
         arguments: &Exact<'_>,
@@ -315,7 +315,7 @@ impl PolicyLayer {
         displayed: Displayed,
         once: bool,
     ) -> Result<Approval, ApprovalError> {
-        let request = self.request(tool, arguments, call_ref, displayed);
+        let request = self.request_of(tool, arguments, call_ref, displayed);
         match once {
             true => self.gate.ask_once(request, self.now_ms(), approval::WAIT_MS),
             false => self.gate.ask(request, self.now_ms(), approval::WAIT_MS),
@@ -324,7 +324,7 @@ impl PolicyLayer {
 
     /// The approval that a call of this session waits for, or has and was not run with.
     pub(crate) fn asked_before(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>) -> Option<Approval> {
-        let request = self.request(tool, arguments, call_ref, Displayed::default());
+        let request = self.request_of(tool, arguments, call_ref, Displayed::default());
         let open = self.gate.open(call_ref.conversation, self.now_ms()).unwrap_or_default();
         // A transcript has no keys: a call that was asked about under one has none here.
         let mut newest_first = open.into_iter().rev();
@@ -367,7 +367,7 @@ impl PolicyLayer {
             if let Some(why) = taken.why.clone().filter(|_| promised) {
                 return Err(ApprovalError::NoSnapshot { id: id.to_owned(), why, passing });
             }
-            note(entry, &taken);
+            note_undo(entry, &taken);
             undo = taken;
             Ok(())
         };

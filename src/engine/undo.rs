@@ -94,7 +94,7 @@ fn irreversible(none: NoSnapshot) -> CallUndo {
 }
 
 /// Adds to the record of a call how it can be undone.
-pub(crate) fn note(entry: &mut Entry, undo: &CallUndo) {
+pub(crate) fn note_undo(entry: &mut Entry, undo: &CallUndo) {
     entry.undo = Some(undo.class.to_string());
     if let Some(taken) = &undo.snapshot {
         entry.add_detail("snapshot", json!(taken));

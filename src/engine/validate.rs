@@ -142,7 +142,7 @@ impl Validator {
                 let explains = cfg!(panic = "unwind") || !references;
                 Ok(Self { compiled, schema: shared, explains, chain })
             }
-            Ok(Err(error)) => Err(SchemaError(reason(&error))),
+            Ok(Err(error)) => Err(SchemaError(compile_error(&error))),
             Err(steps::OutOfBudget) => Err(SchemaError("the schema is too intricate to be compiled".to_owned())),
         }
     }
@@ -152,7 +152,7 @@ impl Validator {
     /// # Errors
     /// What is wrong, by path, then by what was expected: at most [`MAX_INVALID`] entries of together at most
     /// [`MAX_INVALID_BYTES`] bytes, and at least one. If there are more, the last entry says how many.
-    pub fn check(&self, arguments: &Value) -> Result<Checked, Vec<Invalid>> {
+    pub fn check_arguments(&self, arguments: &Value) -> Result<Checked, Vec<Invalid>> {
         if schema::deeper_than(arguments, MAX_DEPTH) {
             let expected = format!("arguments nested at most {MAX_DEPTH} levels deep");
             return Err(vec![Invalid::mismatch(String::new(), expected, "deeper nesting".to_owned())]);
@@ -217,7 +217,7 @@ fn names_no_draft(schema: &Value) -> bool {
 }
 
 /// Why a schema does not compile, in one line.
-fn reason(error: &ValidationError<'_>) -> String {
+fn compile_error(error: &ValidationError<'_>) -> String {
     use jsonschema::ReferencingError as Broken;
     let at = error.instance_path().as_str();
     match error.kind() {

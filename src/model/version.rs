@@ -46,7 +46,7 @@ impl FromStr for Version {
         let mut numbers = [0; 3];
         let mut places = numbers.iter_mut();
         for part in text.split('.') {
-            *places.next().ok_or_else(bad)? = number(part).ok_or_else(bad)?;
+            *places.next().ok_or_else(bad)? = version_number(part).ok_or_else(bad)?;
         }
         Ok(Self(numbers))
     }
@@ -60,7 +60,7 @@ impl TryFrom<String> for Version {
 }
 
 /// A number of a version: one or two digits without a leading zero.
-fn number(text: &str) -> Option<u16> {
+fn version_number(text: &str) -> Option<u16> {
     let digits = matches!(text.len(), 1 | 2) && text.bytes().all(|b| b.is_ascii_digit());
     let padded = text.len() == 2 && text.starts_with('0');
     (digits && !padded).then(|| text.parse().ok()).flatten()
@@ -76,8 +76,8 @@ pub(super) fn dashed(word: &str, next: Option<&str>) -> Option<(Version, usize)>
     if word.contains('.') {
         return word.parse().ok().map(|version| (version, 1));
     }
-    let major = number(word).filter(|major| *major < TOO_LATE)?;
-    match next.and_then(number) {
+    let major = version_number(word).filter(|major| *major < TOO_LATE)?;
+    match next.and_then(version_number) {
         Some(minor) => Some((Version::new(major, minor), 2)),
         None => Some((Version::new(major, 0), 1)),
     }

@@ -206,7 +206,7 @@ fn unlisted_note(profile: &ToolProfile, unlisted: &[&str]) -> Diagnostic {
         Diagnostic::warning("unlisted-tools", profile.place.clone(), message)
             .help("list them, or set `unlisted = \"extended\"`")
     } else {
-        profile.note("unlisted-tools", message)
+        profile.profile_note("unlisted-tools", message)
     }
 }
 

@@ -96,7 +96,8 @@ impl CostModel<'_> {
         let plan = presentation.plan(self.catalog, self.assignment, &Expanded::default());
         let entries = presentation.array(self.catalog, &plan).count();
         let shape = Shape { block: first, reply: self.reply(&presentation), categories: presentation.deferred().len() };
-        let cost = |block, minimum| self.workload.cost(Shape { block, ..shape }, CacheRules { minimum, ..self.cache });
+        let cost =
+            |block, minimum| self.workload.session_cost(Shape { block, ..shape }, CacheRules { minimum, ..self.cache });
         let minimum = self.cache.minimum;
         let session = cost(first, minimum);
         let less = first - first / 5;
@@ -106,8 +107,8 @@ impl CostModel<'_> {
         let longest = first.saturating_add(system_tokens).saturating_add(requests.saturating_mul(step_tokens));
         let unsaid = if longest < longer(minimum) { TOOL_PROMPT } else { 0 };
         let worst = session.max(cost(first + unsaid, longer(minimum)));
-        let expansive = self.workload.cost(Shape { reply: shape.reply * 2, ..shape }, self.cache);
-        let plain = if arm == Arm::Full { cost(first.min(self.plain()), minimum) } else { session };
+        let expansive = self.workload.session_cost(Shape { reply: shape.reply * 2, ..shape }, self.cache);
+        let plain = if arm == Arm::Full { cost(first.min(self.tokens_as_words()), minimum) } else { session };
         Candidate { arm, first, entries, session, best, worst, expansive, plain }
     }
 
@@ -117,7 +118,7 @@ impl CostModel<'_> {
         let delivery = presentation.arm().delivery();
         for entry in presentation.deferred() {
             let tools = entry.tools.iter().filter_map(|at| self.catalog.at(*at));
-            sum += entry.tools.len() * tools.map(|tool| self.whole(tool, delivery)).sum::<usize>();
+            sum += entry.tools.len() * tools.map(|tool| self.delivered_tokens(tool, delivery)).sum::<usize>();
             count += entry.tools.len();
         }
         sum / count.max(1) + AROUND_EXPANSION
@@ -125,7 +126,7 @@ impl CostModel<'_> {
 
     /// All tools in an array, if every word of theirs were one token: for descriptions, at the
     /// price of a text token.
-    fn plain(&self) -> usize {
+    fn tokens_as_words(&self) -> usize {
         let mut sum = 0;
         for (tool, _) in self.catalog.iter().zip(self.assignment.iter()).filter(|(_, own)| own.tier != Tier::Hidden) {
             let text = plain_tokens(tool.name().as_str()) + plain_tokens(tool.description());
@@ -137,11 +138,11 @@ impl CostModel<'_> {
 
     /// A tool as an expansion delivers it: as JSON in an answer, or as the provider bills a
     /// definition.
-    fn whole(&self, tool: &Tool, delivery: Delivery) -> usize {
+    fn delivered_tokens(&self, tool: &Tool, delivery: Delivery) -> usize {
         let parts = [tool.name().as_str(), tool.description(), tool.parameters_text()];
         if matches!(delivery, Delivery::Native | Delivery::Append) {
             let [name, description, parameters] = parts;
-            return scaled(tokens(name, description, parameters), self.tokens.array);
+            return scaled(estimated_tokens(name, description, parameters), self.tokens.array);
         }
         scaled(json_tokens(parts), self.tokens.json) * 1_000 / OPENAI_JSON as usize
     }
@@ -198,7 +199,9 @@ pub fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Ass
     let plan = presentation.plan(catalog, assignment, &Expanded::default());
     let native = presentation.arm().delivery() == Delivery::Native;
     let in_prompt = presentation.array(catalog, &plan).filter(|entry| !(native && entry.is_deferred()));
-    in_prompt.map(|entry| tokens(entry.tool().name().as_str(), entry.description(), entry.parameters_text())).sum()
+    in_prompt
+        .map(|entry| estimated_tokens(entry.tool().name().as_str(), entry.description(), entry.parameters_text()))
+        .sum()
 }
 
 /// Multiplies tokens by a factor in thousandths.
@@ -207,7 +210,7 @@ fn scaled(tokens: usize, factor: u32) -> usize {
 }
 
 /// The estimate for one tool.
-fn tokens(name: &str, description: &str, parameters: &str) -> usize {
+fn estimated_tokens(name: &str, description: &str, parameters: &str) -> usize {
     let tenths = text_cost(name, 13) + text_cost(description, 13) + text_cost(parameters, 11);
     (tenths / 10).saturating_sub(4)
 }

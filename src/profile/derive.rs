@@ -18,7 +18,7 @@ mod unit;
 use indexmap::IndexMap;
 
 use self::grouping::{Limits, group};
-use self::naming::{Named, describe, named};
+use self::naming::{Named, describe, named_categories};
 use self::source::sources;
 use self::unit::units;
 use super::client::own_tools;
@@ -36,7 +36,7 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
     let own = own_tools(catalog);
     let sentences = sentences(catalog);
     let sources = sources(catalog, &own, &sentences);
-    let limits = Limits::of(own.iter().filter(|own| !**own).count());
+    let limits = Limits::for_tools(own.iter().filter(|own| !**own).count());
     let several = sources.len() > 1;
     let mut found: Vec<Named> = Vec::new();
     for (place, source) in sources.iter().enumerate() {
@@ -44,7 +44,7 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
         let tools = source.tools.len();
         let whole = tools < MIN_TO_SPLIT || several && tools <= limits.most && source.name.is_some();
         let groups =
-            if whole { vec![grouping::whole(&units)] } else { group(&units, Limits { hierarchical, ..limits }) };
+            if whole { vec![grouping::group_of_all(&units)] } else { group(&units, Limits { hierarchical, ..limits }) };
         let whole = groups.len() == 1;
         found.extend(groups.into_iter().map(|group| Named::new(place, source, &units, &group, whole, several)));
     }
@@ -57,7 +57,7 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
             *name = rest;
         }
     }
-    let categories = named(found, &sources).into_iter().filter_map(|(name, units)| {
+    let categories = named_categories(found, &sources).into_iter().filter_map(|(name, units)| {
         let description = describe(&units, &short);
         let tools = units.iter().flatten().filter_map(|at| names.get(*at));
         let tools = tools.map(|name| Pattern::new(name, Place::default())).collect();

@@ -4,7 +4,7 @@ mod bridge;
 mod reply;
 
 pub use bridge::Bridge;
-pub(crate) use bridge::{bridges, named};
+pub(crate) use bridge::{bridges, joined_names};
 pub use reply::{ExpandError, ExpandRequest, Expansion, definition, definitions, expand};
 
 use serde_json::{Value, json};
@@ -63,7 +63,10 @@ pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm,
         Delivery::Bridge => format!(
             "Get the parameters of tools that are not listed here, by category or tool name, then run \
              them with {}. Categories:",
-            named(&bridges(catalog, categories.iter().flat_map(|own| own.tools.iter().copied()), naming), naming)
+            joined_names(
+                &bridges(catalog, categories.iter().flat_map(|own| own.tools.iter().copied()), naming),
+                naming
+            )
         ),
         Delivery::Native | Delivery::Append => {
             "Load tools that are not loaded yet, by category or tool name, before calling them. Categories:".to_owned()
@@ -93,12 +96,12 @@ pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm,
             description.push_str(&tools.join(", "));
         }
     }
-    Tool::new(naming.expand_tools(), &description, arguments(arm, &names)).ok()
+    Tool::new(naming.expand_tools(), &description, expand_parameters(arm, &names)).ok()
 }
 
 /// Arm `seed` declares the original design's single `category`; the others accept several
 /// categories and single tools.
-fn arguments(arm: Arm, names: &[&str]) -> Value {
+fn expand_parameters(arm: Arm, names: &[&str]) -> Value {
     if arm == Arm::Seed {
         return json!({
             "type": "object",

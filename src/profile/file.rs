@@ -82,7 +82,7 @@ struct Reader<'t> {
 
 type Entry<'e, 't> = (&'e Spanned<std::borrow::Cow<'t, str>>, &'e Spanned<DeValue<'t>>);
 
-pub(super) fn parse(text: &str, file: &str) -> Loaded<ToolProfile> {
+pub(super) fn parse_profile(text: &str, file: &str) -> Loaded<ToolProfile> {
     let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let mut profile = ToolProfile {
         name: stem.strip_suffix(".toml").unwrap_or(stem).to_owned(),
@@ -104,7 +104,7 @@ pub(super) fn parse(text: &str, file: &str) -> Loaded<ToolProfile> {
     for error in errors.iter().take(20) {
         let at = error.span().map_or(0, |span| span.start);
         let message = error.message().to_owned();
-        reader.error("bad-toml", at, message, "the file must be TOML: see https://toml.io");
+        reader.push_error("bad-toml", at, message, "the file must be TOML: see https://toml.io");
     }
     for entry in table.get_ref() {
         reader.top(&mut profile, entry);
@@ -113,18 +113,18 @@ pub(super) fn parse(text: &str, file: &str) -> Loaded<ToolProfile> {
 }
 
 impl Reader<'_> {
-    fn place(&self, at: usize) -> Place {
+    fn place_at(&self, at: usize) -> Place {
         Place::file(self.file).at(self.text, at)
     }
 
-    fn error(&mut self, code: &'static str, at: usize, message: String, help: &str) {
-        let diagnostic = Diagnostic::error(code, self.place(at), message).help(help);
+    fn push_error(&mut self, code: &'static str, at: usize, message: String, help: &str) {
+        let diagnostic = Diagnostic::error(code, self.place_at(at), message).help(help);
         self.diagnostics.push(diagnostic);
     }
 
     fn wrong_type(&mut self, key: &str, span: Range<usize>, value: &DeValue<'_>, wanted: &str) {
-        let message = format!("`{key}` must be {wanted}, not {}", kind(value));
-        self.error("wrong-type", span.start, message, "see `toolfold profile schema`");
+        let message = format!("`{key}` must be {wanted}, not {}", toml_kind(value));
+        self.push_error("wrong-type", span.start, message, "see `toolfold profile schema`");
     }
 
     fn unknown_key(&mut self, key: &str, span: Range<usize>, known: &[&str], whose: &str) {
@@ -133,14 +133,14 @@ impl Reader<'_> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known keys are {}", known.join(", ")),
         };
-        self.error("unknown-key", span.start, message, &help);
+        self.push_error("unknown-key", span.start, message, &help);
     }
 
     fn top(&mut self, profile: &mut ToolProfile, (key, value): Entry<'_, '_>) {
         match (key.get_ref().as_ref(), value.get_ref()) {
             ("name", DeValue::String(name)) => {
                 if name.trim().is_empty() || name.chars().any(char::is_control) {
-                    self.error(
+                    self.push_error(
                         "bad-name",
                         value.span().start,
                         "`name` must be a visible text".to_owned(),
@@ -157,7 +157,7 @@ impl Reader<'_> {
                 "hidden" => profile.unlisted = Tier::Hidden,
                 other => {
                     let message = format!("`unlisted` cannot be `{other}`");
-                    self.error("bad-value", value.span().start, message, "use extended, core or hidden");
+                    self.push_error("bad-value", value.span().start, message, "use extended, core or hidden");
                 }
             },
             ("category", DeValue::Table(table)) => {
@@ -184,7 +184,7 @@ impl Reader<'_> {
             Ok(name) => name,
             Err(why) => {
                 let message = format!("`{}` cannot be a category: {why}", key.get_ref());
-                return self.error("bad-name", key.span().start, message, "rename it");
+                return self.push_error("bad-name", key.span().start, message, "rename it");
             }
         };
         let DeValue::Table(table) = value.get_ref() else {
@@ -207,19 +207,24 @@ impl Reader<'_> {
         }
         if !has_tools {
             let message = format!("category `{name}` has no `tools`");
-            self.error("no-tools", key.span().start, message, "list names or globs: tools = [\"format_*\"]");
+            self.push_error("no-tools", key.span().start, message, "list names or globs: tools = [\"format_*\"]");
         }
         profile.categories.insert(name, category);
     }
 
     fn summary(&mut self, profile: &mut ToolProfile, (key, value): Entry<'_, '_>) {
-        let place = self.place(key.span().start);
+        let place = self.place_at(key.span().start);
         match (ToolName::new(key.get_ref()), value.get_ref()) {
             (Ok(name), DeValue::String(text)) => {
                 let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
                 if text.is_empty() {
                     let message = format!("the summary of `{name}` is empty");
-                    self.error("bad-value", value.span().start, message, "write one sentence, or take the line out");
+                    self.push_error(
+                        "bad-value",
+                        value.span().start,
+                        message,
+                        "write one sentence, or take the line out",
+                    );
                 } else {
                     profile.summaries.insert(name, (text, place));
                 }
@@ -227,7 +232,7 @@ impl Reader<'_> {
             (Ok(name), other) => self.wrong_type(&format!("summary.{name}"), value.span(), other, "a string"),
             (Err(why), _) => {
                 let message = format!("`{}` cannot be a tool's name: {why}", key.get_ref());
-                self.error("bad-name", key.span().start, message, "fix the name");
+                self.push_error("bad-name", key.span().start, message, "fix the name");
             }
         }
     }
@@ -246,20 +251,20 @@ impl Reader<'_> {
                 let message = format!(
                     "more than {MAX_GLOBS} globs, or more than {MAX_DIAGNOSTICS} mistakes: the rest is not read"
                 );
-                self.error("too-many", at, message, "name tools, or split the profile");
+                self.push_error("too-many", at, message, "name tools, or split the profile");
                 break;
             }
             match item.get_ref() {
                 DeValue::String(text) if ToolName::new(&text.replace(['*', '?'], "x")).is_err() => {
                     let message = format!("`{text}` is neither a tool's name nor a glob over names");
-                    self.error("bad-name", at, message, "use letters, digits, `_ - . : / @`, `*` and `?`");
+                    self.push_error("bad-name", at, message, "use letters, digits, `_ - . : / @`, `*` and `?`");
                 }
                 DeValue::String(text) if !seen.insert(text.to_string()) => {
                     let message = format!("`{text}` is listed twice in `{key}`");
-                    let diagnostic = Diagnostic::warning("repeated", self.place(at), message).help("take one out");
+                    let diagnostic = Diagnostic::warning("repeated", self.place_at(at), message).help("take one out");
                     self.diagnostics.push(diagnostic);
                 }
-                DeValue::String(text) => patterns.push(Pattern::new(text, self.place(at))),
+                DeValue::String(text) => patterns.push(Pattern::new(text, self.place_at(at))),
                 other => self.wrong_type(key, item.span(), other, "a list of strings"),
             }
         }
@@ -267,7 +272,7 @@ impl Reader<'_> {
     }
 }
 
-fn kind(value: &DeValue<'_>) -> &'static str {
+fn toml_kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) | DeValue::Float(_) => "a number",

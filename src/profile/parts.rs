@@ -52,7 +52,7 @@ impl ToolProfile {
         let others = catalog.filtered(&others);
         let as_they_are: Vec<ToolName> = others.names().cloned().collect();
         if !others.is_empty() {
-            diagnostics.extend(whole.take(rest, &others, &as_they_are));
+            diagnostics.extend(whole.apply_source(rest, &others, &as_they_are));
         }
         for part in parts {
             let mut own = Catalog::new();
@@ -66,7 +66,7 @@ impl ToolProfile {
                 }
             }
             if !own.is_empty() {
-                diagnostics.extend(whole.take(part.source, &own, &shown));
+                diagnostics.extend(whole.apply_source(part.source, &own, &shown));
             }
         }
         Loaded { value: whole, diagnostics }
@@ -86,7 +86,7 @@ impl ToolProfile {
     }
 
     /// Applies a source to these tools, which have these names here.
-    fn take(&mut self, source: ProfileSource<'_>, catalog: &Catalog, names: &[ToolName]) -> Vec<Diagnostic> {
+    fn apply_source(&mut self, source: ProfileSource<'_>, catalog: &Catalog, names: &[ToolName]) -> Vec<Diagnostic> {
         let Loaded { value: assignment, mut diagnostics } = source.assign(catalog);
         for (name, description) in assignment.categories() {
             let own = self.categories.entry(name.clone());

@@ -29,7 +29,7 @@ impl Expanded {
 
     /// Whether a tool is open, by its own name or by its category.
     #[must_use]
-    pub fn has(&self, tool: &str, category: &str) -> bool {
+    pub fn opens_tool(&self, tool: &str, category: &str) -> bool {
         self.tools.contains(tool) || self.categories.contains(category)
     }
 
@@ -146,7 +146,7 @@ impl Presentation {
         let in_place = self.arm.delivery() == Delivery::InPlace;
         let planned = catalog.iter().zip(assignment.iter()).zip(&self.closed).enumerate();
         let planned = planned.filter_map(|(index, ((tool, assigned), form))| {
-            let open = in_place && expanded.has(tool.name().as_str(), assigned.category.as_str());
+            let open = in_place && expanded.opens_tool(tool.name().as_str(), assigned.category.as_str());
             let form = form.as_ref()?;
             let detail = if open { Detail::Full } else { form.detail };
             Some(Planned { index, detail, deferred: form.deferred && !open })
@@ -187,7 +187,7 @@ fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, naming: &dyn N
     let mut meta: Vec<Tool> = expand_tools(catalog, deferred, arm, naming).into_iter().collect();
     if !meta.is_empty() && arm.delivery() == Delivery::Bridge {
         let tools = deferred.iter().flat_map(|own| own.tools.iter().copied());
-        meta.extend(bridges(catalog, tools, naming).into_iter().filter_map(|bridge| bridge.tool(naming)));
+        meta.extend(bridges(catalog, tools, naming).into_iter().filter_map(|bridge| bridge.declaration(naming)));
     }
     meta
 }

@@ -27,14 +27,14 @@ const ABBREVIATIONS: [&str; 28] = [
 pub fn first_sentence(description: &str) -> String {
     let mut out = Shortened::default();
     for line in description.trim_start().lines() {
-        let mut words = words(line).peekable();
+        let mut words = line_words(line).peekable();
         if words.peek().is_none() {
             break;
         }
         while let Some(word) = words.next() {
             let (kept, ends) = until_end(word, words.peek().copied());
             if !out.push(kept) {
-                return out.cut(kept);
+                return out.close_shortened(kept);
             }
             if ends {
                 return out.text;
@@ -47,9 +47,9 @@ pub fn first_sentence(description: &str) -> String {
 /// Shortens a text to one line of sentence length, closed with `…` if it was cut.
 fn shortened(text: &str) -> String {
     let mut out = Shortened::default();
-    for word in words(text) {
+    for word in line_words(text) {
         if !out.push(word) {
-            return out.cut(word);
+            return out.close_shortened(word);
         }
     }
     out.text
@@ -79,7 +79,7 @@ impl Shortened {
     }
 
     /// Returns what fits, closed with `…`: complete words, or the beginning of the only one.
-    fn cut(mut self, next: &str) -> String {
+    fn close_shortened(mut self, next: &str) -> String {
         if self.chars == 0 {
             self.text.extend(next.chars().take(MAX_SENTENCE_CHARS - 1));
         } else if self.chars == MAX_SENTENCE_CHARS {
@@ -96,7 +96,7 @@ impl Shortened {
 
 /// The words of a line. Most lines are ASCII with single spaces, which need no check of each
 /// character.
-fn words(line: &str) -> impl Iterator<Item = &str> {
+fn line_words(line: &str) -> impl Iterator<Item = &str> {
     let plain =
         line.len() <= MAX_LOOKED_AT && line.bytes().fold(true, |plain, byte| plain & (0x20..0x7f).contains(&byte));
     let (blanks, spaces) = if plain { (line, "") } else { ("", line) };

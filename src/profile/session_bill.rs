@@ -167,7 +167,7 @@ impl RequestBill {
             + dollars(self.output, prices.output)
     }
 
-    fn add(&mut self, other: &Self) {
+    fn add_bill(&mut self, other: &Self) {
         self.cached = self.cached.saturating_add(other.cached);
         self.written = self.written.saturating_add(other.written);
         self.uncached = self.uncached.saturating_add(other.uncached);
@@ -201,7 +201,7 @@ impl SessionBill {
     #[must_use]
     pub fn total(&self) -> RequestBill {
         let mut total = RequestBill::default();
-        self.requests.iter().for_each(|request| total.add(request));
+        self.requests.iter().for_each(|request| total.add_bill(request));
         total
     }
 

@@ -100,7 +100,7 @@ pub(super) fn split_server(name: &str) -> Option<(&str, &str)> {
 
 /// The words of a text in lower case, split at capitals and at characters other than letters and
 /// digits. `iPhone15Pro` becomes `i phone15 pro`; numbers are words too.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub(super) fn lower_case_words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
     let mut chars = text.chars().peekable();
@@ -123,7 +123,10 @@ pub(super) fn words(text: &str) -> Vec<String> {
 
 /// The words of a name, with the verb separated in scripts without spaces: `创建页面` becomes `创建 页面`.
 pub(super) fn name_words(name: &str) -> Vec<String> {
-    words(name).into_iter().flat_map(|word| if word.is_ascii() { vec![word] } else { verb_apart(&word) }).collect()
+    lower_case_words(name)
+        .into_iter()
+        .flat_map(|word| if word.is_ascii() { vec![word] } else { verb_apart(&word) })
+        .collect()
 }
 
 /// Splits a word before or after a verb of a script without spaces, using the longest known verb.
@@ -208,7 +211,7 @@ fn singular(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{name_words, own_name, stem, words};
+    use super::{lower_case_words, name_words, own_name, stem};
 
     #[test]
     fn words_are_compared_by_their_singular() {
@@ -232,9 +235,9 @@ mod tests {
 
     #[test]
     fn names_are_cut_into_words() {
-        assert_eq!(words("getHTTPResponse_v2"), ["get", "http", "response", "v2"]);
-        assert_eq!(words("API-post-search"), ["api", "post", "search"]);
-        assert_eq!(words("创建_页面"), ["创建", "页面"]);
+        assert_eq!(lower_case_words("getHTTPResponse_v2"), ["get", "http", "response", "v2"]);
+        assert_eq!(lower_case_words("API-post-search"), ["api", "post", "search"]);
+        assert_eq!(lower_case_words("创建_页面"), ["创建", "页面"]);
         assert_eq!(name_words("创建页面"), ["创建", "页面"]);
         assert_eq!(name_words("ページを作成"), ["ページ", "作成"]);
         assert_eq!(name_words("创建"), ["创建"]);

@@ -43,7 +43,7 @@ pub(super) struct Shape {
 impl Workload {
     /// The input of a session under an arm whose array never changes, in tokens at the price of
     /// input.
-    pub(super) fn cost(&self, shape: Shape, rules: CacheRules) -> usize {
+    pub(super) fn session_cost(&self, shape: Shape, rules: CacheRules) -> usize {
         let requests = self.requests.clamp(1, MAX_REQUESTS);
         let expansions = self.expansions.min(shape.categories).min(MAX_REQUESTS);
         let all_requests = requests + expansions;
@@ -71,7 +71,7 @@ mod tests {
     #[track_caller]
     fn check(requests: usize, expansions: usize, cache: CacheRules, expected: usize) {
         let workload = Workload { requests, expansions, system_tokens: 0, step_tokens: 100 };
-        assert_eq!(workload.cost(SHAPE, cache), expected);
+        assert_eq!(workload.session_cost(SHAPE, cache), expected);
     }
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
         check(2, 1, CacheRules::NONE, 2_000 + 2_100 + 2_100 + 500);
         check(0, 0, CacheRules::NONE, 2_000);
         let with_system = Workload { requests: 1, expansions: 0, system_tokens: 300, step_tokens: 100 };
-        assert_eq!(with_system.cost(SHAPE, CacheRules::NONE), 2_300);
+        assert_eq!(with_system.session_cost(SHAPE, CacheRules::NONE), 2_300);
     }
 
     #[test]
@@ -99,6 +99,6 @@ mod tests {
         let most = usize::MAX;
         let endless = Workload { requests: most, expansions: most, system_tokens: most, step_tokens: most };
         let shape = Shape { block: usize::MAX, reply: usize::MAX, categories: usize::MAX };
-        assert!(endless.cost(shape, CacheRules::default()) > 0);
+        assert!(endless.session_cost(shape, CacheRules::default()) > 0);
     }
 }

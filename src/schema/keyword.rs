@@ -154,7 +154,7 @@ const PLACES: usize = 256;
 /// The first slot to search for a keyword. The factors were chosen by search so that each keyword
 /// is in this slot or the next. This lookup is the most frequent operation: startup performs tens
 /// of thousands.
-const fn place(name: &str) -> usize {
+const fn first_slot(name: &str) -> usize {
     let name = name.as_bytes();
     let (Some(first), Some(last)) = (name.first(), name.last()) else { return 0 };
     (*first as usize * 5 + *last as usize * 41 + name.len() * 8) % PLACES
@@ -167,7 +167,7 @@ static NUMBERS: [u8; PLACES] = {
     let mut numbers = [0; PLACES];
     let mut number = 0;
     while number < KEYWORDS.len() {
-        let mut at = place(KEYWORDS[number].name);
+        let mut at = first_slot(KEYWORDS[number].name);
         while numbers[at] != 0 {
             at = (at + 1) % PLACES;
         }
@@ -180,7 +180,7 @@ static NUMBERS: [u8; PLACES] = {
 /// The entry of a keyword; `None` if it is unknown.
 #[must_use]
 pub fn keyword(name: &str) -> Option<Keyword> {
-    let mut at = place(name);
+    let mut at = first_slot(name);
     loop {
         let number = usize::from(*NUMBERS.get(at)?);
         let found = KEYWORDS.get(number.checked_sub(1)?)?;

@@ -13,22 +13,22 @@ use crate::policy::{Grant, StoreError, StoreErrorKind, canonical};
 impl ApprovalStore for SqliteStore {
     fn record(&self, entry: &Entry) -> Result<(), ApprovalError> {
         let entry = entry.clone();
-        self.write(move |transaction| append(transaction, &entry))
+        self.write_transaction(move |transaction| append(transaction, &entry))
     }
 
     fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
-        self.write(move |transaction| insert(transaction, request, now_ms, wait_ms))
+        self.write_transaction(move |transaction| insert(transaction, request, now_ms, wait_ms))
     }
 
     fn ask_once(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
-        self.write(move |transaction| match standing(transaction, &request, now_ms)? {
+        self.write_transaction(move |transaction| match standing(transaction, &request, now_ms)? {
             Some(approval) => Ok(approval),
             None => insert(transaction, request, now_ms, wait_ms),
         })
     }
 
     fn get(&self, id: &str) -> Result<Approval, ApprovalError> {
-        fetch(&self.reading(), id, number(id, "ap-")?)
+        fetch(&self.reading(), id, row_number(id, "ap-")?)
     }
 
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
@@ -42,12 +42,12 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError> {
-        let (number, id, by) = (number(id, "ap-")?, id.to_owned(), consent.by().to_owned());
-        self.write(move |transaction| {
+        let (number, id, by) = (row_number(id, "ap-")?, id.to_owned(), consent.by().to_owned());
+        self.write_transaction(move |transaction| {
             let now_ms = now(transaction, now_ms)?;
             let answered = fetch(transaction, &id, number)?.answered(answer, &by, now_ms)?;
             let kind = if answered.state == ApprovalState::Approved { Kind::Accepted } else { Kind::Rejected };
-            put(transaction, number, &answered)?;
+            update_approval(transaction, number, &answered)?;
             append(transaction, &about(&answered, kind, now_ms, None))?;
             Ok(answered)
         })
@@ -61,18 +61,18 @@ impl ApprovalStore for SqliteStore {
         now_ms: i64,
         record: &Entry,
     ) -> Result<Approval, ApprovalError> {
-        let (number, id, digest, record) = (number(id, "ap-")?, id.to_owned(), digest.to_owned(), record.clone());
-        self.write(move |transaction| {
+        let (number, id, digest, record) = (row_number(id, "ap-")?, id.to_owned(), digest.to_owned(), record.clone());
+        self.write_transaction(move |transaction| {
             let now_ms = now(transaction, now_ms)?;
             let consumed = fetch(transaction, &id, number)?.consumed(&digest, now_ms)?;
-            put(transaction, number, &consumed)?;
+            update_approval(transaction, number, &consumed)?;
             append(transaction, &record)?;
             Ok(consumed)
         })
     }
 
     fn add_grant(&self, _: &Consent, mut grant: Grant, now_ms: i64) -> Result<Grant, ApprovalError> {
-        self.write(move |transaction| {
+        self.write_transaction(move |transaction| {
             transaction.execute("INSERT INTO remembered (body) VALUES ('')", []).map_err(|why| failed(&why))?;
             let number = transaction.last_insert_rowid();
             grant.id = format!("gr-{number}");
@@ -110,8 +110,8 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError> {
-        let Ok(number) = number(id, "gr-") else { return Ok(false) };
-        self.write(move |transaction| {
+        let Ok(number) = row_number(id, "gr-") else { return Ok(false) };
+        self.write_transaction(move |transaction| {
             let body: Option<String> = transaction
                 .query_row("SELECT body FROM remembered WHERE number = ?1 AND revoked = 0", [number], |row| row.get(0))
                 .optional()
@@ -135,7 +135,7 @@ impl ApprovalStore for SqliteStore {
     }
 }
 
-fn number(id: &str, prefix: &str) -> Result<i64, ApprovalError> {
+fn row_number(id: &str, prefix: &str) -> Result<i64, ApprovalError> {
     id.strip_prefix(prefix).and_then(|n| n.parse().ok()).ok_or_else(|| ApprovalError::NotFound(id.to_owned()))
 }
 
@@ -149,7 +149,7 @@ fn insert(transaction: &Connection, request: Request, clock_ms: i64, wait_ms: i6
         .map_err(|why| failed(&why))?;
     let number = transaction.last_insert_rowid();
     let approval = Approval::pending(format!("ap-{number}"), request, now_ms, wait_ms);
-    put(transaction, number, &approval)?;
+    update_approval(transaction, number, &approval)?;
     append(transaction, &about(&approval, Kind::Asked, now_ms, None))?;
     Ok(approval)
 }
@@ -163,7 +163,7 @@ const OF_CALL: &str = include_str!("approvals_of_call.sql");
 fn standing(transaction: &Connection, request: &Request, clock_ms: i64) -> Result<Option<Approval>, ApprovalError> {
     let of_call = numbered(transaction, OF_CALL, (&request.session, &request.call_id))?
         .into_iter()
-        .map(|(number, body)| read(&format!("ap-{number}"), Some(body)))
+        .map(|(number, body)| parse_approval(&format!("ap-{number}"), Some(body)))
         .collect::<Result<Vec<_>, _>>()?;
     match Approval::standing(&of_call, request, now(transaction, clock_ms)?).cloned() {
         Some(approval) if approval.state.is_open() => proven(transaction, &approval.id.clone(), approval).map(Some),
@@ -177,10 +177,10 @@ fn fetch(connection: &Connection, id: &str, number: i64) -> Result<Approval, App
         .prepare_cached("SELECT body FROM approval WHERE number = ?1")
         .and_then(|mut s| s.query_row([number], |row| row.get(0)).optional())
         .map_err(|why| failed(&why))?;
-    proven(connection, id, read(id, body)?)
+    proven(connection, id, parse_approval(id, body)?)
 }
 
-fn read(id: &str, body: Option<String>) -> Result<Approval, ApprovalError> {
+fn parse_approval(id: &str, body: Option<String>) -> Result<Approval, ApprovalError> {
     let body = body.ok_or_else(|| ApprovalError::NotFound(id.to_owned()))?;
     serde_json::from_str(&body).map_err(|why| damaged(&format!("approval `{id}`"), &why))
 }
@@ -199,7 +199,8 @@ fn read_open(connection: &Connection, clock_ms: i64) -> Result<(Vec<Approval>, i
         "SELECT number, body FROM approval WHERE state IN ('pending', 'approved') AND expires_ms > ?1 ORDER BY number";
     let rows = numbered(connection, sql, [now_ms])?;
     let open = rows.into_iter().map(|(number, body)| (format!("ap-{number}"), body));
-    let read = open.map(|(id, body)| Ok((read(&id, Some(body))?, id))).collect::<Result<Vec<_>, ApprovalError>>()?;
+    let read =
+        open.map(|(id, body)| Ok((parse_approval(&id, Some(body))?, id))).collect::<Result<Vec<_>, ApprovalError>>()?;
     let open = read.into_iter().filter_map(|(approval, id)| proven(connection, &id, approval).ok()).collect();
     Ok((open, now_ms))
 }
@@ -212,7 +213,7 @@ fn cut_expired(transaction: &Connection, now_ms: i64) -> Result<(), ApprovalErro
     for (number, body) in numbered(transaction, sql, [now_ms])? {
         // An unreadable row is left for `verify` to report.
         if let Ok(approval) = serde_json::from_str::<Approval>(&body) {
-            put(transaction, number, &approval.expired(now_ms))?;
+            update_approval(transaction, number, &approval.expired(now_ms))?;
         }
     }
     Ok(())
@@ -227,7 +228,7 @@ fn numbered(connection: &Connection, sql: &str, with: impl Params) -> Result<Vec
 
 /// Stores an approval: with the complete call while it may still run, and without secrets
 /// afterwards.
-fn put(transaction: &Connection, number: i64, approval: &Approval) -> Result<(), ApprovalError> {
+fn update_approval(transaction: &Connection, number: i64, approval: &Approval) -> Result<(), ApprovalError> {
     let kept = approval.clone().kept();
     let body = serde_json::to_value(kept).map_err(|why| not_json(&why))?;
     transaction

@@ -36,7 +36,7 @@ impl SqliteStore {
     /// [`ApprovalError::Store`] if the store cannot be written.
     pub fn set_approver(&self, known: Option<&str>, key: &str, by: &str, now_ms: i64) -> Result<(), ApprovalError> {
         let (known, new, by) = (known.map(approver_digest), approver_digest(key), by.to_owned());
-        self.write(move |transaction| {
+        self.write_transaction(move |transaction| {
             let current = approver(transaction)?;
             if current.as_ref() == Some(&new) {
                 return Ok(());

@@ -9,12 +9,12 @@ use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
 
 /// An error of SQLite, without the file's path.
 pub(super) fn failed(why: &rusqlite::Error) -> ApprovalError {
-    StoreError::new(kind(why), why.to_string()).into()
+    StoreError::new(error_kind(why), why.to_string()).into()
 }
 
 /// An error of SQLite about the file at `path`.
 pub(super) fn failed_at(path: &Path, why: &rusqlite::Error) -> ApprovalError {
-    at(path, failed(why))
+    with_path(path, failed(why))
 }
 
 /// Unreadable data in the store: `what` failed with `why`.
@@ -28,7 +28,7 @@ pub(super) fn forged(id: &str, why: &str) -> ApprovalError {
 }
 
 /// Adds the path of the store's file to a store error.
-pub(super) fn at(path: &Path, why: ApprovalError) -> ApprovalError {
+pub(super) fn with_path(path: &Path, why: ApprovalError) -> ApprovalError {
     match why {
         ApprovalError::Store(mut why) => {
             why.path = Some(path.display().to_string());
@@ -39,7 +39,7 @@ pub(super) fn at(path: &Path, why: ApprovalError) -> ApprovalError {
 }
 
 /// The kind of a primary result code (<https://sqlite.org/rescode.html>).
-fn kind(why: &rusqlite::Error) -> StoreErrorKind {
+fn error_kind(why: &rusqlite::Error) -> StoreErrorKind {
     match why.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => StoreErrorKind::NotAStore,
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => StoreErrorKind::CannotOpen,

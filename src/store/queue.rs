@@ -51,7 +51,7 @@ impl std::fmt::Debug for Queue {
 impl Queue {
     /// Runs a change in a transaction and returns once it is on disk. `connection` is locked for
     /// one round at a time.
-    pub(super) fn write<'c, T: Send + 'static>(
+    pub(super) fn run_change<'c, T: Send + 'static>(
         &self,
         connection: impl FnOnce() -> MutexGuard<'c, Connection>,
         change: impl FnOnce(&Connection) -> Result<T, ApprovalError> + Send + 'static,

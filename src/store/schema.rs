@@ -70,7 +70,7 @@ fn version(connection: &Connection) -> Result<usize, ApprovalError> {
 }
 
 /// Checks that a file can be read without migration: every known version has the same tables.
-pub(super) fn check(connection: &Connection) -> Result<(), ApprovalError> {
+pub(super) fn check_version(connection: &Connection) -> Result<(), ApprovalError> {
     match version(connection)? {
         0 => Err(not_a_store()),
         _ => Ok(()),

@@ -28,7 +28,7 @@ pub(super) fn uncovered(functions: &[Function<'_>]) -> BTreeSet<Reason> {
         reasons.insert(Reason::ManyTools);
     }
     for parameters in functions.iter().filter_map(|f| f.parameters) {
-        Walk::new(parameters, &mut reasons).run(parameters);
+        Walk::new(parameters, &mut reasons).find_reasons(parameters);
     }
     reasons
 }
@@ -47,7 +47,7 @@ impl<'a, 'r> Walk<'a, 'r> {
         Self { root: Root::new(Some(parameters)), waiting: Vec::new(), seen: HashSet::new(), reasons }
     }
 
-    fn run(mut self, parameters: &'a Value) {
+    fn find_reasons(mut self, parameters: &'a Value) {
         if !parameters.get("properties").is_some_and(truthy)
             && ["$ref", "anyOf", "oneOf", "allOf"].iter().any(|k| parameters.get(k).is_some())
         {
@@ -58,30 +58,30 @@ impl<'a, 'r> Walk<'a, 'r> {
             if self.seen.insert(std::ptr::from_ref(map)) {
                 map.iter().for_each(|(key, value)| self.keyword(key, value, in_union));
                 if map.contains_key("default") && map.get("type").is_some_and(|kind| kind == "object") {
-                    self.note(Reason::ObjectDefault);
+                    self.add_reason(Reason::ObjectDefault);
                 }
             }
         }
         let definitions = self.root.definitions().into_iter().flat_map(|d| d.values());
         if definitions.filter_map(Value::as_object).any(|d| !self.seen.contains(&std::ptr::from_ref(d))) {
-            self.note(Reason::UnusedDefinitions);
+            self.add_reason(Reason::UnusedDefinitions);
         }
     }
 
-    fn note(&mut self, reason: Reason) {
+    fn add_reason(&mut self, reason: Reason) {
         self.reasons.insert(reason);
     }
 
     fn demand(&mut self, holds: bool, reason: Reason) {
         if !holds {
-            self.note(reason);
+            self.add_reason(reason);
         }
     }
 
     fn later(&mut self, schema: &'a Value, in_union: bool) {
         match schema {
             Value::Object(map) => self.waiting.push((map, in_union)),
-            _ => self.note(Reason::Malformed),
+            _ => self.add_reason(Reason::Malformed),
         }
     }
 
@@ -101,14 +101,14 @@ impl<'a, 'r> Walk<'a, 'r> {
                     self.demand(!in_union, Reason::EnumInUnion);
                     self.demand(values.iter().all(|v| v.is_string() || is_integer(v)), Reason::EnumValue);
                 }
-                _ => self.note(Reason::Malformed),
+                _ => self.add_reason(Reason::Malformed),
             },
             "default" => {
                 self.demand(value.is_string() || value.is_boolean() || value.is_null(), Reason::DefaultValue);
             }
             "properties" => match value {
                 Value::Object(members) => members.values().for_each(|v| self.later(v, false)),
-                _ => self.note(Reason::Malformed),
+                _ => self.add_reason(Reason::Malformed),
             },
             "items" => self.later(value, false),
             "anyOf" => self.variants(value),
@@ -118,7 +118,7 @@ impl<'a, 'r> Walk<'a, 'r> {
             }
             "$ref" => match value.as_str().map(|reference| self.root.resolve(reference)) {
                 Some(Target::Found(target)) => self.later(target, in_union),
-                _ => self.note(Reason::MissingRef),
+                _ => self.add_reason(Reason::MissingRef),
             },
             "$defs" => self.demand(value.is_object(), Reason::Malformed),
             "additionalProperties" => {
@@ -131,12 +131,12 @@ impl<'a, 'r> Walk<'a, 'r> {
     fn variants(&mut self, value: &'a Value) {
         match value {
             Value::Array(variants) => variants.iter().for_each(|v| self.later(v, true)),
-            _ => self.note(Reason::Malformed),
+            _ => self.add_reason(Reason::Malformed),
         }
     }
 
     fn unseen(&mut self, key: &str) {
-        self.note(schema::keyword(key).map_or(Reason::UnknownKeyword, |known| Reason::Keyword(known.name)));
+        self.add_reason(schema::keyword(key).map_or(Reason::UnknownKeyword, |known| Reason::Keyword(known.name)));
     }
 }
 

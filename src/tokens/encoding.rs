@@ -111,7 +111,7 @@ impl FromStr for Encoding {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::ALL.into_iter().find(|e| e.name() == text).ok_or_else(|| UnknownEncoding {
-            wanted: super::meter::quoted(text),
+            wanted: super::meter::shown_name(text),
             nearest: nearest(text, Self::ALL.map(Self::name), 1).first().copied(),
         })
     }

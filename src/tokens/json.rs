@@ -42,23 +42,23 @@ impl Style {
     /// Prints a value in this style. Total, and linear in the value.
     pub(super) fn print(&self, value: &Value) -> String {
         let mut out = String::new();
-        self.write(value, DEEPEST_VALUE, false, &mut out);
+        self.write_value(value, DEEPEST_VALUE, false, &mut out);
         out
     }
 
     /// `names`: the keys of this object are property names, not keywords.
-    fn write(&self, value: &Value, depth: usize, names: bool, out: &mut String) {
+    fn write_value(&self, value: &Value, depth: usize, names: bool, out: &mut String) {
         match value {
             Value::Null => out.push_str("null"),
             Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-            Value::Number(n) => out.push_str(&number(n)),
+            Value::Number(n) => out.push_str(&python_number(n)),
             Value::String(s) => write_text(s, out),
             Value::Array(_) | Value::Object(_) if depth == 0 => out.push_str("null"),
             Value::Array(items) => {
                 out.push('[');
                 for (i, item) in items.iter().enumerate() {
                     out.push_str(if i == 0 { "" } else { self.comma });
-                    self.write(item, depth - 1, false, out);
+                    self.write_value(item, depth - 1, false, out);
                 }
                 out.push(']');
             }
@@ -75,7 +75,7 @@ impl Style {
                     out.push_str(self.colon);
                     match fate {
                         Member::Emptied => out.push_str("\"\""),
-                        _ => self.write(member, depth - 1, !names && holds_names(key), out),
+                        _ => self.write_value(member, depth - 1, !names && holds_names(key), out),
                     }
                 }
                 out.push('}');
@@ -109,7 +109,7 @@ pub(super) fn write_text(text: &str, out: &mut String) {
 
 /// Integers are unchanged. Floats print like Python's `repr`: the shortest digits, a point unless
 /// there is an exponent, and an exponent of at least two digits below 1e-4 and from 1e16.
-fn number(n: &Number) -> String {
+fn python_number(n: &Number) -> String {
     match n.as_f64() {
         Some(f) if n.is_f64() && f.is_finite() => float(f),
         _ => n.to_string(),

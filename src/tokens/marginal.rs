@@ -71,10 +71,10 @@ impl Frame {
 #[must_use]
 pub fn marginal<C: TokenCounter + ?Sized>(counter: &C, texts: &[String], frame: Frame) -> Vec<usize> {
     let (whole, places) = frame.lay_out(texts);
-    places.into_iter().map(|place| cost(counter, &whole, place)).collect()
+    places.into_iter().map(|place| removal_cost(counter, &whole, place)).collect()
 }
 
-fn cost<C: TokenCounter + ?Sized>(counter: &C, whole: &str, place: Range<usize>) -> usize {
+fn removal_cost<C: TokenCounter + ?Sized>(counter: &C, whole: &str, place: Range<usize>) -> usize {
     let before = whole.get(..place.start).unwrap_or_default();
     let taken = whole.get(place.clone()).unwrap_or_default();
     let after = whole.get(place.end..).unwrap_or_default();

@@ -224,7 +224,7 @@ fn hint(nearest: &Option<String>) -> String {
 }
 
 /// The user's text for a message: at most 80 characters, with invisible ones escaped.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn shown_name(text: &str) -> String {
     let mut shown: String = visible(&text.chars().take(80).collect::<String>()).into_owned();
     if text.chars().nth(80).is_some() {
         shown.push('…');
@@ -240,7 +240,7 @@ impl FromStr for Meter {
             let sound = !model.is_empty()
                 && model.chars().count() <= MAX_NAME_CHARS
                 && !model.chars().any(|c| c.is_whitespace() || crate::diagnostic::is_invisible(c));
-            sound.then(|| model.to_owned()).ok_or_else(|| MeterError::Model { wanted: quoted(text) })
+            sound.then(|| model.to_owned()).ok_or_else(|| MeterError::Model { wanted: shown_name(text) })
         };
         if let Some(model) = text.strip_prefix(CHAT) {
             return Ok(Self::Billed { api: Api::Chat, model: sound(model)? });
@@ -255,7 +255,7 @@ impl FromStr for Meter {
         }
         match text.strip_prefix(JSON) {
             Some(encoding) => Ok(Self::Json(encoding.parse()?)),
-            None => Err(MeterError::UnknownForm { wanted: quoted(text), nearest: probably(text) }),
+            None => Err(MeterError::UnknownForm { wanted: shown_name(text), nearest: probably(text) }),
         }
     }
 }
@@ -268,12 +268,12 @@ fn probably(text: &str) -> Option<String> {
     if let Some((form, rest)) = text.rsplit_once('/') {
         let known = PREFIXES.map(|prefix| prefix.trim_end_matches('/'));
         if let Some(form) = nearest(form, known, 1).first() {
-            return Some(quoted(&format!("{form}/{rest}")));
+            return Some(shown_name(&format!("{form}/{rest}")));
         }
     }
     if text.chars().count() > MAX_NAME_CHARS {
         return None;
     }
     let meter = ["openai-chat", "anthropic", "gemini"].into_iter().find_map(|wire| Meter::for_wire(wire, text))?;
-    Some(quoted(&meter.to_string()))
+    Some(shown_name(&meter.to_string()))
 }

@@ -25,7 +25,7 @@ use super::render::Block;
 
 /// Counts a request for a model on one of OpenAI's APIs. Returns the tokens and the constructs that
 /// no recorded request covers.
-pub(super) fn count<C: TokenCounter>(
+pub(super) fn count_request<C: TokenCounter>(
     prompt: &Prompt<'_>,
     api: Api,
     model: &str,
@@ -49,7 +49,7 @@ pub(super) fn count<C: TokenCounter>(
                 let first = message.role == Role::System && system.is_none();
                 if first {
                     if at > 0 && tally.has_tools {
-                        tally.note(Reason::LateSystem);
+                        tally.add_reason(Reason::LateSystem);
                     }
                     system = Some(&message.text);
                 }
@@ -57,15 +57,15 @@ pub(super) fn count<C: TokenCounter>(
             }
         };
     }
-    tokens += tally.tools(prompt, is_of_2023(model), system);
+    tokens += tally.tool_block(prompt, is_of_2023(model), system);
     tokens += prompt.beside.iter().map(|text| counter.count(text)).sum::<usize>();
     if let Some(format) = &prompt.format {
         let around = tally.family.around_format(api, tally.has_tools, tally.has_system);
         if api == Api::Chat && !tally.has_tools {
-            tally.note(Reason::ResponseFormat);
+            tally.add_reason(Reason::ResponseFormat);
         }
         if format.schema.is_none() {
-            tally.note(Reason::Malformed);
+            tally.add_reason(Reason::Malformed);
         }
         tokens += around + counter.count(&format_text(format));
     }
@@ -93,22 +93,22 @@ impl<C: TokenCounter> Tally<'_, C> {
         let text = if ended { self.counter.count(&format!("{text}\n")) } else { self.counter.count(text) };
         let mut tokens = PER_MESSAGE + text;
         if *role == Role::Assistant && self.family.has_channels() {
-            self.note(Reason::AssistantHistory);
+            self.add_reason(Reason::AssistantHistory);
             tokens += CHANNEL;
         }
-        tokens + self.name(*name)
+        tokens + self.message_name(*name)
     }
 
     /// The name of a message.
-    fn name(&mut self, name: Option<&str>) -> usize {
+    fn message_name(&mut self, name: Option<&str>) -> usize {
         let Some(name) = name else { return 0 };
-        self.note(Reason::MessageName);
+        self.add_reason(Reason::MessageName);
         PER_MESSAGE_NAME + self.counter.count(name)
     }
 
     /// The assistant's text beside its calls: a separate message before them.
     fn beside_calls(&mut self, round: &Round<'_>) -> usize {
-        let name = self.name(round.name);
+        let name = self.message_name(round.name);
         if round.said.is_empty() {
             return name;
         }
@@ -120,11 +120,11 @@ impl<C: TokenCounter> Tally<'_, C> {
     fn round(&mut self, round: &Round<'_>) -> usize {
         let Round { calls, results, .. } = round;
         if results.len() != calls.len() {
-            self.note(Reason::UnansweredCalls);
+            self.add_reason(Reason::UnansweredCalls);
         }
         if self.api == Api::Responses {
             let reasons = self.family.has_channels();
-            self.note(if reasons { Reason::LostReasoning } else { Reason::CallsOnResponses });
+            self.add_reason(if reasons { Reason::LostReasoning } else { Reason::CallsOnResponses });
         }
         let said = self.beside_calls(round);
         if self.api == Api::Chat && calls.len() != 1 {
@@ -158,16 +158,18 @@ impl<C: TokenCounter> Tally<'_, C> {
     }
 
     /// The tools, with the first system text if both are one text, and the request's tool choice.
-    fn tools(&mut self, prompt: &Prompt<'_>, old: bool, system: Option<&str>) -> usize {
+    fn tool_block(&mut self, prompt: &Prompt<'_>, old: bool, system: Option<&str>) -> usize {
         let Some(first) = prompt.tools.first() else { return 0 };
         if prompt.bare_functions {
-            self.note(Reason::OldFunctions);
+            self.add_reason(Reason::OldFunctions);
         }
-        let block = Block::with(&prompt.tools, old);
+        let block = Block::render_functions(&prompt.tools, old);
         self.reasons.extend(unverified_block(&prompt.tools, &block));
         let text = self.block(&block, system);
-        if order::depends_on_lost(&prompt.tools, |tools| self.block(&Block::with(tools, old), system) != text) {
-            self.note(Reason::SortedKeys);
+        if order::depends_on_lost(&prompt.tools, |tools| {
+            self.block(&Block::render_functions(tools, old), system) != text
+        }) {
+            self.add_reason(Reason::SortedKeys);
         }
         text + self.family.around_tools(self.api, system.is_some(), first.is_described()) + self.choice(prompt)
     }
@@ -189,7 +191,7 @@ impl<C: TokenCounter> Tally<'_, C> {
             Choice::Required => {
                 let tokens = self.family.required_choice(self.api, self.has_system);
                 if tokens > 0 {
-                    self.note(Reason::RequiredChoice);
+                    self.add_reason(Reason::RequiredChoice);
                 }
                 tokens
             }
@@ -201,7 +203,7 @@ impl<C: TokenCounter> Tally<'_, C> {
         }
     }
 
-    fn note(&mut self, reason: Reason) {
+    fn add_reason(&mut self, reason: Reason) {
         self.reasons.insert(reason);
     }
 }

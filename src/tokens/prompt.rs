@@ -127,7 +127,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// Adds calls of one assistant message. `merged`: they join preceding calls without results.
-    pub(super) fn call(&mut self, said: Cow<'a, str>, calls: Vec<Call<'a>>, merged: bool) {
+    pub(super) fn add_calls(&mut self, said: Cow<'a, str>, calls: Vec<Call<'a>>, merged: bool) {
         match self.turns.last_mut() {
             Some(Turn::Round(round)) if merged && round.results.is_empty() => round.calls.extend(calls),
             _ => {

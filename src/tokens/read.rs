@@ -94,8 +94,8 @@ fn anthropic_parts(body: &Value, messages: &Value) -> bool {
     let block = |part: &Value| part.get("type").and_then(Value::as_str).is_some_and(|kind| blocks.contains(&kind));
     body.get("provider").is_some_and(|provider| provider == "anthropic")
         || ["system", "anthropic_version", "anthropic_beta"].iter().any(|key| given(body, key).is_some())
-        || listed(body.get("tools")).any(|tool| tool.get("input_schema").is_some())
-        || listed(Some(messages)).any(|message| listed(message.get("content")).any(block))
+        || list_items(body.get("tools")).any(|tool| tool.get("input_schema").is_some())
+        || list_items(Some(messages)).any(|message| list_items(message.get("content")).any(block))
 }
 
 /// Whether a body has parts that only OpenAI's API accepts.
@@ -105,23 +105,23 @@ fn openai_parts(body: &Value, messages: &Value) -> bool {
     let roles = ["system", "developer", "tool", "function"];
     let role = |message: &Value| message.get("role").and_then(Value::as_str).is_some_and(|role| roles.contains(&role));
     keys.iter().any(|key| given(body, key).is_some())
-        || listed(body.get("tools")).any(is_tool)
-        || listed(Some(messages)).any(|message| role(message) || given(message, "tool_calls").is_some())
+        || list_items(body.get("tools")).any(is_tool)
+        || list_items(Some(messages)).any(|message| role(message) || given(message, "tool_calls").is_some())
 }
 
-fn listed(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+fn list_items(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten()
 }
 
 /// Reads a body of an API.
-pub(super) fn read(body: &Value, form: Form) -> Result<Prompt<'_>, CountError> {
+pub(super) fn read_body(body: &Value, form: Form) -> Result<Prompt<'_>, CountError> {
     match form {
-        Form::Chat => chat::read(body, false),
+        Form::Chat => chat::read_chat(body, false),
         // Some recorders record Responses requests with Chat messages.
-        Form::Responses if body.get("messages").is_some() => chat::read(body, true),
-        Form::Responses => responses::read(body),
-        Form::Anthropic => anthropic::read(body),
-        Form::Gemini => gemini::read(body),
+        Form::Responses if body.get("messages").is_some() => chat::read_chat(body, true),
+        Form::Responses => responses::read_responses(body),
+        Form::Anthropic => anthropic::read_messages(body),
+        Form::Gemini => gemini::read_contents(body),
     }
 }
 

@@ -59,14 +59,14 @@ impl Block {
     /// Renders tools one by one.
     #[must_use]
     pub fn of(functions: &[Function<'_>]) -> Self {
-        Self::with(functions, false)
+        Self::render_functions(functions, false)
     }
 
     /// The same, with `old` for the model snapshots of 2023.
-    pub(super) fn with(functions: &[Function<'_>], old: bool) -> Self {
+    pub(super) fn render_functions(functions: &[Function<'_>], old: bool) -> Self {
         let mut left = COPIED_BY_ALL;
         let mut cuts = BTreeSet::new();
-        let texts = functions.iter().map(|f| tool(f, old, &mut left, &mut cuts)).collect();
+        let texts = functions.iter().map(|f| render_tool(f, old, &mut left, &mut cuts)).collect();
         Self { texts, reasons: cuts.into_iter().collect() }
     }
 }
@@ -77,7 +77,7 @@ pub fn render(functions: &[Function<'_>]) -> String {
     Frame::OPENAI.join(&Block::of(functions).texts)
 }
 
-fn tool(function: &Function<'_>, old: bool, left: &mut usize, cuts: &mut BTreeSet<Reason>) -> String {
+fn render_tool(function: &Function<'_>, old: bool, left: &mut usize, cuts: &mut BTreeSet<Reason>) -> String {
     let mut lines = match function.description {
         Some(description) if function.is_described() => comment(description),
         _ => Vec::new(),
@@ -91,7 +91,7 @@ fn tool(function: &Function<'_>, old: bool, left: &mut usize, cuts: &mut BTreeSe
             let root = Root::new(function.parameters);
             let mut types = Types { root, old, active: Vec::new(), depth: 0, copies: 0, budget, cuts };
             let view = View::of_map(parameters);
-            let above: String = types.head(&view).into_iter().map(|line| line + "\n").collect();
+            let above: String = types.comment_lines(&view).into_iter().map(|line| line + "\n").collect();
             types.active.push(parameters);
             let object = types.object(&view);
             let spent = budget - types.budget;
@@ -140,7 +140,7 @@ impl<'a> Types<'a, '_> {
     /// The type of a schema. `many_lines`: the enclosing object is written over several lines.
     fn type_of(&mut self, view: &View<'a>, many_lines: bool) -> String {
         if view.layers().iter().any(|layer| self.active.iter().any(|a| std::ptr::eq(*a, *layer))) {
-            return self.cut(Reason::CyclicRef);
+            return self.cut_to_any(Reason::CyclicRef);
         }
         let outer = self.active.len();
         self.active.extend(view.layers());
@@ -151,10 +151,10 @@ impl<'a> Types<'a, '_> {
 
     fn bounded_type(&mut self, view: &View<'a>, many_lines: bool) -> String {
         if self.depth >= DEEPEST_TYPE {
-            return self.cut(Reason::TooDeep);
+            return self.cut_to_any(Reason::TooDeep);
         }
         if self.spent_up(view) {
-            return self.cut(Reason::TooLarge);
+            return self.cut_to_any(Reason::TooLarge);
         }
         self.depth += 1;
         self.copies += usize::from(view.is_copy());
@@ -164,7 +164,7 @@ impl<'a> Types<'a, '_> {
         out
     }
 
-    fn cut(&mut self, reason: Reason) -> String {
+    fn cut_to_any(&mut self, reason: Reason) -> String {
         self.cuts.insert(reason);
         "any".to_owned()
     }
@@ -216,14 +216,14 @@ impl<'a> Types<'a, '_> {
         match name {
             "string" | "boolean" | "null" => name.to_owned(),
             "number" | "integer" => "number".to_owned(),
-            "array" => self.array(view, many_lines),
+            "array" => self.array_type(view, many_lines),
             "object" => self.object(view),
             _ if view.get("properties").is_some() => self.object(view),
             _ => "any".to_owned(),
         }
     }
 
-    fn array(&mut self, view: &View<'a>, many_lines: bool) -> String {
+    fn array_type(&mut self, view: &View<'a>, many_lines: bool) -> String {
         let Some(items) = view.truthy("items") else { return "any[]".to_owned() };
         let items = self.follow(items);
         let item = self.type_of(&items, many_lines);
@@ -232,7 +232,7 @@ impl<'a> Types<'a, '_> {
         if !item.contains('\n') && !described {
             return item + "[]";
         }
-        let above: String = self.head(&items).into_iter().map(|line| line + "\n").collect();
+        let above: String = self.comment_lines(&items).into_iter().map(|line| line + "\n").collect();
         format!("Array<\n{above}{item}\n>")
     }
 
@@ -273,7 +273,7 @@ impl<'a> Types<'a, '_> {
         let members: Vec<_> = properties.iter().map(|(key, schema)| (key, self.follow(schema))).collect();
         let says = |v: &View<'_>| v.truthy("description").or(v.truthy("title")).or(v.get("default")).is_some();
         let mut many_lines = members.iter().any(|(_, member)| says(member));
-        let required = Required::of(view.truthy("required"));
+        let required = Required::of_keyword(view.truthy("required"));
         let mut parts = Vec::with_capacity(members.len());
         for (key, member) in &members {
             let type_ = self.type_of(member, many_lines);
@@ -288,7 +288,7 @@ impl<'a> Types<'a, '_> {
         }
         let mut lines = vec!["{".to_owned()];
         for (key, mark, type_, member) in parts {
-            lines.extend(self.head(member));
+            lines.extend(self.comment_lines(member));
             let gap = if type_.starts_with('\n') { "" } else { " " };
             lines.push(format!("{key}{mark}:{gap}{type_},{}", self.default_note(member)));
         }
@@ -307,7 +307,7 @@ impl<'a> Types<'a, '_> {
     }
 
     /// The comment lines above a member: its title, an empty one, its description.
-    fn head(&mut self, view: &View<'a>) -> Vec<String> {
+    fn comment_lines(&mut self, view: &View<'a>) -> Vec<String> {
         if self.spent_up(view) {
             return Vec::new();
         }
@@ -331,7 +331,7 @@ enum Required<'a> {
 }
 
 impl<'a> Required<'a> {
-    fn of(required: Option<&'a Value>) -> Self {
+    fn of_keyword(required: Option<&'a Value>) -> Self {
         match required {
             Some(Value::Array(keys)) => Self::Keys(keys.iter().filter_map(Value::as_str).collect()),
             Some(Value::Object(keys)) => Self::Keys(keys.keys().map(String::as_str).collect()),

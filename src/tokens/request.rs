@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::encoding::{Encoding, TokenCounter};
 use super::estimate::{self, Band, Estimate};
 use super::json::Style;
-use super::meter::{Meter, Provider, quoted};
+use super::meter::{Meter, Provider, shown_name};
 use super::openai;
 use super::prompt::Prompt;
 use super::read::{self, Form};
@@ -45,7 +45,7 @@ pub struct RequestContext {
 #[non_exhaustive]
 pub enum CountError {
     /// A value of an unexpected kind.
-    #[error("expected {expected} at `{}`", place(.path))]
+    #[error("expected {expected} at `{}`", pointer_or_root(.path))]
     Expected {
         /// The JSON Pointer into the request.
         path: String,
@@ -53,7 +53,7 @@ pub enum CountError {
         expected: &'static str,
     },
     /// Content whose tokens cannot be derived from the request.
-    #[error("{what} at `{}` cannot be counted offline: only text and function tools can", place(.path))]
+    #[error("{what} at `{}` cannot be counted offline: only text and function tools can", pointer_or_root(.path))]
     Unmeasurable {
         /// The JSON Pointer into the request.
         path: String,
@@ -78,7 +78,7 @@ pub enum CountError {
     },
 }
 
-fn place(path: &str) -> &str {
+fn pointer_or_root(path: &str) -> &str {
     if path.is_empty() { "/" } else { path }
 }
 
@@ -136,7 +136,7 @@ fn counted<C: TokenCounter>(
     let vertex = id.host == Some(Host::Vertex) || host.contains("aiplatform") || host.starts_with("vertex");
     let stated = body.get("api").is_some_and(|api| !api.is_null());
     let meter = meter_for(form, model, &id, vertex, stated)?;
-    let mut prompt = read::read(body, form)?;
+    let mut prompt = read::read_body(body, form)?;
     let unsaid = form == Form::Gemini && !vertex && host.is_empty() && !prompt.tools.is_empty();
     if unsaid && matches!(meter, Meter::Estimate { provider: Provider::Gemini, .. }) {
         prompt.reasons.insert(Reason::UnknownHost);
@@ -204,7 +204,7 @@ pub fn count_tools(tools: &[Value], meter: &Meter) -> Result<Counted, CountError
 fn measured<C: TokenCounter>(prompt: &Prompt<'_>, meter: Meter, counter: &C) -> Counted {
     let Estimate { tokens, band, reasons } = match &meter {
         Meter::Billed { api, model } => {
-            let (tokens, reasons) = openai::count(prompt, *api, model, counter);
+            let (tokens, reasons) = openai::count_request(prompt, *api, model, counter);
             let reasons: Vec<Reason> = reasons.into_iter().collect();
             return Counted { tokens, verified: reasons.is_empty(), reasons, band: None, meter };
         }
@@ -227,7 +227,7 @@ fn measured<C: TokenCounter>(prompt: &Prompt<'_>, meter: Meter, counter: &C) -> 
 
 /// The meter of a request. `stated`: the request itself states that it is for an API of OpenAI.
 fn meter_for(form: Form, model: &str, id: &ModelId, vertex: bool, stated: bool) -> Result<Meter, CountError> {
-    let none = |why| CountError::NoMeter { form: form.title(), model: quoted(model), why };
+    let none = |why| CountError::NoMeter { form: form.title(), model: shown_name(model), why };
     match (id.vendor, form) {
         (Some("anthropic"), Form::Gemini) => Err(none("Claude models take no such request")),
         (Some("anthropic"), _) => Ok(Meter::estimate(Provider::Anthropic, model)),

@@ -85,9 +85,9 @@ impl Estimated {
         let functions: Vec<Function<'_>> = functions.collect();
         let id = ModelId::parse(&self.model);
         match self.provider {
-            Provider::Anthropic => estimate::anthropic::tools(&functions, &id, counter),
-            Provider::Gemini => estimate::gemini::tools(&functions, &id, false, counter),
-            Provider::Vertex => estimate::gemini::tools(&functions, &id, true, counter),
+            Provider::Anthropic => estimate::anthropic::tool_costs(&functions, &id, counter),
+            Provider::Gemini => estimate::gemini::tool_costs(&functions, &id, false, counter),
+            Provider::Vertex => estimate::gemini::tool_costs(&functions, &id, true, counter),
         }
     }
 
@@ -105,7 +105,7 @@ impl Estimated {
 impl ToolTexts {
     /// The whole text; empty if there are no tools, because none is sent then.
     #[must_use]
-    pub fn whole(&self) -> String {
+    pub fn whole_text(&self) -> String {
         if self.texts.is_empty() { String::new() } else { self.frame.join(&self.texts) }
     }
 
@@ -115,7 +115,7 @@ impl ToolTexts {
     pub fn total<C: TokenCounter + ?Sized>(&self, counter: &C) -> usize {
         match &self.estimated {
             Some(estimated) => estimate::rounded_sum(&estimated.each(&counter)) + estimated.shared(),
-            None => counter.count(&self.whole()),
+            None => counter.count(&self.whole_text()),
         }
     }
 

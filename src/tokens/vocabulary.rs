@@ -32,7 +32,7 @@ pub(super) fn tokenizer(encoding: Encoding) -> Option<&'static CoreBPE> {
         Encoding::O200kBase => (&O200K, O200K_BASE_PAT_STR),
         Encoding::Cl100kBase => (&CL100K, CL100K_BASE_PATTERN),
     };
-    cell.get_or_init(|| CoreBPE::new(tokens(&packed(encoding)?), FxHashMap::default(), pattern).ok()).as_ref()
+    cell.get_or_init(|| CoreBPE::new(unpack_tokens(&packed(encoding)?), FxHashMap::default(), pattern).ok()).as_ref()
 }
 
 /// A packed vocabulary: the single-byte tokens in the order of their ranks, which are the first,
@@ -52,7 +52,7 @@ fn packed(encoding: Encoding) -> Option<Cow<'static, [u8]>> {
 const BYTES: usize = 256;
 
 /// The tokens of a packed vocabulary with their ranks.
-fn tokens(packed: &[u8]) -> FxHashMap<Vec<u8>, Rank> {
+fn unpack_tokens(packed: &[u8]) -> FxHashMap<Vec<u8>, Rank> {
     let (bytes, tables) = packed.split_at_checked(BYTES).unwrap_or_default();
     let count = tables.len() / 5;
     let mut tokens: Vec<Vec<u8>> = Vec::with_capacity(BYTES + count);
@@ -76,13 +76,13 @@ mod tests {
     #[test]
     fn a_damaged_vocabulary_has_fewer_tokens() {
         let whole = packed(Encoding::O200kBase).unwrap();
-        assert_eq!(tokens(&whole[..BYTES - 1]).len(), 0);
-        assert_eq!(tokens(&whole[..BYTES + 4]).len(), BYTES);
+        assert_eq!(unpack_tokens(&whole[..BYTES - 1]).len(), 0);
+        assert_eq!(unpack_tokens(&whole[..BYTES + 4]).len(), BYTES);
         let mut own = vec![7; BYTES];
         own[1] = 8;
         // The pairs of ranks 0 and 1, and 0 and 999, which no token has.
         own.extend([0, 0, 0, 0, 1, 231, 0, 3, 0, 0]);
-        let found = tokens(&own);
+        let found = unpack_tokens(&own);
         assert_eq!((found.len(), found.get([7, 8].as_slice())), (3, Some(&256)));
     }
 
@@ -92,7 +92,7 @@ mod tests {
             (Encoding::O200kBase, tiktoken_rs::o200k_base().unwrap(), 199_998),
             (Encoding::Cl100kBase, tiktoken_rs::cl100k_base().unwrap(), 100_256),
         ] {
-            let tokens = tokens(&packed(encoding).unwrap());
+            let tokens = unpack_tokens(&packed(encoding).unwrap());
             assert_eq!(tokens.len(), count);
             for (token, rank) in tokens {
                 assert_eq!(own.decode_bytes(&[rank]).unwrap(), token, "rank {rank}");

@@ -36,7 +36,7 @@ impl Wire {
     /// Returns the answer to a call as text: a message (`openai-chat`), an input item
     /// (`openai-responses`), a block of a user message (`anthropic`), a part of a content
     /// (`gemini`), or a result (`mcp`).
-    pub(crate) fn answer(self, call: Answered<'_>, text: &str, is_error: bool) -> Value {
+    pub(crate) fn answer_message(self, call: Answered<'_>, text: &str, is_error: bool) -> Value {
         self.api().answer(call, text, is_error)
     }
 
@@ -58,7 +58,7 @@ impl Wire {
     /// (`openai-responses`) or of requests (`mcp`).
     #[must_use]
     pub fn assistant_message(self, calls: &[(&str, &str, Value)]) -> Value {
-        let calls = calls.iter().map(|(id, name, arguments)| self.api().call(id, name, arguments));
+        let calls = calls.iter().map(|(id, name, arguments)| self.api().call_item(id, name, arguments));
         self.api().assistant_message(calls.collect())
     }
 }

@@ -12,13 +12,13 @@ use super::WireError;
 use super::answers::{Answered, ExpansionAnswer};
 use super::api::{Api, ApiFacts};
 use super::append::ToolChange;
-use super::calls::{WireCall, arguments, id, name};
+use super::calls::{WireCall, arguments_of, called_name, id_under};
 use super::out::{BREAKPOINT, OutTool, with_members};
 use super::reader::At;
 use super::render::{RenderInput, RenderOptions, write_head};
 use super::repair::Demands;
 use super::shape::Shape;
-use super::steps::{Step, answered, called};
+use super::steps::{Step, answer_step, called};
 use crate::catalog::{Entry, Format};
 use crate::diagnostic::{Diagnostic, Place};
 
@@ -56,13 +56,17 @@ impl Api for Anthropic {
 
     fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
         let blocks = match (at.value, at.get("content")) {
-            (Value::Array(_), _) => at.list()?,
+            (Value::Array(_), _) => at.elements()?,
             (_, Some(content)) if content.value.is_string() => return Ok(Vec::new()),
-            (_, Some(content)) => content.list()?,
+            (_, Some(content)) => content.elements()?,
             _ => vec![at.clone().object()?],
         };
         let calls = blocks.iter().filter(|block| block.is("type", "tool_use"));
-        calls.map(|block| Ok(WireCall::new(id(block, "id")?, name(block)?, arguments(block.get("input"))))).collect()
+        calls
+            .map(|block| {
+                Ok(WireCall::new(id_under(block, "id")?, called_name(block)?, arguments_of(block.get("input"))))
+            })
+            .collect()
     }
 
     fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
@@ -71,15 +75,15 @@ impl Api for Anthropic {
             return called(message, found);
         }
         let Some(content) = message.get("content").filter(|content| content.value.is_array()) else { return Ok(()) };
-        for block in content.list()?.iter().filter(|block| block.is("type", "tool_result")) {
+        for block in content.elements()?.iter().filter(|block| block.is("type", "tool_result")) {
             let id = Some(block.need("tool_use_id", "a string")?.text()?.to_owned());
             let ok = block.get("is_error").is_none_or(|failed| failed.value != &Value::Bool(true));
-            found.push(answered(id, ok, block.get("content")));
+            found.push(answer_step(id, ok, block.get("content")));
         }
         Ok(())
     }
 
-    fn call(&self, id: &str, name: &str, arguments: &Value) -> Value {
+    fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {
         json!({"type": "tool_use", "id": id, "name": name, "input": arguments})
     }
 
@@ -265,13 +269,13 @@ fn anthropic_changes(message: &At<'_>) -> Result<Vec<ToolChange>, WireError> {
         return Ok(Vec::new());
     };
     let mut blocks = Vec::new();
-    for block in content.list()? {
+    for block in content.elements()? {
         if message.is("role", "system") {
             blocks.push(block);
         } else if block.is("type", "compaction")
             && let Some(changes) = block.get("tool_changes")
         {
-            blocks.extend(changes.list()?);
+            blocks.extend(changes.elements()?);
         }
     }
     let mut found = Vec::new();

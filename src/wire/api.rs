@@ -81,7 +81,7 @@ pub(super) trait Api: Sync {
     fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError>;
 
     /// A call as a model writes it.
-    fn call(&self, id: &str, name: &str, arguments: &Value) -> Value;
+    fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value;
 
     /// The assistant message with these calls.
     fn assistant_message(&self, calls: Vec<Value>) -> Value {
@@ -114,9 +114,15 @@ pub(super) trait Api: Sync {
     fn decide<'s>(&self, _input: &RenderInput<'s>, _tools: &mut Vec<OutTool<'s>>, _notes: &mut Vec<Diagnostic>) {}
 
     /// Writes the entries of the array, without its brackets.
-    fn write(&self, out: &mut Rendered, input: &RenderInput<'_>, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) {
+    fn write_array(
+        &self,
+        out: &mut Rendered,
+        input: &RenderInput<'_>,
+        tools: &[OutTool<'_>],
+        notes: &mut Vec<Diagnostic>,
+    ) {
         let every: Vec<&OutTool<'_>> = tools.iter().collect();
-        assemble::entries(out, input, self.facts().format, &every, &mut |out, tool| {
+        assemble::write_entries(out, input, self.facts().format, &every, &mut |out, tool| {
             self.write_tool(out, tool, input.options, notes);
         });
     }

@@ -66,7 +66,7 @@ impl Arguments {
     }
 
     /// The text as written; `None` if the arguments came as a value.
-    pub(crate) fn written(&self) -> Option<&str> {
+    pub(crate) fn as_written(&self) -> Option<&str> {
         self.text.as_deref()
     }
 

@@ -7,7 +7,7 @@ use crate::catalog::{Entry, Foreign, Format, Group, Layout, Member};
 
 /// Writes the entries of an array without its brackets: tools as written by `write`, in catalog
 /// order, and the list's other entries in place if the list has this `format`. Meta-tools are last.
-pub(super) fn entries(
+pub(super) fn write_entries(
     out: &mut Rendered,
     input: &RenderInput<'_>,
     format: Format,
@@ -23,7 +23,7 @@ pub(super) fn entries(
     }
     let mut assembly = Assembly { out, gemini: format == Format::Gemini, inside: false, places, write };
     match own {
-        None => assembly.list(tools),
+        None => assembly.write_tools(tools),
         Some(layout) => assembly.layout(layout, tools),
     }
 }
@@ -57,7 +57,7 @@ impl<'a, 's> Assembly<'a, 's> {
             }
         }
         if last.is_none() {
-            self.list(&at_end);
+            self.write_tools(&at_end);
         }
     }
 
@@ -89,7 +89,7 @@ impl<'a, 's> Assembly<'a, 's> {
                 }
             }
         }
-        more.iter().for_each(|tool| self.tool(tool));
+        more.iter().for_each(|tool| self.write_tool(tool));
         self.inside = false;
         if self.out.text.len() == empty && group.beside.is_empty() {
             // An empty namespace has no effect, and APIs reject it.
@@ -104,14 +104,14 @@ impl<'a, 's> Assembly<'a, 's> {
     }
 
     /// Writes tools one after the other; on Gemini in a separate entry.
-    fn list(&mut self, tools: &[&OutTool<'_>]) {
+    fn write_tools(&mut self, tools: &[&OutTool<'_>]) {
         let in_entry = self.gemini && !tools.is_empty();
         if in_entry {
             comma(&mut self.out.text);
             self.out.text.push_str("{\"functionDeclarations\":[");
         }
         self.inside = in_entry;
-        tools.iter().for_each(|tool| self.tool(tool));
+        tools.iter().for_each(|tool| self.write_tool(tool));
         self.inside = false;
         if in_entry {
             self.out.text.push_str("]}");
@@ -120,11 +120,11 @@ impl<'a, 's> Assembly<'a, 's> {
 
     fn tool_at(&mut self, place: usize) {
         if let Some(tool) = self.places.get(place).copied().flatten() {
-            self.tool(tool);
+            self.write_tool(tool);
         }
     }
 
-    fn tool(&mut self, tool: &OutTool<'_>) {
+    fn write_tool(&mut self, tool: &OutTool<'_>) {
         self.begin();
         (self.write)(&mut self.out.text, tool);
     }

@@ -52,6 +52,6 @@ impl Capabilities {
     #[must_use]
     pub fn cache_of(&self, wire: Wire, model: Option<&str>) -> Option<&CacheRow> {
         let id = model.map(ModelId::parse);
-        self.caches.iter().find(|row| row.wire == wire && row.models.covers(id.as_ref()))
+        self.caches.iter().find(|row| row.wire == wire && row.models.matches_model(id.as_ref()))
     }
 }

@@ -24,17 +24,17 @@ impl WireCall {
     }
 }
 
-pub(super) fn arguments(at: Option<At<'_>>) -> Arguments {
+pub(super) fn arguments_of(at: Option<At<'_>>) -> Arguments {
     at.map_or_else(|| Arguments::from_text(""), |at| at.arguments())
 }
 
 /// The id under a key. An empty id, as sent by some servers, counts as absent.
-pub(super) fn id(at: &At<'_>, key: &str) -> Result<Option<String>, WireError> {
+pub(super) fn id_under(at: &At<'_>, key: &str) -> Result<Option<String>, WireError> {
     let id = at.get(key).map(|id| id.text().map(str::to_owned)).transpose()?;
     Ok(id.filter(|id| !id.is_empty()))
 }
 
-pub(super) fn name(at: &At<'_>) -> Result<String, WireError> {
+pub(super) fn called_name(at: &At<'_>) -> Result<String, WireError> {
     Ok(at.need("name", "a string")?.text()?.to_owned())
 }
 

@@ -115,7 +115,7 @@ impl Capabilities {
     /// it in diagnostics. Invalid rows are left out and reported: those without a source or date,
     /// and those whose models are missing or given twice.
     pub fn parse(text: &str, file: &str) -> Loaded<Self> {
-        file::read(text, file)
+        file::read_capabilities(text, file)
     }
 
     /// Places this table before another: its rows take precedence.
@@ -143,7 +143,7 @@ impl Capabilities {
     #[must_use]
     pub fn of(&self, wire: Wire, model: Option<&str>) -> Capability<'_> {
         let id = model.map(ModelId::parse);
-        let covers = |row: &&CapabilityRow| row.wire == wire && row.models.covers(id.as_ref());
+        let covers = |row: &&CapabilityRow| row.wire == wire && row.models.matches_model(id.as_ref());
         let mut found = Capability::default();
         for row in self.rows.iter().filter(covers) {
             found.native = found.native.or(row.native.map(|known| (known, row)));

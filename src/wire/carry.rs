@@ -32,7 +32,7 @@ fn foreign_entries(wire: Wire, input: &RenderInput<'_>, notes: &mut Vec<Diagnost
         let entries = if *count == 1 { String::new() } else { format!(" ({count} entries)") };
         let message = format!(
             "`{}`{entries} is an entry of {} that {wire} has no place for: it is left out",
-            short(label),
+            cut_visible(label),
             layout.format
         );
         notes.push(
@@ -48,7 +48,7 @@ fn foreign_entries(wire: Wire, input: &RenderInput<'_>, notes: &mut Vec<Diagnost
     if !spaces.is_empty() {
         let message = format!(
             "{wire} has no namespaces: the tools of {} are sent one by one, under longer names",
-            named(&spaces)
+            first_names(&spaces)
         );
         notes.push(Diagnostic::note("foreign-entry", Place::default(), message));
     }
@@ -62,7 +62,8 @@ fn foreign_keys(wire: Wire, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) 
         }
     }
     for (key, tools) in lost.iter().take(MAX_KEYS) {
-        let message = format!("{wire} has no place for the key `{}` of {}: it is left out", short(key), named(tools));
+        let message =
+            format!("{wire} has no place for the key `{}` of {}: it is left out", cut_visible(key), first_names(tools));
         notes.push(Diagnostic::note("foreign-key", Place::default(), message));
     }
     if lost.len() > MAX_KEYS {
@@ -71,15 +72,15 @@ fn foreign_keys(wire: Wire, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) 
     }
 }
 
-fn named(names: &[&str]) -> String {
-    let mut text: Vec<String> = names.iter().take(MAX_NAMED).map(|name| format!("`{}`", short(name))).collect();
+fn first_names(names: &[&str]) -> String {
+    let mut text: Vec<String> = names.iter().take(MAX_NAMED).map(|name| format!("`{}`", cut_visible(name))).collect();
     if names.len() > MAX_NAMED {
         text.push(format!("{} more", names.len() - MAX_NAMED));
     }
     text.join(", ")
 }
 
-fn short(text: &str) -> String {
+fn cut_visible(text: &str) -> String {
     let head: String = text.chars().take(MAX_CHARS).collect();
     let more = if head.len() < text.len() { "…" } else { "" };
     format!("{}{more}", visible(&head))

@@ -18,13 +18,13 @@ use self::schema::{Change, Subset};
 use super::WireError;
 use super::answers::{Answered, NUMBERED};
 use super::api::{Api, ApiFacts};
-use super::calls::{WireCall, arguments, id, name};
+use super::calls::{WireCall, arguments_of, called_name, id_under};
 use super::out::OutTool;
 use super::reader::At;
 use super::render::{RenderInput, RenderOptions, write_head};
 use super::repair::Demands;
 use super::shape::Shape;
-use super::steps::{Step, StepResult, answered, called};
+use super::steps::{Step, StepResult, answer_step, called};
 use crate::catalog::Format;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::profile::Detail;
@@ -64,7 +64,7 @@ impl GeminiParameters {
     pub fn restore(self, parameters: &Value, arguments: Value) -> Value {
         match self {
             Self::JsonSchema => arguments,
-            Self::OpenApiSubset => Subset::of(parameters).restore(arguments),
+            Self::OpenApiSubset => Subset::of_parameters(parameters).restore(arguments),
         }
     }
 
@@ -85,7 +85,7 @@ impl GeminiParameters {
     pub fn schema(self, parameters: &Value) -> Option<Value> {
         match self {
             Self::JsonSchema => Some(parameters.clone()),
-            Self::OpenApiSubset => Subset::of(parameters).schema,
+            Self::OpenApiSubset => Subset::of_parameters(parameters).schema,
         }
     }
 }
@@ -134,14 +134,16 @@ impl Api for Gemini {
 
     fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
         let parts = if at.value.is_array() {
-            at.list()?
+            at.elements()?
         } else if let Some(parts) = at.get("parts") {
-            parts.list()?
+            parts.elements()?
         } else {
             vec![at.clone().object()?]
         };
         let calls = parts.iter().filter_map(|part| part.get("functionCall").or_else(|| part.get("function_call")));
-        calls.map(|call| Ok(WireCall::new(id(&call, "id")?, name(&call)?, arguments(call.get("args"))))).collect()
+        calls
+            .map(|call| Ok(WireCall::new(id_under(&call, "id")?, called_name(&call)?, arguments_of(call.get("args")))))
+            .collect()
     }
 
     fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
@@ -149,20 +151,20 @@ impl Api for Gemini {
             return called(message, found);
         }
         let Some(parts) = message.get("parts") else { return Ok(()) };
-        for part in parts.list()? {
+        for part in parts.elements()? {
             let Some(answer) = part.get("functionResponse").or_else(|| part.get("function_response")) else { continue };
             let name = answer.need("name", "a string")?.text()?.to_owned();
             let id = answer.get("id").map(|id| id.text().map(str::to_owned)).transpose()?;
             let response = answer.get("response");
             let ok = response.as_ref().is_none_or(|response| response.get("error").is_none());
-            if let Step::Result(result) = answered(id, ok, response) {
+            if let Step::Result(result) = answer_step(id, ok, response) {
                 found.push(Step::Result(StepResult { name: Some(name), ..result }));
             }
         }
         Ok(())
     }
 
-    fn call(&self, id: &str, name: &str, arguments: &Value) -> Value {
+    fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {
         if id.is_empty() {
             return json!({"functionCall": {"name": name, "args": arguments}});
         }
@@ -233,7 +235,7 @@ impl Api for Gemini {
 }
 
 fn write_subset(out: &mut String, tool: &OutTool<'_>, notes: &mut Vec<Diagnostic>) {
-    let subset = Subset::of(&tool.folded.parameters());
+    let subset = Subset::of_parameters(&tool.folded.parameters());
     if let Some(parameters) = subset.schema {
         out.push_str(",\"parameters\":");
         out.push_str(&parameters.to_string());

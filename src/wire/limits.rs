@@ -230,7 +230,7 @@ impl Capabilities {
     pub fn limits(&self, wire: Wire, model: Option<&str>) -> Limits {
         let id = model.map(ModelId::parse);
         let rows: Vec<&LimitRow> =
-            self.limits.iter().filter(|row| row.wire == wire && row.models.covers(id.as_ref())).collect();
+            self.limits.iter().filter(|row| row.wire == wire && row.models.matches_model(id.as_ref())).collect();
         let first = |cell: fn(&LimitRow) -> Option<usize>| {
             rows.iter().find_map(|row| Some(Limit { value: cell(row)?, source: said_by(row) }))
         };

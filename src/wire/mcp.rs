@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::WireError;
 use super::answers::Answered;
 use super::api::{Api, ApiFacts};
-use super::calls::{WireCall, arguments, name, request_id};
+use super::calls::{WireCall, arguments_of, called_name, request_id};
 use super::out::OutTool;
 use super::reader::At;
 use super::render::{RenderOptions, write_head};
 use super::repair::Demands;
 use super::shape::Shape;
-use super::steps::{Step, answered, called};
+use super::steps::{Step, answer_step, called};
 use crate::catalog::{Format, write_string};
 use crate::diagnostic::Diagnostic;
 
@@ -44,7 +44,7 @@ impl Api for Mcp {
 
     fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
         if at.value.is_array() {
-            let each = at.list()?.iter().map(|at| self.calls(at)).collect::<Result<Vec<_>, _>>()?;
+            let each = at.elements()?.iter().map(|at| self.calls(at)).collect::<Result<Vec<_>, _>>()?;
             return Ok(each.into_iter().flatten().collect());
         }
         let at = at.clone().object()?;
@@ -57,7 +57,7 @@ impl Api for Mcp {
         };
         let request = at.get("id");
         let id = request.as_ref().map(request_id).transpose()?;
-        let call = WireCall::new(id, name(&params)?, arguments(params.get("arguments")));
+        let call = WireCall::new(id, called_name(&params)?, arguments_of(params.get("arguments")));
         Ok(vec![WireCall { request: request.map(|id| id.value.clone()), ..call }])
     }
 
@@ -69,12 +69,12 @@ impl Api for Mcp {
         if let Some(id) = message.get("id").filter(|_| result.is_some() || error.is_some()) {
             let flag = result.as_ref().and_then(|result| result.get("isError"));
             let ok = error.is_none() && flag.is_none_or(|flag| flag.value != &Value::Bool(true));
-            found.push(answered(Some(request_id(&id)?), ok, result.or(error)));
+            found.push(answer_step(Some(request_id(&id)?), ok, result.or(error)));
         }
         Ok(())
     }
 
-    fn call(&self, id: &str, name: &str, arguments: &Value) -> Value {
+    fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {
         let params = json!({"name": name, "arguments": arguments});
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
     }
@@ -100,7 +100,8 @@ impl Api for Mcp {
         }
         out.push_str(",\"inputSchema\":");
         out.push_str(tool.schema());
-        if let Some(annotations) = tool.tool().annotations().filter(|_| tool.key(Format::Mcp, "annotations").is_none())
+        if let Some(annotations) =
+            tool.tool().annotations().filter(|_| tool.own_key(Format::Mcp, "annotations").is_none())
         {
             out.push_str(",\"annotations\":");
             out.push_str(&serde_json::to_string(annotations).unwrap_or_else(|_| "{}".to_owned()));

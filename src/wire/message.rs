@@ -67,7 +67,7 @@ impl Wire {
     pub(crate) fn calls(self, message: &Message<'_>) -> Result<Vec<WireCall>, WireError> {
         let value = message.read.as_ref().map_err(|why| WireError::NotJson { wire: self, why: why.clone() })?;
         match self.api().calls(&At::top(self, value, message.text)) {
-            Ok(found) if found.is_empty() => shape::check(self, value).map(|()| found),
+            Ok(found) if found.is_empty() => shape::check_shape(self, value).map(|()| found),
             Ok(found) => Ok(found),
             Err(why) => Err(shape::foreign(self, value).unwrap_or(why)),
         }

@@ -187,7 +187,7 @@ impl NameTable {
     pub(crate) fn meta(&self, tool: MetaRole) -> &str {
         match tool {
             MetaRole::Expand => &self.expand,
-            MetaRole::Call(bridge) => self.calls.get(bridge.place()).map_or(bridge.name(), String::as_str),
+            MetaRole::Call(bridge) => self.calls.get(bridge.bridge_index()).map_or(bridge.name(), String::as_str),
             MetaRole::Skill => &self.skill,
         }
     }
@@ -200,7 +200,7 @@ impl NameTable {
 
     /// What a name refers to: a meta-tool, a sent name, or a tool by its own name, which a model
     /// may know from elsewhere.
-    pub(crate) fn find(&self, catalog: &Catalog, name: &str) -> Option<Named> {
+    pub(crate) fn find_named(&self, catalog: &Catalog, name: &str) -> Option<Named> {
         let calls = Bridge::ALL.into_iter().map(MetaRole::Call);
         // On other wires a name such as `call_read` has no special meaning.
         let calls = calls.filter(|call| self.apart || *call == MetaRole::Call(Bridge::Any));

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::WireError;
 use super::answers::{Answered, arguments_text};
 use super::api::{Api, ApiFacts};
-use super::calls::{WireCall, arguments, id, name};
+use super::calls::{WireCall, arguments_of, called_name, id_under};
 use super::out::OutTool;
 use super::reader::At;
 use super::render::{RenderOptions, write_head};
 use super::repair::Demands;
 use super::shape::Shape;
-use super::steps::{Step, answered, called};
+use super::steps::{Step, answer_step, called};
 use crate::catalog::Format;
 use crate::diagnostic::Diagnostic;
 use crate::profile::Folded;
@@ -45,16 +45,20 @@ impl Api for OpenAiChat {
         let at = at.clone().object()?;
         let mut found = Vec::new();
         if let Some(list) = at.get("tool_calls") {
-            for call in list.list()? {
+            for call in list.elements()? {
                 // A `custom` tool has no schema, so toolfold never declared it.
                 if call.get("type").is_none() || call.is("type", "function") {
                     let function = call.need("function", "an object")?;
-                    found.push(WireCall::new(id(&call, "id")?, name(&function)?, arguments(function.get("arguments"))));
+                    found.push(WireCall::new(
+                        id_under(&call, "id")?,
+                        called_name(&function)?,
+                        arguments_of(function.get("arguments")),
+                    ));
                 }
             }
         } else if let Some(function) = at.get("function_call") {
             // The form before `tool_calls`, which some servers still send.
-            found.push(WireCall::new(None, name(&function)?, arguments(function.get("arguments"))));
+            found.push(WireCall::new(None, called_name(&function)?, arguments_of(function.get("arguments"))));
         }
         Ok(found)
     }
@@ -66,12 +70,12 @@ impl Api for OpenAiChat {
         if message.is("role", "tool") {
             let id = Some(message.need("tool_call_id", "a string")?.text()?.to_owned());
             // Chat Completions does not state whether a tool failed.
-            found.push(answered(id, true, message.get("content")));
+            found.push(answer_step(id, true, message.get("content")));
         }
         Ok(())
     }
 
-    fn call(&self, id: &str, name: &str, arguments: &Value) -> Value {
+    fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {
         let arguments = arguments_text(arguments);
         json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}})
     }

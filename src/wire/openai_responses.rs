@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::answers::{Answered, ExpansionAnswer, arguments_text};
 use super::api::{Api, ApiFacts};
 use super::append::ToolChange;
-use super::calls::{WireCall, arguments, id, name};
+use super::calls::{WireCall, arguments_of, called_name, id_under};
 use super::out::{OutTool, in_namespaces, with_members};
 use super::reader::At;
 use super::render::{MetaRole, RenderInput, RenderOptions, Rendered, comma, write_head};
 use super::repair::Demands;
 use super::shape::Shape;
-use super::steps::{Step, answered, called};
+use super::steps::{Step, answer_step, called};
 use super::{Wire, WireError, assemble};
 use crate::catalog::{Format, Member, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
@@ -54,14 +54,18 @@ impl Api for OpenAiResponses {
     }
 
     fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
-        let items = if at.value.is_array() { at.list()? } else { vec![at.clone().object()?] };
+        let items = if at.value.is_array() { at.elements()? } else { vec![at.clone().object()?] };
         let mut found = Vec::new();
         for item in items {
             if item.is("type", "function_call") {
-                found.push(WireCall::new(id(&item, "call_id")?, name(&item)?, arguments(item.get("arguments"))));
+                found.push(WireCall::new(
+                    id_under(&item, "call_id")?,
+                    called_name(&item)?,
+                    arguments_of(item.get("arguments")),
+                ));
             } else if item.is("type", "tool_search_call") && !item.is("execution", "server") {
-                let arguments = arguments(item.get("arguments"));
-                found.push(WireCall { id: id(&item, "call_id")?, request: None, name: None, arguments });
+                let arguments = arguments_of(item.get("arguments"));
+                found.push(WireCall { id: id_under(&item, "call_id")?, request: None, name: None, arguments });
             }
         }
         Ok(found)
@@ -70,10 +74,10 @@ impl Api for OpenAiResponses {
     fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
         if message.is("type", "function_call_output") {
             let id = Some(message.need("call_id", "a string")?.text()?.to_owned());
-            found.push(answered(id, true, message.get("output")));
+            found.push(answer_step(id, true, message.get("output")));
         } else if message.is("type", "tool_search_output") {
             let id = message.get("call_id").map(|id| id.text().map(str::to_owned)).transpose()?;
-            found.push(answered(id, true, message.get("tools")));
+            found.push(answer_step(id, true, message.get("tools")));
         } else if message.is("type", "function_call") || message.is("type", "tool_search_call") {
             // An item that is not a call is skipped; the `output` or `content` of a message contains
             // none.
@@ -84,7 +88,7 @@ impl Api for OpenAiResponses {
         Ok(())
     }
 
-    fn call(&self, id: &str, name: &str, arguments: &Value) -> Value {
+    fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {
         json!({"type": "function_call", "call_id": id, "name": name, "arguments": arguments_text(arguments)})
     }
 
@@ -114,8 +118,14 @@ impl Api for OpenAiResponses {
         decide(input, tools, notes);
     }
 
-    fn write(&self, out: &mut Rendered, input: &RenderInput<'_>, tools: &[OutTool<'_>], _notes: &mut Vec<Diagnostic>) {
-        write(out, input, tools);
+    fn write_array(
+        &self,
+        out: &mut Rendered,
+        input: &RenderInput<'_>,
+        tools: &[OutTool<'_>],
+        _notes: &mut Vec<Diagnostic>,
+    ) {
+        write_array(out, input, tools);
     }
 
     fn write_tool(&self, out: &mut String, tool: &OutTool<'_>, _options: &RenderOptions, _notes: &mut Vec<Diagnostic>) {
@@ -135,7 +145,7 @@ fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, notes: &mut Vec
             // A second search would conflict: the existing one stays, and tools that it does not
             // load are sent full.
             for tool in tools.iter_mut() {
-                tool.deferred = tool.key(Format::OpenAiResponses, "defer_loading") == Some("true");
+                tool.deferred = tool.own_key(Format::OpenAiResponses, "defer_loading") == Some("true");
             }
             let message = "the list has its own `tool_search`, so arm native defers nothing".to_owned();
             notes.push(
@@ -152,13 +162,13 @@ fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, notes: &mut Vec
     }
 }
 
-fn write(out: &mut Rendered, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
+fn write_array(out: &mut Rendered, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
     let native = input.presentation.arm().delivery() == Delivery::Native;
     let searched = native && !tools.iter().any(|tool| tool.role == Some(MetaRole::Expand));
     // A tool that the host's own search loads keeps its position, as does one in its own namespace.
     let by_category = |tool: &&OutTool<'_>| searched && tool.deferred && !tool.in_namespace;
     let in_place: Vec<&OutTool<'_>> = tools.iter().filter(|tool| !by_category(tool)).collect();
-    assemble::entries(out, input, Format::OpenAiResponses, &in_place, &mut |out, tool| write_tool(out, tool));
+    assemble::write_entries(out, input, Format::OpenAiResponses, &in_place, &mut |out, tool| write_tool(out, tool));
     if searched {
         let moved: Vec<&OutTool<'_>> = tools.iter().filter(by_category).collect();
         write_namespaces(out, input, &moved);
@@ -264,7 +274,9 @@ fn search_output(answer: &ExpansionAnswer<'_>) -> Value {
     for (group, members) in catalog.layout().iter().flat_map(|layout| layout.groups()) {
         let mut text = String::from(&*group.before);
         let empty = text.len();
-        for at in members.iter().filter_map(Member::tool).filter(|at| is_inside(*at) && known.get(*at) == Some(&true)) {
+        for at in
+            members.iter().filter_map(Member::tool_index).filter(|at| is_inside(*at) && known.get(*at) == Some(&true))
+        {
             if let Some(tool) = catalog.at(at).filter(|tool| mentioned.contains(tool.name())) {
                 write_loaded(&mut text, tool, tool.namespaced().map_or(tool.name().as_str(), |(_, name)| name));
             }
@@ -297,8 +309,8 @@ fn parsed(text: &str) -> Value {
 /// namespaces.
 fn responses_changes(item: &At<'_>) -> Result<Vec<ToolChange>, WireError> {
     let mut found = Vec::new();
-    for tool in item.need("tools", "an array")?.list()? {
-        let inside = tool.get("tools").map(|inside| inside.list()).transpose()?;
+    for tool in item.need("tools", "an array")?.elements()? {
+        let inside = tool.get("tools").map(|inside| inside.elements()).transpose()?;
         for tool in inside.unwrap_or_else(|| vec![tool]) {
             if let Some(name) = tool.get("name") {
                 found.push(ToolChange { name: name.text()?.to_owned(), added: true });

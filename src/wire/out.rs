@@ -74,17 +74,17 @@ impl<'s> OutTool<'s> {
     }
 
     /// The value of a key without a field, if the tool came with it in that format.
-    pub(super) fn key(&self, format: Format, name: &str) -> Option<&'s str> {
+    pub(super) fn own_key(&self, format: Format, name: &str) -> Option<&'s str> {
         let keys = self.tool().keys().iter().filter(|key| !key.outer && self.tool().origin() == Some(format));
         keys.filter(|key| &*key.name == name).map(crate::catalog::Key::text).next()
     }
 
     /// Drops the original keys that contradict the decisions.
     pub(super) fn settle(&mut self, format: Format) {
-        if self.key(format, DEFERRED).is_some_and(|own| (own == "true") != self.deferred) {
+        if self.own_key(format, DEFERRED).is_some_and(|own| (own == "true") != self.deferred) {
             self.dropped.push(DEFERRED);
         }
-        if self.breakpoint.is_some() && self.key(format, BREAKPOINT).is_some() {
+        if self.breakpoint.is_some() && self.own_key(format, BREAKPOINT).is_some() {
             self.dropped.push(BREAKPOINT);
         }
     }
@@ -103,7 +103,7 @@ impl<'s> OutTool<'s> {
 
     /// Whether an original key is sent.
     fn sends_key(&self, format: Format, key: &str) -> bool {
-        self.key(format, key).is_some() && !self.dropped.contains(&key)
+        self.own_key(format, key).is_some() && !self.dropped.contains(&key)
     }
 
     /// Writes the keys without a field that the tool came with in that format. `outer`: those
@@ -149,7 +149,7 @@ impl<'s> OutTool<'s> {
             let message = format!(
                 "tool `{}`: the schema is sent with {}{and_strict}: {wire} refuses it without",
                 self.name,
-                listed(&added)
+                joined_with_and(&added)
             );
             notes.push(Diagnostic::note("repaired-schema", Place::default(), message));
         }
@@ -187,7 +187,7 @@ impl<'s> OutTool<'s> {
     }
 }
 
-fn listed(parts: &[String]) -> String {
+fn joined_with_and(parts: &[String]) -> String {
     match parts.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
@@ -211,7 +211,7 @@ pub(super) fn out_tools<'s>(wire: Wire, input: &RenderInput<'s>) -> Vec<OutTool<
         let mut out = OutTool::new(folded, name);
         out.in_namespace = inside;
         // A tool that came deferred stays deferred.
-        out.deferred = deferred || out.key(wire.format(), DEFERRED) == Some("true");
+        out.deferred = deferred || out.own_key(wire.format(), DEFERRED) == Some("true");
         out
     });
     let meta = input.meta.iter().map(|entry| {
@@ -231,7 +231,7 @@ pub(super) fn in_namespaces(wire: Wire, catalog: &Catalog) -> Vec<bool> {
     let mut inside = vec![false; catalog.len()];
     for (_, members) in layout.groups().filter(|(group, _)| group.namespace.is_some()) {
         for member in members {
-            if let Some(flag) = member.tool().and_then(|at| inside.get_mut(at)) {
+            if let Some(flag) = member.tool_index().and_then(|at| inside.get_mut(at)) {
                 *flag = true;
             }
         }

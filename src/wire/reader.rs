@@ -45,7 +45,7 @@ impl<'v> At<'v> {
     }
 
     /// The elements of an array.
-    pub(super) fn list(&self) -> Result<Vec<Self>, WireError> {
+    pub(super) fn elements(&self) -> Result<Vec<Self>, WireError> {
         let list = self.value.as_array().ok_or_else(|| self.not("an array"))?;
         let element =
             |(at, value)| Self { wire: self.wire, value, text: self.text, path: format!("{}/{at}", self.path) };

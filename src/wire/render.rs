@@ -64,7 +64,7 @@ pub struct RenderOptions {
 
 impl RenderOptions {
     /// A number that is unique for the options other than reserved names.
-    pub(crate) fn key(&self) -> u8 {
+    pub(crate) fn cache_key(&self) -> u8 {
         match self.gemini_parameters {
             GeminiParameters::JsonSchema => 0,
             GeminiParameters::OpenApiSubset => 1,
@@ -115,7 +115,7 @@ impl Wire {
         let text = String::with_capacity(input.catalog.len() * 256 + 1_024);
         let mut out = Rendered { text, entries: 0, namespaces: Vec::new(), diagnostics: Vec::new() };
         out.text.push('[');
-        self.api().write(&mut out, input, &tools, &mut notes);
+        self.api().write_array(&mut out, input, &tools, &mut notes);
         out.text.push(']');
         out.diagnostics = notes;
         out

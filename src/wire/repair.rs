@@ -84,7 +84,7 @@ fn repaired_text(text: &str, demands: Demands, arrays: &mut Arrays) -> Option<Re
         return None;
     };
     let mut done = Repaired::default();
-    if demands.properties && has(&members, "$ref") && !has(&members, "properties") {
+    if demands.properties && has_member(&members, "$ref") && !has_member(&members, "properties") {
         if inline(&mut members) {
             done.added.push("the definition that its top refers to".to_owned());
         } else {
@@ -92,19 +92,19 @@ fn repaired_text(text: &str, demands: Demands, arrays: &mut Arrays) -> Option<Re
             done.opened = Some("$ref");
         }
     }
-    done.opened = done.opened.or_else(|| demands.refused.iter().copied().find(|key| has(&members, key)));
+    done.opened = done.opened.or_else(|| demands.refused.iter().copied().find(|key| has_member(&members, key)));
     if done.opened.is_some() {
-        open(&mut members, demands.refused);
+        open_object(&mut members, demands.refused);
     }
     typed(&mut members, &mut done);
-    if demands.properties && !has(&members, "properties") {
+    if demands.properties && !has_member(&members, "properties") {
         let after_type = members.iter().position(|(key, _)| key == "type").map_or(0, |at| at + 1);
         members.insert(after_type, ("properties".to_owned(), "{}".into()));
         done.added.push("`\"properties\":{}`".to_owned());
     }
     if demands.items {
         for (key, value) in &mut members {
-            *value = Cow::Owned(below(key, value, arrays));
+            *value = Cow::Owned(repaired_below(key, value, arrays));
         }
         if arrays.given > 0 {
             let places = if arrays.given == 1 { "one array".to_owned() } else { format!("{} arrays", arrays.given) };
@@ -116,18 +116,18 @@ fn repaired_text(text: &str, demands: Demands, arrays: &mut Arrays) -> Option<Re
     }
     let closed = members.iter().any(|(key, value)| key == "additionalProperties" && value == "false");
     done.still_strict = closed && done.opened.is_none() && arrays.given == 0;
-    done.text = written(&members);
+    done.text = object_text(&members);
     Some(done)
 }
 
 type Members<'t> = Vec<(String, Cow<'t, str>)>;
 
 fn top_members(text: &str) -> Option<Members<'_>> {
-    let fields = Fields::parse(text).ok()?;
+    let fields = Fields::parse_fields(text).ok()?;
     Some(fields.into_iter().map(|(key, raw)| (key, Cow::Borrowed(raw.get()))).collect())
 }
 
-fn has(members: &Members<'_>, key: &str) -> bool {
+fn has_member(members: &Members<'_>, key: &str) -> bool {
     members.iter().any(|(own, _)| own == key)
 }
 
@@ -138,10 +138,11 @@ fn inline(members: &mut Members<'_>) -> bool {
     for _ in 0..MAX_HOPS {
         let Some(at) = members.iter().position(|(key, _)| key == "$ref") else { return true };
         let Some(target) = members.get(at).and_then(|(_, reference)| definition(members, reference)) else { break };
-        if target.iter().any(|(key, _)| key != "$ref" && counts(key) && has(members, key)) {
+        if target.iter().any(|(key, _)| key != "$ref" && counts(key) && has_member(members, key)) {
             break;
         }
-        let fresh: Members<'_> = target.into_iter().filter(|(key, _)| key == "$ref" || !has(members, key)).collect();
+        let fresh: Members<'_> =
+            target.into_iter().filter(|(key, _)| key == "$ref" || !has_member(members, key)).collect();
         members.splice(at..=at, fresh);
     }
     false
@@ -177,12 +178,12 @@ fn top_members_of<'t>(text: &Cow<'t, str>) -> Option<Members<'t>> {
 
 /// Removes what an API rejects at the top. Valid arguments stay valid: the object also accepts
 /// other properties.
-fn open(members: &mut Members<'_>, refused: &[&str]) {
+fn open_object(members: &mut Members<'_>, refused: &[&str]) {
     members.retain(|(key, _)| !refused.contains(&key.as_str()) && key != "unevaluatedProperties");
     match members.iter_mut().find(|(key, _)| key == "additionalProperties") {
         Some((_, value)) => *value = "true".into(),
         None => {
-            if !has(members, "properties") {
+            if !has_member(members, "properties") {
                 members.push(("properties".to_owned(), "{}".into()));
             }
             members.push(("additionalProperties".to_owned(), "true".into()));
@@ -207,7 +208,7 @@ fn typed(members: &mut Members<'_>, done: &mut Repaired) {
 }
 
 /// A keyword's value with `items` in every array schema inside it.
-fn below(key: &str, text: &str, arrays: &mut Arrays) -> String {
+fn repaired_below(key: &str, text: &str, arrays: &mut Arrays) -> String {
     match (holds(key), text.bytes().next()) {
         (Holds::Schemas | Holds::SchemaOrSchemas, Some(b'[')) => {
             let list: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
@@ -223,7 +224,7 @@ fn below(key: &str, text: &str, arrays: &mut Arrays) -> String {
             for (_, schema) in &mut named {
                 *schema = Cow::Owned(with_items(schema, arrays));
             }
-            written(&named)
+            object_text(&named)
         }
         _ => text.to_owned(),
     }
@@ -239,20 +240,20 @@ fn with_items(text: &str, arrays: &mut Arrays) -> String {
         return text.to_owned();
     };
     for (key, value) in &mut members {
-        *value = Cow::Owned(below(key, value, arrays));
+        *value = Cow::Owned(repaired_below(key, value, arrays));
     }
     let kind = members.iter().position(|(key, _)| key == "type");
     let kind = kind.and_then(|at| Some((at, serde_json::from_str::<Value>(&members.get(at)?.1).ok()?)));
-    if let Some((at, kind)) = kind.filter(|_| !has(&members, "items"))
+    if let Some((at, kind)) = kind.filter(|_| !has_member(&members, "items"))
         && is_array(Some(&kind))
     {
         members.insert(at + 1, ("items".to_owned(), "{}".into()));
         arrays.given += 1;
     }
-    written(&members)
+    object_text(&members)
 }
 
-fn written(members: &Members<'_>) -> String {
+fn object_text(members: &Members<'_>) -> String {
     let mut out = String::from("{");
     for (key, value) in members {
         if out.len() > 1 {

@@ -44,7 +44,7 @@ impl Shape {
 ///
 /// # Errors
 /// Returns [`WireError::Foreign`] with both formats.
-pub(super) fn check(wire: Wire, message: &Value) -> Result<(), WireError> {
+pub(super) fn check_shape(wire: Wire, message: &Value) -> Result<(), WireError> {
     // An array may be empty: a turn without output.
     let empty = message.as_array().is_some_and(Vec::is_empty) && wire.facts().parts;
     let shape = shape_of(message);

@@ -68,7 +68,7 @@ impl Wire {
             None => top,
         };
         let mut found = Vec::new();
-        for message in list.list()? {
+        for message in list.elements()? {
             self.api().steps(&message.object()?, &mut found)?;
         }
         Ok(found)
@@ -80,7 +80,7 @@ pub(super) fn called(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError
     Ok(())
 }
 
-pub(super) fn answered(id: Option<String>, ok: bool, answer: Option<At<'_>>) -> Step {
+pub(super) fn answer_step(id: Option<String>, ok: bool, answer: Option<At<'_>>) -> Step {
     let mut text = String::new();
     if let Some(answer) = answer {
         add_texts(&mut text, answer.value);

@@ -16,7 +16,7 @@ fn compile(schema: &Value) -> Validator {
 
 #[track_caller]
 fn lines(schema: &Value, arguments: &Value) -> Vec<String> {
-    match compile(schema).check(arguments) {
+    match compile(schema).check_arguments(arguments) {
         Ok(checked) => vec![format!("{checked:?}")],
         Err(invalid) => invalid.iter().map(ToString::to_string).collect(),
     }
@@ -224,7 +224,7 @@ fn errors_are_few_short_and_in_order() {
     let schema =
         json!({"properties": {"rows": {"items": {"properties": {"v": {"type": "string"}}, "required": ["w"]}}}});
     let rows: Vec<Value> = (0..5_000).map(|n| json!({"v": n})).collect();
-    let invalid = compile(&schema).check(&json!({"rows": rows})).unwrap_err();
+    let invalid = compile(&schema).check_arguments(&json!({"rows": rows})).unwrap_err();
     assert_eq!(invalid.len(), MAX_INVALID);
     assert_eq!(invalid.last().map(|one| one.kind), Some(InvalidKind::More));
     let paths: Vec<&str> = invalid.iter().take(6).map(|one| one.path.as_str()).collect();
@@ -241,7 +241,7 @@ fn honest_large_arguments_are_judged() {
     let schema = json!({"properties": {"rows": {"items": {"items": {"$ref": "#/$defs/cell"}}}},
         "$defs": {"cell": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]}}});
     let mut rows = vec![json!((0..20).collect::<Vec<_>>()); 5_000];
-    assert_eq!(compile(&schema).check(&json!({"rows": rows})), Ok(Checked::Valid));
+    assert_eq!(compile(&schema).check_arguments(&json!({"rows": rows})), Ok(Checked::Valid));
     rows[4_999][19] = json!(true);
     check(&schema, &json!({"rows": rows}), &["/rows/4999/19: expected a string or a number or null, got true"]);
 }
@@ -283,7 +283,7 @@ fn schemas_of_real_tools_compile() {
         // An empty call is judged the way the list of required names says, whatever else the schema holds.
         for schema in &found {
             let needs = schema.get("required").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
-            let empty = compile(schema).check(&json!({}));
+            let empty = compile(schema).check_arguments(&json!({}));
             assert!(!needs || empty.is_err(), "{schema}");
         }
     }

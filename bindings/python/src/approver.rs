@@ -56,7 +56,7 @@ impl Approver {
     fn new(py: Python<'_>, path: Option<PathBuf>, by: &str) -> PyResult<Self> {
         detached(py, || {
             let store = match &path {
-                Some(path) => crate::layers::open(path)?,
+                Some(path) => crate::layers::open_store(path)?,
                 None => SqliteStore::in_memory().map_err(|why| trouble(&why))?,
             };
             let store = Arc::new(store);

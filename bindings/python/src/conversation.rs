@@ -37,7 +37,7 @@ impl From<conversation::Conversation> for Conversation {
 }
 
 /// Works on the conversation: the lock is taken with the interpreter detached, and never held while Python runs.
-pub(crate) fn with<T: Send>(
+pub(crate) fn with_conversation<T: Send>(
     py: Python<'_>,
     conversation: &Shared,
     work: impl FnOnce(&mut conversation::Conversation) -> Result<T, Trouble> + Send,
@@ -50,12 +50,12 @@ fn call_trouble(why: impl std::fmt::Display) -> Trouble {
 }
 
 impl Conversation {
-    fn with<T: Send>(
+    fn with_locked<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut conversation::Conversation) -> Result<T, Trouble> + Send,
     ) -> PyResult<T> {
-        with(py, &self.inner, work)
+        with_conversation(py, &self.inner, work)
     }
 }
 
@@ -68,27 +68,27 @@ impl Conversation {
 
     /// The array to send, as compact JSON text: the same bytes as long as nothing changes it.
     fn tools_json(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| Ok(own.tools().json().to_owned()))
+        self.with_locked(py, |own| Ok(own.tools().json().to_owned()))
     }
 
     /// The identity of the array to send: its SHA-256, as 64 hexadecimal digits.
     #[getter]
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| Ok(own.digest()))
+        self.with_locked(py, |own| Ok(own.digest()))
     }
 
     /// The tools of the array in neutral form and the same order: a tuple of Entry. The same tuple as long as the array
     /// is the same.
     fn entries<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Entry>>> {
         // The array is asked for, also where its entries are at hand: the model's next message begins here.
-        let digest = self.with(py, |own| Ok(own.tools().digest().to_owned()))?;
+        let digest = self.with_locked(py, |own| Ok(own.tools().digest().to_owned()))?;
         let kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.as_ref().filter(|(own, _)| *own == digest).map(|(_, made)| made.clone_ref(py));
         drop(kept);
         if let Some(made) = found {
             return Ok(Typed::new(made.into_bound(py)));
         }
-        let entries = self.with(py, |own| Ok(own.tools().entries()))?;
+        let entries = self.with_locked(py, |own| Ok(own.tools().entries()))?;
         let made = tuple(py, entries.into_iter().map(Entry::from))?;
         let made_before =
             self.entries.lock().unwrap_or_else(PoisonError::into_inner).replace((digest, made.0.clone().unbind()));
@@ -119,7 +119,7 @@ impl Conversation {
     ) -> PyResult<Judged> {
         let arguments = arguments_of(arguments.as_ref().map(|given| &given.0))?;
         let (id, message) = (id.unwrap_or_default(), message.unwrap_or_default());
-        self.with(py, |own| own.call_in(message, id, name, arguments).map(Judged::from).map_err(call_trouble))
+        self.with_locked(py, |own| own.call_in(message, id, name, arguments).map(Judged::from).map_err(call_trouble))
     }
 
     /// A call by the host's name of the tool that it runs: ``(name, arguments)``, the arguments as JSON text. None where the
@@ -139,7 +139,7 @@ impl Conversation {
         arguments: Option<Typed<'_, Arguments>>,
     ) -> PyResult<Option<(String, String)>> {
         let arguments = arguments_of(arguments.as_ref().map(|given| &given.0))?;
-        self.with(py, |own| Ok(own.direct(name, arguments)))
+        self.with_locked(py, |own| Ok(own.direct(name, arguments)))
     }
 
     /// Reads and judges every call of an assistant message, in order.
@@ -155,7 +155,7 @@ impl Conversation {
     #[pyo3(signature = (message, key=None))]
     fn turn(&self, py: Python<'_>, message: Typed<'_, Messages>, key: Option<&str>) -> PyResult<Turn> {
         let text = json_text(&message.0, "the message")?;
-        let paused = self.with(py, |own| {
+        let paused = self.with_locked(py, |own| {
             let message = Message::from(crate::engine::raw(&text)?).keyed(key.unwrap_or_default());
             let turn = own.turn(message).map_err(|why| match why {
                 TurnError::Call(why) => call_trouble(why),
@@ -175,7 +175,7 @@ impl Conversation {
     #[pyo3(signature = (id, result, is_error=false))]
     fn answer<'py>(&self, py: Python<'py>, id: &str, result: &str, is_error: bool) -> PyResult<Typed<'py, Dicts>> {
         let result = ToolResult { content: result.to_owned(), is_error };
-        let text = self.with(py, |own| {
+        let text = self.with_locked(py, |own| {
             let messages = own.answer(&CallId::from(id), result).map_err(call_trouble)?;
             Ok(serde_json::Value::Array(messages).to_string())
         })?;
@@ -189,7 +189,7 @@ impl Conversation {
     /// :param ok: whether the tool did what it was called for.
     #[pyo3(signature = (id, ok=true))]
     fn report_result(&self, py: Python<'_>, id: &str, ok: bool) -> PyResult<()> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             own.report_result(&CallId::from(id), ok);
             Ok(())
         })
@@ -201,7 +201,7 @@ impl Conversation {
     /// :param id: the id of the call: ``Forward.id``.
     /// :raises CallError: no call of that id is at the host.
     fn pause(&self, py: Python<'_>, id: &str) -> PyResult<()> {
-        self.with(py, |own| own.pause(&CallId::from(id)).map_err(call_trouble))
+        self.with_locked(py, |own| own.pause(&CallId::from(id)).map_err(call_trouble))
     }
 
     /// Takes up a person's answer: Forward once it is approved, Confirm while nobody has answered, else Refuse.
@@ -209,13 +209,13 @@ impl Conversation {
     /// :param approval: the id of the approval: ``Confirm.approval``.
     /// :raises CallError: nothing waits under this id in this conversation.
     fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Answered> {
-        self.with(py, |own| own.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))
+        self.with_locked(py, |own| own.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))
     }
 
     /// The ids of the approvals that this conversation waits for: a tuple of str.
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
-        let ids = self.with(py, |own| Ok(own.pending().map(|(id, _)| id.to_string()).collect::<Vec<_>>()))?;
+        let ids = self.with_locked(py, |own| Ok(own.pending().map(|(id, _)| id.to_string()).collect::<Vec<_>>()))?;
         tuple(py, ids)
     }
 
@@ -226,7 +226,7 @@ impl Conversation {
     /// :raises InputError: they cannot be written as JSON.
     fn seen(&self, py: Python<'_>, messages: Typed<'_, Messages>) -> PyResult<()> {
         let text = json_text(&messages.0, "the messages")?;
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             let messages = serde_json::from_str(&text)
                 .map_err(|why| Trouble::new(Kind::Wire, format!("the messages are no JSON: {why}")))?;
             own.seen(&messages).map_err(|why| Trouble::new(Kind::Wire, why))
@@ -237,7 +237,7 @@ impl Conversation {
     ///
     /// :param ids: the ids of the calls whose answers the model still sees whole.
     fn seen_calls(&self, py: Python<'_>, ids: Sequence<String>) -> PyResult<()> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             own.seen_calls(ids.0);
             Ok(())
         })
@@ -257,7 +257,7 @@ impl Conversation {
                 Step::Answer((id, _)) => answers.push(CallId::from(id)),
             }
         }
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             let known = own.made(&calls) && answers.iter().all(|id| own.knows(id));
             if known {
                 own.seen_calls(answers);
@@ -269,13 +269,13 @@ impl Conversation {
     /// The schemas of everything that is open, as text for the model: what a compaction dropped. None if nothing is
     /// open, or if the array itself shows it.
     fn redeliver(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        self.with(py, |own| Ok(own.redeliver()))
+        self.with_locked(py, |own| Ok(own.redeliver()))
     }
 
     /// The messages that give everything open again in the provider's own channel, under arm ``append``: a list of
     /// dicts in the wire's shape; empty elsewhere.
     fn redeliver_messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
-        let text = self.with(py, |own| Ok(serde_json::Value::Array(own.redeliver_messages()).to_string()))?;
+        let text = self.with_locked(py, |own| Ok(serde_json::Value::Array(own.redeliver_messages()).to_string()))?;
         dicts(py, &text)
     }
 
@@ -283,26 +283,27 @@ impl Conversation {
     /// in beta.
     #[getter]
     fn betas<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<&'static str>>> {
-        tuple(py, self.with(py, |own| Ok(own.betas()))?.iter().copied())
+        tuple(py, self.with_locked(py, |own| Ok(own.betas()))?.iter().copied())
     }
 
     /// The names of the tools that are open, in catalogue order: a tuple of str.
     #[getter]
     fn opened<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
-        tuple(py, self.with(py, |own| Ok(own.opened()))?)
+        tuple(py, self.with_locked(py, |own| Ok(own.opened()))?)
     }
 
     /// The state to store, as JSON in UTF-8. ``Engine.restore`` makes the conversation from it.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes =
-            self.with(py, |own| serde_json::to_vec(&own.snapshot()).map_err(|why| Trouble::new(Kind::Internal, why)))?;
+        let bytes = self.with_locked(py, |own| {
+            serde_json::to_vec(&own.snapshot()).map_err(|why| Trouble::new(Kind::Internal, why))
+        })?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// What happened since the log was last taken, as JSON lines, oldest first. Write them before acting on the outcome
     /// that they led to. ``Engine.replay`` makes the conversation from them.
     fn take_log(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             let mut lines = String::new();
             for record in own.take_log(now_ms()) {
                 lines += &serde_json::to_string(&record).map_err(|why| Trouble::new(Kind::Internal, why))?;
@@ -314,7 +315,7 @@ impl Conversation {
 
     /// A second conversation that goes on from here, with an id of its own.
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
-        self.with(py, |own| Ok(Self::from(own.fork())))
+        self.with_locked(py, |own| Ok(Self::from(own.fork())))
     }
 
     /// A conversation for a sub-agent that may use these tools and nothing else. It has opened nothing.
@@ -323,7 +324,7 @@ impl Conversation {
     ///     folds.
     /// :raises StartError: a name is neither a tool of this conversation nor one of toolfold's own.
     fn child(&self, py: Python<'_>, allowed: Sequence<String>) -> PyResult<Self> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             let allowed: Vec<&str> = allowed.0.iter().map(String::as_str).collect();
             own.child(&allowed).map(Self::from).map_err(|why| Trouble::new(Kind::Start, why))
         })
@@ -332,50 +333,50 @@ impl Conversation {
     /// What the array to send costs: ``(tokens, meter)`` as of ``toolfold.tokens``. tokens is None where the array
     /// holds what cannot be counted offline.
     fn tokens(&self, py: Python<'_>) -> PyResult<(Option<usize>, String)> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             let (wire, model) = (own.wire(), own.model().map(str::to_owned));
-            Ok(crate::tokens::count(&own.tools(), wire, model.as_deref()))
+            Ok(crate::tokens::count_array(&own.tools(), wire, model.as_deref()))
         })
     }
 
     /// The host's id of the conversation; empty if it gave none.
     #[getter]
     fn id(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| Ok(own.id().to_owned()))
+        self.with_locked(py, |own| Ok(own.id().to_owned()))
     }
 
     /// The API that is spoken: openai-chat, openai-responses, anthropic, gemini or mcp.
     #[getter]
     fn wire(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.with(py, |own| Ok(own.wire().name()))
+        self.with_locked(py, |own| Ok(own.wire().name()))
     }
 
     /// The model; None if the host named none.
     #[getter]
     fn model(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        self.with(py, |own| Ok(own.model().map(str::to_owned)))
+        self.with_locked(py, |own| Ok(own.model().map(str::to_owned)))
     }
 
     /// The arm, for the conversation's life; never ``auto``.
     #[getter]
     fn arm(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| Ok(own.arm().to_string()))
+        self.with_locked(py, |own| Ok(own.arm().to_string()))
     }
 
     /// The arm and why the conversation has it, in one sentence.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| Ok(own.explain()))
+        self.with_locked(py, |own| Ok(own.explain()))
     }
 
     /// What this wire could not carry, or advises against: a list of dicts with code, severity, place, message, help.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
-        let text = self.with(py, |own| Ok(serde_json::to_string(&own.diagnostics()).unwrap_or_default()))?;
+        let text = self.with_locked(py, |own| Ok(serde_json::to_string(&own.diagnostics()).unwrap_or_default()))?;
         dicts(py, &text)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |own| {
+        self.with_locked(py, |own| {
             Ok(format!(
                 "Conversation(id={:?}, wire={:?}, arm={:?})",
                 own.id(),

@@ -138,7 +138,7 @@ impl Engine {
         let (wire, arm) = (wire_named(wire)?, arm.map(arm_named).transpose()?);
         let history = history.map(|messages| json_text(&messages.0, "the history")).transpose()?;
         let steps: Option<Vec<PastStep>> =
-            steps.map(|steps| steps.0.into_iter().map(Step::read).collect()).transpose()?;
+            steps.map(|steps| steps.0.into_iter().map(Step::into_past_step).collect()).transpose()?;
         if history.is_some() && steps.is_some() {
             return Err(Trouble::new(Kind::Input, "give `history` or `steps`, not both").into());
         }

@@ -22,7 +22,7 @@ pub(crate) fn policy(
 ) -> Result<PolicyLayer, Trouble> {
     let mut files = Vec::with_capacity(sources.len());
     for source in sources {
-        let (text, name) = source.clone().text()?;
+        let (text, name) = source.clone().read_source()?;
         let loaded = PolicyFile::load(&text, &name, PolicyScope::User);
         if loaded.has_errors() {
             return Err(Trouble::unread(loaded.diagnostics));
@@ -32,7 +32,7 @@ pub(crate) fn policy(
     }
     let (store, file): (Arc<dyn ApprovalStore>, Option<&Path>) = match approvals {
         Approvals::Nowhere => (Arc::new(MemoryStore::new()), None),
-        Approvals::File(path) => (Arc::new(open(path)?), Some(path)),
+        Approvals::File(path) => (Arc::new(open_store(path)?), Some(path)),
         Approvals::With(store, path) => (store.clone(), path.as_deref()),
     };
     let own: Vec<&Path> = sources.iter().filter_map(Source::path).chain(file).collect();
@@ -42,12 +42,12 @@ pub(crate) fn policy(
 }
 
 /// A store in a file, which is created if there is none.
-pub(crate) fn open(path: &Path) -> Result<SqliteStore, Trouble> {
+pub(crate) fn open_store(path: &Path) -> Result<SqliteStore, Trouble> {
     SqliteStore::open(path).map_err(|why| Trouble::new(Kind::Approval, format!("{}: {why}", path.display())))
 }
 
 /// The skills of these folders. A folder that is not there is an error, a skill that cannot be read a diagnostic.
-pub(crate) fn skills(folders: &[PathBuf], notes: &mut Vec<Diagnostic>) -> Result<SkillLayer, Trouble> {
+pub(crate) fn read_skills(folders: &[PathBuf], notes: &mut Vec<Diagnostic>) -> Result<SkillLayer, Trouble> {
     if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
         let why = format!("{}: is no folder of skills: it does not exist, or is a file", missing.display());
         return Err(Trouble::new(Kind::Input, why));

@@ -11,7 +11,7 @@ use crate::typed::{self, Dict, Dicts, MatchArgs, PolicyMark, Tuple, Typed, dict,
 const MAX_SHOWN: usize = 200;
 
 /// A mark or a kind by the name that its JSON has.
-fn named(value: &impl serde::Serialize) -> String {
+fn json_name(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(name)) => name,
         _ => String::new(),
@@ -19,7 +19,7 @@ fn named(value: &impl serde::Serialize) -> String {
 }
 
 /// The beginning of a text, for a person who prints an outcome.
-fn short(text: &str) -> String {
+fn shortened(text: &str) -> String {
     let mut shown: String = text.chars().take(MAX_SHOWN).collect();
     if shown.len() < text.len() {
         shown.push('…');
@@ -143,7 +143,7 @@ macro_rules! outcome {
             /// What policy said: off, not_asked, allow, allow_audited, confirm or deny.
             #[getter]
             fn policy<'py>(&self, py: Python<'py>) -> Typed<'py, PolicyMark> {
-                typed::name(py, &named(&self.inner.context.policy))
+                typed::name(py, &json_name(&self.inner.context.policy))
             }
 
             /// The arm of the conversation, by its name.
@@ -175,7 +175,7 @@ outcome! {
         /// Why it was answered here: expanded, activated, invalid, shown, unknown_tool or loop.
         #[getter]
         fn kind<'py>(&self, py: Python<'py>) -> Typed<'py, typed::ReplyKind> {
-            typed::name(py, &named(&self.inner.answer.kind))
+            typed::name(py, &json_name(&self.inner.answer.kind))
         }
 
         /// The text for the model.
@@ -197,8 +197,8 @@ outcome! {
         }
 
         fn __repr__(&self) -> String {
-            let (id, kind, failed) = (self.id(), named(&self.inner.answer.kind), python_bool(self.is_error()));
-            format!("Reply(id={id:?}, kind={kind:?}, is_error={failed}, content={:?})", short(self.content()))
+            let (id, kind, failed) = (self.id(), json_name(&self.inner.answer.kind), python_bool(self.is_error()));
+            format!("Reply(id={id:?}, kind={kind:?}, is_error={failed}, content={:?})", shortened(self.content()))
         }
     }
 }
@@ -235,7 +235,7 @@ outcome! {
         }
 
         fn __repr__(&self) -> String {
-            let (id, target, arguments) = (self.id(), self.target(), short(self.arguments_json()));
+            let (id, target, arguments) = (self.id(), self.target(), shortened(self.arguments_json()));
             format!("Forward(id={id:?}, target={target:?}, arguments={arguments})")
         }
     }
@@ -270,7 +270,7 @@ outcome! {
         }
 
         fn __repr__(&self) -> String {
-            let (id, target, arguments) = (self.id(), self.target(), short(self.arguments_json()));
+            let (id, target, arguments) = (self.id(), self.target(), shortened(self.arguments_json()));
             format!("Confirm(id={id:?}, target={target:?}, approval={:?}, arguments={arguments})", self.approval())
         }
     }

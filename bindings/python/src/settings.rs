@@ -60,7 +60,7 @@ pub(crate) struct Layers {
 pub(crate) fn tools_source(value: &Bound<'_, PyAny>) -> PyResult<Source> {
     let is_json = |text: &str| text.trim_start_matches('\u{feff}').trim_start().starts_with(['[', '{']);
     let built_in = |source: &Source| source.path().is_some_and(|path| path.as_os_str() == edge::EXCEL);
-    match Source::read(value, "tools", is_json)? {
+    match Source::from_python(value, "tools", is_json)? {
         Some(source) if built_in(&source) => Ok(Source::Text(edge::EXCEL_TOOLS.to_owned(), EXCEL_FILE)),
         Some(source) => Ok(source),
         None => {
@@ -127,7 +127,8 @@ fn toml_source(
     what: &'static str,
     built_in: fn(&str) -> Option<&'static str>,
 ) -> PyResult<Source> {
-    let source = Source::read(value, what, |text| text.contains('\n') || text.contains('=') || text.trim().is_empty())?;
+    let source =
+        Source::from_python(value, what, |text| text.contains('\n') || text.contains('=') || text.trim().is_empty())?;
     let Some(source) = source else {
         return Err(wrong_kind(value, what, "a name, a path or TOML text")?);
     };
@@ -153,21 +154,21 @@ impl Settings {
             layers.policy = Some(crate::layers::policy(&self.policy, &self.approvals, &mut layers.notes)?);
         }
         if !self.skills.is_empty() {
-            layers.skills = Some(crate::layers::skills(&self.skills, &mut layers.notes)?);
+            layers.skills = Some(crate::layers::read_skills(&self.skills, &mut layers.notes)?);
         }
         Ok(layers)
     }
 
     /// The engine of these settings over a tool list.
     pub(crate) fn engine(&self, tools: Source, layers: &Layers) -> Result<Engine, Trouble> {
-        let (text, name) = tools.text()?;
+        let (text, name) = tools.read_source()?;
         let catalog: Catalog = Catalog::import(&text, &name, None).into_result()?;
         let builder = Engine::builder(catalog).arm(self.arm);
         let builder = match &self.profile {
             Profile::Derived => builder,
             Profile::Off => builder.without_profile(),
             Profile::Given(source) => {
-                let (text, name) = source.clone().text()?;
+                let (text, name) = source.clone().read_source()?;
                 builder.profile(ToolProfile::parse(&text, &name).into_result()?)
             }
         };

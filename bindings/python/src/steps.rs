@@ -35,7 +35,7 @@ impl<'py> FromPyObject<'_, 'py> for Step<'py> {
 
 impl Step<'_> {
     /// The step as the library takes it.
-    pub(crate) fn read(self) -> PyResult<PastStep> {
+    pub(crate) fn into_past_step(self) -> PyResult<PastStep> {
         Ok(match self {
             Self::Call((id, name, arguments)) => PastStep::Call {
                 id: CallId::from(id),

@@ -93,7 +93,7 @@ pub(crate) enum Source {
 impl Source {
     /// A `str` that `is_text` takes for text is the text itself; any other `str`, and a `Path`, is a file. `None` for
     /// anything else.
-    pub(crate) fn read(
+    pub(crate) fn from_python(
         value: &Bound<'_, PyAny>,
         what: &'static str,
         is_text: fn(&str) -> bool,
@@ -106,7 +106,7 @@ impl Source {
     }
 
     /// The text, and the name by which diagnostics call it.
-    pub(crate) fn text(self) -> Result<(String, String), Trouble> {
+    pub(crate) fn read_source(self) -> Result<(String, String), Trouble> {
         match self {
             Self::Text(text, name) => Ok((text, name.to_owned())),
             Self::File(path) => {

@@ -31,7 +31,7 @@ fn counted(values: &[Value], text: &str, meter: &Meter) -> Option<usize> {
 }
 
 /// The tokens of the array to send, and the meter that says so.
-pub(crate) fn count(tools: &Tools, wire: Wire, model: Option<&str>) -> (Option<usize>, String) {
+pub(crate) fn count_array(tools: &Tools, wire: Wire, model: Option<&str>) -> (Option<usize>, String) {
     let meter = meter_of(wire, model);
     let value = tools.value();
     let values = value.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -44,7 +44,7 @@ pub(crate) fn report(engine: &Engine, wire: Wire, model: Option<&str>) -> Value 
         let start = engine.conversation(wire).model(model.unwrap_or_default()).arm(arm);
         let mut conversation = start.start().ok()?;
         let tools = conversation.tools();
-        let (tokens, meter) = count(&tools, wire, model);
+        let (tokens, meter) = count_array(&tools, wire, model);
         let (took, entries) = (conversation.arm().to_string(), tools.entries().len());
         Some(json!({"arm": arm.to_string(), "takes": took, "tokens": tokens, "meter": meter,
             "bytes": tools.json().len(), "tools": entries}))

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use toolfold::conversation::{self, ApprovalId, CallId, PausedTurn, ToolResult};
 
-use crate::conversation::{Shared, with};
+use crate::conversation::{Shared, with_conversation};
 use crate::error::{Kind, Trouble, not_pickled};
 use crate::outcome::{Answered, Confirm, Forward, Judged};
 use crate::typed::{Dicts, NoReturn, Tuple, Typed, dicts, tuple};
@@ -27,12 +27,12 @@ impl Turn {
     }
 
     /// Works on the turn. The conversation is locked first, then the turn; both with the interpreter detached.
-    fn with<T: Send>(
+    fn with_turn<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut conversation::Turn<'_>) -> Result<T, Trouble> + Send,
     ) -> PyResult<T> {
-        with(py, &self.conversation, |own| {
+        with_conversation(py, &self.conversation, |own| {
             let mut kept = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
             let paused = kept.take().ok_or_else(gone)?;
             let mut turn = own.take_up_turn(paused);
@@ -58,7 +58,7 @@ impl Turn {
     /// :raises CallError: the turn is over.
     #[getter]
     fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Judged>>> {
-        let all: Vec<_> = self.with(py, |turn| Ok(turn.outcomes().cloned().collect()))?;
+        let all: Vec<_> = self.with_turn(py, |turn| Ok(turn.outcomes().cloned().collect()))?;
         tuple(py, all.into_iter().map(Judged::from))
     }
 
@@ -67,7 +67,7 @@ impl Turn {
     /// :raises CallError: the turn is over.
     #[getter]
     fn runnable<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Forward>>> {
-        tuple(py, self.with(py, |turn| Ok(turn.runnable()))?.into_iter().map(Forward::from))
+        tuple(py, self.with_turn(py, |turn| Ok(turn.runnable()))?.into_iter().map(Forward::from))
     }
 
     /// The calls that wait for a person: a tuple of Confirm.
@@ -75,7 +75,7 @@ impl Turn {
     /// :raises CallError: the turn is over.
     #[getter]
     fn waiting<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Confirm>>> {
-        tuple(py, self.with(py, |turn| Ok(turn.waiting()))?.into_iter().map(Confirm::from))
+        tuple(py, self.with_turn(py, |turn| Ok(turn.waiting()))?.into_iter().map(Confirm::from))
     }
 
     /// Takes the result of a call that was run.
@@ -87,7 +87,7 @@ impl Turn {
     #[pyo3(signature = (id, result, is_error=false))]
     fn finish(&self, py: Python<'_>, id: &str, result: &str, is_error: bool) -> PyResult<()> {
         let result = ToolResult { content: result.to_owned(), is_error };
-        self.with(py, |turn| turn.finish(&CallId::from(id), result).map_err(call_trouble))
+        self.with_turn(py, |turn| turn.finish(&CallId::from(id), result).map_err(call_trouble))
     }
 
     /// Takes up a person's answer to a call that waits. What is approved is runnable from now on.
@@ -96,7 +96,7 @@ impl Turn {
     /// :returns: Forward, Confirm while nobody has answered, or Refuse.
     /// :raises CallError: nothing waits under this id, or the turn is over.
     fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Answered> {
-        self.with(py, |turn| turn.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))
+        self.with_turn(py, |turn| turn.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))
     }
 
     /// What to append behind the assistant message: one answer a call, as a list of dicts in the wire's shape. It ends
@@ -104,7 +104,7 @@ impl Turn {
     ///
     /// :raises CallError: the turn is over.
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
-        let text = with(py, &self.conversation, |own| {
+        let text = with_conversation(py, &self.conversation, |own| {
             let paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(gone)?;
             Ok(serde_json::Value::Array(own.take_up_turn(paused).into_messages()).to_string())
         })?;
@@ -113,7 +113,7 @@ impl Turn {
 
     /// How many calls the message had: none means that the model has ended its turn.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, |turn| Ok(turn.outcomes().len()))
+        self.with_turn(py, |turn| Ok(turn.outcomes().len()))
     }
 
     fn __reduce__(&self) -> PyResult<Typed<'_, NoReturn>> {

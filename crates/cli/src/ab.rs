@@ -111,26 +111,26 @@ fn parse_meter(text: &str) -> Result<Meter, String> {
     text.parse::<Meter>().map_err(|why| why.to_string())
 }
 
-pub(super) fn run(args: &AbArgs) -> Outcome {
+pub(super) fn run_ab(args: &AbArgs) -> Outcome {
     if let Some(AbCommand::Report(args)) = &args.command {
-        return report::run(args);
+        return report::run_ab_report(args);
     }
     let Some(tasks) = &args.tasks else {
         return Err(
             Failure::usage("there are no tasks to play").help("name a file with --tasks; docs/ab.md has its form")
         );
     };
-    let plan = plan::Plan::of(args, tasks)?;
+    let plan = plan::Plan::from_args(args, tasks)?;
     let model = args.reached.model(plan.wire, &plan.model)?;
-    let mut rows = out::Rows::open(args, &plan)?;
-    let stopped = drive::all(&plan, model, &mut rows)?;
-    let drivers: Vec<&str> = plan.drivers.iter().map(|own| plan::name(*own)).collect();
+    let mut rows = out::Rows::open_rows(args, &plan)?;
+    let stopped = drive::play_rounds(&plan, model, &mut rows)?;
+    let drivers: Vec<&str> = plan.drivers.iter().map(|own| plan::driver_name(*own)).collect();
     let arms: Vec<&str> = plan.arms.iter().map(toolfold::profile::Arm::name).collect();
     let comparison = compare(rows.all(), &drivers, &arms);
     if args.json {
         emit_json(&comparison)?;
     } else {
-        emit(&text::text(&comparison))?;
+        emit(&text::comparison_text(&comparison))?;
     }
     match stopped {
         Some(why) => Err(Failure::unmeasured(why)),

@@ -10,7 +10,7 @@ use super::approver_key::{InitArgs, KeyArgs, init};
 use super::layers::project_of;
 use super::ledger::{ListArgs, OneArgs, failure, now_ms, time, user};
 use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
-use super::table::{short, table};
+use super::table::{cut_for_list, table};
 use crate::configuration::units::period_ms;
 use toolfold::diagnostic::visible;
 use toolfold::policy::gate::open;
@@ -123,9 +123,9 @@ pub(super) struct RejectArgs {
     key: KeyArgs,
 }
 
-pub(super) fn run(command: &ApprovalsCommand) -> Outcome {
+pub(super) fn run_approvals(command: &ApprovalsCommand) -> Outcome {
     match command {
-        ApprovalsCommand::List(args) => list(args)?,
+        ApprovalsCommand::List(args) => list_pending(args)?,
         ApprovalsCommand::Init(args) => init(args)?,
         ApprovalsCommand::Approve(args) => approve(args)?,
         ApprovalsCommand::Reject(args) => {
@@ -135,7 +135,7 @@ pub(super) fn run(command: &ApprovalsCommand) -> Outcome {
             if rest.json {
                 emit_json(&rejected)?;
             } else {
-                emit(&format!("rejected {}\n", line(&rejected)))?;
+                emit(&format!("rejected {}\n", approval_line(&rejected)))?;
             }
         }
         ApprovalsCommand::Purge(args) => purge(args)?,
@@ -146,7 +146,7 @@ pub(super) fn run(command: &ApprovalsCommand) -> Outcome {
             if args.rest.json {
                 emit_json(&approval)?;
             } else {
-                emit(&page(&approval, &args.rest.store.flag()))?;
+                emit(&approval_page(&approval, &args.rest.store.flag()))?;
             }
         }
     }
@@ -171,7 +171,7 @@ fn purge(args: &PurgeArgs) -> Result<(), Failure> {
     emit(&format!("removed {removed} approvals that were over; the audit keeps its records\n"))
 }
 
-fn list(args: &ListArgs) -> Result<(), Failure> {
+fn list_pending(args: &ListArgs) -> Result<(), Failure> {
     let pending = args.store.to_read()?.pending(now_ms()).map_err(failure)?;
     if args.json {
         return emit_json(&pending);
@@ -208,7 +208,7 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     let approved = approver.approve(id, now).map_err(failure)?;
     if !rest.json {
         let until = time(approved.expires_ms);
-        emit(&format!("approved {}\n  {DIM}it may run once, until {until}{DIM:#}\n", line(&approved)))?;
+        emit(&format!("approved {}\n  {DIM}it may run once, until {until}{DIM:#}\n", approval_line(&approved)))?;
     }
     let mut remembered = Vec::new();
     for (target, scope) in targets.iter().zip(scope.iter().cycle()) {
@@ -224,7 +224,7 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
         };
         let grant = approver.remember(grant, now).map_err(failure)?;
         if !rest.json {
-            let (line, id, flag) = (super::grants::line(&grant), &grant.id, rest.store.flag());
+            let (line, id, flag) = (super::grants::grant_line(&grant), &grant.id, rest.store.flag());
             let back = format!("to revoke it: toolfold grants revoke {id}{flag}");
             emit(&format!("remembered {line}\n  {DIM}{back}{DIM:#}\n"))?;
         }
@@ -304,16 +304,20 @@ fn offered(request: &Request) -> impl Iterator<Item = &GrantTarget> {
     request.displayed.remember.iter().filter(|target| matches!(target, GrantTarget::Arguments { .. }))
 }
 
-fn line(approval: &Approval) -> String {
+fn approval_line(approval: &Approval) -> String {
     format!("{BOLD}{}{BOLD:#}  {}  {}", approval.id, visible(&approval.request.displayed.target), what(approval))
 }
 
 fn what(approval: &Approval) -> String {
     let displayed = &approval.request.displayed;
-    if displayed.effects.is_empty() { short(&displayed.arguments) } else { short(&displayed.effects.join("; ")) }
+    if displayed.effects.is_empty() {
+        cut_for_list(&displayed.arguments)
+    } else {
+        cut_for_list(&displayed.effects.join("; "))
+    }
 }
 
-fn page(approval: &Approval, flag: &str) -> String {
+fn approval_page(approval: &Approval, flag: &str) -> String {
     let (displayed, id) = (&approval.request.displayed, &approval.id);
     let mut out = format!("{BOLD}{id}{BOLD:#} {}\n", approval.state);
     let mut row = |name: &str, text: &str| out.push_str(&format!("{DIM}{name:<10}{DIM:#} {}\n", visible(text)));
@@ -324,7 +328,7 @@ fn page(approval: &Approval, flag: &str) -> String {
     row("undo", &format!("{}{}", displayed.undo, why.unwrap_or_default()));
     displayed.why.iter().for_each(|why| row("why", why));
     if approval.state == ApprovalState::Pending {
-        offered(&approval.request).for_each(|target| row("remember", &super::grants::covers(target)));
+        offered(&approval.request).for_each(|target| row("remember", &super::grants::grant_coverage(target)));
         if offered(&approval.request).next().is_none() {
             row("remember", "not possible: part of it is known only when it runs, or is too broad");
         }

@@ -59,7 +59,7 @@ impl KeyArgs {
                 .help(format!("make one, once, in your own terminal: toolfold approvals init{flag}")));
         };
         let path = self.path()?;
-        let Some(key) = read(&path)? else {
+        let Some(key) = read_key(&path)? else {
             return Err(Failure::wrong(format!("there is no approver's key at {}", path.display()))
                 .help("--key-file FILE names the key that this store was given"));
         };
@@ -90,11 +90,11 @@ fn default_file() -> Option<PathBuf> {
 pub(super) fn init(args: &InitArgs) -> Result<(), Failure> {
     let path = args.key.path()?;
     let (store, at) = make_store(Some(&args.rest.store.path()?.to_string_lossy()))?;
-    let (known, own) = (store.approver().map_err(failure)?, read(&path)?);
+    let (known, own) = (store.approver().map_err(failure)?, read_key(&path)?);
     let has = known.is_some() && known == own.as_deref().map(approver_digest);
     let old = match (&args.old_key, &known) {
         (Some(file), _) => {
-            Some(read(file)?.ok_or_else(|| Failure::wrong(format!("there is no key at {}", file.display())))?)
+            Some(read_key(file)?.ok_or_else(|| Failure::wrong(format!("there is no key at {}", file.display())))?)
         }
         (None, Some(_)) if !has => {
             let why = format!("this store has an approver's key already, and it is not at {}", path.display());
@@ -126,7 +126,7 @@ pub(super) fn init(args: &InitArgs) -> Result<(), Failure> {
 }
 
 /// The key in a file; `None` if there is no such file.
-fn read(path: &Path) -> Result<Option<String>, Failure> {
+fn read_key(path: &Path) -> Result<Option<String>, Failure> {
     let unread = |why: std::io::Error| Failure::wrong(format!("{}: cannot be read: {why}", path.display()));
     let file = match File::open(path) {
         Ok(file) => file,

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::checkpoint::{append, broken, known, take, text};
+use super::checkpoint::{append, broken, checkpoint_text, known, take_checkpoint};
 use super::ledger::{ListArgs, StoreArgs, failure, next_page, time};
 use super::output::{Failure, GOOD, Outcome, emit, emit_data, emit_json, grouped, json_line, progress};
-use super::table::{short, table};
+use super::table::{cut_for_list, table};
 use toolfold::diagnostic::visible;
 use toolfold::policy::audit::{Checkpoint, Sealed, Verified};
 
@@ -95,7 +95,7 @@ pub(super) struct ExportArgs {
     store: StoreArgs,
 }
 
-pub(super) fn run(command: &AuditCommand) -> Outcome {
+pub(super) fn run_audit(command: &AuditCommand) -> Outcome {
     match command {
         AuditCommand::Tail(args) => tail(args)?,
         AuditCommand::Verify(args) => return verify(args),
@@ -121,11 +121,11 @@ fn tail(args: &TailArgs) -> Result<(), Failure> {
     if last.is_empty() {
         return emit(if count == 0 { "no records yet\n" } else { "" });
     }
-    let rows: Vec<[String; 6]> = last.iter().map(row).collect();
+    let rows: Vec<[String; 6]> = last.iter().map(record_row).collect();
     emit(&table(["record", "time", "kind", "tool", "about", "what"], &rows))
 }
 
-fn row(record: &Sealed) -> [String; 6] {
+fn record_row(record: &Sealed) -> [String; 6] {
     let entry = &record.entry;
     let kind = entry.kind.to_string();
     let about = ["approval", "grant", "undone"].iter().find_map(|key| entry.detail.get(key)?.as_str());
@@ -133,7 +133,7 @@ fn row(record: &Sealed) -> [String; 6] {
     let what = [entry.decision.as_deref(), entry.outcome.as_deref(), entry.rule.as_deref()];
     let what: Vec<&str> = what.into_iter().flatten().collect();
     let seen = |text: &str| visible(text).into_owned();
-    [record.seq.to_string(), time(entry.time_ms), kind, seen(&entry.tool), seen(about), short(&what.join(": "))]
+    [record.seq.to_string(), time(entry.time_ms), kind, seen(&entry.tool), seen(about), cut_for_list(&what.join(": "))]
 }
 
 /// What `verify --json` prints.
@@ -166,7 +166,8 @@ fn verify(args: &VerifyArgs) -> Outcome {
             1 => ", the checkpoint matches".to_owned(),
             n => format!(", all {n} checkpoints match"),
         };
-        let head = verified.head.as_ref().map(|head| format!(", checkpoint {}", text(head))).unwrap_or_default();
+        let head =
+            verified.head.as_ref().map(|head| format!(", checkpoint {}", checkpoint_text(head))).unwrap_or_default();
         emit(&format!("{GOOD}ok{GOOD:#} {} records, the chain is intact{held}{head}\n", verified.records))?;
     } else {
         return Err(broken(&verified.faults, verified.records));
@@ -175,7 +176,7 @@ fn verify(args: &VerifyArgs) -> Outcome {
 }
 
 fn checkpoint(args: &CheckpointArgs) -> Result<(), Failure> {
-    let Some(head) = take(&args.rest.store.to_read()?)? else {
+    let Some(head) = take_checkpoint(&args.rest.store.to_read()?)? else {
         return Err(Failure::unmeasured("the audit trail has no records yet, so there is no checkpoint"));
     };
     if let Some(file) = &args.append {
@@ -183,7 +184,7 @@ fn checkpoint(args: &CheckpointArgs) -> Result<(), Failure> {
     }
     match (&args.append, args.rest.json) {
         (_, true) => emit_json(&head),
-        (None, false) => emit(&format!("{}\n", text(&head))),
+        (None, false) => emit(&format!("{}\n", checkpoint_text(&head))),
         (Some(file), false) => emit(&format!("checkpoint of record {} appended to {}\n", head.seq, visible(file))),
     }
 }

@@ -86,10 +86,10 @@ struct Server {
     tools: usize,
 }
 
-pub(super) fn run(args: &CaptureArgs) -> Outcome {
+pub(super) fn run_capture(args: &CaptureArgs) -> Outcome {
     let config = InputArgs::of_tools(args.source.clone()).with_config(args.config.clone()).config(&[])?;
-    let (list, servers) = if Source::of(&config)?.is_served() {
-        let served = source::listed(&config)?;
+    let (list, servers) = if Source::strongest_source(&config)?.is_served() {
+        let served = source::listed_servers(&config)?;
         let servers = served.iter().map(|own| (own.name.clone(), server(own))).collect();
         (source::to_list(&served), servers)
     } else {
@@ -159,7 +159,7 @@ fn server(own: &Served) -> Server {
     let in_meta = || hello.get("_meta")?.get("io.modelcontextprotocol/serverInfo");
     let (command, url) = match &own.target {
         Target::Stdio { command, args, .. } => (Some(without_secrets(command, args)), None),
-        Target::Http { url, .. } => (None, Some(place(url))),
+        Target::Http { url, .. } => (None, Some(url_without_secrets(url))),
     };
     Server {
         server_info: hello.get("serverInfo").or_else(in_meta).cloned(),
@@ -191,7 +191,7 @@ fn without_secrets(command: &str, args: &[String]) -> Vec<String> {
 }
 
 /// A URL without user, query and fragment: any of them may be a secret.
-fn place(url: &str) -> String {
+fn url_without_secrets(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let url = url.get(..end).unwrap_or(url);
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
@@ -216,7 +216,7 @@ mod tests {
             ("https://me:pw@x.test:8/mcp?key=1#a", "https://x.test:8/mcp"),
             ("https://x.test?key=1/2", "https://x.test"),
         ] {
-            assert_eq!(place(url), kept);
+            assert_eq!(url_without_secrets(url), kept);
         }
     }
 

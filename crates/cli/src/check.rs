@@ -155,11 +155,11 @@ fn budgets(config: &Config) -> (Budgets, bool) {
     (budgets, set || !budgets.is_empty())
 }
 
-pub(super) fn run(args: &CheckArgs) -> Outcome {
+pub(super) fn run_check(args: &CheckArgs) -> Outcome {
     let config = args.config()?;
     let (budgets, set) = budgets(&config);
     let file = lock_file(&config);
-    let locked = Locked::read(&file)?;
+    let locked = Locked::read_lock(&file)?;
     let budgets = if set { budgets } else { Budgets::usual() };
     if budgets.is_empty() {
         return Err(Failure::usage("every budget is off: nothing is checked").help("set one, such as --max-tool 800"));
@@ -177,20 +177,20 @@ pub(super) fn run(args: &CheckArgs) -> Outcome {
     input.say_warnings();
     let now = wanted.measure(&input)?;
     let diff = locked.as_ref().map(|own| own.compare(&now)).transpose()?;
-    let findings = budgets.judge(&now, diff.as_ref());
-    let (places, place) = places::of(&input, &findings, locked.as_ref());
+    let findings = budgets.find_violations(&now, diff.as_ref());
+    let (places, place) = places::places_of_tools(&input, &findings, locked.as_ref());
     let lock_file = locked.map(|own| own.file);
     let version = env!("CARGO_PKG_VERSION");
     let report = CheckReport { budgets, now, diff, findings, lock_file, places, place, version };
     for own in &args.report {
-        let mut out = written(own.form, &report)?;
+        let mut out = report_in_form(own.form, &report)?;
         if own.form == Form::Text {
             out = anstream::adapter::strip_str(&out).to_string();
         }
         write::write_whole(&own.file, &out)?;
     }
     let form = if args.json { Form::Json } else { args.output };
-    let out = written(form, &report)?;
+    let out = report_in_form(form, &report)?;
     if form == Form::Text {
         emit(&out)?;
     } else {
@@ -200,9 +200,9 @@ pub(super) fn run(args: &CheckArgs) -> Outcome {
 }
 
 /// The result in a form.
-fn written(form: Form, report: &CheckReport) -> Result<String, Failure> {
+fn report_in_form(form: Form, report: &CheckReport) -> Result<String, Failure> {
     Ok(match form {
-        Form::Text => text::check(report),
+        Form::Text => text::check_text(report),
         Form::Json => json_line(&check_json(report))?,
         Form::Markdown => check_markdown(report),
         Form::Github => github(report),

@@ -7,7 +7,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 
-use super::input::read;
+use super::input::read_text;
 use super::ledger::failure;
 use super::output::Failure;
 use toolfold::diagnostic::{Diagnostic, Place};
@@ -27,21 +27,21 @@ const HELP: &str = "a checkpoint is NUMBER:HASH, as `toolfold audit checkpoint` 
 pub(super) fn known(given: &str) -> Result<Vec<Checkpoint>, Failure> {
     let number = given.split_once(':').is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit()));
     if number {
-        return parse(given).map(|one| vec![one]).map_err(|why| Failure::usage(why).help(HELP));
+        return parse_checkpoint(given).map(|one| vec![one]).map_err(|why| Failure::usage(why).help(HELP));
     }
-    let text = read(given, MAX_BYTES)?;
+    let text = read_text(given, MAX_BYTES)?;
     let bad = |code, place: Place, why: &str| Failure::bad(vec![Diagnostic::error(code, place, why).help(HELP)]);
     let lines = text.lines().map(str::trim).enumerate();
     let known = lines
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
         .map(|(at, line)| {
-            parse(line).map_err(|why| bad("bad-checkpoint", Place::file(given).line_column(at + 1, 1), &why))
+            parse_checkpoint(line).map_err(|why| bad("bad-checkpoint", Place::file(given).line_column(at + 1, 1), &why))
         })
         .collect::<Result<Vec<Checkpoint>, Failure>>()?;
     if known.is_empty() { Err(bad("no-checkpoint", Place::file(given), "contains no checkpoint")) } else { Ok(known) }
 }
 
-fn parse(text: &str) -> Result<Checkpoint, String> {
+fn parse_checkpoint(text: &str) -> Result<Checkpoint, String> {
     let (number, hash) = text.split_once(':').ok_or_else(|| format!("`{text}` has no colon"))?;
     let seq = number.parse().map_err(|_| format!("`{number}` is not the number of a record"))?;
     if hash.len() != HASH_DIGITS || !hash.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -51,7 +51,7 @@ fn parse(text: &str) -> Result<Checkpoint, String> {
 }
 
 /// A checkpoint of the chain as it is now, after verifying it. `None` where there is no record yet.
-pub(super) fn take(store: &SqliteStore) -> Result<Option<Checkpoint>, Failure> {
+pub(super) fn take_checkpoint(store: &SqliteStore) -> Result<Option<Checkpoint>, Failure> {
     let verified = store.verify(&[]).map_err(failure)?;
     if verified.faults.is_empty() { Ok(verified.head) } else { Err(broken(&verified.faults, verified.records)) }
 }
@@ -71,7 +71,7 @@ pub(super) fn broken(faults: &[Fault], records: u64) -> Failure {
 }
 
 /// `NUMBER:HASH`
-pub(super) fn text(checkpoint: &Checkpoint) -> String {
+pub(super) fn checkpoint_text(checkpoint: &Checkpoint) -> String {
     format!("{}:{}", checkpoint.seq, checkpoint.hash)
 }
 
@@ -81,7 +81,7 @@ pub(super) fn append(file: &str, checkpoint: &Checkpoint) -> Result<(), Failure>
         .create(true)
         .append(true)
         .open(file)
-        .and_then(|mut opened| opened.write_all(format!("{}\n", text(checkpoint)).as_bytes()));
+        .and_then(|mut opened| opened.write_all(format!("{}\n", checkpoint_text(checkpoint)).as_bytes()));
     written.map_err(|why| {
         let why = Diagnostic::error("unwritable", Place::file(file), format!("cannot be written: {why}"));
         Failure::bad(vec![why.help("check the path")])

@@ -33,7 +33,7 @@ pub(super) struct ConfigArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &ConfigArgs) -> Outcome {
+pub(super) fn run_config(args: &ConfigArgs) -> Outcome {
     let config = args.input.config(&[])?;
     if args.json {
         emit_json(&config)?;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &ConfigArgs) -> Outcome {
         let value = if setting.value.is_empty() { "–" } else { &setting.value };
         out.push_str(&format!("{BOLD}{name:<22}{BOLD:#} {value}"));
         if args.explain {
-            let help = Key::named(name).map_or("", |key| key.help);
+            let help = Key::by_name(name).map_or("", |key| key.help);
             out.push_str(&format!("   {DIM}({}) {help}{DIM:#}", setting.origin));
         }
         out.push('\n');

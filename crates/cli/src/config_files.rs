@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::input::read;
+use super::input::read_text;
 use super::output::Failure;
 use crate::configuration::{CONFIG_FILE, Config, ConfigFile, ConfigScope};
 use toolfold::profile::MAX_PROFILE_BYTES;
@@ -17,9 +17,9 @@ pub(super) struct FoundFile {
 }
 
 impl FoundFile {
-    fn read(name: &str, scope: ConfigScope, folder: Option<&Path>) -> Result<Self, Failure> {
+    fn read_file(name: &str, scope: ConfigScope, folder: Option<&Path>) -> Result<Self, Failure> {
         let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
-        Ok(Self { text: read(name, MAX_PROFILE_BYTES)?, name: name.to_owned(), scope, folder })
+        Ok(Self { text: read_text(name, MAX_PROFILE_BYTES)?, name: name.to_owned(), scope, folder })
     }
 
     pub(super) fn as_file(&self) -> ConfigFile<'_> {
@@ -29,17 +29,17 @@ impl FoundFile {
 
 /// The configuration files, the weakest first: the one that a flag names and no other, else the user's own and the
 /// project's, which is the user's word where the user trusts its folder.
-pub(super) fn find(named: Option<&str>) -> Result<Vec<FoundFile>, Failure> {
+pub(super) fn find_config_files(named: Option<&str>) -> Result<Vec<FoundFile>, Failure> {
     if let Some(name) = named {
         // What it names lies beside it, wherever the command runs: no other folder gives it another policy.
         let folder = Path::new(name).parent().filter(|own| name != "-" && !own.as_os_str().is_empty());
-        return Ok(vec![FoundFile::read(name, ConfigScope::User, folder)?]);
+        return Ok(vec![FoundFile::read_file(name, ConfigScope::User, folder)?]);
     }
     let own = user_file().filter(|file| file.is_file());
     let mut found = Vec::new();
     let mut trusted = Vec::new();
     if let Some(file) = &own {
-        let file = FoundFile::read(&file.to_string_lossy(), ConfigScope::User, file.parent())?;
+        let file = FoundFile::read_file(&file.to_string_lossy(), ConfigScope::User, file.parent())?;
         trusted = workspaces(&file);
         found.push(file);
     }
@@ -47,7 +47,7 @@ pub(super) fn find(named: Option<&str>) -> Result<Vec<FoundFile>, Failure> {
     let path = if is_here { PathBuf::from(CONFIG_FILE) } else { folder.join(CONFIG_FILE) };
     let scope = if trusted.contains(&real(&folder)) { ConfigScope::User } else { ConfigScope::Project };
     let elsewhere = Some(folder.as_path()).filter(|_| !is_here);
-    found.push(FoundFile::read(&path.to_string_lossy(), scope, elsewhere)?);
+    found.push(FoundFile::read_file(&path.to_string_lossy(), scope, elsewhere)?);
     Ok(found)
 }
 
@@ -60,7 +60,8 @@ fn workspaces(own: &FoundFile) -> Vec<PathBuf> {
 /// Whether the user's own configuration trusts a folder. One that cannot be read trusts none.
 pub(super) fn trusts(folder: &Path) -> bool {
     let own = user_file().filter(|file| file.is_file());
-    let read = own.and_then(|file| FoundFile::read(&file.to_string_lossy(), ConfigScope::User, file.parent()).ok());
+    let read =
+        own.and_then(|file| FoundFile::read_file(&file.to_string_lossy(), ConfigScope::User, file.parent()).ok());
     read.is_some_and(|own| workspaces(&own).contains(&real(folder)))
 }
 

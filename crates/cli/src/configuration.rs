@@ -101,7 +101,7 @@ pub struct Config {
     /// The typed values.
     #[serde(skip)]
     pub settings: Settings,
-    /// The values as text with their origins, by key, in the order of [`Key::all`].
+    /// The values as text with their origins, by key, in the order of [`Key::all_keys`].
     #[serde(rename = "settings")]
     texts: IndexMap<&'static str, Setting>,
     /// The arms that the files declare.
@@ -151,18 +151,18 @@ impl Config {
 
     /// The names of the configuration files that were read.
     #[must_use]
-    pub fn files(&self) -> &[String] {
+    pub fn file_names(&self) -> &[String] {
         &self.files
     }
 
-    /// Every setting as text, in the order of [`Key::all`].
+    /// Every setting as text, in the order of [`Key::all_keys`].
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Setting)> {
         self.texts.iter().map(|(name, setting)| (*name, setting))
     }
 
     /// The value of a key as text, for messages; empty if there is none.
     #[must_use]
-    pub fn text(&self, key: &Key) -> &str {
+    pub fn value_text(&self, key: &Key) -> &str {
         self.texts.get(key.name).map_or("", |setting| setting.value.as_str())
     }
 
@@ -170,7 +170,7 @@ impl Config {
     /// default.
     #[must_use]
     pub fn given(&self, key: &Key) -> Option<&str> {
-        (*self.origin(key) != Origin::Default).then(|| self.text(key))
+        (*self.origin(key) != Origin::Default).then(|| self.value_text(key))
     }
 
     /// Where the value of a key came from.

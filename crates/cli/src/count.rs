@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::Value;
 
-use super::input::read;
+use super::input::read_text;
 use super::output::{Failure, Outcome, emit, emit_data, json_line, warn};
 use line::Line;
 use toolfold::tokens::{RequestContext, Tiktoken, count_request_with};
@@ -100,7 +100,7 @@ impl Output {
 
 /// Counts every request of a file, in order.
 fn count_file(file: &str, context: &RequestContext, totals: &mut Totals, out: &mut Output) -> Result<(), Failure> {
-    let text = read(file, MAX_BYTES)?;
+    let text = read_text(file, MAX_BYTES)?;
     let name = if file == "-" { "standard input" } else { file };
     let mut stream = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
     let mut number = Lines { text: &text, at: 0, line: 1 };

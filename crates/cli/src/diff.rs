@@ -50,13 +50,13 @@ pub(super) struct DiffArgs {
     markdown: bool,
 }
 
-pub(super) fn run(args: &DiffArgs) -> Outcome {
+pub(super) fn run_diff(args: &DiffArgs) -> Outcome {
     let config = args.measured.config(vec![(&keys::check::LOCK, args.lock.clone())])?;
     let (now, diff) = match &args.against {
         Some(file) => {
             let wanted = args.measured.wanted(&config, None)?;
             let (old, _) = load_tools(Some(file), None)?;
-            let old = Input::of(config.clone(), old)?;
+            let old = Input::of_catalog(config.clone(), old)?;
             let input = Input::load(config)?;
             input.say_warnings();
             let (before, now) = (wanted.measure(&old)?, wanted.measure(&input)?);
@@ -66,7 +66,7 @@ pub(super) fn run(args: &DiffArgs) -> Outcome {
         }
         None => {
             let file = lock_file(&config);
-            let Some(locked) = Locked::read(&file)? else {
+            let Some(locked) = Locked::read_lock(&file)? else {
                 return Err(Failure::usage(format!("there is no {file} to compare with"))
                     .help("write it with toolfold lock, or name another list with --against"));
             };

@@ -36,18 +36,18 @@ pub(super) struct ExpandArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &ExpandArgs) -> Outcome {
+pub(super) fn run_expand(args: &ExpandArgs) -> Outcome {
     let input = Input::load(args.presented.config()?)?;
     input.say_warnings();
     let layers = Layers::showing(&input.config)?;
-    let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start()?;
+    let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start_conversation()?;
     let expansion = conversation.expand(&ExpandRequest { categories: args.names.clone(), tools: Vec::new() });
     if args.json {
         emit_json(&json!({
             "arm": conversation.arm(),
             "delivery": conversation.arm().delivery(),
             "categories": expansion.categories,
-            "opened": shown(&conversation, &expansion.opened),
+            "opened": expanded_names(&conversation, &expansion.opened),
             "unknown": expansion.unknown,
             "reply": expansion.reply,
         }))?;
@@ -58,11 +58,11 @@ pub(super) fn run(args: &ExpandArgs) -> Outcome {
 }
 
 /// The names under which the model sees tools that are open.
-fn shown(conversation: &Conversation, tools: &[ToolName]) -> Vec<String> {
+fn expanded_names(conversation: &Conversation, tools: &[ToolName]) -> Vec<String> {
     let (engine, expanded) = (conversation.engine(), conversation.expanded());
     let own = engine.catalog().iter().zip(engine.assignment().iter());
     // Both lists are the open tools in catalogue order.
-    let open = own.filter(|(tool, assigned)| expanded.has(tool.name().as_str(), assigned.category.as_str()));
+    let open = own.filter(|(tool, assigned)| expanded.opens_tool(tool.name().as_str(), assigned.category.as_str()));
     let named = open.map(|(tool, _)| tool.name()).zip(conversation.opened());
     named.filter(|(own, _)| tools.contains(own)).map(|(_, shown)| shown).collect()
 }

@@ -64,11 +64,11 @@ enum GatewayCommand {
     Logout(LogoutArgs),
 }
 
-pub(super) fn run(args: &GatewayArgs) -> Outcome {
+pub(super) fn run_gateway(args: &GatewayArgs) -> Outcome {
     match &args.command {
         None => serve::serve(&args.serve),
-        Some(GatewayCommand::Init(args)) => init::run(args),
-        Some(GatewayCommand::Doctor(args)) => doctor::run(args),
+        Some(GatewayCommand::Init(args)) => init::run_init(args),
+        Some(GatewayCommand::Doctor(args)) => doctor::run_doctor(args),
         Some(GatewayCommand::Login(args)) => login::log_in(args),
         Some(GatewayCommand::Logout(args)) => login::log_out(args),
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::ledger::{ListArgs, OneArgs, failure, now_ms, time};
 use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
-use super::table::{short, table};
+use super::table::{cut_for_list, table};
 use toolfold::diagnostic::visible;
 use toolfold::policy::argv::{Word, display};
 use toolfold::policy::{ApprovalStore, Grant, GrantScope, GrantTarget};
@@ -32,9 +32,9 @@ Exit codes: 0 revoked, 1 no grant has this id, 3 no usable store.")]
     Revoke(OneArgs),
 }
 
-pub(super) fn run(command: &GrantsCommand) -> Outcome {
+pub(super) fn run_grants(command: &GrantsCommand) -> Outcome {
     match command {
-        GrantsCommand::List(args) => list(args)?,
+        GrantsCommand::List(args) => list_grants(args)?,
         GrantsCommand::Revoke(OneArgs { id, rest }) => {
             if !rest.store.to_write()?.revoke(id, now_ms()).map_err(failure)? {
                 return Err(Failure::wrong(format!("there is no grant `{}`, or it is already revoked", visible(id)))
@@ -50,7 +50,7 @@ pub(super) fn run(command: &GrantsCommand) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(args: &ListArgs) -> Result<(), Failure> {
+fn list_grants(args: &ListArgs) -> Result<(), Failure> {
     let grants = args.store.to_read()?.grants(now_ms()).map_err(failure)?;
     if args.json {
         return emit_json(&grants);
@@ -60,21 +60,27 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
     }
     let row = |grant: &Grant| {
         let until = grant.expires_ms.map_or_else(|| "no end".to_owned(), time);
-        [grant.id.clone(), until, short(&where_it_holds(&grant.scope)), tool(grant), short(&covers(&grant.target))]
+        [
+            grant.id.clone(),
+            until,
+            cut_for_list(&where_it_holds(&grant.scope)),
+            grant_tool(grant),
+            cut_for_list(&grant_coverage(&grant.target)),
+        ]
     };
     emit(&table(["id", "until", "holds", "tool", "what"], &grants.iter().map(row).collect::<Vec<_>>()))
 }
 
 /// One grant on one line.
-pub(super) fn line(grant: &Grant) -> String {
+pub(super) fn grant_line(grant: &Grant) -> String {
     let until = grant.expires_ms.map(|ms| format!(", until {}", time(ms))).unwrap_or_default();
     let holds = visible(&where_it_holds(&grant.scope)).into_owned();
-    let (id, tool, what) = (&grant.id, tool(grant), short(&covers(&grant.target)));
+    let (id, tool, what) = (&grant.id, grant_tool(grant), cut_for_list(&grant_coverage(&grant.target)));
     format!("{BOLD}{id}{BOLD:#}  {tool}  {what}  {DIM}{holds}{until}{DIM:#}")
 }
 
 /// What a grant covers.
-pub(super) fn covers(target: &GrantTarget) -> String {
+pub(super) fn grant_coverage(target: &GrantTarget) -> String {
     match target {
         GrantTarget::Tool => "every call".to_owned(),
         GrantTarget::Arguments { arguments } => format!("exactly {arguments}"),
@@ -93,6 +99,6 @@ fn where_it_holds(scope: &GrantScope) -> String {
     }
 }
 
-fn tool(grant: &Grant) -> String {
+fn grant_tool(grant: &Grant) -> String {
     visible(&grant.origin.identity(&grant.tool)).into_owned()
 }

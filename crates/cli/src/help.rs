@@ -54,7 +54,7 @@ pub(super) fn arms(arms: &[Arm]) -> String {
 
 /// The names of the clients that the gateway knows, for the help of a flag.
 pub(super) fn clients() -> String {
-    let names: Vec<&str> = McpClient::all().iter().map(|client| client.name.as_str()).collect();
+    let names: Vec<&str> = McpClient::known_clients().iter().map(|client| client.name.as_str()).collect();
     alternatives(&names)
 }
 

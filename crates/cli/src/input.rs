@@ -73,7 +73,7 @@ impl InputArgs {
         let own = self.source.flags().into_iter().chain([(&keys::presentation::PROFILE, self.profile.clone())]);
         let flags = own.chain(more.iter().cloned()).filter_map(|(key, value)| Some((key, value?)));
         let flags: Vec<(&'static Key, String)> = flags.collect();
-        let found = super::config_files::find(self.config.as_deref())?;
+        let found = super::config_files::find_config_files(self.config.as_deref())?;
         let files: Vec<ConfigFile<'_>> = found.iter().map(FoundFile::as_file).collect();
         let loaded = Config::resolve(&files, |name| std::env::var(name).ok().filter(|value| !value.is_empty()), &flags);
         let mut errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
@@ -88,7 +88,7 @@ impl InputArgs {
 impl Input {
     /// Reads both. Anything unsound ends the command: nothing is half-applied.
     pub(super) fn load(config: Config) -> Result<Self, Failure> {
-        let source = source::text(&config)?;
+        let source = source::read_tools(&config)?;
         let builtin = source.builtin;
         let (catalog, mut diagnostics) = imported(&source, config.settings.tools.format)?;
         let profile = match (config.settings.presentation.profile.as_deref(), builtin) {
@@ -99,7 +99,7 @@ impl Input {
     }
 
     /// The same for tools that are there already.
-    pub(super) fn of(config: Config, catalog: Catalog) -> Result<Self, Failure> {
+    pub(super) fn of_catalog(config: Config, catalog: Catalog) -> Result<Self, Failure> {
         let mut diagnostics = Vec::new();
         let profile = profile(config.settings.presentation.profile.as_deref(), &catalog, &mut diagnostics)?;
         Ok(Self { config, catalog, profile, builtin: false, diagnostics })
@@ -160,7 +160,7 @@ impl Input {
         let Some(file) = &self.config.settings.presentation.capabilities else {
             return Ok(Capabilities::builtin().clone());
         };
-        let loaded = Capabilities::parse(&read(file, MAX_PROFILE_BYTES)?, file);
+        let loaded = Capabilities::parse(&read_text(file, MAX_PROFILE_BYTES)?, file);
         let own = loaded.into_result().map_err(|why| Failure::bad(why.into_diagnostics()))?;
         Ok(own.over(Capabilities::builtin()))
     }
@@ -216,7 +216,7 @@ pub(super) fn load_tools(file: Option<&str>, format: Option<Format>) -> Result<(
 
 /// The catalogue of the tools that the configuration names, and what was noticed.
 pub(super) fn configured_tools(config: &Config) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
-    imported(&source::text(config)?, config.settings.tools.format)
+    imported(&source::read_tools(config)?, config.settings.tools.format)
 }
 
 fn imported(source: &Text, format: Option<Format>) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
@@ -258,11 +258,11 @@ pub(super) fn profile_text(name: &str) -> Result<(String, String), Failure> {
         let message = format!("there is no profile named `{name}`: built in are {}, or give a file", names.join(", "));
         return Err(Failure::usage(message));
     }
-    Ok((read(name, MAX_PROFILE_BYTES)?, name.to_owned()))
+    Ok((read_text(name, MAX_PROFILE_BYTES)?, name.to_owned()))
 }
 
 /// Reads a file or standard input as text, never more than a limit and one byte.
-pub(super) fn read(file: &str, limit: usize) -> Result<String, Failure> {
+pub(super) fn read_text(file: &str, limit: usize) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     if file == "-" {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::builtin;
 use super::disk::{OwnDisk, home, working_folder};
-use super::input::read;
+use super::input::read_text;
 use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
 use super::skills::{counted_layer, say_found, skills_below};
@@ -54,7 +54,7 @@ impl Layers {
         let (layer, approver) = PolicyLayer::open(policy, store.clone(), now_ms);
         let mut own = guarded(config);
         // Made before its real path is looked for.
-        let snapshots = Edge::open(&path, config, now_ms());
+        let snapshots = Edge::beside_store(&path, config, now_ms());
         let undo = folder_of(&path);
         if let Some(why) = snapshots.fault() {
             let why = Diagnostic::warning("no-snapshots", Place::file(&undo.to_string_lossy()), why);
@@ -105,7 +105,7 @@ fn channel(id: &str) -> Result<String, Failure> {
 }
 
 /// Layer 2 as the configuration turns it on; `None` if it is off or names no folders.
-pub(super) fn skills(config: &Config) -> Result<Option<SkillLayer>, Failure> {
+pub(super) fn skill_layer_of(config: &Config) -> Result<Option<SkillLayer>, Failure> {
     Ok(skill_view(config)?.map(|view| skill_layer(view, config)))
 }
 
@@ -180,7 +180,7 @@ fn guarded(config: &Config) -> Vec<&Path> {
     let PolicySettings { file, project_file, .. } = &config.settings.policy;
     let policies = [file.as_deref(), project_file.as_deref()].into_iter().flatten();
     let policies = policies.chain(config.server_policies().map(|(_, file)| file)).filter_map(policy_path);
-    policies.chain(config.files().iter().map(Path::new)).collect()
+    policies.chain(config.file_names().iter().map(Path::new)).collect()
 }
 
 /// What policy knows of the place that it runs in. `own` are files that no call may write.
@@ -220,7 +220,7 @@ fn load_policy_of(file: &str, scope: PolicyScope) -> Result<Loaded<PolicyFile>, 
     if file == builtin::EXCEL_PROFILE {
         return Ok(PolicyFile::load(builtin::EXCEL_POLICY, builtin::EXCEL_POLICY_FILE, scope));
     }
-    Ok(PolicyFile::load(&read(file, MAX_BYTES)?, file, scope))
+    Ok(PolicyFile::load(&read_text(file, MAX_BYTES)?, file, scope))
 }
 
 /// The project of a folder, for remembered approvals: the nearest folder above it that contains `.git`, else the folder.

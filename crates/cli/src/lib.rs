@@ -194,7 +194,7 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     });
     let parsed = command.try_get_matches_from_mut(args).and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
-        Ok(cli) => output::finish(run(cli)),
+        Ok(cli) => output::finish_command(run_command(cli)),
         Err(why) => {
             let why = why.format(&mut command);
             // If nobody reads it, nobody is told.
@@ -216,35 +216,35 @@ fn color_in(args: impl Iterator<Item = String>) -> ColorWhen {
     when
 }
 
-fn run(cli: Cli) -> Outcome {
+fn run_command(cli: Cli) -> Outcome {
     match cli.command {
-        None => report::run(&report::ReportArgs::default()),
-        Some(Command::Report(args)) => report::run(&args),
-        Some(Command::Tools(args)) => tools::run(&args),
-        Some(Command::Expand(args)) => expand::run(&args),
-        Some(Command::Gateway(args)) => gateway::run(&args),
-        Some(Command::Profile(command)) => profile::run(&command),
-        Some(Command::Skills(command)) => skills::run(&command),
-        Some(Command::Session(args)) => session::run(&args),
-        Some(Command::Config(args)) => config::run(&args),
+        None => report::run_report(&report::ReportArgs::default()),
+        Some(Command::Report(args)) => report::run_report(&args),
+        Some(Command::Tools(args)) => tools::run_tools(&args),
+        Some(Command::Expand(args)) => expand::run_expand(&args),
+        Some(Command::Gateway(args)) => gateway::run_gateway(&args),
+        Some(Command::Profile(command)) => profile::run_profile(&command),
+        Some(Command::Skills(command)) => skills::run_skills(&command),
+        Some(Command::Session(args)) => session::run_session(&args),
+        Some(Command::Config(args)) => config::run_config(&args),
         Some(Command::Count(args)) => count::run(&args),
-        Some(Command::Policy(command)) => policy::run(&command),
-        Some(Command::Approvals(command)) => approvals::run(&command),
-        Some(Command::Grants(command)) => grants::run(&command),
-        Some(Command::Audit(command)) => audit::run(&command),
-        Some(Command::Undo(args)) => undo::run(&args),
-        Some(Command::Log(args)) => log::run(&args),
-        Some(Command::Ab(args)) => ab::run(&args),
-        Some(Command::Capture(args)) => capture::run(&args),
-        Some(Command::Check(args)) => check::run(&args),
-        Some(Command::Diff(args)) => diff::run(&args),
-        Some(Command::Lint(args)) => lint::run(&args),
-        Some(Command::Lock(args)) => lock::run(&args),
-        Some(Command::Probe(args)) => probe::run(&args),
-        Some(Command::Sim(args)) => sim::run(&args),
-        Some(Command::Suggest(args)) => suggest::run(&args),
-        Some(Command::Tree(args)) => tree::run(&args),
-        Some(Command::Why(args)) => why::run(&args),
+        Some(Command::Policy(command)) => policy::run_policy(&command),
+        Some(Command::Approvals(command)) => approvals::run_approvals(&command),
+        Some(Command::Grants(command)) => grants::run_grants(&command),
+        Some(Command::Audit(command)) => audit::run_audit(&command),
+        Some(Command::Undo(args)) => undo::run_undo(&args),
+        Some(Command::Log(args)) => log::run_log(&args),
+        Some(Command::Ab(args)) => ab::run_ab(&args),
+        Some(Command::Capture(args)) => capture::run_capture(&args),
+        Some(Command::Check(args)) => check::run_check(&args),
+        Some(Command::Diff(args)) => diff::run_diff(&args),
+        Some(Command::Lint(args)) => lint::run_lint(&args),
+        Some(Command::Lock(args)) => lock::run_lock(&args),
+        Some(Command::Probe(args)) => probe::run_probe(&args),
+        Some(Command::Sim(args)) => sim::run_sim(&args),
+        Some(Command::Suggest(args)) => suggest::run_suggest(&args),
+        Some(Command::Tree(args)) => tree::run_tree(&args),
+        Some(Command::Why(args)) => why::run_why(&args),
         Some(Command::Completions(args)) => reference::completions(&args),
         Some(Command::Man(args)) => reference::man(&args),
     }

@@ -27,7 +27,7 @@ pub(super) struct Line {
 
 impl Lines {
     /// Opens a file, or standard input as `-`.
-    pub(super) fn open(file: &str) -> Result<Self, Failure> {
+    pub(super) fn open_lines(file: &str) -> Result<Self, Failure> {
         let unreadable = |why: &str, help: &str| {
             Failure::bad(vec![Diagnostic::error("unreadable", Place::file(file), why).help(help)])
         };

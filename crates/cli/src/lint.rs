@@ -106,14 +106,14 @@ impl Least {
     }
 }
 
-pub(super) fn run(args: &LintArgs) -> Outcome {
+pub(super) fn run_lint(args: &LintArgs) -> Outcome {
     if args.rules {
         emit(&text::rules())?;
         return Ok(ExitCode::SUCCESS);
     }
     args.allow.iter().chain(&args.deny).try_for_each(|id| known(id))?;
     let config = args.input.config(&args.meter.flags())?;
-    let source = source::text(&config)?;
+    let source = source::read_tools(&config)?;
     let format = config.settings.tools.format.or(source.format);
     let read = Catalog::import(&source.text, &source.name, format);
     if read.value.is_empty() {
@@ -145,7 +145,7 @@ pub(super) fn run(args: &LintArgs) -> Outcome {
     if args.json {
         emit_json(&answer)?;
     } else {
-        emit(&text::text(&answer))?;
+        emit(&text::lint_text(&answer))?;
     }
     Ok(if bad { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
@@ -182,10 +182,10 @@ fn known(id: &str) -> Result<(), Failure> {
 
 /// Fixes the list and says what was done. Nothing is written that was not asked for.
 fn fixed(args: &LintArgs, config: &Config, source: &Text, format: Option<Format>, options: &Options<'_>) -> Outcome {
-    let place = match (args.write, args.out.as_deref(), Source::of(config)?) {
+    let place = match (args.write, args.out.as_deref(), Source::strongest_source(config)?) {
         (true, _, Source::File(file)) if file != "-" => {
             // A form that is brought into another while it is read would be written in that other.
-            if input::read(file, MAX_BYTES)? != source.text {
+            if input::read_text(file, MAX_BYTES)? != source.text {
                 return Err(Failure::wrong(format!("`{file}` is no plain JSON list, and is not written over"))
                     .help("give the fixed list another name with --out"));
             }

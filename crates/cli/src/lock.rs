@@ -36,12 +36,12 @@ pub(super) struct LockArgs {
     out: Option<String>,
 }
 
-pub(super) fn run(args: &LockArgs) -> Outcome {
+pub(super) fn run_lock(args: &LockArgs) -> Outcome {
     let config = args.measured.config(vec![(&keys::check::LOCK, args.out.clone())])?;
     let file = config.settings.check.lock.clone();
     let mut wanted = args.measured.wanted(&config, None)?;
     let arm = |name: &String| config.named_arm(name.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")));
-    wanted.add(&args.arms.iter().map(arm).collect::<Result<Vec<_>, Failure>>()?);
+    wanted.add_arms(&args.arms.iter().map(arm).collect::<Result<Vec<_>, Failure>>()?);
     let input = Input::load(config)?;
     input.say_warnings();
     let lock = wanted.measure(&input)?;

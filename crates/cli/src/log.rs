@@ -45,9 +45,9 @@ pub(super) struct LogArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &LogArgs) -> Outcome {
+pub(super) fn run_log(args: &LogArgs) -> Outcome {
     let report = match args.file.as_str() {
-        "-" => read(std::io::stdin().lock(), args)?,
+        "-" => read_log(std::io::stdin().lock(), args)?,
         file => {
             let unreadable = |why: &str, help: &str| {
                 Failure::bad(vec![Diagnostic::error("unreadable", Place::file(file), why).help(help)])
@@ -57,19 +57,19 @@ pub(super) fn run(args: &LogArgs) -> Outcome {
             if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
                 return Err(unreadable("is a folder, not a file", "name a file in it"));
             }
-            read(BufReader::new(opened), args)?
+            read_log(BufReader::new(opened), args)?
         }
     };
     if args.json {
         emit_json(&report)?;
     } else {
-        emit(&text::text(&report))?;
+        emit(&text::log_text(&report))?;
     }
     // A log of which nothing can be read tells nothing.
     Ok(if report.records == 0 && report.bad_lines > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn read(source: impl BufRead, args: &LogArgs) -> Result<LogReport, Failure> {
+fn read_log(source: impl BufRead, args: &LogArgs) -> Result<LogReport, Failure> {
     let place = |line| Place::file(&args.file).line_column(line, 1);
     let (mut records, mut reader) = (Records::new(source), Reader::default());
     let mut bad_lines = 0_usize;
@@ -78,7 +78,7 @@ fn read(source: impl BufRead, args: &LogArgs) -> Result<LogReport, Failure> {
             records.next().map_err(|why| Failure::unmeasured(format!("{}: cannot be read on: {why}", args.file)))?;
         let Some(Entry { line, torn, read, .. }) = next else { break };
         let noticed = match read {
-            Ok(record) => reader.take(&record).map(|why| Diagnostic::warning("log-gap", place(line), why)),
+            Ok(record) => reader.take_record(&record).map(|why| Diagnostic::warning("log-gap", place(line), why)),
             Err(bad) if torn && bad.begins => {
                 bad_lines += 1;
                 let why = "the last record is cut off: the process ended while it was written";

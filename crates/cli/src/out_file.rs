@@ -17,14 +17,14 @@ pub(super) fn replace(path: &Path, text: &str) -> std::result::Result<(), Failur
     if path == Path::new("/dev/stdout") {
         return emit_data(text).map(drop);
     }
-    written(path, text).map_err(|why| {
+    write_out(path, text).map_err(|why| {
         Failure::wrong(format!("`{}` cannot be written: {why}", path.display()))
             .help("name a file in a folder that is there and can be written to, or `-`")
     })
 }
 
-fn written(name: &Path, text: &str) -> Result<()> {
-    let path = target(name)?;
+fn write_out(name: &Path, text: &str) -> Result<()> {
+    let path = follow_links(name)?;
     let there = std::fs::metadata(&path).ok();
     if there.as_ref().is_some_and(std::fs::Metadata::is_dir) {
         return Err(Error::other("it is a folder"));
@@ -57,7 +57,7 @@ fn beside(path: &Path) -> Result<PathBuf> {
 }
 
 /// Where links lead from a name, to a file that need not be there yet.
-fn target(name: &Path) -> Result<PathBuf> {
+fn follow_links(name: &Path) -> Result<PathBuf> {
     let mut path = name.to_owned();
     for _ in 0..MAX_LINKS {
         match std::fs::read_link(&path) {

@@ -72,7 +72,7 @@ impl Display for Failure {
 }
 
 /// Prints why a command failed and gives the exit code.
-pub(super) fn finish(outcome: Outcome) -> ExitCode {
+pub(super) fn finish_command(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(failure) => {
@@ -90,10 +90,10 @@ pub(super) fn finish(outcome: Outcome) -> ExitCode {
 
 /// Writes to standard output. A reader that has gone away is no error; any other is.
 pub(super) fn emit(text: &str) -> Result<(), Failure> {
-    written(&mut anstream::stdout().lock(), text).map(drop)
+    write_to(&mut anstream::stdout().lock(), text).map(drop)
 }
 
-fn written(out: &mut impl Write, text: &str) -> Result<bool, Failure> {
+fn write_to(out: &mut impl Write, text: &str) -> Result<bool, Failure> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(true),
         Err(why) if why.kind() == ErrorKind::BrokenPipe => Ok(false),
@@ -104,7 +104,7 @@ fn written(out: &mut impl Write, text: &str) -> Result<bool, Failure> {
 /// Writes data to standard output, byte for byte: colour is for text, and what takes it out takes out control characters,
 /// too. False if the reader has gone away.
 pub(super) fn emit_data(data: &str) -> Result<bool, Failure> {
-    written(&mut std::io::stdout().lock(), data)
+    write_to(&mut std::io::stdout().lock(), data)
 }
 
 /// Writes a value as one line of JSON to standard output.
@@ -156,6 +156,11 @@ pub(super) fn describe(diagnostic: &Diagnostic) -> String {
     let help =
         diagnostic.help.as_deref().map(|help| format!("\n  {DIM}help:{DIM:#} {}", toolfold::diagnostic::visible(help)));
     format!("{place}{style}{severity}[{code}]{style:#}: {message}{}", help.unwrap_or_default())
+}
+
+/// A number with its noun, in the singular for 1.
+pub(super) fn plural_count(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
 /// A number with its thousands set apart.

@@ -105,7 +105,7 @@ struct PolicyArg {
 
 impl PolicyArg {
     /// The one that was given.
-    fn name(&self) -> &str {
+    fn given_name(&self) -> &str {
         self.word.as_deref().or(self.flag.as_deref()).unwrap_or_default()
     }
 }
@@ -136,9 +136,9 @@ pub(super) struct LintArgs {
     json: bool,
 }
 
-pub(super) fn run(command: &PolicyCommand) -> Outcome {
+pub(super) fn run_policy(command: &PolicyCommand) -> Outcome {
     match command {
-        PolicyCommand::Check(args) => check(args),
+        PolicyCommand::Check(args) => check_policy(args),
         PolicyCommand::Explain(args) => explain::explain(args),
         PolicyCommand::New(args) => new::new(args),
         PolicyCommand::Derive(args) => derive::derive(args),
@@ -151,11 +151,11 @@ pub(super) fn run(command: &PolicyCommand) -> Outcome {
     }
 }
 
-fn check(args: &CheckArgs) -> Outcome {
-    if args.policy.name() == "-" && args.tools.as_deref() == Some("-") {
+fn check_policy(args: &CheckArgs) -> Outcome {
+    if args.policy.given_name() == "-" && args.tools.as_deref() == Some("-") {
         return Err(Failure::usage("only one of the policy and the tools can come from standard input"));
     }
-    let loaded = load_policy(args.policy.name())?;
+    let loaded = load_policy(args.policy.given_name())?;
     let (policy, mut diagnostics) = (loaded.value, loaded.diagnostics);
     let tools = match &args.tools {
         Some(file) => Some(covered(file)?),
@@ -201,7 +201,7 @@ fn covered(file: &str) -> Result<Vec<Covered>, Failure> {
 }
 
 fn lint(args: &LintArgs) -> Outcome {
-    let loaded = load_policy(args.policy.name())?;
+    let loaded = load_policy(args.policy.given_name())?;
     let mut diagnostics = loaded.diagnostics;
     diagnostics.extend(loaded.value.lint());
     diagnostics.extend(Policy::new(vec![loaded.value]).unmatched());

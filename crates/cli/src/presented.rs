@@ -118,7 +118,7 @@ impl Presented {
     }
 
     /// A conversation that has opened nothing. What arm auto took, and why, is said.
-    pub(super) fn start(&self) -> Result<Conversation, Failure> {
+    pub(super) fn start_conversation(&self) -> Result<Conversation, Failure> {
         let conversation = self.started()?;
         if self.engine.arm() == Arm::Auto && self.engine.folds() && conversation.variant().is_none() {
             let message = format!("arm auto takes {}: {}", conversation.arm(), conversation.reason());

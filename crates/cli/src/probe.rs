@@ -58,7 +58,7 @@ fn parse_wire(text: &str) -> Result<Wire, String> {
     text.parse::<Wire>().map_err(|why| why.to_string())
 }
 
-pub(super) fn run(args: &ProbeArgs) -> Outcome {
+pub(super) fn run_probe(args: &ProbeArgs) -> Outcome {
     let name = args.model.as_deref().unwrap_or_default();
     if name.is_empty() {
         return Err(
@@ -76,7 +76,7 @@ pub(super) fn run(args: &ProbeArgs) -> Outcome {
     let mut results = Vec::new();
     for case in Case::ALL.into_iter().filter(|case| case.is_on(args.wire)) {
         progress(&format!("asking {name}: {} …", case.name()));
-        results.push(asked(args, name, case, &mut model)?);
+        results.push(probe_case(args, name, case, &mut model)?);
     }
     let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     let row = capability_row(args.wire, name, &date, &results).map_err(Failure::wrong)?;
@@ -105,7 +105,7 @@ pub(super) fn run(args: &ProbeArgs) -> Outcome {
 }
 
 /// One case, repeated, each time with its control beside it.
-fn asked(args: &ProbeArgs, name: &str, case: Case, model: &mut Model) -> Result<CaseResult, Failure> {
+fn probe_case(args: &ProbeArgs, name: &str, case: Case, model: &mut Model) -> Result<CaseResult, Failure> {
     let mut result = CaseResult { case: case.name(), ..CaseResult::default() };
     let more = args.reached.more();
     for at in 0..args.repeat {
@@ -133,7 +133,7 @@ fn asked(args: &ProbeArgs, name: &str, case: Case, model: &mut Model) -> Result<
 }
 
 fn right(wire: Wire, mut trial: Trial, model: &mut Model) -> Result<bool, NoAnswer> {
-    let response = model.answer(trial.body())?;
+    let response = model.answer_request(trial.body())?;
     let answer = answer_of(wire, &response).map_err(|why| NoAnswer::Request(why.to_string()))?;
     trial.is_right(&answer.message).map_err(|why| NoAnswer::Request(why.to_string()))
 }

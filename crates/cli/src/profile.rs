@@ -61,9 +61,9 @@ pub(super) struct DeriveArgs {
     source: SourceArgs,
 }
 
-pub(super) fn run(command: &ProfileCommand) -> Outcome {
+pub(super) fn run_profile(command: &ProfileCommand) -> Outcome {
     match command {
-        ProfileCommand::Check(args) => check(args),
+        ProfileCommand::Check(args) => check_profile(args),
         ProfileCommand::Derive(args) => derive(args),
         ProfileCommand::Schema => {
             emit(&format!("{:#}\n", profile_schema().to_value()))?;
@@ -72,7 +72,7 @@ pub(super) fn run(command: &ProfileCommand) -> Outcome {
     }
 }
 
-fn check(args: &CheckArgs) -> Outcome {
+fn check_profile(args: &CheckArgs) -> Outcome {
     if args.profile == "-" && args.tools.as_deref() == Some("-") {
         return Err(Failure::usage("only one of the profile and the tools can come from standard input"));
     }

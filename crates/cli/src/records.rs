@@ -59,7 +59,7 @@ impl<R: BufRead> Records<R> {
             self.at += (read + skipped) as u64;
             let read = match skipped {
                 0 if bytes.iter().all(u8::is_ascii_whitespace) => continue,
-                0 => record(&bytes),
+                0 => parse_record(&bytes),
                 _ => Err(Bad { message: format!("is longer than {} MiB", MAX_RECORD >> 20), begins: false }),
             };
             return Ok(Some(Entry { line: self.line, at, torn, read }));
@@ -77,7 +77,7 @@ struct Version {
     event: Option<serde_json::Value>,
 }
 
-fn record(bytes: &[u8]) -> Result<Box<LogRecord>, Bad> {
+fn parse_record(bytes: &[u8]) -> Result<Box<LogRecord>, Bad> {
     // What every record begins with, and what a disk gives that lost the end of a file.
     let begins = bytes.iter().all(|byte| *byte == 0)
         || READ.into_iter().any(|version| {

@@ -114,7 +114,7 @@ fn parse_meter(text: &str) -> Result<Meter, String> {
     text.parse::<Meter>().map_err(|why| why.to_string())
 }
 
-pub(super) fn run(args: &ReportArgs) -> Outcome {
+pub(super) fn run_report(args: &ReportArgs) -> Outcome {
     if args.schema {
         emit(&format!("{:#}\n", report_schema().to_value()))?;
         return Ok(ExitCode::SUCCESS);
@@ -127,7 +127,7 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
     ];
     let input = Input::load(args.input.config(&flags)?)?;
     input.say_warnings();
-    let target = setup::Target::of(&input.config, args.meter.as_ref())?;
+    let target = setup::Target::from_config(&input.config, args.meter.as_ref())?;
     let arms: Vec<Arm> = match args.arms.as_slice() {
         [] => Arm::EVERYWHERE.into_iter().chain([Arm::Auto]).collect(),
         named => named.iter().map(|name| named_arm(&input.config, name)).collect::<Result<_, Failure>>()?,
@@ -141,7 +141,7 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
         return Err(Failure::usage(format!("--arms: {why}")));
     }
     if let Some(file) = &args.html {
-        page::write(file, &input, &report, notes::notes(&report))?;
+        page::write_page(file, &input, &report, notes::notes(&report))?;
         if file == "-" {
             return Ok(ExitCode::SUCCESS);
         }
@@ -151,7 +151,7 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
     } else if args.markdown {
         emit(&markdown::markdown(&report, args.top))?;
     } else {
-        emit(&text::text(&report, args.top, input.builtin))?;
+        emit(&text::report_text(&report, args.top, input.builtin))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -19,7 +19,7 @@ use clap::Args;
 use self::dialogue::Dialogue;
 use self::log_file::LogFile;
 use self::part::Problem;
-use super::checkpoint::{append, take};
+use super::checkpoint::{append, take_checkpoint};
 use super::input::Input;
 use super::layers::Layers;
 use super::lines::Lines;
@@ -93,7 +93,7 @@ pub(super) struct SessionArgs {
     schema: bool,
 }
 
-pub(super) fn run(args: &SessionArgs) -> Outcome {
+pub(super) fn run_session(args: &SessionArgs) -> Outcome {
     if args.schema {
         emit(&format!("{:#}\n", session_schema()))?;
         return Ok(ExitCode::SUCCESS);
@@ -116,7 +116,7 @@ pub(super) fn run(args: &SessionArgs) -> Outcome {
     progress("reading requests from standard input, one JSON object a line; see toolfold session --help");
     let ended = converse(&mut dialogue, log);
     if let (Some(file), Some(store)) = (&args.checkpoint, store)
-        && let Some(head) = take(&store)?
+        && let Some(head) = take_checkpoint(&store)?
     {
         append(file, &head)?;
     }
@@ -129,14 +129,14 @@ fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<(Dialogue,
     let presented = Presented::judging(input, &layers, id)?;
     let (log, kept) = match &args.log {
         Some(name) => {
-            let (log, kept) = LogFile::open(name, args.durable, id)?;
+            let (log, kept) = LogFile::open_log(name, args.durable, id)?;
             (Some(log), kept)
         }
         None => (None, Vec::new()),
     };
     let (mut conversation, records) = match &args.log {
         Some(name) if !kept.is_empty() => resume::resume(name, kept, &presented, &input.config)?,
-        _ => (presented.start()?, Vec::new()),
+        _ => (presented.start_conversation()?, Vec::new()),
     };
     let Layers { person, skill_names, .. } = layers;
     conversation.log_results(args.log_results);
@@ -144,15 +144,15 @@ fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<(Dialogue,
 }
 
 fn converse(dialogue: &mut Dialogue, mut log: Option<LogFile>) -> Result<(), Failure> {
-    let mut lines = Lines::open("-")?;
+    let mut lines = Lines::open_lines("-")?;
     while let Some(line) = lines.next()? {
-        let answer = dialogue.answer(&line);
+        let answer = dialogue.answer_line(&line);
         let records = dialogue.new_records();
         if let Some(Err(why)) = log.as_mut().map(|log| log.append(records)) {
             // What is not on record has not happened.
             let why = format!("the log cannot be written: {why}");
             let help = "the session ends; start it again with the same log and id once it can be written";
-            emit_json(&dialogue.error(Problem::new(&why).help(help)))?;
+            emit_json(&dialogue.error_answer(Problem::new(&why).help(help)))?;
             return Err(Failure::wrong(why).help("free some space, or check the disk; then start the session again"));
         }
         if !emit_data(&json_line(&answer)?)? {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use super::input::{Input, InputArgs, read};
+use super::input::{Input, InputArgs, read_text};
 use super::output::{Failure, Outcome, emit, emit_json, progress, warn};
 use crate::configuration::keys;
 use crate::help;
@@ -96,7 +96,7 @@ struct Played {
     notes: Vec<String>,
 }
 
-pub(super) fn run(args: &SimArgs) -> Outcome {
+pub(super) fn run_sim(args: &SimArgs) -> Outcome {
     let config = args
         .input
         .config(&[(&keys::presentation::WIRE, args.wire.clone()), (&keys::presentation::MODEL, args.model.clone())])?;
@@ -108,7 +108,7 @@ pub(super) fn run(args: &SimArgs) -> Outcome {
     };
     let scenario = args.scenario.as_deref().map(scenario).transpose()?;
     let row = match &model {
-        Some(model) => prices(args.prices.as_deref())?.of(model).cloned(),
+        Some(model) => prices(args.prices.as_deref())?.row_for_model(model).cloned(),
         None => None,
     };
     let long = scenario.as_ref().is_some_and(|own| own.long_cache);
@@ -123,7 +123,7 @@ pub(super) fn run(args: &SimArgs) -> Outcome {
     let (played, known) =
         match scenario.as_ref().map(Scenario::sized).transpose().map_err(|why| bad(args, &why))?.flatten() {
             Some((session, arms)) => {
-                let arms = named(args, arms)?;
+                let arms = requested_arms(args, arms)?;
                 let played = Played { session, arms, unavailable: Vec::new(), meter: None, notes: Vec::new() };
                 (played, None)
             }
@@ -142,7 +142,7 @@ pub(super) fn run(args: &SimArgs) -> Outcome {
     if args.json {
         emit_json(&report)?;
     } else {
-        emit(&text::text(&report))?;
+        emit(&text::sim_text(&report))?;
     }
     if report.price.is_some() {
         return Ok(ExitCode::SUCCESS);
@@ -176,7 +176,7 @@ fn bad(args: &SimArgs, why: &impl ToString) -> Failure {
 }
 
 fn scenario(file: &str) -> Result<Scenario, Failure> {
-    Scenario::parse(&read(file, MAX_SCENARIO_BYTES)?).map_err(|why| {
+    Scenario::from_toml(&read_text(file, MAX_SCENARIO_BYTES)?).map_err(|why| {
         Failure::bad(vec![
             Diagnostic::error("bad-scenario", Place::file(file), why.to_string()).help("docs/cost.md, \"Scenarios\""),
         ])
@@ -185,13 +185,13 @@ fn scenario(file: &str) -> Result<Scenario, Failure> {
 
 fn prices(file: Option<&str>) -> Result<PriceTable, Failure> {
     let Some(file) = file else { return Ok(PriceTable::builtin().clone()) };
-    let loaded = PriceTable::parse(&read(file, MAX_PRICES_BYTES)?, file);
+    let loaded = PriceTable::from_toml(&read_text(file, MAX_PRICES_BYTES)?, file);
     let own = loaded.into_result().map_err(|why| Failure::bad(why.into_diagnostics()))?;
     Ok(own.over(PriceTable::builtin()))
 }
 
 /// Of the arms of a scenario that tells sizes those that are asked for.
-fn named(args: &SimArgs, arms: Vec<ArmSizes>) -> Result<Vec<ArmSizes>, Failure> {
+fn requested_arms(args: &SimArgs, arms: Vec<ArmSizes>) -> Result<Vec<ArmSizes>, Failure> {
     if let Some(unknown) = args.arms.iter().find(|name| !arms.iter().any(|arm| arm.name == name.trim())) {
         let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
         let message = format!("--arms: a scenario with `sizes` has {}, and no `{unknown}`", names.join(", "));
@@ -247,13 +247,15 @@ fn trace(
     notes: &mut Vec<String>,
 ) -> Result<Session, Failure> {
     let refused = |why: String| Failure::bad(vec![Diagnostic::error("bad-trace", Place::file(file), why)]);
-    let value = serde_json::from_str(&read(file, MAX_BYTES)?).map_err(|why| refused(format!("is no JSON: {why}")))?;
+    let value =
+        serde_json::from_str(&read_text(file, MAX_BYTES)?).map_err(|why| refused(format!("is no JSON: {why}")))?;
     let lookup = match args.lookup {
         LookupArg::Name => Lookup::Name,
         LookupArg::Category => Lookup::Category,
         LookupArg::Never => Lookup::Never,
     };
-    let trace = Trace::read(&value, &input.catalog, counting, lookup).map_err(|why| refused(why.to_string()))?;
+    let trace =
+        Trace::from_transcript(&value, &input.catalog, counting, lookup).map_err(|why| refused(why.to_string()))?;
     let (calls, requests) = (trace.calls, trace.session.steps.len());
     notes.push(format!("the trace has {requests} requests and {calls} calls of these tools"));
     if trace.meta_calls > 0 {
@@ -273,7 +275,7 @@ fn report(played: Played, pricing: &Pricing, row: Option<PriceRow>, wire: Wire, 
     let CacheRules { read, write, minimum, step, lifetime } = pricing.rules;
     Report {
         schema: SIM_SCHEMA,
-        verdict: text::verdict(&simulation.arms, played.session.steps.len(), model.as_deref()),
+        verdict: text::sim_verdict(&simulation.arms, played.session.steps.len(), model.as_deref()),
         wire: wire.name(),
         model,
         meter: played.meter,

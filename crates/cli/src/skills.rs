@@ -127,7 +127,7 @@ pub(super) fn skills_below(
     trusted: bool,
     limits: Limits,
 ) -> Result<Loaded<SkillLibrary>, Failure> {
-    RootArgs { root: folders.to_vec(), precedence: Precedence::default() }.below(trusted, limits)
+    RootArgs { root: folders.to_vec(), precedence: Precedence::default() }.discover_roots(trusted, limits)
 }
 
 impl RootArgs {
@@ -140,10 +140,10 @@ impl RootArgs {
 
     /// The same for who says what was not read itself.
     fn found(&self, config: &Config) -> Result<Loaded<SkillLibrary>, Failure> {
-        self.below(true, config.settings.skills.limits)
+        self.discover_roots(true, config.settings.skills.limits)
     }
 
-    fn below(&self, trusted: bool, limits: Limits) -> Result<Loaded<SkillLibrary>, Failure> {
+    fn discover_roots(&self, trusted: bool, limits: Limits) -> Result<Loaded<SkillLibrary>, Failure> {
         let roots = if self.root.is_empty() {
             default_roots(&DiskFs, &surroundings()?)
         } else {
@@ -242,9 +242,9 @@ fn say_worth(diagnostics: &[Diagnostic]) {
     say_all(&worth);
 }
 
-pub(super) fn run(command: &SkillsCommand) -> Outcome {
+pub(super) fn run_skills(command: &SkillsCommand) -> Outcome {
     match command {
-        SkillsCommand::List(args) => inspect::list(args),
+        SkillsCommand::List(args) => inspect::list_skills(args),
         SkillsCommand::Validate(args) => validate::validate(args),
         SkillsCommand::Prompt(args) => validate::prompt(args),
         SkillsCommand::Show(args) => read::show(args),
@@ -258,6 +258,6 @@ pub(super) fn run(command: &SkillsCommand) -> Outcome {
 }
 
 /// Exit code 0 or 1.
-fn verdict(good: bool) -> ExitCode {
+fn verdict_code(good: bool) -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

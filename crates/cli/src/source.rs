@@ -4,12 +4,12 @@
 mod lines;
 mod servers;
 
-pub(super) use servers::{Served, listed, to_list};
+pub(super) use servers::{Served, listed_servers, to_list};
 
 use clap::Args;
 
 use super::builtin;
-use super::input::read;
+use super::input::read_text;
 use super::output::Failure;
 use crate::configuration::keys::tools::Tools;
 use crate::configuration::{CommandLine, Config, Flag, Key, Origin, keys};
@@ -92,7 +92,7 @@ pub(super) enum Source<'c> {
 
 impl<'c> Source<'c> {
     /// The source that the strongest origin names; two of one origin are refused.
-    pub(super) fn of(config: &'c Config) -> Result<Self, Failure> {
+    pub(super) fn strongest_source(config: &'c Config) -> Result<Self, Failure> {
         let named = Self::configured(config);
         let strongest = named.iter().map(|(key, _)| strength(config.origin(key))).max();
         let named: Vec<_> =
@@ -135,8 +135,8 @@ fn strength(origin: &Origin) -> u8 {
 }
 
 /// Reads the tools from wherever the configuration says.
-pub(super) fn text(config: &Config) -> Result<Text, Failure> {
-    let source = Source::of(config)?;
+pub(super) fn read_tools(config: &Config) -> Result<Text, Failure> {
+    let source = Source::strongest_source(config)?;
     if !source.is_served() {
         for key in [&keys::tools::MCP_SERVER, &keys::tools::MCP_TOKEN_ENV] {
             if let Origin::Flag(flag) = config.origin(key) {
@@ -149,7 +149,7 @@ pub(super) fn text(config: &Config) -> Result<Text, Failure> {
         Source::Builtin => Ok(of_binary()),
         Source::File(file) => of_file(file),
         Source::Command(_) | Source::Url(_) | Source::Client(_) => {
-            let text = to_list(&listed(config)?);
+            let text = to_list(&listed_servers(config)?);
             Ok(Text { text, name: "tools/list".to_owned(), format: Some(Format::Mcp), builtin: false })
         }
     }
@@ -163,6 +163,6 @@ pub(super) fn of_binary() -> Text {
 
 /// Reads a tool list from a file or standard input, in any of the forms in which tools are written.
 pub(super) fn of_file(file: &str) -> Result<Text, Failure> {
-    let text = lines::one_list(read(file, MAX_BYTES)?, file)?;
+    let text = lines::one_list(read_text(file, MAX_BYTES)?, file)?;
     Ok(Text { text, name: file.to_owned(), format: None, builtin: false })
 }

@@ -127,7 +127,7 @@ struct Unknown<'a> {
     near: Option<&'a str>,
 }
 
-pub(super) fn run(args: &SuggestArgs) -> Outcome {
+pub(super) fn run_suggest(args: &SuggestArgs) -> Outcome {
     let standard_input = args.usage.iter().filter(|file| *file == "-").count();
     if standard_input > 1 {
         return Err(Failure::usage("standard input can be read only once"));
@@ -144,7 +144,7 @@ pub(super) fn run(args: &SuggestArgs) -> Outcome {
         new_file::refuse_existing(out)?;
     }
     let (usage, bad_lines) = read_all(args, &input)?;
-    let (arm, reason) = arm(args, &input)?;
+    let (arm, reason) = profile_arm(args, &input)?;
     let options = options(args, &input, arm)?;
     if usage.sessions.len().saturating_mul(input.catalog.len()) > SLOW {
         progress(&format!("playing {} sessions under several profiles …", usage.sessions.len()));
@@ -167,7 +167,7 @@ pub(super) fn run(args: &SuggestArgs) -> Outcome {
             suggestion: &made,
         })?;
     } else {
-        warn(text::text(&made, &usage, &reason, today, args.explain).trim_end());
+        warn(text::suggestion_text(&made, &usage, &reason, today, args.explain).trim_end());
     }
     match &args.out {
         Some(out) => out_file::replace(out, &made.toml)?,
@@ -181,7 +181,7 @@ pub(super) fn run(args: &SuggestArgs) -> Outcome {
 fn read_all(args: &SuggestArgs, input: &Input) -> Result<(Usage, usize), Failure> {
     let mut read = Read::new(&input.catalog);
     for file in &args.usage {
-        read.file(file)?;
+        read.read_usage_file(file)?;
     }
     let (usage, bad_lines) = read.done();
     if !args.usage.is_empty() && usage.is_empty() {
@@ -202,7 +202,7 @@ fn read_all(args: &SuggestArgs, input: &Input) -> Result<(Usage, usize), Failure
 }
 
 /// The arm that the profile is for, and why.
-fn arm(args: &SuggestArgs, input: &Input) -> Result<(Arm, String), Failure> {
+fn profile_arm(args: &SuggestArgs, input: &Input) -> Result<(Arm, String), Failure> {
     if args.arm.is_some() {
         let arm = input.config.settings.presentation.arm;
         if arm != Arm::Auto {
@@ -228,7 +228,7 @@ fn options(args: &SuggestArgs, input: &Input, arm: Arm) -> Result<SuggestOptions
     let meter = args.meter.meter(&input.config)?;
     let wire = args.meter.wire(&input.config).unwrap_or(Wire::OpenAiChat);
     let model = input.config.settings.presentation.model.as_deref();
-    let price = model.and_then(|model| PriceTable::builtin().of(model));
+    let price = model.and_then(|model| PriceTable::builtin().row_for_model(model));
     let known = input.capabilities()?;
     let rules = price.map(|row| row.rules).or_else(|| known.cache_of(wire, model).map(toolfold::wire::CacheRow::cache));
     let output = price.filter(|row| row.prices.input > 0.0).map_or(USUAL_OUTPUT, |row| {

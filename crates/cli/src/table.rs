@@ -20,9 +20,9 @@ pub(super) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -
             column.number &= !cell.is_empty() && cell.bytes().all(|b| b.is_ascii_digit() || b == b',');
         }
     }
-    let mut out = format!("{DIM}{}{DIM:#}\n", line(&headings, &columns));
+    let mut out = format!("{DIM}{}{DIM:#}\n", table_line(&headings, &columns));
     for row in rows {
-        out.push_str(&line(row, &columns));
+        out.push_str(&table_line(row, &columns));
         out.push('\n');
     }
     out
@@ -33,7 +33,7 @@ struct Column {
     number: bool,
 }
 
-fn line(cells: &[impl AsRef<str>], columns: &[Column]) -> String {
+fn table_line(cells: &[impl AsRef<str>], columns: &[Column]) -> String {
     let pad = |(cell, column): (&_, &Column)| -> String {
         let cell: &str = AsRef::<str>::as_ref(cell);
         let space = " ".repeat(column.width.saturating_sub(cell.width()));
@@ -58,7 +58,7 @@ pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// A text for one line of a list: invisible characters escaped, and what is left out marked.
-pub(super) fn short(text: &str) -> String {
+pub(super) fn cut_for_list(text: &str) -> String {
     let text = visible(text);
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{} […]", text.get(..end).unwrap_or_default()),

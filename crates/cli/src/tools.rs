@@ -38,11 +38,11 @@ pub(super) struct ToolsArgs {
     pretty: bool,
 }
 
-pub(super) fn run(args: &ToolsArgs) -> Outcome {
+pub(super) fn run_tools(args: &ToolsArgs) -> Outcome {
     let input = Input::load(args.presented.config()?)?;
     input.say_warnings();
     let layers = Layers::showing(&input.config)?;
-    let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start()?;
+    let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start_conversation()?;
     say_noticed(&conversation);
     if !args.expand.is_empty() || !args.expand_tool.is_empty() {
         let request = ExpandRequest { categories: args.expand.clone(), tools: args.expand_tool.clone() };

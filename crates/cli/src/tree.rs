@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::input::{Input, InputArgs};
 use super::output::{BOLD, DIM, Outcome, emit, emit_json, grouped, progress};
-use super::table::short;
+use super::table::cut_for_list;
 use super::why::meter::MeterArgs;
 use super::why::uncounted;
 use toolfold_measure::parts::Measurer;
@@ -53,7 +53,7 @@ fn least(text: &str) -> Result<Least, String> {
     }
 }
 
-pub(super) fn run(args: &TreeArgs) -> Outcome {
+pub(super) fn run_tree(args: &TreeArgs) -> Outcome {
     let input = Input::load(args.input.config(&args.meter.flags())?)?;
     input.say_warnings();
     let meter = args.meter.meter(&input.config)?;
@@ -67,7 +67,7 @@ pub(super) fn run(args: &TreeArgs) -> Outcome {
     if args.json {
         emit_json(&tree)?;
     } else {
-        emit(&text(&tree, input.catalog.len(), Lines::here()))?;
+        emit(&tree_text(&tree, input.catalog.len(), Lines::here()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -95,7 +95,7 @@ impl Lines {
 }
 
 /// The tree for people.
-fn text(tree: &Tree, tools: usize, lines: Lines) -> String {
+fn tree_text(tree: &Tree, tools: usize, lines: Lines) -> String {
     let mut rows: Vec<(String, usize, bool)> = Vec::new();
     draw(&mut rows, &tree.nodes, tree.less, "", lines);
     let all = tree.tokens.max(1);
@@ -124,8 +124,8 @@ fn draw(rows: &mut Vec<(String, usize, bool)>, nodes: &[Node], less: Less, befor
         let is_last = at + 1 == nodes.len() && less.is_nothing();
         let mark = if is_last { last } else { branch };
         let name = match node.kind {
-            NodeKind::Category => format!("{}/", short(&node.name)),
-            _ => short(&node.name),
+            NodeKind::Category => format!("{}/", cut_for_list(&node.name)),
+            _ => cut_for_list(&node.name),
         };
         rows.push((format!("{before}{mark}{name}"), node.tokens, false));
         let below = format!("{before}{}", if is_last { "    " } else { through });

@@ -18,12 +18,12 @@ use serde_json::json;
 
 use self::folder::{Folder, Snapshot};
 use self::restore::{Did, Step, apply};
-use self::scan::{Found, shown};
+use self::scan::{Found, visible_path};
 use self::state::{Standing, State, audited, standing};
 use super::approver_key::KeyArgs;
 use super::ledger::{ListArgs, failure, now_ms, time};
 use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
-use super::table::{short, table};
+use super::table::{cut_for_list, table};
 use crate::configuration::units::size_text;
 use toolfold::diagnostic::visible;
 use toolfold::policy::ApprovalStore;
@@ -71,24 +71,24 @@ pub(super) struct UndoArgs {
     rest: ListArgs,
 }
 
-pub(super) fn run(args: &UndoArgs) -> Outcome {
+pub(super) fn run_undo(args: &UndoArgs) -> Outcome {
     match &args.call {
         Some(call) => undo(args, call)?,
-        None => list(args)?,
+        None => list_snapshots(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The snapshots that the arguments mean, oldest first.
 fn snapshots(args: &UndoArgs, folder: Option<&Folder>) -> Vec<Snapshot> {
-    let all = folder.map(Folder::all).unwrap_or_default().into_iter();
+    let all = folder.map(Folder::all_snapshots).unwrap_or_default().into_iter();
     all.filter(|snapshot| args.session.as_ref().is_none_or(|session| *session == snapshot.session)).collect()
 }
 
-fn list(args: &UndoArgs) -> Result<(), Failure> {
+fn list_snapshots(args: &UndoArgs) -> Result<(), Failure> {
     let store = args.rest.store.to_read()?;
     let known = audited(&store)?;
-    let folder = Folder::at(&args.rest.store.path()?).ok();
+    let folder = Folder::of_store(&args.rest.store.path()?).ok();
     let all = snapshots(args, folder.as_ref());
     let Some(folder) = folder.filter(|_| !all.is_empty()) else {
         return if args.rest.json { emit("[]\n") } else { emit("no call has a snapshot\n") };
@@ -100,7 +100,7 @@ fn list(args: &UndoArgs) -> Result<(), Failure> {
     if args.rest.json {
         return emit_json(&newest().map(|(snapshot, standing)| row_json(snapshot, standing)).collect::<Vec<_>>());
     }
-    let rows: Vec<[String; 8]> = newest().map(|(snapshot, standing)| row(snapshot, standing)).collect();
+    let rows: Vec<[String; 8]> = newest().map(|(snapshot, standing)| snapshot_row(snapshot, standing)).collect();
     let next = newest().find(|(_, standing)| matches!(standing.state, State::Ready | State::Partly));
     let next = next.map(|(snapshot, _)| {
         let (id, flag) = (&snapshot.id, args.rest.store.flag());
@@ -110,8 +110,8 @@ fn list(args: &UndoArgs) -> Result<(), Failure> {
     emit(&format!("{}{}", table(headings, &rows), next.unwrap_or_default()))
 }
 
-fn row(snapshot: &Snapshot, standing: &Standing) -> [String; 8] {
-    let seen = |text: &str| short(text);
+fn snapshot_row(snapshot: &Snapshot, standing: &Standing) -> [String; 8] {
+    let seen = |text: &str| cut_for_list(text);
     let files: Vec<&str> = snapshot.roots.iter().map(|root| root.path.as_str()).collect();
     [
         snapshot.id.clone(),
@@ -120,7 +120,7 @@ fn row(snapshot: &Snapshot, standing: &Standing) -> [String; 8] {
         seen(&snapshot.call),
         seen(&snapshot.tool),
         size_text(snapshot.bytes()),
-        standing.state.text().to_owned(),
+        standing.state.state_text().to_owned(),
         seen(&files.join(", ")),
     ]
 }
@@ -150,11 +150,11 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
         let known = "`toolfold undo --list` shows the calls that have a snapshot";
         Failure::wrong(format!("no snapshot is of a call `{}`", visible(call))).help(known)
     };
-    let folder = Folder::at(&path).map_err(|_| none())?;
+    let folder = Folder::of_store(&path).map_err(|_| none())?;
     let broken = |why: std::io::Error| Failure::unmeasured(format!("the snapshots cannot be used: {why}"));
-    let _lock = folder.lock().map_err(broken)?;
+    let _lock = folder.lock_folder().map_err(broken)?;
     let all = snapshots(args, Some(&folder));
-    let at = find(&all, call)?.ok_or_else(none)?;
+    let at = find_snapshot(&all, call)?.ok_or_else(none)?;
     let (Some(snapshot), later) = (all.get(at), all.get(at + 1..).unwrap_or_default()) else { return Err(none()) };
     let mut snapshot = snapshot.clone();
     let Standing { state, plan, why } = standing(&folder, &snapshot, &audited(&store)?, later);
@@ -193,13 +193,13 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
             .help(format!("once that is mended, `toolfold undo {id}` does the rest")));
     }
     snapshot.undone_ms = Some(now_ms());
-    folder.write(&snapshot).map_err(broken)?;
+    folder.write_snapshot(&snapshot).map_err(broken)?;
     record("restored")?;
     tell(args, &snapshot, &plan.steps)
 }
 
 /// The place of a snapshot by its id, or by that of its call.
-fn find(all: &[Snapshot], call: &str) -> Result<Option<usize>, Failure> {
+fn find_snapshot(all: &[Snapshot], call: &str) -> Result<Option<usize>, Failure> {
     if let Some(at) = all.iter().position(|snapshot| snapshot.id == call) {
         return Ok(Some(at));
     }
@@ -260,7 +260,7 @@ fn tell(args: &UndoArgs, snapshot: &Snapshot, steps: &[Step]) -> Result<(), Fail
             (Did::Removed, false) => "removed",
             (Did::Removed, true) => "remove",
         };
-        out.push_str(&format!("  {did:<12}  {}\n", shown(Path::new(&step.path))));
+        out.push_str(&format!("  {did:<12}  {}\n", visible_path(Path::new(&step.path))));
     }
     if told.len() > MOST_TOLD {
         out.push_str(&format!("  … and {} more; --json lists them all\n", told.len() - MOST_TOLD));

@@ -43,12 +43,12 @@ pub(super) struct WhyArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &WhyArgs) -> Outcome {
+pub(super) fn run_why(args: &WhyArgs) -> Outcome {
     let input = Input::load(args.input.config(&args.meter.flags())?)?;
     input.say_warnings();
     let meter = args.meter.meter(&input.config)?;
-    let Some(at) = input.catalog.position(&args.tool) else { return Err(unknown(&args.tool, &input)) };
-    let Some(tool) = input.catalog.at(at) else { return Err(unknown(&args.tool, &input)) };
+    let Some(at) = input.catalog.position(&args.tool) else { return Err(unknown_tool(&args.tool, &input)) };
+    let Some(tool) = input.catalog.at(at) else { return Err(unknown_tool(&args.tool, &input)) };
     let assignment = input.profile.as_ref().map(|profile| profile.assign(&input.catalog).value);
     let assigned = assignment.as_ref().and_then(|all| all.at(at));
     let measurer = Measurer::new(&meter);
@@ -59,7 +59,7 @@ pub(super) fn run(args: &WhyArgs) -> Outcome {
     if args.json {
         emit_json(&answer)?;
     } else {
-        emit(&text::text(&answer))?;
+        emit(&text::why_text(&answer))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -69,7 +69,7 @@ pub(super) fn uncounted(why: impl std::fmt::Display) -> Failure {
     Failure::unmeasured(format!("cannot be measured: {why}"))
 }
 
-fn unknown(name: &str, input: &Input) -> Failure {
+fn unknown_tool(name: &str, input: &Input) -> Failure {
     let known = input.catalog.names().map(toolfold::name::ToolName::as_str);
     let near: Vec<String> = nearest(name, known, MOST_NEAR).iter().map(|near| format!("`{near}`")).collect();
     let shown = toolfold::diagnostic::visible(name);

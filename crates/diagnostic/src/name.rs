@@ -34,7 +34,7 @@ fn show(c: char) -> String {
 }
 
 /// Accepts letters and digits of any script, and the separators that tool names use.
-fn check(text: &str) -> Result<(), NameError> {
+fn check_name(text: &str) -> Result<(), NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);
     }
@@ -62,7 +62,7 @@ macro_rules! name_type {
             /// Returns a [`NameError`] if the text is empty, too long or has a character that is
             /// not allowed.
             pub fn new(text: &str) -> Result<Self, NameError> {
-                check(text).map(|()| Self(Arc::from(text)))
+                check_name(text).map(|()| Self(Arc::from(text)))
             }
 
             /// The name as text.

@@ -69,7 +69,7 @@ impl Approvals {
     ///
     /// # Errors
     /// If the file cannot be used as a store.
-    pub fn open(path: &Path, by: &str, clock: Clock) -> Result<Self, ApprovalError> {
+    pub fn open_store(path: &Path, by: &str, clock: Clock) -> Result<Self, ApprovalError> {
         let store = Arc::new(SqliteStore::open(path)?);
         let (_, approver) = open(store.clone());
         let none: Arc<str> = "null".into();
@@ -90,7 +90,7 @@ impl Approvals {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn pending(&self) -> Result<usize, ApprovalError> {
+    pub fn count_pending(&self) -> Result<usize, ApprovalError> {
         self.approver.pending((self.clock)()).map(|pending| pending.len())
     }
 
@@ -100,7 +100,7 @@ impl Approvals {
     /// # Errors
     /// If it is not pending, its call is not the one that was seen or is too long to have been seen whole, or the store cannot
     /// be written.
-    pub fn answer(&self, id: &str, digest: &str, answer: Answer) -> Result<Approval, ApprovalError> {
+    pub fn answer_approval(&self, id: &str, digest: &str, answer: Answer) -> Result<Approval, ApprovalError> {
         let approval = self.approver.get(id)?;
         if approval.digest != digest {
             return Err(ApprovalError::Differs(id.to_owned(), "it is not the one that was shown"));
@@ -124,7 +124,7 @@ impl Approvals {
         let approvals = rows::approvals(pending.map_err(|why| why.to_string()));
         let audit = {
             let mut own = self.audit();
-            own.read(&self.store);
+            own.read_new_records(&self.store);
             own.to_json()
         };
         self.shown.send_if_modified(|shown| {

@@ -42,7 +42,7 @@ impl Capture {
             version: VERSION,
             server: server.to_owned(),
             identity: identity.to_owned(),
-            sha256: digest(&[server, identity, &content]),
+            sha256: digest_of_texts(&[server, identity, &content]),
             content,
         };
         serde_json::to_string(&sealed).unwrap_or_default()
@@ -52,7 +52,7 @@ impl Capture {
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be used: it is damaged, of another form, or another server's.
-    pub fn parse(text: &str, server: &str, identity: &str) -> Result<Self, GatewayError> {
+    pub fn parse_stored(text: &str, server: &str, identity: &str) -> Result<Self, GatewayError> {
         let sealed: Sealed = serde_json::from_str(text).map_err(|why| format!("it cannot be read: {why}"))?;
         if sealed.version != VERSION {
             return Err(format!("it is of form {}, and {VERSION} is read", sealed.version).into());
@@ -60,7 +60,7 @@ impl Capture {
         if sealed.server != server || sealed.identity != identity {
             return Err("it is of another server".into());
         }
-        if sealed.sha256 != digest(&[server, identity, &sealed.content]) {
+        if sealed.sha256 != digest_of_texts(&[server, identity, &sealed.content]) {
             return Err("its digest does not fit: it is damaged".into());
         }
         Ok(serde_json::from_str(&sealed.content).map_err(|why| format!("it cannot be read: {why}"))?)
@@ -78,11 +78,11 @@ impl Capture {
 /// The name of the file that a server's capture is kept in, without a folder.
 #[must_use]
 pub fn file_name(server: &str, identity: &str) -> String {
-    format!("{}.json", digest(&[server, identity]))
+    format!("{}.json", digest_of_texts(&[server, identity]))
 }
 
 /// SHA-256 over texts, each with its length, so that none of them can be taken for another.
-pub(crate) fn digest(texts: &[&str]) -> String {
+pub(crate) fn digest_of_texts(texts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for text in texts {
         hash.update(text.len().to_be_bytes());
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn what_was_kept_is_read_again() {
         let text = capture().to_text("files", "id");
-        assert_eq!(Capture::parse(&text, "files", "id").unwrap(), capture());
+        assert_eq!(Capture::parse_stored(&text, "files", "id").unwrap(), capture());
         assert_eq!(capture().protocol().as_deref(), Some("2025-11-25"));
     }
 
@@ -121,7 +121,7 @@ mod tests {
             (text.clone(), "files", "elsewhere", "another"),
             (text.replace("\"server\":\"files\"", "\"server\":\"other\""), "other", "id", "digest"),
         ] {
-            let why = Capture::parse(&text, server, identity).unwrap_err().to_string();
+            let why = Capture::parse_stored(&text, server, identity).unwrap_err().to_string();
             assert!(why.contains(word), "{why}");
         }
         assert_ne!(file_name("a", "bc"), file_name("ab", "c"));

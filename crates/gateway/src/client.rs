@@ -53,8 +53,8 @@ impl Client {
 
     /// The client with the capabilities that a request declares.
     pub(crate) fn declared(&self, params: &RawValue) -> Self {
-        let meta = Object::read(params).and_then(|own| own.object("_meta"));
-        let can = meta.and_then(|mut meta| meta.remove(META_CAPABILITIES));
+        let meta = Object::from_json(params).and_then(|own| own.object("_meta"));
+        let can = meta.and_then(|mut meta| meta.remove_member(META_CAPABILITIES));
         Self { can, ..self.clone() }
     }
 }

@@ -31,10 +31,10 @@ const BUILTIN: [&str; 8] = [
 
 static CLIENTS: LazyLock<Vec<McpClient>> = LazyLock::new(|| {
     let known = BUILTIN.iter().filter_map(|text| toml::from_str(text).ok());
-    std::iter::once(McpClient::unknown()).chain(known).collect()
+    std::iter::once(McpClient::without_facts()).chain(known).collect()
 });
 
-static GENERIC: LazyLock<McpClient> = LazyLock::new(McpClient::unknown);
+static GENERIC: LazyLock<McpClient> = LazyLock::new(McpClient::without_facts);
 
 /// What is known of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -142,7 +142,7 @@ pub struct ClientConfig {
 impl McpClient {
     /// Every client of which something is known, `generic` first.
     #[must_use]
-    pub fn all() -> &'static [Self] {
+    pub fn known_clients() -> &'static [Self] {
         &CLIENTS
     }
 
@@ -154,7 +154,7 @@ impl McpClient {
 
     /// The client of that name.
     #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub fn by_name(name: &str) -> Option<&'static Self> {
         CLIENTS.iter().find(|own| own.name == name)
     }
 
@@ -170,7 +170,7 @@ impl McpClient {
         Some(format!("{} defers MCP tools itself{sure}: it is given full schemas{marks}", self.title))
     }
 
-    fn unknown() -> Self {
+    fn without_facts() -> Self {
         let (source, date) = ("nothing is known of it".to_owned(), "2026-11-23".to_owned());
         Self {
             name: "generic".to_owned(),
@@ -206,13 +206,13 @@ pub fn marked<'a>(list: &'a str, core: Option<&BTreeSet<String>>, is_tool: impl 
     let Some(core) = core else { return Cow::Borrowed(list) };
     let Ok(array) = serde_json::from_str(list) else { return Cow::Borrowed(list) };
     let mark = |tool: crate::rpc::Raw| {
-        let mut own = Object::read(&tool)?;
+        let mut own = Object::from_json(&tool)?;
         let name: String = own.read_as("name")?;
         if is_tool(&name) && !core.contains(&name) {
             return None;
         }
         let mut meta = own.object("_meta").unwrap_or_default();
-        meta.put(ALWAYS_LOAD, &true);
+        meta.put_value(ALWAYS_LOAD, &true);
         own.set("_meta", meta.to_raw());
         Some(own.to_raw())
     };
@@ -226,8 +226,8 @@ mod tests {
 
     #[test]
     fn every_client_is_read_and_says_where_its_facts_are_from() {
-        assert_eq!(McpClient::all().len(), BUILTIN.len() + 1, "one of the files cannot be read");
-        for client in McpClient::all() {
+        assert_eq!(McpClient::known_clients().len(), BUILTIN.len() + 1, "one of the files cannot be read");
+        for client in McpClient::known_clients() {
             let facts = [
                 (&client.meta_tools.source, &client.meta_tools.date),
                 (&client.deferral.source, &client.deferral.date),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 
-use crate::capture::digest;
+use crate::capture::digest_of_texts;
 use crate::clients::secrets::{is_secret, references};
 use crate::link::Target;
 use crate::settings::ServerSettings;
@@ -41,7 +41,7 @@ const OTHERS: [&str; 9] =
 /// Reads a list of servers. `env` gives a variable of the environment.
 pub fn servers(text: &str, file: &str, env: &dyn Fn(&str) -> Option<String>) -> Loaded<Vec<ServerSettings>> {
     let mut reader = Reader { file, env, diagnostics: Vec::new() };
-    let value = reader.read(text);
+    let value = reader.read_servers(text);
     Loaded { value, diagnostics: reader.diagnostics }
 }
 
@@ -52,7 +52,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn error(&mut self, message: String, help: &str) {
+    fn push_error(&mut self, message: String, help: &str) {
         self.diagnostics.push(Diagnostic::error("bad-server", Place::file(self.file), message).help(help));
     }
 
@@ -60,28 +60,34 @@ impl Reader<'_> {
         self.diagnostics.push(Diagnostic::warning("bad-server", Place::file(self.file), message).help(help));
     }
 
-    fn read(&mut self, text: &str) -> Vec<ServerSettings> {
+    fn read_servers(&mut self, text: &str) -> Vec<ServerSettings> {
         let root: Value = match serde_json::from_str(text) {
             Ok(root) => root,
             Err(why) => {
-                self.error(format!("is no JSON: {why}"), "comments and trailing commas are not taken");
+                self.push_error(format!("is no JSON: {why}"), "comments and trailing commas are not taken");
                 return Vec::new();
             }
         };
         let Some(list) = LISTS.iter().find_map(|name| root.get(name)?.as_object()) else {
-            self.error("has no `mcpServers`".to_owned(), "write {\"mcpServers\": {\"name\": {\"command\": \"…\"}}}");
+            self.push_error(
+                "has no `mcpServers`".to_owned(),
+                "write {\"mcpServers\": {\"name\": {\"command\": \"…\"}}}",
+            );
             return Vec::new();
         };
         let (mut servers, mut taken) = (Vec::new(), Vec::new());
         for (name, entry) in list {
             let Some(entry) = entry.as_object() else {
-                self.error(format!("server `{name}` is no object"), "write {\"command\": \"…\"} or {\"url\": \"…\"}");
+                self.push_error(
+                    format!("server `{name}` is no object"),
+                    "write {\"command\": \"…\"} or {\"url\": \"…\"}",
+                );
                 continue;
             };
             if entry.get("disabled") == Some(&Value::Bool(true)) || entry.get("enabled") == Some(&Value::Bool(false)) {
                 continue;
             }
-            if let Some(target) = self.target(name, entry) {
+            if let Some(target) = self.read_target(name, entry) {
                 let mut server = ServerSettings::new(name, target);
                 server.identity = identity(entry);
                 servers.push(server);
@@ -99,26 +105,26 @@ impl Reader<'_> {
         servers
     }
 
-    fn target(&mut self, name: &str, entry: &Map<String, Value>) -> Option<Target> {
+    fn read_target(&mut self, name: &str, entry: &Map<String, Value>) -> Option<Target> {
         for key in entry.keys().filter(|key| !KNOWN.contains(&key.as_str()) && !OTHERS.contains(&key.as_str())) {
             self.warning(format!("server `{name}`: `{key}` means nothing here"), "leave it out, or check its spelling");
         }
         let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(*key));
         match (entry.get("command"), url) {
             (Some(Value::String(command)), None) => {
-                let args = self.texts(name, "args", entry.get("args"))?;
+                let args = self.filled_texts(name, "args", entry.get("args"))?;
                 let env = self.map(name, "env", entry.get("env"))?;
                 let cwd = match entry.get("cwd") {
                     None => None,
-                    Some(cwd) => Some(self.text(name, "cwd", cwd)?),
+                    Some(cwd) => Some(self.filled_text(name, "cwd", cwd)?),
                 };
                 Some(Target::Stdio { command: self.filled(name, command)?, args, env, cwd })
             }
             // As opencode writes it: the program with its arguments.
             (Some(Value::Array(whole)), None) => {
-                let mut whole = self.texts(name, "command", Some(&Value::Array(whole.clone())))?;
+                let mut whole = self.filled_texts(name, "command", Some(&Value::Array(whole.clone())))?;
                 if whole.is_empty() {
-                    self.error(format!("server `{name}`: `command` is empty"), "name a program");
+                    self.push_error(format!("server `{name}`: `command` is empty"), "name a program");
                     return None;
                 }
                 let env = self.map(name, "env", entry.get("env").or_else(|| entry.get("environment")))?;
@@ -127,39 +133,45 @@ impl Reader<'_> {
             (None, Some(url)) => {
                 if entry.get("type").and_then(Value::as_str) == Some("sse") {
                     let help = "use the server's streamable HTTP endpoint, often `/mcp` instead of `/sse`";
-                    self.error(format!("server `{name}`: the transport of 2024-11-05 (`sse`) is not spoken"), help);
+                    self.push_error(
+                        format!("server `{name}`: the transport of 2024-11-05 (`sse`) is not spoken"),
+                        help,
+                    );
                     return None;
                 }
                 let headers = self.map(name, "headers", entry.get("headers"))?;
-                Some(Target::Http { url: self.text(name, "url", url)?, headers, auth: None })
+                Some(Target::Http { url: self.filled_text(name, "url", url)?, headers, auth: None })
             }
             (Some(_), Some(_)) => {
-                self.error(format!("server `{name}` has `command` and `url`"), "keep the one that it is reached by");
+                self.push_error(
+                    format!("server `{name}` has `command` and `url`"),
+                    "keep the one that it is reached by",
+                );
                 None
             }
             _ => {
-                self.error(format!("server `{name}` has neither `command` nor `url`"), "say how it is reached");
+                self.push_error(format!("server `{name}` has neither `command` nor `url`"), "say how it is reached");
                 None
             }
         }
     }
 
-    fn text(&mut self, name: &str, key: &str, value: &Value) -> Option<String> {
+    fn filled_text(&mut self, name: &str, key: &str, value: &Value) -> Option<String> {
         match value {
             Value::String(text) => self.filled(name, text),
             _ => {
-                self.error(format!("server `{name}`: `{key}` is no text"), "put it in quotes");
+                self.push_error(format!("server `{name}`: `{key}` is no text"), "put it in quotes");
                 None
             }
         }
     }
 
-    fn texts(&mut self, name: &str, key: &str, value: Option<&Value>) -> Option<Vec<String>> {
+    fn filled_texts(&mut self, name: &str, key: &str, value: Option<&Value>) -> Option<Vec<String>> {
         match value {
             None => Some(Vec::new()),
-            Some(Value::Array(list)) => list.iter().map(|one| self.text(name, key, one)).collect(),
+            Some(Value::Array(list)) => list.iter().map(|one| self.filled_text(name, key, one)).collect(),
             Some(_) => {
-                self.error(format!("server `{name}`: `{key}` is no list"), "write [\"one\", \"two\"]");
+                self.push_error(format!("server `{name}`: `{key}` is no list"), "write [\"one\", \"two\"]");
                 None
             }
         }
@@ -170,10 +182,10 @@ impl Reader<'_> {
             None => Some(BTreeMap::new()),
             Some(Value::Object(map)) => map
                 .iter()
-                .map(|(own, value)| Some((own.clone(), self.text(name, &format!("{key}.{own}"), value)?)))
+                .map(|(own, value)| Some((own.clone(), self.filled_text(name, &format!("{key}.{own}"), value)?)))
                 .collect(),
             Some(_) => {
-                self.error(format!("server `{name}`: `{key}` is no object"), "write {\"NAME\": \"value\"}");
+                self.push_error(format!("server `{name}`: `{key}` is no object"), "write {\"NAME\": \"value\"}");
                 None
             }
         }
@@ -186,7 +198,7 @@ impl Reader<'_> {
         while let Some((before, after)) = rest.split_once("${") {
             out.push_str(before);
             let Some((variable, behind)) = after.split_once('}') else {
-                self.error(format!("server `{name}`: a `${{` has no `}}`"), "close it, or take it out");
+                self.push_error(format!("server `{name}`: a `${{` has no `}}`"), "close it, or take it out");
                 return None;
             };
             // VS Code writes `${env:NAME}`, Claude Code `${NAME:-what it is without}`.
@@ -196,7 +208,7 @@ impl Reader<'_> {
             let Some(value) = (self.env)(variable).or_else(|| usual.map(str::to_owned)) else {
                 let shown = toolfold::diagnostic::visible(variable).into_owned();
                 let help = "set it before the gateway starts, or take it out";
-                self.error(format!("server `{name}`: the environment has no `{shown}`"), help);
+                self.push_error(format!("server `{name}`: the environment has no `{shown}`"), help);
                 return None;
             };
             out.push_str(&value);
@@ -209,16 +221,16 @@ impl Reader<'_> {
 
 /// The variables that an entry takes and whose names say secret.
 fn secrets(entry: &Map<String, Value>) -> BTreeSet<String> {
-    fn texts<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+    fn collect_strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
         match value {
             Value::String(text) => found.push(text),
-            Value::Array(list) => list.iter().for_each(|own| texts(own, found)),
-            Value::Object(map) => map.values().for_each(|own| texts(own, found)),
+            Value::Array(list) => list.iter().for_each(|own| collect_strings(own, found)),
+            Value::Object(map) => map.values().for_each(|own| collect_strings(own, found)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
     let mut found = Vec::new();
-    entry.values().for_each(|own| texts(own, &mut found));
+    entry.values().for_each(|own| collect_strings(own, &mut found));
     found.into_iter().flat_map(references).filter(|name| is_secret(name)).collect()
 }
 
@@ -235,7 +247,7 @@ fn identity(entry: &Map<String, Value>) -> String {
         .map(Value::to_string)
         .unwrap_or_default();
     let (env, environment, headers) = (names("env"), names("environment"), names("headers"));
-    digest(&["entry", &said("command"), &said("args"), &said("cwd"), &url, &env, &environment, &headers])
+    digest_of_texts(&["entry", &said("command"), &said("args"), &said("cwd"), &url, &env, &environment, &headers])
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The recent activity of a gateway, for its console and its metrics.
 //!
 //! The number of conversations, tools and events is bounded, texts are truncated and labels are
-//! from a bounded set, so clients, servers and models cannot make it grow. [`Watch::observed`] is
+//! from a bounded set, so clients, servers and models cannot make it grow. [`Watch::on_event`] is
 //! called from the hubs and never blocks. Subscribers are notified of a change and read everything
 //! since their last read, so a slow subscriber cannot fall behind.
 
@@ -96,7 +96,7 @@ impl Dashboard {
     /// approvals, if it is known.
     #[must_use]
     pub fn metrics(&self, pending: Option<usize>) -> String {
-        metrics::text(&self.inner.state(), pending)
+        metrics::metrics_text(&self.inner.state(), pending)
     }
 
     /// The availability of the servers.
@@ -141,23 +141,23 @@ impl Inner {
 }
 
 impl Watch for Dashboard {
-    fn observed(&self, conversation: &str, what: &Observed<'_>) {
+    fn on_event(&self, conversation: &str, what: &Observed<'_>) {
         let now = (self.inner.clock)();
         let texts = match what {
-            Observed::Shown { list, full, .. } => vec![Text::of(list), Text::of(full)],
-            Observed::Reshown { list } => vec![Text::of(list)],
+            Observed::Shown { list, full, .. } => vec![Text::hashed(list), Text::hashed(full)],
+            Observed::Reshown { list } => vec![Text::hashed(list)],
             _ => Vec::new(),
         };
         self.inner.change(|state| state.observe(conversation, what, &texts, now));
-        for (text, whole) in texts.into_iter().zip(what.texts()) {
-            self.count(text, whole);
+        for (text, whole) in texts.into_iter().zip(what.list_texts()) {
+            self.count_tokens_later(text, whole);
         }
     }
 }
 
 impl Dashboard {
     /// Counts a text outside the hub's task. A text that has been counted costs nothing.
-    fn count(&self, text: Text, whole: &str) {
+    fn count_tokens_later(&self, text: Text, whole: &str) {
         let Some(meter) = &self.inner.meter else { return };
         let begun = self.inner.counts().begin(text);
         match begun {
@@ -166,7 +166,7 @@ impl Dashboard {
             meter::Begun::Now => {
                 let (meter, inner, whole) = (meter.clone(), self.inner.clone(), whole.to_owned());
                 let count = move || {
-                    let tokens = meter.count(&whole);
+                    let tokens = meter.count_tokens(&whole);
                     inner.counts().done(text, tokens);
                     inner.change(|state| state.counted(text, tokens));
                 };

@@ -52,7 +52,7 @@ use self::upstream::Upstream;
 use self::view::View;
 use crate::client::{Client, ToHub};
 use crate::link::{Event, Incoming};
-use crate::rpc::{Answer, Id, Message, Request, code, error, raw};
+use crate::rpc::{Answer, Id, Message, Request, code, error_member, raw};
 use crate::settings::Settings;
 use crate::version::{STATELESS, in_meta};
 use crate::watch::Observed;
@@ -80,7 +80,7 @@ pub struct Hub {
 impl Hub {
     /// Starts a hub. The hub ends when every sender is dropped, or once it has been drained.
     #[must_use]
-    pub fn start(settings: Settings, id: String) -> (mpsc::Sender<ToHub>, tokio::task::JoinHandle<()>) {
+    pub fn start_hub(settings: Settings, id: String) -> (mpsc::Sender<ToHub>, tokio::task::JoinHandle<()>) {
         Self::begin(settings, id, Begin::default())
     }
 
@@ -92,8 +92,8 @@ impl Hub {
     ) -> (mpsc::Sender<ToHub>, tokio::task::JoinHandle<()>) {
         let (to, clients) = mpsc::channel(INBOX);
         let (inbox, servers) = mpsc::channel(INBOX);
-        let servers_at_start = settings.servers.iter().map(Server::of).collect();
-        let view = View::new(Naming::of(&settings), Openings::of(&to));
+        let servers_at_start = settings.servers.iter().map(Server::from_capture).collect();
+        let view = View::new(Naming::from_settings(&settings), Openings::for_hub(&to));
         let upstream = Upstream {
             context: Context { settings, id, lifecycle: Lifecycle::Unknown },
             servers: Servers { list: servers_at_start, inbox },
@@ -109,10 +109,10 @@ impl Hub {
         };
         hub.view.keep(&mut hub.upstream, begin);
         hub.upstream.context.tell(&Observed::Began);
-        (to, tokio::spawn(hub.run(clients, servers)))
+        (to, tokio::spawn(hub.run_hub(clients, servers)))
     }
 
-    async fn run(mut self, mut clients: mpsc::Receiver<ToHub>, mut servers: mpsc::Receiver<Incoming>) {
+    async fn run_hub(mut self, mut clients: mpsc::Receiver<ToHub>, mut servers: mpsc::Receiver<Incoming>) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut has_clients = true;
@@ -133,7 +133,7 @@ impl Hub {
                     None => break,
                 },
                 // Never `None`: the hub holds a sender.
-                Some(incoming) = servers.recv() => self.take(incoming),
+                Some(incoming) = servers.recv() => self.handle_incoming(incoming),
                 _ = tick.tick(), if waits => self.overdue(Instant::now()),
                 () = tokio::time::sleep_until(held.unwrap_or_else(Instant::now)), if held.is_some() => {
                     self.give_held(Instant::now(), &mut clients);
@@ -156,7 +156,7 @@ impl Hub {
         match said {
             ToHub::Message(client, Message::Request(request)) => {
                 let (client, request) =
-                    self.upstream.context.settings.watch.asked(&self.upstream.context.id, client, request);
+                    self.upstream.context.settings.watch.on_request(&self.upstream.context.id, client, request);
                 self.asks(&client, request);
             }
             ToHub::Message(client, Message::Notification(note)) => self.notes(&client, &note),
@@ -164,7 +164,7 @@ impl Hub {
             // The client failed to parse a message; which one is unknown.
             ToHub::Message(_, Message::Fault(..)) => {}
             ToHub::Gone(key) => self.gone(key),
-            ToHub::Written(number) => self.view.openings.written(number),
+            ToHub::Written(number) => self.view.openings.remove_written(number),
             ToHub::Changed(record) => self.view.changed_elsewhere(&self.upstream, *record),
             ToHub::Forget => self.view.forget(),
             ToHub::Drain => {
@@ -174,7 +174,7 @@ impl Hub {
         }
     }
 
-    fn take(&mut self, incoming: Incoming) {
+    fn handle_incoming(&mut self, incoming: Incoming) {
         let Incoming { server, run, event } = incoming;
         // Messages of an earlier run are ignored.
         if self.upstream.servers.get(server).is_none_or(|own| own.run != run) {
@@ -184,7 +184,7 @@ impl Hub {
             Event::Message { message: Message::Response(id, answer), .. } => {
                 let Some(id) = id.as_number() else {
                     tracing::warn!(
-                        server = self.upstream.context.name(server),
+                        server = self.upstream.context.server_name(server),
                         "ignored a response to an unknown request: {id}"
                     );
                     return;
@@ -207,12 +207,12 @@ impl Hub {
             return reply(
                 client,
                 &request.id,
-                Err(error(code::INTERNAL, "the gateway is shutting down and accepts no more requests")),
+                Err(error_member(code::INTERNAL, "the gateway is shutting down and accepts no more requests")),
             );
         }
         if self.upstream.requests.running.contains_key(&(client.key, request.id.clone())) {
             let why = format!("request id {} is already in use by an open request", request.id);
-            return reply(client, &request.id, Err(error(code::INVALID_REQUEST, &why)));
+            return reply(client, &request.id, Err(error_member(code::INVALID_REQUEST, &why)));
         }
         let speaks = request.params.as_deref().filter(|params| in_meta(params).is_some());
         let stateless = speaks.is_some();
@@ -221,7 +221,7 @@ impl Hub {
         match request.method.as_str() {
             "ping" | "initialize" if stateless => {
                 let why = format!("`{}` is not a method of {STATELESS}", request.method);
-                reply(client, &request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
+                reply(client, &request.id, Err(error_member(code::METHOD_NOT_FOUND, &why)));
             }
             "ping" => reply(client, &request.id, Ok(raw(&serde_json::json!({})))),
             "initialize" => self.initialize(client, request),
@@ -253,7 +253,7 @@ impl Hub {
         }
         match request.method.as_str() {
             "tools/list" => self.view.list_tools_for(client, &request),
-            "tools/call" => self.view.call(&mut self.upstream, client, request),
+            "tools/call" => self.view.call_tool(&mut self.upstream, client, request),
             "server/discover" => self.upstream.discover(client, &request),
             _ => self.router.route(&mut self.upstream, &mut self.view.names, client, request),
         }
@@ -294,12 +294,12 @@ impl Hub {
         let stays = self.view.stays(&self.upstream);
         self.upstream.context.tell(&Observed::Ended);
         self.view.shown = None;
-        self.upstream.context.settings.layers.ended(&self.upstream.context.id);
+        self.upstream.context.settings.layers.conversation_ended(&self.upstream.context.id);
         // Waits for the processes to end: dropping the runtime first would kill them.
         let links = std::mem::take(&mut self.upstream.servers.list).into_iter().filter_map(|server| server.link);
         futures_util::future::join_all(links.map(|link| link.closed(stays))).await;
         if let Some(keeps) = self.view.persistence.take() {
-            keeps.ended().await;
+            keeps.until_written().await;
         }
     }
 }

@@ -144,7 +144,7 @@ impl Link {
     ///
     /// # Errors
     /// [`GatewayError`] if the program cannot be started or the URL is invalid.
-    pub fn open(
+    pub fn connect(
         target: &Target,
         server: usize,
         run: u64,
@@ -156,7 +156,7 @@ impl Link {
     /// Connects to a server and resumes a session, if the transport has sessions.
     ///
     /// # Errors
-    /// As for [`Link::open`].
+    /// As for [`Link::connect`].
     pub(crate) fn resume(
         target: &Target,
         server: usize,
@@ -172,11 +172,11 @@ impl Link {
         let done = match target {
             Target::Stdio { command, args, env, cwd } => {
                 let child = child::spawn(command, args, env, cwd.as_deref())?;
-                stdio::run(child, source, outgoing, ends.clone(), heard.clone())?
+                stdio::serve_process(child, source, outgoing, ends.clone(), heard.clone())?
             }
             Target::Http { url, headers, auth } => {
                 let of = http::Of { url, headers, auth: auth.clone(), resumed, stays: stays.clone() };
-                http::run(of, source, outgoing, ends.clone())?
+                http::serve_endpoint(of, source, outgoing, ends.clone())?
             }
         };
         Ok(Self { to, ends: ends.drop_guard(), stays, done, heard })

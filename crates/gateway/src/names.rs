@@ -29,23 +29,23 @@ const HASH_DIGITS: usize = 8;
 
 /// The letters and digits of a name in lower case: what remains equal whatever separators and case a name is written with. A
 /// name without any is its own key.
-fn key(name: &str) -> String {
+fn comparison_key(name: &str) -> String {
     let key: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     if key.is_empty() { name.to_owned() } else { key }
 }
 
 /// A name in the alphabet that every provider and client accepts, each other character replaced by `_`.
-fn plain(name: &str) -> String {
+fn replace_unsafe(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' }).collect()
 }
 
 /// The first `most` characters of an ASCII text.
-fn cut(text: &str, most: usize) -> &str {
+fn first_chars(text: &str, most: usize) -> &str {
     text.get(..most).unwrap_or(text)
 }
 
 /// The digits of a hash over texts. `salt` gives another hash of the same texts.
 fn hash(texts: [&str; 2], salt: usize) -> String {
     let [one, two] = texts;
-    cut(&crate::capture::digest(&[one, two, &salt.to_string()]), HASH_DIGITS).to_owned()
+    first_chars(&crate::capture::digest_of_texts(&[one, two, &salt.to_string()]), HASH_DIGITS).to_owned()
 }

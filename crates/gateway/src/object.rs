@@ -13,14 +13,14 @@ pub struct Object(IndexMap<String, Raw>);
 impl Object {
     /// Reads an object; `None` if the JSON is none. Of a name that stands twice, the last counts.
     #[must_use]
-    pub fn read(json: &RawValue) -> Option<Self> {
+    pub fn from_json(json: &RawValue) -> Option<Self> {
         serde_json::from_str(json.get()).ok().map(Self)
     }
 
     /// The object of parameters; empty where there are none.
     #[must_use]
-    pub fn of(params: Option<&RawValue>) -> Self {
-        params.and_then(Self::read).unwrap_or_default()
+    pub fn from_params(params: Option<&RawValue>) -> Self {
+        params.and_then(Self::from_json).unwrap_or_default()
     }
 
     /// A member as it was written.
@@ -38,12 +38,12 @@ impl Object {
     /// A member that is an object.
     #[must_use]
     pub fn object(&self, name: &str) -> Option<Self> {
-        self.get(name).and_then(Self::read)
+        self.get(name).and_then(Self::from_json)
     }
 
     /// Whether it has a member.
     #[must_use]
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has_member(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
@@ -53,12 +53,12 @@ impl Object {
     }
 
     /// The same with a value.
-    pub fn put<T: serde::Serialize + ?Sized>(&mut self, name: &str, value: &T) {
+    pub fn put_value<T: serde::Serialize + ?Sized>(&mut self, name: &str, value: &T) {
         self.set(name, raw(value));
     }
 
     /// Takes a member out; the others keep their order.
-    pub fn remove(&mut self, name: &str) -> Option<Raw> {
+    pub fn remove_member(&mut self, name: &str) -> Option<Raw> {
         self.0.shift_remove(name)
     }
 
@@ -107,11 +107,11 @@ mod tests {
     #[test]
     fn only_what_is_replaced_changes() {
         let text = r#"{"b":1.50,"a":{"z":1,"y":12345678901234567890123},"name":"n"}"#;
-        let mut object = Object::read(&RawValue::from_string(text.to_owned()).unwrap()).unwrap();
+        let mut object = Object::from_json(&RawValue::from_string(text.to_owned()).unwrap()).unwrap();
         assert_eq!(object.to_raw().get(), text);
-        object.put("name", "m");
+        object.put_value("name", "m");
         assert_eq!(object.to_raw().get(), text.replace("\"n\"", "\"m\""));
-        object.remove("b");
+        object.remove_member("b");
         assert_eq!(object.to_raw().get(), r#"{"a":{"z":1,"y":12345678901234567890123},"name":"m"}"#);
         assert_eq!(object.read_as::<String>("name").as_deref(), Some("m"));
     }

@@ -81,7 +81,7 @@ impl Otel {
         if off || named.iter().all(Option::is_none) {
             return Ok(None);
         }
-        let sender = export::Sender::start()?;
+        let sender = export::Sender::start_sender()?;
         let has_name = var("OTEL_SERVICE_NAME").is_some()
             || var("OTEL_RESOURCE_ATTRIBUTES").is_some_and(|all| all.contains("service.name="));
         let mut resource = Resource::builder();
@@ -120,7 +120,7 @@ impl Otel {
     }
 
     /// Sends what is left, for five seconds at most.
-    pub fn end(&self) {
+    pub fn flush(&self) {
         let (done, ended) = std::sync::mpsc::channel();
         let (traces, metrics) = (self.traces.clone(), self.metrics.clone());
         std::thread::spawn(move || {
@@ -140,22 +140,22 @@ impl Otel {
     }
 
     /// Opens a span over a request, and puts it in the request's place as the parent of what follows.
-    fn open(&self, kind: SpanKind, method: &str, params: &mut Option<Raw>, mut known: Vec<KeyValue>) -> Open {
-        let mut own = Object::of(params.as_deref());
+    fn open_span(&self, kind: SpanKind, method: &str, params: &mut Option<Raw>, mut known: Vec<KeyValue>) -> Open {
+        let mut own = Object::from_params(params.as_deref());
         let mut meta = own.object("_meta").unwrap_or_default();
         let parent = if self.propagates { span::parent(&meta) } else { Context::new() };
         let (target, about) = span::about(method, &own);
         known.extend(about);
         let of = matches!(kind, SpanKind::Client);
         let histogram = if of { &self.client } else { &self.server }.clone();
-        let mut open = Open::start(&self.tracer, kind, &parent, (method, target), known, histogram);
+        let mut open = Open::start_span(&self.tracer, kind, &parent, (method, target), known, histogram);
         if self.captures && method == "tools/call" {
             open.capture(span::ARGUMENTS, own.get("arguments").map(serde_json::value::RawValue::get));
             open.captures = true;
         }
         if self.propagates {
             for (name, value) in open.context(&TraceContextPropagator::new()) {
-                meta.put(&name, &value);
+                meta.put_value(&name, &value);
             }
             if !meta.is_empty() {
                 own.set("_meta", meta.to_raw());
@@ -171,28 +171,28 @@ fn transport(is_http: bool) -> KeyValue {
 }
 
 impl Watch for Otel {
-    fn observed(&self, conversation: &str, what: &Observed<'_>) {
+    fn on_event(&self, conversation: &str, what: &Observed<'_>) {
         if matches!(what, Observed::Ended) {
             self.versions.lock().unwrap_or_else(PoisonError::into_inner).remove(conversation);
         }
     }
 
-    fn asked(&self, conversation: &str, client: Client, mut request: Request) -> (Client, Request) {
+    fn on_request(&self, conversation: &str, client: Client, mut request: Request) -> (Client, Request) {
         if request.method == LISTEN {
             return (client, request);
         }
         let mut known = self.transport.to_vec();
-        known.push(KeyValue::new("jsonrpc.request.id", span::short(request.id.json().trim_matches('"'))));
-        let meta = Object::of(request.params.as_deref()).object("_meta").unwrap_or_default();
+        known.push(KeyValue::new("jsonrpc.request.id", span::first_chars(request.id.json().trim_matches('"'))));
+        let meta = Object::from_params(request.params.as_deref()).object("_meta").unwrap_or_default();
         match (meta.read_as::<String>(META_VERSION), self.version(conversation)) {
-            (Some(stateless), _) => known.push(KeyValue::new(span::VERSION, span::short(&stateless))),
+            (Some(stateless), _) => known.push(KeyValue::new(span::VERSION, span::first_chars(&stateless))),
             (None, Some(agreed)) => {
                 known.push(KeyValue::new(span::VERSION, agreed));
                 known.push(KeyValue::new(span::SESSION, conversation.to_owned()));
             }
             (None, None) => {}
         }
-        let open = self.open(SpanKind::Server, &request.method, &mut request.params, known);
+        let open = self.open_span(SpanKind::Server, &request.method, &mut request.params, known);
         let agrees = (request.method == "initialize").then(|| (self.versions.clone(), conversation.to_owned()));
         let sink = Arc::new(Answering::new(client.sink.clone(), request.id.clone(), open, agrees));
         (Client { sink, ..client }, request)
@@ -206,7 +206,7 @@ impl Watch for Otel {
         known.push(KeyValue::new("jsonrpc.request.id", what.id.to_string()));
         known.push(KeyValue::new("toolfold.server.name", what.server.to_owned()));
         if let Some(version) = what.hello.read_as::<String>("protocolVersion") {
-            known.push(KeyValue::new(span::VERSION, span::short(&version)));
+            known.push(KeyValue::new(span::VERSION, span::first_chars(&version)));
         }
         if self.version(conversation).is_some() {
             known.push(KeyValue::new(span::SESSION, conversation.to_owned()));
@@ -220,6 +220,6 @@ impl Watch for Otel {
             known.extend(url.port_or_known_default().map(|port| KeyValue::new("server.port", i64::from(port))));
         }
         let method = what.method;
-        Some(Box::new(Sent::new(self.open(SpanKind::Client, method, &mut what.params, known))))
+        Some(Box::new(Sent::new(self.open_span(SpanKind::Client, method, &mut what.params, known))))
     }
 }

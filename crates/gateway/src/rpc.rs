@@ -73,7 +73,7 @@ impl Id {
 
     /// Reads an id; `None` if the JSON is neither a number nor a string.
     #[must_use]
-    pub fn read(raw: &RawValue) -> Option<Self> {
+    pub fn from_raw(raw: &RawValue) -> Option<Self> {
         let first = raw.get().bytes().next()?;
         (first == b'"' || first == b'-' || first.is_ascii_digit()).then(|| Self(raw.to_owned()))
     }
@@ -167,7 +167,7 @@ impl Message {
     ///
     /// # Errors
     /// [`Fault`] if the text is no JSON object, or no message of JSON-RPC.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
+    pub fn from_json(text: &str) -> Result<Self, Fault> {
         // Read as fields, an array would be a message whose members stand in some order.
         if text.trim_start().starts_with('[') {
             return Err(fault(
@@ -183,7 +183,7 @@ impl Message {
             }
             Err(why) => return Err(fault(code::PARSE, format!("not valid JSON: {why}"), None)),
         };
-        let id = fields.id.and_then(Id::read);
+        let id = fields.id.and_then(Id::from_raw);
         let owned = |raw: Option<&RawValue>| raw.map(ToOwned::to_owned);
         if let Some(method) = fields.method {
             let (method, params) = (method.into_owned(), owned(fields.params));
@@ -211,16 +211,16 @@ impl Message {
     pub fn to_text(&self) -> String {
         match self {
             Self::Request(Request { id, method, params }) => {
-                written(&format!("\"id\":{id},\"method\":{},", quoted(method)), "params", params.as_deref())
+                message_line(&format!("\"id\":{id},\"method\":{},", json_string(method)), "params", params.as_deref())
             }
             Self::Notification(Notification { method, params }) => {
-                written(&format!("\"method\":{},", quoted(method)), "params", params.as_deref())
+                message_line(&format!("\"method\":{},", json_string(method)), "params", params.as_deref())
             }
-            Self::Response(id, Ok(result)) => written(&format!("\"id\":{id},"), "result", Some(result)),
-            Self::Response(id, Err(error)) => written(&format!("\"id\":{id},"), "error", Some(error)),
+            Self::Response(id, Ok(result)) => message_line(&format!("\"id\":{id},"), "result", Some(result)),
+            Self::Response(id, Err(error)) => message_line(&format!("\"id\":{id},"), "error", Some(error)),
             Self::Fault(id, error) => {
                 let id = id.as_ref().map_or("null", Id::json);
-                written(&format!("\"id\":{id},"), "error", Some(error))
+                message_line(&format!("\"id\":{id},"), "error", Some(error))
             }
         }
     }
@@ -261,7 +261,7 @@ fn fault(code: i64, why: String, id: Option<Id>) -> Fault {
 }
 
 /// A line break inside raw JSON may only be white space, and a message is a line: so it is a blank there.
-fn written(head: &str, key: &str, body: Option<&RawValue>) -> String {
+fn message_line(head: &str, key: &str, body: Option<&RawValue>) -> String {
     let body = body.map_or("", RawValue::get);
     let mut out = String::with_capacity(head.len() + body.len() + 40);
     out.push_str("{\"jsonrpc\":\"2.0\",");
@@ -283,7 +283,7 @@ fn written(head: &str, key: &str, body: Option<&RawValue>) -> String {
     out
 }
 
-fn quoted(text: &str) -> String {
+fn json_string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
@@ -295,7 +295,7 @@ pub fn raw<T: serde::Serialize + ?Sized>(value: &T) -> Raw {
 
 /// The `error` member of an answer.
 #[must_use]
-pub fn error(code: i64, message: &str) -> Raw {
+pub fn error_member(code: i64, message: &str) -> Raw {
     raw(&serde_json::json!({"code": code, "message": message}))
 }
 
@@ -331,7 +331,7 @@ mod tests {
 
     #[track_caller]
     fn kept(text: &str) {
-        assert_eq!(Message::parse(text).unwrap().to_text(), text);
+        assert_eq!(Message::from_json(text).unwrap().to_text(), text);
     }
 
     #[test]
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn a_message_is_one_line() {
         let text = "{\"jsonrpc\":\"2.0\",\"id\":1,\r\n\"result\":{\n\"a\":\"\\n\"}}";
-        let out = Message::parse(text).unwrap().to_text();
+        let out = Message::from_json(text).unwrap().to_text();
         assert!(!out.contains(['\n', '\r']) && out.contains(r#""a":"\n""#), "{out}");
     }
 
@@ -363,9 +363,9 @@ mod tests {
             ("{\"id\":1}", code::INVALID_REQUEST, "neither"),
             ("{\"method\":3}", code::INVALID_REQUEST, "not a JSON-RPC"),
         ] {
-            let fault = Message::parse(text).unwrap_err();
+            let fault = Message::from_json(text).unwrap_err();
             assert!(fault.code == code && fault.why.contains(word), "{text}: {fault:?}");
         }
-        assert_eq!(Message::parse("{\"id\":\"x\"}").unwrap_err().id, Some(Id::text("x")));
+        assert_eq!(Message::from_json("{\"id\":\"x\"}").unwrap_err().id, Some(Id::text("x")));
     }
 }

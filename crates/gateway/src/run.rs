@@ -59,7 +59,7 @@ pub fn http(
 /// # Errors
 /// [`RunError`] if the runtime cannot be created.
 pub fn once(settings: Settings, id: &str) -> Result<(), RunError> {
-    on(Builder::new_current_thread(), once::listed(settings, id.to_owned()))
+    on(Builder::new_current_thread(), once::list_once(settings, id.to_owned()))
 }
 
 /// Runs a future to its end. Blocking threads of the runtime (a read of standard input) are not

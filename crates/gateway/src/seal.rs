@@ -108,12 +108,12 @@ impl Seal {
     pub fn random() -> Result<Self, GatewayError> {
         let mut key = [0; KEY];
         getrandom::fill(&mut key).map_err(|why| format!("the system gives no random bits: {why}"))?;
-        Ok(Self::of(&key))
+        Ok(Self::from_key(&key))
     }
 
     /// A key that several processes share.
     #[must_use]
-    pub fn of(key: &[u8; KEY]) -> Self {
+    pub fn from_key(key: &[u8; KEY]) -> Self {
         Self(XChaCha20Poly1305::new(Key::from_slice(key)))
     }
 
@@ -121,13 +121,13 @@ impl Seal {
     ///
     /// # Errors
     /// [`GatewayError`], which says what is wrong with the text and does not repeat it.
-    pub fn read(text: &str) -> Result<Self, GatewayError> {
+    pub fn from_base64(text: &str) -> Result<Self, GatewayError> {
         let text = text.trim();
         let bytes = STANDARD.decode(text).or_else(|_| URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')));
         let bytes = bytes.map_err(|_| "it is not valid Base64".to_owned())?;
         let found = bytes.len();
         let key = <[u8; KEY]>::try_from(bytes).map_err(|_| format!("it has {found} bytes, not {KEY}"))?;
-        Ok(Self::of(&key))
+        Ok(Self::from_key(&key))
     }
 
     /// Seals a token for a tenant. Empty if the system gives no random bits: then it opens nothing.
@@ -146,12 +146,12 @@ impl Seal {
     /// # Errors
     /// [`TokenError`] if it was altered, is another tenant's, or is too old.
     #[must_use]
-    pub fn open(&self, tenant: &str, token: &str, now_ms: i64) -> Option<Result<Opened, TokenError>> {
+    pub fn open_token(&self, tenant: &str, token: &str, now_ms: i64) -> Option<Result<Opened, TokenError>> {
         let text = token.strip_prefix(MARK)?;
-        Some(self.opened(tenant, text, now_ms))
+        Some(self.open_sealed(tenant, text, now_ms))
     }
 
-    fn opened(&self, tenant: &str, text: &str, now_ms: i64) -> Result<Opened, TokenError> {
+    fn open_sealed(&self, tenant: &str, text: &str, now_ms: i64) -> Result<Opened, TokenError> {
         let whole = URL_SAFE_NO_PAD.decode(text).map_err(|_| TokenError::Altered)?;
         let clear = self.show(&["token", tenant], &whole).ok_or(TokenError::Altered)?;
         let Dated { until_ms, what } = serde_json::from_slice(&clear).map_err(|_| TokenError::Altered)?;
@@ -201,18 +201,18 @@ mod tests {
         let what = Sealed::Approval { approval: "ap-1".to_owned(), digest: "d".to_owned() };
         let state = seal.close("one", &what, 1_000);
         assert!(!state.contains("ap-1"));
-        assert_eq!(seal.open("one", &state, 2_000).unwrap().unwrap().what, what);
-        assert!(seal.open("one", &state, 1_001 + QUESTION_MS).unwrap().is_err());
-        assert!(seal.open("two", &state, 2_000).unwrap().is_err(), "it is the other tenant's");
-        assert!(other.open("one", &state, 2_000).unwrap().is_err());
-        assert_eq!(seal.open("one", "a server's own", 2_000), None);
+        assert_eq!(seal.open_token("one", &state, 2_000).unwrap().unwrap().what, what);
+        assert!(seal.open_token("one", &state, 1_001 + QUESTION_MS).unwrap().is_err());
+        assert!(seal.open_token("two", &state, 2_000).unwrap().is_err(), "it is the other tenant's");
+        assert!(other.open_token("one", &state, 2_000).unwrap().is_err());
+        assert_eq!(seal.open_token("one", "a server's own", 2_000), None);
         for at in MARK.len()..state.len() {
             let mut bytes = state.clone().into_bytes();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
-            assert!(seal.open("one", &String::from_utf8(bytes).unwrap(), 2_000).unwrap().is_err(), "{at}");
+            assert!(seal.open_token("one", &String::from_utf8(bytes).unwrap(), 2_000).unwrap().is_err(), "{at}");
         }
         let again = seal.close("one", &what, 1_000);
-        let token = |state: &str| seal.open("one", state, 2_000).unwrap().unwrap().token;
+        let token = |state: &str| seal.open_token("one", state, 2_000).unwrap().unwrap().token;
         assert_ne!(token(&state), token(&again), "each can be used up for itself");
     }
 
@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn a_key_is_read_from_text() {
         let text = STANDARD.encode([7; KEY]);
-        let state = Seal::of(&[7; KEY]).close("one", &Sealed::Parked { place: 1 }, 0);
-        assert!(Seal::read(&format!(" {text}\n")).unwrap().open("one", &state, 1).unwrap().is_ok());
-        assert_eq!(Seal::read("c2hvcnQ=").unwrap_err().to_string(), "it has 5 bytes, not 32");
-        assert_eq!(Seal::read("not base64!").unwrap_err().to_string(), "it is not valid Base64");
+        let state = Seal::from_key(&[7; KEY]).close("one", &Sealed::Parked { place: 1 }, 0);
+        assert!(Seal::from_base64(&format!(" {text}\n")).unwrap().open_token("one", &state, 1).unwrap().is_ok());
+        assert_eq!(Seal::from_base64("c2hvcnQ=").unwrap_err().to_string(), "it has 5 bytes, not 32");
+        assert_eq!(Seal::from_base64("not base64!").unwrap_err().to_string(), "it is not valid Base64");
     }
 }

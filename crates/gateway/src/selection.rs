@@ -54,7 +54,7 @@ impl Selection {
     ///
     /// # Errors
     /// [`GatewayError`] if no toolset is named.
-    pub fn of(toolsets: Option<&str>, read_only: bool) -> Result<Self, GatewayError> {
+    pub fn of_toolsets(toolsets: Option<&str>, read_only: bool) -> Result<Self, GatewayError> {
         let mut own = Self { read_only, ..Self::default() };
         if let Some(toolsets) = toolsets {
             own.choose(toolsets)?;
@@ -68,7 +68,7 @@ impl Selection {
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be read.
-    pub fn asked(path: &str, query: Option<&str>, headers: &HeaderMap) -> Result<Self, GatewayError> {
+    pub fn from_request(path: &str, query: Option<&str>, headers: &HeaderMap) -> Result<Self, GatewayError> {
         let mut own = Self::default();
         if let Some(name) = path.strip_prefix("/mcp/").filter(|own| !own.is_empty()) {
             own.present_by(name)?;
@@ -146,7 +146,7 @@ impl Selection {
     /// # Errors
     /// [`GatewayError`] if there is no such profile or toolset, with those that there are.
     pub fn settings(&self, of: &Settings) -> Result<Settings, GatewayError> {
-        self.check(of)?;
+        self.check_names(of)?;
         let mut own = of.clone();
         if let Some(profile) = self.profile_of(of)? {
             own.layers = profile.layers.clone();
@@ -170,7 +170,7 @@ impl Selection {
     ///
     /// # Errors
     /// [`GatewayError`], which says which is not, and those that are.
-    pub fn check(&self, settings: &Settings) -> Result<(), GatewayError> {
+    pub fn check_names(&self, settings: &Settings) -> Result<(), GatewayError> {
         let layers = self.profile_of(settings)?.map_or(&settings.layers, |own| &own.layers);
         if self.toolsets.is_empty() {
             return Ok(());
@@ -259,24 +259,29 @@ mod tests {
     fn query_and_headers_hold_together() {
         let mut headers = HeaderMap::new();
         headers.insert(TOOLSETS, "b, c".parse().unwrap());
-        let both = Selection::asked("/mcp", Some("x=1&toolsets=a%2Cb&readonly=true"), &headers).unwrap();
-        let (one, two) = (Selection::of(Some("b,a"), true).unwrap(), Selection::of(Some("c,b"), false).unwrap());
+        let both = Selection::from_request("/mcp", Some("x=1&toolsets=a%2Cb&readonly=true"), &headers).unwrap();
+        let (one, two) =
+            (Selection::of_toolsets(Some("b,a"), true).unwrap(), Selection::of_toolsets(Some("c,b"), false).unwrap());
         assert_eq!(both, one.and(&two));
-        assert!(Selection::asked("/mcp", None, &HeaderMap::new()).unwrap().is_all());
-        assert!(Selection::asked("/mcp", Some("toolsets=a,all&readonly=false"), &HeaderMap::new()).unwrap().is_all());
+        assert!(Selection::from_request("/mcp", None, &HeaderMap::new()).unwrap().is_all());
+        assert!(
+            Selection::from_request("/mcp", Some("toolsets=a,all&readonly=false"), &HeaderMap::new()).unwrap().is_all()
+        );
     }
 
     #[test]
     fn a_profile_is_asked_for_once() {
         let mut headers = HeaderMap::new();
-        let by_path = Selection::asked("/mcp/one", None, &headers).unwrap();
-        assert_eq!(by_path, Selection::asked("/mcp", Some("profile=one"), &headers).unwrap());
-        assert!(!by_path.is_all() && Selection::asked("/mcp/", None, &headers).unwrap().is_all());
+        let by_path = Selection::from_request("/mcp/one", None, &headers).unwrap();
+        assert_eq!(by_path, Selection::from_request("/mcp", Some("profile=one"), &headers).unwrap());
+        assert!(!by_path.is_all() && Selection::from_request("/mcp/", None, &headers).unwrap().is_all());
         headers.insert(PROFILE, "two".parse().unwrap());
-        assert!(Selection::asked("/mcp/one", None, &headers).is_err());
-        assert!(Selection::asked("/mcp/two", Some("profile=two&api=x"), &headers).is_ok());
+        assert!(Selection::from_request("/mcp/one", None, &headers).is_err());
+        assert!(Selection::from_request("/mcp/two", Some("profile=two&api=x"), &headers).is_ok());
         headers.insert(HeaderName::from_static("x-mcp-toolset"), "a".parse().unwrap());
-        assert!(Selection::asked("/mcp/two", None, &headers).unwrap_err().to_string().contains("`x-mcp-toolsets`"));
+        assert!(
+            Selection::from_request("/mcp/two", None, &headers).unwrap_err().to_string().contains("`x-mcp-toolsets`")
+        );
     }
 
     #[test]
@@ -294,7 +299,7 @@ mod tests {
             "profile=..",
             "profile=a&profile=b",
         ] {
-            assert!(Selection::asked("/mcp", Some(query), &HeaderMap::new()).is_err(), "{query}");
+            assert!(Selection::from_request("/mcp", Some(query), &HeaderMap::new()).is_err(), "{query}");
         }
     }
 }

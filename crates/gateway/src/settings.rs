@@ -10,7 +10,7 @@ use toolfold::diagnostic::Diagnostic;
 use toolfold::policy::Approver;
 use wildmatch::WildMatch;
 
-use crate::capture::{Capture, digest};
+use crate::capture::{Capture, digest_of_texts};
 use crate::error::GatewayError;
 use crate::link::Target;
 use crate::names::ListedNames;
@@ -72,13 +72,13 @@ impl ServerSettings {
     /// [`GatewayError`], which says why it is not taken.
     pub(crate) fn taken(&self, definition: &Raw) -> Result<Raw, GatewayError> {
         match self.trust {
-            Trust::Untrusted => trust::tool(definition),
+            Trust::Untrusted => trust::sanitized_tool(definition),
             Trust::Unstated | Trust::Trusted => Ok(definition.clone()),
         }
     }
 
     /// An answer as it is taken from this server.
-    pub(crate) fn answered(&self, answer: Answer) -> Answer {
+    pub(crate) fn sanitized_answer(&self, answer: Answer) -> Answer {
         match answer {
             _ if self.trust != Trust::Untrusted => answer,
             Ok(result) => Ok(trust::strings(&result)),
@@ -107,9 +107,9 @@ pub fn identity(target: &Target) -> String {
     match target {
         Target::Stdio { command, args, env, cwd } => {
             let args = args.iter().map(|arg| format!("{}:{arg}", arg.len())).collect::<String>();
-            digest(&["stdio", command, &args, &names(env), cwd.as_deref().unwrap_or("")])
+            digest_of_texts(&["stdio", command, &args, &names(env), cwd.as_deref().unwrap_or("")])
         }
-        Target::Http { url, headers, .. } => digest(&["http", url, &names(headers)]),
+        Target::Http { url, headers, .. } => digest_of_texts(&["http", url, &names(headers)]),
     }
 }
 
@@ -145,7 +145,7 @@ pub trait Layers: Send + Sync {
     ///
     /// # Errors
     /// [`GatewayError`], which says why it cannot be made.
-    fn open(
+    fn open_conversation(
         &self,
         catalog: Catalog,
         origins: &BTreeMap<String, Origin>,
@@ -170,7 +170,7 @@ pub trait Layers: Send + Sync {
     }
 
     /// A conversation has ended: what was opened for it can be closed. Default: there is nothing.
-    fn ended(&self, id: &str) {
+    fn conversation_ended(&self, id: &str) {
         let _ = id;
     }
 
@@ -283,6 +283,6 @@ impl Settings {
     /// [`TokenError`] if it was altered, is another tenant's, or is too old.
     #[must_use]
     pub fn unsealed(&self, token: &str) -> Option<Result<Unsealed, TokenError>> {
-        self.seal.open(&self.tenant, token, self.now_ms())
+        self.seal.open_token(&self.tenant, token, self.now_ms())
     }
 }

@@ -71,7 +71,7 @@ impl ServedSkills {
 
     /// The entry of every skill that can be served. Why another is not stands in the log.
     #[must_use]
-    pub fn entries(&self) -> Vec<Value> {
+    pub fn resource_entries(&self) -> Vec<Value> {
         let all = self.view.skills().filter_map(|skill| {
             let entry = self.entry(skill);
             entry.map_err(|why| tracing::warn!("the skill `{}` is not served: {why}", skill.name())).ok()
@@ -84,7 +84,7 @@ impl ServedSkills {
     /// # Errors
     /// [`GatewayError`] if there is none, or if it cannot be served.
     pub fn entry_at(&self, uri: &str) -> Result<Value, GatewayError> {
-        let skill = self.at(uri).filter(|(_, rest)| *rest == MAIN).map(|(skill, _)| skill);
+        let skill = self.skill_at(uri).filter(|(_, rest)| *rest == MAIN).map(|(skill, _)| skill);
         Ok(self.entry(skill.ok_or_else(|| format!("no skill is served at {uri}"))?)?)
     }
 
@@ -96,17 +96,17 @@ impl ServedSkills {
             Some(json!({"uri": entry.get("uri")?, "name": main.get("name")?, "description": main.get("description")?,
                 "mimeType": "text/markdown"}))
         };
-        self.entries().into_iter().filter_map(resource).collect()
+        self.resource_entries().into_iter().filter_map(resource).collect()
     }
 
     /// The contents of a file, as `resources/read` gives them.
     ///
     /// # Errors
     /// [`GatewayError`] if there is no such file, or if it cannot be read.
-    pub fn read(&self, uri: &str) -> Result<Value, GatewayError> {
+    pub fn read_resource(&self, uri: &str) -> Result<Value, GatewayError> {
         let none = || format!("no file of a skill is served at {uri}");
-        let (skill, rest) = self.at(uri).ok_or_else(none)?;
-        let files = self.files(skill)?;
+        let (skill, rest) = self.skill_at(uri).ok_or_else(none)?;
+        let files = self.skill_files(skill)?;
         let (path, file) = files.iter().find(|(path, _)| encoded(path) == rest).ok_or_else(none)?;
         let most = usize::try_from(MAX_BYTES).unwrap_or(usize::MAX);
         let (bytes, _) = self.fs.read(file, most).map_err(|why| format!("{uri} cannot be read: {why}"))?;
@@ -131,10 +131,10 @@ impl ServedSkills {
     pub fn folder(&self, uri: &str) -> Result<Value, GatewayError> {
         let none = || format!("{uri} is not a directory resource");
         // One folder has one URI.
-        let (skill, rest) = self.at(uri).filter(|_| !uri.ends_with('/')).ok_or_else(none)?;
+        let (skill, rest) = self.skill_at(uri).filter(|_| !uri.ends_with('/')).ok_or_else(none)?;
         let below = if rest.is_empty() { String::new() } else { format!("{rest}/") };
         let mut children: BTreeMap<String, Value> = BTreeMap::new();
-        for path in self.files(skill)?.keys() {
+        for path in self.skill_files(skill)?.keys() {
             let whole = encoded(path);
             let Some(own) = whole.strip_prefix(&below) else { continue };
             let (child, kind) = match own.split_once('/') {
@@ -153,7 +153,7 @@ impl ServedSkills {
     }
 
     /// The skill that a URI lies in, and the rest of the URI after its name.
-    fn at<'u>(&self, uri: &'u str) -> Option<(&Arc<Skill>, &'u str)> {
+    fn skill_at<'u>(&self, uri: &'u str) -> Option<(&Arc<Skill>, &'u str)> {
         let path = uri.strip_prefix(BASE)?;
         let (name, rest) = path.split_once('/').unwrap_or((path, ""));
         self.view.skills().find(|skill| encoded(skill.name()) == name).map(|skill| (skill, rest))
@@ -162,8 +162,8 @@ impl ServedSkills {
     fn entry(&self, skill: &Skill) -> Result<Value, String> {
         let root = format!("{BASE}{}", encoded(skill.name()));
         let (mut resources, mut sum) = (Vec::new(), 0);
-        for (path, file) in self.files(skill)? {
-            let (digest, size) = self.digest(&file)?;
+        for (path, file) in self.skill_files(skill)? {
+            let (digest, size) = self.file_digest(&file)?;
             sum += size;
             if sum > MAX_BYTES {
                 return Err(format!("its files have more than {MAX_BYTES} bytes"));
@@ -185,7 +185,7 @@ impl ServedSkills {
     }
 
     /// A file's digest and its size, both of the same bytes.
-    fn digest(&self, file: &Path) -> Result<(String, u64), String> {
+    fn file_digest(&self, file: &Path) -> Result<(String, u64), String> {
         let why = |why| format!("`{}`: {why}", file.display());
         let look = self.fs.look(file).map_err(|error| why(error.to_string()))?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,7 +200,7 @@ impl ServedSkills {
     }
 
     /// Every file of a skill, its `SKILL.md` first among equals: what is here is all that is given of it.
-    fn files(&self, skill: &Skill) -> Result<Files, String> {
+    fn skill_files(&self, skill: &Skill) -> Result<Files, String> {
         let root = &skill.origin.folder;
         if root.as_os_str().is_empty() {
             return Err("it lies in no folder".to_owned());

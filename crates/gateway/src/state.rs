@@ -83,14 +83,14 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     fn now_ms(&self) -> BoxFuture<'_, i64>;
 
     /// The entry of a key, unless it has expired.
-    fn read<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, Option<StoredState>>;
+    fn read_state<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, Option<StoredState>>;
 
     /// The version of an entry; 0 if there is none.
     fn version<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, u64>;
 
     /// Writes an entry that is based on version `from` (0: no entry exists), to expire in
     /// `life_ms`.
-    fn write<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> BoxFuture<'a, Written>;
+    fn write_state<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> BoxFuture<'a, Written>;
 
     /// Consumes a one-time key. Returns `true` for the first caller, and whenever the same caller
     /// (`by`) repeats the call; `false` for all others until `life_ms` after the first use.
@@ -100,7 +100,7 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     fn is_consumed<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, bool>;
 
     /// Removes the entry of a key.
-    fn remove<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, ()>;
+    fn remove_state<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, ()>;
 
     /// Removes all expired entries, and returns their number.
     fn purge(&self) -> BoxFuture<'_, usize>;

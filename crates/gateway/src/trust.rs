@@ -28,7 +28,7 @@ pub enum Trust {
 impl Trust {
     /// Reads `trusted` or `untrusted`.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
+    pub fn from_name(text: &str) -> Option<Self> {
         match text {
             "trusted" => Some(Self::Trusted),
             "untrusted" => Some(Self::Untrusted),
@@ -86,20 +86,20 @@ pub fn strings(json: &Raw) -> Raw {
 /// # Errors
 /// [`GatewayError`], which says where the definition hides something that cannot be taken out without changing what the
 /// tool takes.
-pub fn tool(definition: &Raw) -> Result<Raw, GatewayError> {
+pub fn sanitized_tool(definition: &Raw) -> Result<Raw, GatewayError> {
     let value: Value = serde_json::from_str(definition.get()).unwrap_or_default();
     if let Some(place) = hidden(&value, "") {
         return Err(format!("`{}` holds characters that cannot be seen", visible(&place)).into());
     }
     let cleaned = strings(definition);
-    let Some(mut own) = Object::read(&cleaned) else { return Ok(cleaned) };
+    let Some(mut own) = Object::from_json(&cleaned) else { return Ok(cleaned) };
     let Some(mut hints) = own.object("annotations") else { return Ok(cleaned) };
     let loosens =
         [("readOnlyHint", true), ("destructiveHint", false), ("idempotentHint", true), ("openWorldHint", false)];
     let mut changed = false;
     for (hint, value) in loosens {
         if hints.read_as::<bool>(hint) == Some(value) {
-            hints.remove(hint);
+            hints.remove_member(hint);
             changed = true;
         }
     }
@@ -150,10 +150,10 @@ mod tests {
         let before = json(
             r#"{"name":"rm","description":"a\u200bb","annotations":{"readOnlyHint":true,"destructiveHint":true}}"#,
         );
-        let after = tool(&before).unwrap();
+        let after = sanitized_tool(&before).unwrap();
         assert_eq!(after.get(), r#"{"name":"rm","description":"ab","annotations":{"destructiveHint":true}}"#);
         let tightening = json(r#"{"name":"rm","annotations":{"readOnlyHint":false}}"#);
-        assert_eq!(tool(&tightening).unwrap().get(), tightening.get());
+        assert_eq!(sanitized_tool(&tightening).unwrap().get(), tightening.get());
     }
 
     #[test]
@@ -164,8 +164,11 @@ mod tests {
             r#"{"name":"a","inputSchema":{"properties":{"x":{"enum":["a\u0000"]}}}}"#,
             r#"{"name":"a","inputSchema":{"properties":{"title":{"enum":["a\u0000"]}}}}"#,
         ] {
-            assert!(tool(&json(text)).is_err(), "{text}");
+            assert!(sanitized_tool(&json(text)).is_err(), "{text}");
         }
-        assert!(tool(&json(r#"{"name":"a","inputSchema":{"properties":{"x":{"description":"a\u0000"}}}}"#)).is_ok());
+        assert!(
+            sanitized_tool(&json(r#"{"name":"a","inputSchema":{"properties":{"x":{"description":"a\u0000"}}}}"#))
+                .is_ok()
+        );
     }
 }

@@ -40,5 +40,5 @@ pub fn in_meta(params: &RawValue) -> Option<String> {
     if !params.get().contains(META_VERSION) {
         return None;
     }
-    Object::read(params)?.object("_meta")?.read_as(META_VERSION)
+    Object::from_json(params)?.object("_meta")?.read_as(META_VERSION)
 }

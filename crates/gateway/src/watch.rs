@@ -127,7 +127,7 @@ pub enum Observed<'o> {
 
 impl<'o> Observed<'o> {
     /// The lists in it: the one that is shown, then the one without folding.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &'o str> {
+    pub(crate) fn list_texts(&self) -> impl Iterator<Item = &'o str> {
         let (list, full) = match self {
             Self::Shown { list, full, .. } => (Some(*list), Some(*full)),
             Self::Reshown { list } => (Some(*list), None),
@@ -140,11 +140,11 @@ impl<'o> Observed<'o> {
 /// Somebody who looks on. Called from the hub, so that it must not wait.
 pub trait Watch: Send + Sync {
     /// Something has happened in a conversation.
-    fn observed(&self, conversation: &str, what: &Observed<'_>);
+    fn on_event(&self, conversation: &str, what: &Observed<'_>);
 
     /// A client has asked something. What is given back is asked in its place, and answered to the client in it. Default: both
     /// as they are.
-    fn asked(&self, conversation: &str, client: Client, request: Request) -> (Client, Request) {
+    fn on_request(&self, conversation: &str, client: Client, request: Request) -> (Client, Request) {
         let _ = conversation;
         (client, request)
     }
@@ -178,22 +178,22 @@ pub struct Sending<'s> {
 /// A request to a server that has not been answered.
 pub trait Exchange: Send + Sync + std::fmt::Debug {
     /// It has been answered.
-    fn answered(self: Box<Self>, answer: &Answer);
+    fn on_answer(self: Box<Self>, answer: &Answer);
 }
 
 /// Several who look on, in their order.
 pub struct Several(pub Vec<std::sync::Arc<dyn Watch>>);
 
 impl Watch for Several {
-    fn observed(&self, conversation: &str, what: &Observed<'_>) {
+    fn on_event(&self, conversation: &str, what: &Observed<'_>) {
         for own in &self.0 {
-            own.observed(conversation, what);
+            own.on_event(conversation, what);
         }
     }
 
-    fn asked(&self, conversation: &str, client: Client, request: Request) -> (Client, Request) {
+    fn on_request(&self, conversation: &str, client: Client, request: Request) -> (Client, Request) {
         let as_asked = (client, request);
-        self.0.iter().fold(as_asked, |(client, request), own| own.asked(conversation, client, request))
+        self.0.iter().fold(as_asked, |(client, request), own| own.on_request(conversation, client, request))
     }
 
     /// One of them can hear the answer: the first that wants to.
@@ -207,5 +207,5 @@ impl Watch for Several {
 pub struct Nobody;
 
 impl Watch for Nobody {
-    fn observed(&self, _conversation: &str, _what: &Observed<'_>) {}
+    fn on_event(&self, _conversation: &str, _what: &Observed<'_>) {}
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use toolfold_gateway::clients::read::{How, Listed, read};
+use toolfold_gateway::clients::read::{How, Listed, read_client_file};
 use toolfold_gateway::clients::secrets::{Variable, moved};
 use toolfold_gateway::clients::{McpClient, paste};
 use toolfold_gateway::config::servers;
@@ -37,12 +37,12 @@ const SECRETS: [&str; 9] = [
 ];
 
 fn client(name: &str) -> &'static McpClient {
-    McpClient::named(name).unwrap()
+    McpClient::by_name(name).unwrap()
 }
 
 fn taken(name: &str, file: &str) -> (Vec<Listed>, Vec<Variable>, String) {
     let text = std::fs::read_to_string(format!("{}/tests/clients/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
-    let loaded = read(client(name), &text, file, Some("/work/p"));
+    let loaded = read_client_file(client(name), &text, file, Some("/work/p"));
     assert!(!loaded.has_errors(), "{file}: {:?}", loaded.diagnostics);
     let mut list = loaded.value;
     let variables = moved(&mut list);
@@ -80,9 +80,9 @@ fn every_clients_list_is_taken_over_and_read_by_the_gateway() {
 fn what_is_pasted_is_in_the_clients_own_form_and_passes_variables_on() {
     let args: Vec<String> = ["gateway", "--config", "/etc/toolfold.toml"].map(str::to_owned).to_vec();
     let variables = ["A_TOKEN".to_owned()];
-    for client in McpClient::all() {
+    for client in McpClient::known_clients() {
         let block = paste::block(client, "/bin/tf", &args, &variables);
-        let loaded = read(client, &block, "pasted", None);
+        let loaded = read_client_file(client, &block, "pasted", None);
         assert!(loaded.diagnostics.is_empty(), "{}: {:?}", client.name, loaded.diagnostics);
         let [Listed { name, how: How::Stdio { command, args: read, env, .. }, enabled: true, .. }] = &loaded.value[..]
         else {
@@ -170,7 +170,7 @@ fn what_is_no_list_is_said_without_its_text() {
         ("codex", "token = s3cret", "no TOML"),
         ("codex", "[mcp]\n", "mcp_servers"),
     ] {
-        let said = format!("{:?}", read(client(name), text, "file", None).diagnostics);
+        let said = format!("{:?}", read_client_file(client(name), text, "file", None).diagnostics);
         assert!(said.contains(word) && !said.contains("s3cret"), "{said}");
     }
 }

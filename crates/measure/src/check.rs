@@ -2,9 +2,9 @@
 //!
 //! A [`Lock`] records the cost of an accepted tool list: a digest and the tokens of every tool and
 //! of its parts, and the first turn of every requested arm. [`Diff::between`] compares two of them,
-//! [`Budgets::judge`] checks the newer one against budgets, and a [`CheckReport`] is written in the
-//! formats of pull request tools. Two locks are comparable only if both count the same:
-//! [`Lock::comparable`].
+//! [`Budgets::find_violations`] checks the newer one against budgets, and a [`CheckReport`] is
+//! written in the formats of pull request tools. Two locks are comparable only if both count the
+//! same: [`Lock::comparable`].
 
 mod budget;
 mod diff;

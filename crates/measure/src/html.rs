@@ -43,7 +43,7 @@ pub fn html(page: &Page) -> String {
             "map" => treemap::treemaps(page),
             "arms" => sections::arms(page),
             "session" => bars::session(page),
-            "tools" => sections::tools(page),
+            "tools" => sections::tools_table(page),
             "findings" => sections::findings(page),
             "made" => sections::made(page),
             _ => return None,

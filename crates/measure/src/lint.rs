@@ -103,25 +103,25 @@ pub fn lint(measurer: &Measurer<'_>, catalog: &Catalog, options: &Options<'_>) -
 pub(crate) fn findings(catalog: &Catalog, options: &Options<'_>) -> Vec<Finding> {
     let mut found = Found::new(options);
     find::unread(&mut found, options.noticed);
-    let facts = list::Facts::of(catalog);
+    let facts = list::Facts::of_catalog(catalog);
     for (at, tool) in catalog.iter().enumerate() {
-        let view = View::of(at, tool);
+        let view = View::of_tool(at, tool);
         found.begin(&view);
-        texts::check(&mut found, &view, &facts);
-        words::check(&mut found, &view);
-        suspicious::check(&mut found, &view);
-        secrets::check(&mut found, &view);
-        shapes::check(&mut found, &view);
-        schemas::check(&mut found, &view);
-        strict::check(&mut found, &view, options.wire);
-        annotations::check(&mut found, &view);
+        texts::check_texts(&mut found, &view, &facts);
+        words::check_words(&mut found, &view);
+        suspicious::check_suspicious(&mut found, &view);
+        secrets::check_secrets(&mut found, &view);
+        shapes::check_shapes(&mut found, &view);
+        schemas::check_schema(&mut found, &view);
+        strict::check_strict(&mut found, &view, options.wire);
+        annotations::check_annotations(&mut found, &view);
     }
     found.begin_list();
-    providers::check(&mut found, catalog, options);
-    names::check(&mut found, catalog);
-    list::check(&mut found, catalog, &facts, options.assignment);
+    providers::check_providers(&mut found, catalog, options);
+    names::check_names(&mut found, catalog);
+    list::check_list(&mut found, catalog, &facts, options.assignment);
     if let Some(before) = options.before {
-        against::check(&mut found, before, catalog);
+        against::check_against(&mut found, before, catalog);
     }
     found.sorted(catalog)
 }

@@ -131,21 +131,21 @@ impl<'m> Measurer<'m> {
     pub fn parts(&self, tool: &Tool, min: usize) -> Result<Vec<Part>, CountError> {
         let whole = chat_value(&Folded::new(tool, Detail::Full, None));
         let cost = self.one(&whole)?;
-        let mut parts = vec![self.name(&whole)?];
+        let mut parts = vec![self.name_part(&whole)?];
         if !tool.description().is_empty() {
             let mut without = whole.clone();
-            remove(&mut without, "/function/description");
+            remove_member(&mut without, "/function/description");
             let tokens = cost.saturating_sub(self.one(&without)?);
             parts.push(Part::new(PartKind::Description, "description", "", tokens));
         }
         let empty = Value::Null;
         let schema = whole.pointer(SCHEMA).unwrap_or(&empty);
-        parts.extend(self.below(&whole, cost, schema, "", min, 0)?);
+        parts.extend(self.schema_parts(&whole, cost, schema, "", min, 0)?);
         Ok(over(parts, min))
     }
 
     /// The name with the constant text around every tool: the cost of a tool that has nothing else.
-    fn name(&self, whole: &Value) -> Result<Part, CountError> {
+    fn name_part(&self, whole: &Value) -> Result<Part, CountError> {
         let name = whole.pointer("/function/name").cloned().unwrap_or_default();
         let bare = serde_json::json!({"type": "function", "function": {"name": name,
             "parameters": {"type": "object", "properties": {}}}});
@@ -153,7 +153,7 @@ impl<'m> Measurer<'m> {
     }
 
     /// The parts of a schema at a place in the tool's schema.
-    fn below(
+    fn schema_parts(
         &self,
         whole: &Value,
         cost: usize,
@@ -168,7 +168,7 @@ impl<'m> Measurer<'m> {
         }
         for (keyword, value) in node.as_object().into_iter().flatten() {
             let place = format!("{at}/{}", pointer_token(keyword));
-            match (kind(keyword), value) {
+            match (keyword_kind(keyword), value) {
                 (None, _) => {}
                 (Some(PartKind::Parameter), Value::Object(named)) => {
                     for (name, property) in named {
@@ -208,10 +208,10 @@ impl<'m> Measurer<'m> {
         depth: usize,
     ) -> Result<Part, CountError> {
         let mut without = whole.clone();
-        remove(&mut without, &format!("{SCHEMA}{place}"));
+        remove_member(&mut without, &format!("{SCHEMA}{place}"));
         let tokens = cost.saturating_sub(self.one(&without)?);
         let inner = matches!(kind, PartKind::Parameter | PartKind::Items) && tokens >= min.max(1);
-        let parts = if inner { self.below(whole, cost, value, place, min, depth + 1)? } else { Vec::new() };
+        let parts = if inner { self.schema_parts(whole, cost, value, place, min, depth + 1)? } else { Vec::new() };
         Ok(Part { parts, ..Part::new(kind, name, place, tokens) })
     }
 }
@@ -223,7 +223,7 @@ impl Part {
 }
 
 /// The kind of a keyword's value; `None` for structure.
-fn kind(keyword: &str) -> Option<PartKind> {
+fn keyword_kind(keyword: &str) -> Option<PartKind> {
     Some(match keyword {
         "type" | "required" => return None,
         "properties" => PartKind::Parameter,
@@ -255,7 +255,7 @@ pub fn chat_value(tool: &Folded<'_>) -> Value {
 }
 
 /// Removes a member of an object. A property is removed from `required`, too.
-pub fn remove(value: &mut Value, pointer: &str) {
+pub fn remove_member(value: &mut Value, pointer: &str) {
     let Some((parent, token)) = pointer.rsplit_once('/') else { return };
     let name = token.replace("~1", "/").replace("~0", "~");
     if let Some(map) = value.pointer_mut(parent).and_then(Value::as_object_mut) {

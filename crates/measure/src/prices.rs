@@ -71,7 +71,7 @@ impl PriceRow {
         Some(Self { prices, rules, ..self.clone() })
     }
 
-    fn covers(&self, id: &ModelId, text: &str) -> bool {
+    fn names_model(&self, id: &ModelId, text: &str) -> bool {
         self.models.iter().any(|own| own.eq_ignore_ascii_case(text) || is_same(&ModelId::parse(own), id))
     }
 }
@@ -104,13 +104,13 @@ impl PriceTable {
         static TABLE: OnceLock<PriceTable> = OnceLock::new();
         // A test ensures that the built-in file is valid; an error would leave rows out, and their
         // models would have no price.
-        TABLE.get_or_init(|| Self::parse(SHIPPED, "prices.toml").value)
+        TABLE.get_or_init(|| Self::from_toml(SHIPPED, "prices.toml").value)
     }
 
     /// Reads a table (TOML, `[[price]]` rows). `file` names it in diagnostics. Invalid rows are
     /// left out and reported: those without source or date, and those with invalid prices.
-    pub fn parse(text: &str, file: &str) -> Loaded<Self> {
-        read(text, file)
+    pub fn from_toml(text: &str, file: &str) -> Loaded<Self> {
+        read_prices(text, file)
     }
 
     /// Places this table before another: its rows take precedence.
@@ -126,9 +126,9 @@ impl PriceTable {
 
     /// The first row that names a model, in any spelling.
     #[must_use]
-    pub fn of(&self, model: &str) -> Option<&PriceRow> {
+    pub fn row_for_model(&self, model: &str) -> Option<&PriceRow> {
         let id = ModelId::parse(model);
-        self.rows.iter().find(|row| row.covers(&id, model.trim()))
+        self.rows.iter().find(|row| row.names_model(&id, model.trim()))
     }
 }
 
@@ -199,7 +199,7 @@ fn rules(prices: &TokenPrices, rules: CacheRules) -> CacheRules {
     CacheRules { read: milli(prices.cache_read), write: milli(prices.cache_write), ..rules }
 }
 
-fn read(text: &str, file: &str) -> Loaded<PriceTable> {
+fn read_prices(text: &str, file: &str) -> Loaded<PriceTable> {
     let mut diagnostics = Vec::new();
     let place = |at: usize| Place::file(file).at(text, at);
     let parsed = match toml::from_str::<File>(text) {

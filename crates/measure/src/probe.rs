@@ -57,7 +57,7 @@ impl Case {
     }
 
     /// The arm of the transcript.
-    fn arm(self) -> Arm {
+    fn transcript_arm(self) -> Arm {
         match self {
             Self::Stub | Self::Undeclared => Arm::Stable,
             Self::CallTool => Arm::Index,
@@ -68,7 +68,7 @@ impl Case {
     /// Whether a wire supports the case.
     #[must_use]
     pub fn is_on(self, wire: Wire) -> bool {
-        wire != Wire::Mcp && wire.supports(self.arm()).is_ok()
+        wire != Wire::Mcp && wire.supports(self.transcript_arm()).is_ok()
     }
 }
 
@@ -106,13 +106,13 @@ impl Trial {
         shown: bool,
         more: &Map<String, Value>,
     ) -> Result<Self, ProbeError> {
-        let (tools, right) = tools(nonce);
+        let (tools, right) = probe_tools(nonce);
         let catalog = Catalog::from_mcp(&tools.to_string()).map_err(ProbeError::new)?;
         let engine = Engine::builder(catalog).build().map_err(ProbeError::new)?;
         // The trial tests what the table would state about the model, so an empty table is used,
         // which rejects nothing.
         let unknown = Capabilities::default();
-        let start = engine.conversation(wire).model(model).capabilities(&unknown).arm(case.arm());
+        let start = engine.conversation(wire).model(model).capabilities(&unknown).arm(case.transcript_arm());
         let mut conversation = start.start().map_err(ProbeError::new)?;
         let lookup = lookup(&conversation, case, wire);
         let turn = conversation.turn(&lookup).map_err(ProbeError::new)?;
@@ -169,7 +169,7 @@ impl Trial {
 }
 
 /// Three tools, and the only right call of the first.
-fn tools(nonce: &str) -> (Value, Value) {
+fn probe_tools(nonce: &str) -> (Value, Value) {
     let hex: String = Sha256::digest(nonce.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     let (key, value) = (hex.get(..6).unwrap_or_default(), hex.get(6..16).unwrap_or_default());
     let (key, code) = (format!("berth_{key}"), format!("Q-{value}"));

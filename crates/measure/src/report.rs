@@ -96,15 +96,15 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     let counting = Counting::new(meter, &counter).with_memo(&memo);
     let control = setup.engine;
     let details = [Detail::Signature, Detail::Outline, Detail::Required, Detail::Summary];
-    let tokens = CatalogTokens::of(control.catalog(), control.assignment(), &counting, &details)?;
+    let tokens = CatalogTokens::of_catalog(control.catalog(), control.assignment(), &counting, &details)?;
     let mut measured = Measured { setup, counting, tokens: &tokens, reasons: Vec::new(), unavailable: IndexMap::new() };
-    let full = measured.arm(Arm::Full)?;
+    let full = measured.measure_arm(Arm::Full)?;
     let full = full.ok_or_else(|| ReportError::Engine("arm full cannot be had on this wire".to_owned()))?;
     let mut sizes = Vec::new();
     for arm in setup.arms {
         let own = match arm {
             Arm::Full => Some(full.clone()),
-            arm => measured.arm(*arm)?,
+            arm => measured.measure_arm(*arm)?,
         };
         sizes.extend(own);
     }
@@ -116,7 +116,7 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     let bills = simulate(&played, &session, &pricing);
     let mut arms = IndexMap::new();
     for (own, bill) in sizes.into_iter().zip(bills.arms.into_iter().skip(1)) {
-        arms.insert(own.sizes.name.clone(), own.cost(bill));
+        arms.insert(own.sizes.name.clone(), own.into_arm_cost(bill));
     }
     let per_tool = per_tool(control, &tokens);
     let Measured { mut reasons, unavailable, .. } = measured;
@@ -137,7 +137,7 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     let first = full.sizes.first_turn.saturating_sub(constant);
     Ok(Report {
         schema: CONTRACT,
-        verdict: verdict::verdict(&arms.iter(), first, session, &pricing),
+        verdict: verdict::choose_arm(&arms.iter(), first, session, &pricing),
         fix_first: verdict::fixes(control.catalog(), &per_tool, meter)?,
         meter: meter.to_string(),
         encoding: meter.encoding().name(),
@@ -152,8 +152,8 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
         unavailable,
         tiers: tiers(&per_tool),
         shared_overhead: tokens.shared,
-        skills: skills(setup, first, &counting)?,
-        categories: categories(control, &per_tool),
+        skills: measure_skills(setup, first, &counting)?,
+        categories: category_costs(control, &per_tool),
         per_tool,
     })
 }
@@ -178,7 +178,7 @@ struct Own {
 
 impl Measured<'_, '_> {
     /// `None` if the arm is not supported.
-    fn arm(&mut self, arm: Arm) -> Result<Option<Own>, ReportError> {
+    fn measure_arm(&mut self, arm: Arm) -> Result<Option<Own>, ReportError> {
         // An engine caches what it has folded for an arm; this copy is dropped once the arm is
         // measured.
         let engine = &self.setup.engine.restricted(|_| true);
@@ -192,7 +192,7 @@ impl Measured<'_, '_> {
             }
         };
         let chosen = toolfold::profile::Choice { arm: conversation.arm(), reason: conversation.reason().to_owned() };
-        let sizes = ArmSizes::of(&mut conversation, self.tokens, &self.counting)?;
+        let sizes = ArmSizes::of_conversation(&mut conversation, self.tokens, &self.counting)?;
         let choice = (arm == Arm::Auto).then_some(chosen);
         let sizes = ArmSizes { name: arm.name().to_owned(), choice, ..sizes };
         let presentation = conversation.presentation().clone();
@@ -246,7 +246,7 @@ impl ArmCost {
 }
 
 impl Own {
-    fn cost(self, bill: crate::sim::ArmCost) -> ArmCost {
+    fn into_arm_cost(self, bill: crate::sim::ArmCost) -> ArmCost {
         let first_turn_tokens = self.sizes.first_turn;
         let expansions = self.sizes.categories.iter().zip(&self.categories).map(|(tools, name)| {
             let folded = || tools.iter().filter_map(|at| self.sizes.folded.get(*at)?.as_ref());
@@ -293,7 +293,7 @@ fn started(engine: &Engine, arm: Arm, backend: &Backend<'_>) -> Result<Conversat
 }
 
 /// The tokens that the declaration of `activate_skill` adds to the array of arm full.
-fn skills(setup: &Setup<'_>, full: usize, counting: &Counting<'_>) -> Result<SkillCost, ReportError> {
+fn measure_skills(setup: &Setup<'_>, full: usize, counting: &Counting<'_>) -> Result<SkillCost, ReportError> {
     let Some((engine, cost)) = setup.skills else { return Ok(SkillCost::default()) };
     let mut conversation = started(engine, Arm::Full, &setup.backend).map_err(ReportError::Engine)?;
     let array: Vec<Value> = conversation.tools().to().map_err(|why| ReportError::Engine(why.to_string()))?;
@@ -343,7 +343,7 @@ fn tiers(per_tool: &[ToolCost]) -> IndexMap<&'static str, GroupCost> {
     tiers
 }
 
-fn categories(engine: &Engine, per_tool: &[ToolCost]) -> Vec<CategoryCost> {
+fn category_costs(engine: &Engine, per_tool: &[ToolCost]) -> Vec<CategoryCost> {
     let empty = |(name, _): (&toolfold::name::CategoryName, &str)| {
         (name.to_string(), CategoryCost { name: name.to_string(), tools: 0, full: 0, summary: 0 })
     };
@@ -367,17 +367,4 @@ fn share(part: usize, whole: usize) -> f64 {
 /// Rounds a share to four decimals.
 fn rounded(share: f64) -> f64 {
     (share * 10_000.0).round() / 10_000.0
-}
-
-/// Formats a number with thousands separators.
-fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -142,10 +142,11 @@ pub fn price(
     options: &SuggestOptions,
     counter: &dyn TokenCounter,
 ) -> Result<Simulated, SuggestError> {
-    let shown = Costs::new(catalog, &options.meter, counter)?.shown(&profile.assign(catalog).value, options.arm)?;
-    let (needs, simulator) = (Needs::of(catalog), Simulator { options });
+    let shown =
+        Costs::new(catalog, &options.meter, counter)?.shown_assignment(&profile.assign(catalog).value, options.arm)?;
+    let (needs, simulator) = (Needs::of_catalog(catalog), Simulator { options });
     let mut sum = Simulated::default();
-    spaced(&usage.sessions).into_iter().for_each(|session| sum.add(&simulator.play(&shown, &needs, session)));
+    spaced(&usage.sessions).into_iter().for_each(|session| sum.add_costs(&simulator.play(&shown, &needs, session)));
     Ok(sum)
 }
 
@@ -184,25 +185,25 @@ impl<'s> Fitter<'s> {
         counter: &'s dyn TokenCounter,
     ) -> Result<Self, SuggestError> {
         let mut costs = Costs::new(catalog, &options.meter, counter)?;
-        let needs = Needs::of(catalog);
+        let needs = Needs::of_catalog(catalog);
         let simulator = Simulator { options };
         let base = Draft::from_today(catalog, today);
         let partitions = categories::partitions(catalog, today, &base);
         let assignment = today.assign(catalog).value;
-        let today_shown = costs.shown(&assignment, options.arm)?;
-        let full_shown = costs.shown(&assignment, Arm::Full)?;
+        let today_shown = costs.shown_assignment(&assignment, options.arm)?;
+        let full_shown = costs.shown_assignment(&assignment, Arm::Full)?;
         Ok(Self { catalog, options, costs, needs, simulator, base, partitions, today_shown, full_shown })
     }
 
-    fn shown(&mut self, draft: &Draft, arm: Arm) -> Result<Shown, SuggestError> {
+    fn shown_draft(&mut self, draft: &Draft, arm: Arm) -> Result<Shown, SuggestError> {
         let assignment = draft.profile(self.catalog)?.assign(self.catalog).value;
-        self.costs.shown(&assignment, arm)
+        self.costs.shown_assignment(&assignment, arm)
     }
 
     /// The total cost of all sessions, in thousandths of a token at the price of input.
     fn play(&self, shown: &Shown, sessions: &[&UsedSession]) -> Simulated {
         let mut sum = Simulated::default();
-        sessions.iter().for_each(|session| sum.add(&self.simulator.play(shown, &self.needs, session)));
+        sessions.iter().for_each(|session| sum.add_costs(&self.simulator.play(shown, &self.needs, session)));
         sum
     }
 
@@ -241,12 +242,12 @@ impl<'s> Fitter<'s> {
     /// The best core for some categories, and the cost of the sessions with it.
     fn fit_core(&mut self, draft: Draft, sessions: &[&UsedSession]) -> Result<(u64, Fitted), SuggestError> {
         let arm = self.options.arm;
-        let none = self.shown(&draft, arm)?;
+        let none = self.shown_draft(&draft, arm)?;
         let every = Draft { core: draft.visible(self.catalog), ..draft.clone() };
-        let everything = self.shown(&every, arm)?;
+        let everything = self.shown_draft(&every, arm)?;
         let core = choose_core(&none, &everything, &draft, &self.needs, self.options, sessions);
         let chosen = Draft { core, ..draft.clone() };
-        let chosen = Fitted { shown: self.shown(&chosen, arm)?, draft: chosen };
+        let chosen = Fitted { shown: self.shown_draft(&chosen, arm)?, draft: chosen };
         let mut candidates = vec![chosen, Fitted { draft, shown: none }];
         if self.options.max_core_tokens.is_none() {
             candidates.push(Fitted { draft: every, shown: everything });
@@ -258,7 +259,7 @@ impl<'s> Fitter<'s> {
 
     /// A suggestion whose only core tools are the agent's own.
     fn no_core(&mut self, fitted: &Fitted) -> Result<Shown, SuggestError> {
-        self.shown(&Draft { core: self.base.core.clone(), ..fitted.draft.clone() }, self.options.arm)
+        self.shown_draft(&Draft { core: self.base.core.clone(), ..fitted.draft.clone() }, self.options.arm)
     }
 
     /// The cost of sessions under the current profile, with everything full, with nothing core and

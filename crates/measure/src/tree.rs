@@ -110,7 +110,7 @@ pub fn tree(
     let (tokens, each) = (measurer.total(&shown)?, measurer.each(&shown)?);
     let min_tokens = match least {
         Least::Tokens(tokens) => tokens,
-        Least::Share(part) => of(tokens, part),
+        Least::Share(part) => share_of(tokens, part),
     };
     let mut groups: IndexMap<&str, Vec<Node>> = IndexMap::new();
     for (at, (tool, own)) in catalog.iter().zip(&each).enumerate() {
@@ -168,7 +168,7 @@ fn share(part: usize, all: usize) -> f64 {
 }
 
 /// A share of all tokens, rounded up.
-fn of(all: usize, share: f64) -> usize {
+fn share_of(all: usize, share: f64) -> usize {
     #[allow(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,

@@ -60,12 +60,12 @@ impl Measured {
         let meter = Meter::for_wire(wire.name(), model).unwrap();
         let counter = Tiktoken::new(meter.encoding());
         let counting = Counting::new(&meter, &counter);
-        let tokens = CatalogTokens::of(catalog, &profile.assign(catalog).value, &counting, &[]).unwrap();
+        let tokens = CatalogTokens::of_catalog(catalog, &profile.assign(catalog).value, &counting, &[]).unwrap();
         let rules = Capabilities::builtin()
             .cache_of(wire, Some(model))
             .map(toolfold::wire::CacheRow::cache)
             .unwrap_or_default();
-        let priced = PriceTable::builtin().of(model).map(Pricing::from);
+        let priced = PriceTable::builtin().row_for_model(model).map(Pricing::from);
         let pricing = priced.unwrap_or(Pricing { rules, ..Pricing::default() });
         Self { wire, model, pricing, tokens, arms: HashMap::new() }
     }
@@ -76,7 +76,7 @@ impl Measured {
             let meter = Meter::for_wire(wire.name(), model).unwrap();
             let counter = Tiktoken::new(meter.encoding());
             let mut conversation = engine.conversation(*wire).model(*model).arm(arm).start().unwrap();
-            ArmSizes::of(&mut conversation, tokens, &Counting::new(&meter, &counter)).unwrap()
+            ArmSizes::of_conversation(&mut conversation, tokens, &Counting::new(&meter, &counter)).unwrap()
         };
         arms.entry(arm).or_insert_with(make).clone()
     }

@@ -40,10 +40,10 @@ fn usage(catalog: &Catalog, tasks: &[&Task]) -> Usage {
     for task in tasks {
         for call in task.calls() {
             let line = json!({"conversation": task.id, "tool": call.tool, "arguments": call.arguments});
-            assert!(reader.take(&line, &Place::default()).is_empty());
+            assert!(reader.read_value(&line, &Place::default()).is_empty());
         }
     }
-    reader.finish()
+    reader.into_usage()
 }
 
 /// The numbers to `count` in an order that a seed gives (xorshift, Fisher and Yates).

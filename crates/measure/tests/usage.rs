@@ -20,10 +20,10 @@ fn read(values: &[Value]) -> Usage {
     let mut reader = UsageReader::new(&catalog);
     reader.begin_file();
     for value in values {
-        let diagnostics = reader.take(value, &Place::default());
+        let diagnostics = reader.read_value(value, &Place::default());
         assert!(diagnostics.is_empty(), "{value}: {diagnostics:?}");
     }
-    reader.finish()
+    reader.into_usage()
 }
 
 /// The tools of every conversation, in order, by their places.
@@ -153,7 +153,7 @@ fn our_own_log_is_read() {
     assert_eq!(usage.unknown["raed_file"].near.as_deref(), Some("read_file"));
     let catalog = catalog();
     let mut reader = UsageReader::new(&catalog);
-    let diagnostics = reader.take(&json!({"v": 1, "event": "called"}), &Place::file("l").line_column(3, 1));
+    let diagnostics = reader.read_value(&json!({"v": 1, "event": "called"}), &Place::file("l").line_column(3, 1));
     assert_eq!(diagnostics[0].message, "a record of form 1, and only forms 2 to 3 are read");
     assert_eq!(diagnostics[0].place.to_string(), "l:3:1");
 }
@@ -193,16 +193,16 @@ fn hostile_values_are_said_or_counted_and_nothing_is_lost_by_them() {
         json!({"tool": {"name": 3}}),
         json!({"body": {"body": {"body": {"body": {"body": {"tool": "read_file"}}}}}}),
     ] {
-        assert!(reader.take(&value, &Place::default()).is_empty(), "{value}");
+        assert!(reader.read_value(&value, &Place::default()).is_empty(), "{value}");
     }
     let broken = json!({"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": 1}}]}]});
-    let diagnostics = reader.take(&broken, &Place::default());
+    let diagnostics = reader.read_value(&broken, &Place::default());
     assert!(
         diagnostics[0].message.contains("`/messages/0/tool_calls/0/function/name` must be a string"),
         "{diagnostics:?}"
     );
-    let _ = reader.take(&json!({"tool": "read_file", "arguments": "{not json"}), &Place::default());
-    let usage = reader.finish();
+    let _ = reader.read_value(&json!({"tool": "read_file", "arguments": "{not json"}), &Place::default());
+    let usage = reader.into_usage();
     assert_eq!(usage.calls(), 1);
     assert!(usage.silent >= 8, "{}", usage.silent);
 }

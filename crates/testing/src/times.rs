@@ -56,7 +56,7 @@ pub fn started(program: &str) -> &str {
 impl Drop for Running {
     fn drop(&mut self) {
         let thread = std::thread::current();
-        let (Some(name), Some(file)) = (thread.name(), file()) else { return };
+        let (Some(name), Some(file)) = (thread.name(), times_file()) else { return };
         let wall = self.before + self.began.elapsed().as_secs_f64();
         let cpu = ticks().map_or(0.0, |(_, cpu)| cpu / TICKS);
         let line = format!("{wall:.3} {cpu:.2} {}::{name}\n", executable());
@@ -72,19 +72,19 @@ impl Drop for Running {
 /// earlier runs are removed.
 #[must_use]
 pub fn slowest(most: usize) -> (Vec<Time>, usize) {
-    let Some(file) = file() else { return (Vec::new(), 0) };
+    let Some(file) = times_file() else { return (Vec::new(), 0) };
     let text = fs::read_to_string(&file).unwrap_or_default();
     if let Some(folder) = file.parent() {
         drop(fs::remove_dir_all(folder));
     }
-    let mut times: Vec<Time> = text.lines().filter_map(read).collect();
+    let mut times: Vec<Time> = text.lines().filter_map(parse_time).collect();
     let counted = times.len();
     times.sort_by(|one, two| two.wall.total_cmp(&one.wall));
     times.truncate(most);
     (times, counted)
 }
 
-fn read(line: &str) -> Option<Time> {
+fn parse_time(line: &str) -> Option<Time> {
     let mut parts = line.splitn(3, ' ');
     let mut next = || parts.next();
     let (wall, cpu, name) = (next()?.parse().ok()?, next()?.parse().ok()?, next()?);
@@ -99,7 +99,7 @@ fn executable() -> String {
 }
 
 /// The file of this run's times: beside the folder `deps` of cargo's test executables.
-fn file() -> Option<PathBuf> {
+fn times_file() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?;
     let profile = path.parent()?.parent()?;
     Some(profile.join("test-times").join(parent()?.to_string()))

@@ -15,7 +15,7 @@ pub(super) fn from_gemini(schema: &mut Value) -> bool {
     let Some(map) = schema.as_object_mut() else { return false };
     let mut changed = map.shift_remove("propertyOrdering").is_some();
     changed |= map.shift_remove("property_ordering").is_some();
-    changed |= kind(map);
+    changed |= convert_type(map);
     for key in COUNTS {
         let count = map.get(key).and_then(Value::as_str).and_then(|text| text.parse::<u64>().ok());
         if let Some(count) = count {
@@ -39,7 +39,7 @@ pub(super) fn from_gemini(schema: &mut Value) -> bool {
 }
 
 /// Converts the type to lower case and adds `null` if the schema is nullable.
-fn kind(map: &mut Map<String, Value>) -> bool {
+fn convert_type(map: &mut Map<String, Value>) -> bool {
     let own = map.get("type").and_then(Value::as_str).map(str::to_owned);
     let nullable = map.get("nullable").and_then(Value::as_bool);
     let Some(own) = own else { return false };

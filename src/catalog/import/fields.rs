@@ -13,22 +13,22 @@ use crate::diagnostic::{Diagnostic, Place};
 pub(crate) struct Fields<'t>(Vec<(String, &'t RawValue)>);
 
 impl<'t> Fields<'t> {
-    pub(super) fn read(raw: &'t RawValue) -> Result<Self, String> {
-        Self::parse(raw.get())
+    pub(super) fn from_raw(raw: &'t RawValue) -> Result<Self, String> {
+        Self::parse_fields(raw.get())
     }
 
     /// Parses the fields of a JSON object.
     ///
     /// # Errors
     /// Fails if the text is not an object or repeats a key.
-    pub(crate) fn parse(text: &'t str) -> Result<Self, String> {
+    pub(crate) fn parse_fields(text: &'t str) -> Result<Self, String> {
         if !text.starts_with('{') {
             return Err(format!("a tool must be an object, not {}", kind_of(text)));
         }
         serde_json::from_str(text).map_err(|why| without_place(&why))
     }
 
-    pub(crate) fn get(&self, key: &str) -> Option<&'t RawValue> {
+    pub(crate) fn raw_field(&self, key: &str) -> Option<&'t RawValue> {
         self.0.iter().find(|(own, _)| own == key).map(|(_, raw)| *raw)
     }
 
@@ -43,14 +43,14 @@ impl<'t> Fields<'t> {
 
     /// Returns a string, or `None` if the key is absent or null.
     pub(super) fn string(&self, key: &str) -> Result<Option<String>, String> {
-        let Some(raw) = self.get(key) else { return Ok(None) };
+        let Some(raw) = self.raw_field(key) else { return Ok(None) };
         serde_json::from_str(raw.get())
             .map_err(|_| format!("`{key}` must be a valid JSON string, found {}", kind_of(raw.get())))
     }
 
     /// Returns a boolean, or `None` if the key is absent or null.
     pub(super) fn boolean(&self, key: &str) -> Result<Option<bool>, String> {
-        let Some(raw) = self.get(key) else { return Ok(None) };
+        let Some(raw) = self.raw_field(key) else { return Ok(None) };
         serde_json::from_str(raw.get())
             .map_err(|_| format!("`{key}` must be true or false, not {}", kind_of(raw.get())))
     }
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
 }
 
 /// Returns the elements of a document's tool list and the list's JSON Pointer.
-pub(super) fn list<'t>(text: &'t str, file: &str) -> Result<(String, Vec<&'t RawValue>), Diagnostic> {
+pub(super) fn list_elements<'t>(text: &'t str, file: &str) -> Result<(String, Vec<&'t RawValue>), Diagnostic> {
     let syntax = |why: &serde_json::Error| {
         let place = Place::file(file).line_column(why.line(), why.column().max(1));
         let help = if why.is_eof() { "the text ends too early: was it cut off?" } else { "the input must be JSON" };
@@ -99,7 +99,8 @@ pub(super) fn list<'t>(text: &'t str, file: &str) -> Result<(String, Vec<&'t Raw
             return Err(Diagnostic::error("no-tools", place, message).help(SHAPES));
         }
         let fields: Fields<'t> = serde_json::from_str(raw.get()).map_err(|why| syntax(&why))?;
-        let inner = ["tools", "functions", "result", "error"].into_iter().find_map(|key| Some((key, fields.get(key)?)));
+        let inner =
+            ["tools", "functions", "result", "error"].into_iter().find_map(|key| Some((key, fields.raw_field(key)?)));
         match inner {
             Some(("error", error)) => {
                 let message: String = error.get().chars().take(300).collect();

@@ -43,7 +43,7 @@ impl<'t> Notes<'t> {
         }
     }
 
-    pub(super) fn finish(mut self) -> Vec<Diagnostic> {
+    pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         if self.more > 0 {
             let message = format!("{} more like these are not shown", self.more);
             let place = Place::file(self.file);

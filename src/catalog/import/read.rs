@@ -22,7 +22,7 @@ use crate::schema;
 const SCHEMA_HELP: &str = "a schema is a JSON object, nested at most 120 levels deep";
 
 /// Reads a tool from its text, with its namespace if it is in one. `outer` holds the text's fields.
-pub(super) fn tool(
+pub(super) fn read_tool(
     raw: &RawValue,
     outer: &Fields<'_>,
     format: Format,
@@ -37,7 +37,7 @@ pub(super) fn tool(
     }
     let text: Arc<str> = compact(raw.get()).into();
     // Parsed again from the compact text, so that the stored parts are slices of it.
-    let parts = Parts::of(&text, format).map_err(bad_tool)?;
+    let parts = Parts::of_tool(&text, format).map_err(bad_tool)?;
     let fields = parts.function.as_ref().unwrap_or(&parts.outer);
 
     let Some(own_name) = fields.string("name").map_err(bad_tool)? else {
@@ -47,14 +47,14 @@ pub(super) fn tool(
     let name =
         Tool::check_name(&full_name).map_err(|why| fault("bad-name", why.to_string()).help("rename the tool"))?;
     let strict = fields.boolean("strict").map_err(bad_tool)?;
-    let annotations = match fields.get("annotations").filter(|_| format == Format::Mcp) {
+    let annotations = match fields.raw_field("annotations").filter(|_| format == Format::Mcp) {
         None => None,
         Some(raw) => serde_json::from_str(raw.get()).map_err(|why| {
             fault("bad-annotations", format!("tool `{name}`: annotations: {}", fields::without_place(&why)))
                 .help("hints are true or false, such as {\"readOnlyHint\": true}")
         })?,
     };
-    let found = format.schema_keys().iter().find_map(|key| Some((*key, fields.get(key)?)));
+    let found = format.schema_keys().iter().find_map(|key| Some((*key, fields.raw_field(key)?)));
     let found = found.filter(|(_, raw)| raw.get() != "null");
     let declared = found.is_some();
     let (parameters, parameters_text) = match found {
@@ -66,7 +66,7 @@ pub(super) fn tool(
                 noticed.push(caution("no-schema", message).help(format!("{format} requires one")));
             }
             const NONE: &str = r#"{"type":"object","properties":{}}"#;
-            (serde_json::json!({"type":"object","properties":{}}), Slice::whole(NONE))
+            (serde_json::json!({"type":"object","properties":{}}), Slice::whole_text(NONE))
         }
     };
     check_schema(&name, &parameters, noticed);
@@ -78,11 +78,11 @@ pub(super) fn tool(
         title: fields.string("title").map_err(bad_tool)?.map(Into::into),
         description: description.map(Into::into),
         keys: parts.keys(&text, format),
-        source: parts.is_whole(format).then(|| Slice::whole(text.clone())),
+        source: parts.is_whole(format).then(|| Slice::whole_text(text.clone())),
         origin: Some(format),
         name,
         no_parameters: schema::takes_no_parameters(&parameters),
-        faults: Faults::of(&parameters),
+        faults: Faults::of_schema(&parameters),
         parameters: Arc::new(parameters),
         parameters_text,
         declared,
@@ -98,10 +98,10 @@ struct Parts<'t> {
 }
 
 impl<'t> Parts<'t> {
-    fn of(text: &'t str, format: Format) -> Result<Self, String> {
-        let outer = Fields::parse(text)?;
-        let function = outer.get("function").filter(|_| format == Format::OpenAiChat);
-        let function = function.map(|raw| Fields::parse(raw.get())).transpose()?;
+    fn of_tool(text: &'t str, format: Format) -> Result<Self, String> {
+        let outer = Fields::parse_fields(text)?;
+        let function = outer.raw_field("function").filter(|_| format == Format::OpenAiChat);
+        let function = function.map(|raw| Fields::parse_fields(raw.get())).transpose()?;
         Ok(Self { outer, function })
     }
 
@@ -115,7 +115,11 @@ impl<'t> Parts<'t> {
             other => format.schema_keys().contains(&other),
         };
         let key = |outer: bool| {
-            move |(name, raw): (&str, &RawValue)| Key { name: name.into(), text: Slice::of(text, raw.get()), outer }
+            move |(name, raw): (&str, &RawValue)| Key {
+                name: name.into(),
+                text: Slice::range_of(text, raw.get()),
+                outer,
+            }
         };
         match &self.function {
             None => self.outer.iter().filter(|(name, _)| !known(name)).map(key(false)).collect(),
@@ -132,8 +136,8 @@ impl<'t> Parts<'t> {
     /// Completions.
     fn is_whole(&self, format: Format) -> bool {
         match format {
-            Format::OpenAiChat => self.function.is_some() && self.outer.get("type").is_some(),
-            Format::OpenAiResponses => self.outer.get("type").is_some(),
+            Format::OpenAiChat => self.function.is_some() && self.outer.raw_field("type").is_some(),
+            Format::OpenAiResponses => self.outer.raw_field("type").is_some(),
             Format::Anthropic | Format::Mcp | Format::Gemini => true,
         }
     }
@@ -147,10 +151,10 @@ fn read_schema(name: &ToolName, raw: &RawValue, text: &Arc<str>, subset: bool) -
     Tool::check_parameters(&value)
         .map_err(|why| fault("bad-schema", format!("tool `{name}`: {why}")).help(SCHEMA_HELP))?;
     if subset && from_gemini(&mut value) {
-        let own = Slice::whole(value.to_string());
+        let own = Slice::whole_text(value.to_string());
         return Ok((value, own));
     }
-    Ok((fitted(value), Slice::of(text, raw.get())))
+    Ok((fitted(value), Slice::range_of(text, raw.get())))
 }
 
 /// Copies a value into the least memory. A map that grew has room for four, eight or sixteen

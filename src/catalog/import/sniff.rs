@@ -46,8 +46,8 @@ pub(super) fn format_of(entries: &[Result<Fields<'_>, String>]) -> Option<Format
 
 /// The format of one tool, if it is unambiguous.
 pub(super) fn of_tool(fields: &Fields<'_>) -> Option<Format> {
-    let has = |key: &str| fields.get(key).is_some();
-    if fields.get("function").is_some_and(|f| f.get().starts_with('{')) {
+    let has = |key: &str| fields.raw_field(key).is_some();
+    if fields.raw_field("function").is_some_and(|f| f.get().starts_with('{')) {
         Some(Format::OpenAiChat)
     } else if DECLARATIONS.iter().any(|key| is_list(fields, key)) {
         Some(Format::Gemini)
@@ -67,7 +67,7 @@ pub(super) fn of_tool(fields: &Fields<'_>) -> Option<Format> {
 fn of_other(fields: &Fields<'_>) -> Option<Format> {
     let kind = match fields.string("type") {
         Ok(Some(kind)) => kind,
-        Ok(None) if GEMINI_TOOLS.iter().any(|key| fields.get(key).is_some()) => return Some(Format::Gemini),
+        Ok(None) if GEMINI_TOOLS.iter().any(|key| fields.raw_field(key).is_some()) => return Some(Format::Gemini),
         _ => return None,
     };
     // Anthropic's own tools end with the date of their version: `web_search_20250305`.
@@ -79,14 +79,14 @@ fn of_other(fields: &Fields<'_>) -> Option<Format> {
 ///
 /// # Errors
 /// Fails if the entry's `type` is not a string.
-pub(super) fn kind(fields: &Fields<'_>, format: Format) -> Result<Kind, String> {
+pub(super) fn entry_kind(fields: &Fields<'_>, format: Format) -> Result<Kind, String> {
     if format == Format::Gemini {
         if let Some(key) = DECLARATIONS.into_iter().find(|key| is_list(fields, key)) {
             return Ok(Kind::Group(key));
         }
         let label = fields.iter().next().map(|(key, _)| key.to_owned());
         // An empty object is neither; it is rejected as a tool without a name.
-        return Ok(label.filter(|_| fields.get("name").is_none()).map_or(Kind::Tool, Kind::Foreign));
+        return Ok(label.filter(|_| fields.raw_field("name").is_none()).map_or(Kind::Tool, Kind::Foreign));
     }
     if format == Format::Mcp {
         // An MCP server lists only its own tools; `type` has no meaning there.
@@ -106,5 +106,5 @@ fn is_namespace(fields: &Fields<'_>) -> bool {
 }
 
 fn is_list(fields: &Fields<'_>, key: &str) -> bool {
-    fields.get(key).is_some_and(|list| list.get().starts_with('['))
+    fields.raw_field(key).is_some_and(|list| list.get().starts_with('['))
 }

@@ -42,7 +42,7 @@ impl Conversation {
             Became::Waiting { approval, .. } => self.take_up(&approval, call).ok().map(Outcome::from),
             Became::Refused { content, reason } => {
                 let context = Context { policy: PolicyMark::Deny, reason: Some(reason.clone()), ..self.context() };
-                let (id, label, name, wire) = (call.id(), call.label(), call.name.clone(), self.wire());
+                let (id, label, name, wire) = (call.host_id(), call.label(), call.name.clone(), self.wire());
                 Some(Outcome::Refuse(Refuse { id, label, name, target, content, reason, context, wire }))
             }
         }

@@ -28,7 +28,7 @@ impl Conversation {
         self.give(current, Some(CALL_TOOL), Answer::error(ReplyKind::Invalid, content))
     }
 
-    pub(super) fn unknown(&mut self, current: &CallInProgress<'_>, name: &str) -> Outcome {
+    pub(super) fn answer_unknown(&mut self, current: &CallInProgress<'_>, name: &str) -> Outcome {
         let (engine, bound) = (self.engine.clone(), self.bound.clone());
         let short: String = visible(name).chars().take(MAX_NAME_SHOWN).collect();
         let near = near(&engine, &bound.names, name);
@@ -87,7 +87,7 @@ impl Conversation {
         let opened = if opens { vec![resolved.tool.name().clone()] } else { Vec::new() };
         if opens {
             let by = Some(current.call.own.clone());
-            self.record(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
+            self.record_event(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
         }
         let kind = if nudge == Nudge::None { ReplyKind::Invalid } else { ReplyKind::Loop };
         let answer = Answer::error(kind, content).opening(opened);
@@ -96,14 +96,14 @@ impl Conversation {
 
     /// Records an answer and gives it.
     pub(super) fn give(&mut self, current: &CallInProgress<'_>, target: Option<&str>, answer: Answer) -> Outcome {
-        self.record(Event::Answered { id: current.call.own.clone(), answer: answer.clone() });
+        self.record_event(Event::Answered { id: current.call.own.clone(), answer: answer.clone() });
         Outcome::Reply(self.reply(current.call, target, answer))
     }
 
     /// The reply that carries an answer; `target` is the catalogue's name of the tool that the call refers to.
     pub(super) fn reply(&self, call: &Call, target: Option<&str>, answer: Answer) -> Reply {
         Reply {
-            id: call.id(),
+            id: call.host_id(),
             label: call.label(),
             name: call.name.clone(),
             target: target.map(str::to_owned),

@@ -6,10 +6,10 @@
 
 use super::answers::APPENDED;
 use super::{CallInProgress, ResolvedTool};
+use crate::conversation::error::quoted_names;
 use crate::conversation::event::Event;
 use crate::conversation::outcome::Outcome;
 use crate::conversation::{Answer, Conversation, ReplyKind};
-use crate::diagnostic::visible;
 use crate::engine::Blind;
 use crate::profile::{Delivery, definition};
 
@@ -48,7 +48,7 @@ impl Conversation {
             let shown = resolved.shown;
             return Shown::With(format!(
                 "[{shown} has parameters that you were not shown, all optional and not given in this call: {}]",
-                listed(&hidden)
+                quoted_names(&hidden)
             ));
         }
         Shown::First(Box::new(self.show_first(current, resolved, &hidden)))
@@ -59,7 +59,7 @@ impl Conversation {
         let mut content = format!(
             "{} was not run yet: these of its parameters were not shown to you: {}. Call it again, changed or not.",
             resolved.shown,
-            listed(hidden)
+            quoted_names(hidden)
         );
         // One answer to a message contains the definition. In a shared conversation that answer may have gone to another
         // client.
@@ -76,7 +76,7 @@ impl Conversation {
             }
             opened.push(resolved.tool.name().clone());
             let by = Some(current.call.own.clone());
-            self.record(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
+            self.record_event(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
         }
         let answer = Answer::error(ReplyKind::Shown, content).opening(opened);
         self.give(current, Some(resolved.tool.name().as_str()), answer)
@@ -91,11 +91,4 @@ impl Conversation {
         let category = self.engine.assignment().at(resolved.index).map_or("", |own| own.category.as_str());
         self.state.was_open(resolved.tool.name().as_str(), category, self.unread)
     }
-}
-
-/// Names in a row: every one, as what is not named stays hidden. Whoever wrote the tool chose them, so that none may break
-/// the line.
-fn listed(names: &[&str]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{}`", visible(name))).collect();
-    names.join(", ")
 }

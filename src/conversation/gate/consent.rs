@@ -17,8 +17,8 @@ const MAX_OPEN: usize = 20;
 
 impl Conversation {
     /// What policy says of a call.
-    pub(super) fn verdict(&self, policy: &PolicyLayer, tool: &Tool, exact: Exact<'_>) -> Judged {
-        policy.judge(tool, exact.value, self.id())
+    pub(super) fn policy_verdict(&self, policy: &PolicyLayer, tool: &Tool, exact: Exact<'_>) -> Judged {
+        policy.judge_call(tool, exact.value, self.id())
     }
 
     /// Refuses what policy denies, and notes the try: best effort, since nothing runs either way.
@@ -31,7 +31,7 @@ impl Conversation {
         judged: &Judged,
     ) -> Outcome {
         if !self.recalling {
-            drop(policy.record(
+            drop(policy.record_decision(
                 resolved.tool,
                 &exact,
                 &self.call_ref(&current.call.own, &current.call.identity),
@@ -107,7 +107,7 @@ impl Conversation {
             policy.asked_before(resolved.tool, &exact, &call_ref).map(Ok)
         } else {
             let once = !current.asks_anew && self.is_distinct(call);
-            Some(policy.ask(resolved.tool, &exact, &call_ref, judged.displayed, once))
+            Some(policy.ask_approval(resolved.tool, &exact, &call_ref, judged.displayed, once))
         };
         let approval = match asked {
             // Remembered, and nothing waits: it was answered, and the host has the rest.
@@ -121,7 +121,7 @@ impl Conversation {
             Some(Ok(approval)) => approval,
         };
         let id = ApprovalId::from(&approval.id);
-        self.record(Event::Asked { id: call.own.clone(), approval: id.clone(), reason: reason.clone() });
+        self.record_event(Event::Asked { id: call.own.clone(), approval: id.clone(), reason: reason.clone() });
         if approval.state == ApprovalState::Approved
             && !self.recalling
             && let Ok(resumed) = self.take_up(&id, call)
@@ -157,7 +157,7 @@ impl Conversation {
         let Some(policy) = engine.policy() else { return false };
         let lapsed = policy.waiting(approval.as_str()).is_ok_and(|stored| policy.has_expired(&stored));
         if lapsed && self.state.pending.contains_key(approval) {
-            self.record(Event::Expired { approval: approval.clone() });
+            self.record_event(Event::Expired { approval: approval.clone() });
         }
         lapsed
     }
@@ -176,11 +176,11 @@ impl Conversation {
             let (engine, target) = (self.engine.clone(), waiting.target.clone());
             let (policy, tool) = (engine.policy()?, engine.catalog().get(&target)?);
             let stored = policy.waiting(approval.as_str()).ok().filter(|stored| policy.is_open(stored))?;
-            self.record(Event::Asked { id, approval, reason: reason.clone() });
+            self.record_event(Event::Asked { id, approval, reason: reason.clone() });
             return Some(Outcome::Confirm(self.confirm(current.call, tool, stored, reason)));
         }
         // The later call waits for the same approval, and is the one that runs.
-        self.record(Event::Asked { id, approval: approval.clone(), reason });
+        self.record_event(Event::Asked { id, approval: approval.clone(), reason });
         self.take_up(&approval, current.call).ok().map(Outcome::from)
     }
 
@@ -189,7 +189,7 @@ impl Conversation {
         let request = approval.request;
         let shown = self.bound.names.tools.sent(tool.name().as_str()).to_owned();
         Confirm {
-            id: call.id(),
+            id: call.host_id(),
             label: call.label(),
             name: call.name.clone(),
             approval: ApprovalId::from(approval.id),
@@ -213,7 +213,7 @@ impl Conversation {
     pub(super) fn refuse(&mut self, call: &Call, resolved: ResolvedTool<'_>, reason: &str) -> Outcome {
         let refuse = self.refusal(call, resolved.tool, reason);
         let (id, content, reason) = (call.own.clone(), refuse.content.clone(), reason.to_owned());
-        self.record(Event::Refused { id, content, reason });
+        self.record_event(Event::Refused { id, content, reason });
         Outcome::Refuse(refuse)
     }
 
@@ -224,7 +224,7 @@ impl Conversation {
         let said = reason.replace(&format!("`{own}`"), &format!("`{shown}`"));
         let content = format!("{shown} was not run: {said}. Do not repeat the call; choose another way or say so.");
         Refuse {
-            id: call.id(),
+            id: call.host_id(),
             label: call.label(),
             name: call.name.clone(),
             target: own.to_owned(),
@@ -277,7 +277,7 @@ impl Conversation {
         let why = match policy.redeem(approval.as_str(), tool, &self.call_ref(&call.own, &call.identity)) {
             Ok((redeemed, undo)) => {
                 let (id, undo) = (call.own.clone(), Some(undo));
-                self.record(Event::Resumed { id, approval: approval.clone(), undo: undo.clone() });
+                self.record_event(Event::Resumed { id, approval: approval.clone(), undo: undo.clone() });
                 self.begins(&call.own, tool);
                 let notes = Self::approved(approval, undo);
                 let request = redeemed.request;
@@ -304,7 +304,12 @@ impl Conversation {
             _ => why.to_string(),
         };
         let refuse = self.refusal(call, tool, &reason);
-        self.record(Event::Rejected { approval: approval.clone(), content: refuse.content.clone(), reason, by_person });
+        self.record_event(Event::Rejected {
+            approval: approval.clone(),
+            content: refuse.content.clone(),
+            reason,
+            by_person,
+        });
         Ok(Resumed::Refused(refuse))
     }
 

@@ -17,7 +17,7 @@ impl Conversation {
             Err(why) => Err(format!("the arguments are not JSON: {why}")),
         };
         let answer = match request {
-            Ok(request) => Self::expanded_answer(self.open(Some(&current.call.own), &request)),
+            Ok(request) => Self::expanded_answer(self.open_requested(Some(&current.call.own), &request)),
             Err(why) => self.malformed_answer(&why),
         };
         let answer = self.nudged(answer, self.state.breaker.on_meta());

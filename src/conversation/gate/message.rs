@@ -73,14 +73,14 @@ impl Conversation {
     /// Reads a call: resolves its name, coerces and checks its arguments.
     pub(in crate::conversation) fn arrived(&self, call: &ModelCall) -> Arrived {
         let (engine, bound) = (&self.engine, &self.bound);
-        let (target, mut arguments) = resolve::target(engine, &bound.names, &call.name, &call.arguments);
+        let (target, mut arguments) = resolve::resolve_target(engine, &bound.names, &call.name, &call.arguments);
         let (mut checked, mut coerced) = (None, Vec::new());
         if let Target::Tool(index) = target
             && let Some(tool) = engine.catalog().at(index)
         {
             arguments = bound.read_back(tool, arguments);
             if let Ok(value @ Value::Object(_)) = arguments.value() {
-                let (found, changed) = engine.check(index, value, || arguments.text());
+                let (found, changed) = engine.check_arguments(index, value, || arguments.text());
                 checked = Some(found);
                 // What was coerced is what is judged, asked about and run.
                 if let Some(Coerced { text, notes }) = changed {
@@ -88,7 +88,7 @@ impl Conversation {
                 }
             }
         }
-        let digest = digest_of(&target.name(engine), &arguments);
+        let digest = digest_of(&target.recorded_name(engine), &arguments);
         let (label, name) = (call.id.clone(), call.name.clone());
         Arrived { label, name, target, arguments, checked, coerced, digest }
     }
@@ -123,7 +123,7 @@ impl Conversation {
             .into_iter()
             .map(|call| {
                 let known = known.next().flatten();
-                self.judge(call, &Place { message, size, key: key.clone(), arrival: Arrival::Message, known })
+                self.judge_call(call, &Place { message, size, key: key.clone(), arrival: Arrival::Message, known })
             })
             .collect();
         self.unread = unread;
@@ -135,7 +135,7 @@ impl Conversation {
         let key = key.filter(|key| !key.is_empty()).map(stored_key);
         let Some(key) = key else {
             let (message, known) = self.single(&call);
-            return self.judge(call, &Place { message, size: 0, key: None, arrival: Arrival::Single, known });
+            return self.judge_call(call, &Place { message, size: 0, key: None, arrival: Arrival::Single, known });
         };
         let found = self.state.message_of(&key);
         let mut known = None;
@@ -145,7 +145,8 @@ impl Conversation {
         }
         let message = found.unwrap_or_else(|| self.new_message());
         let unread = self.unread.replace(Unread::Message(message));
-        let judged = self.judge(call, &Place { message, size: 0, key: Some(key), arrival: Arrival::Message, known });
+        let judged =
+            self.judge_call(call, &Place { message, size: 0, key: Some(key), arrival: Arrival::Message, known });
         self.unread = unread;
         judged
     }
@@ -155,14 +156,14 @@ impl Conversation {
         let CallIdentity { message, size, key, .. } = self.state.calls.get(own)?.identity.clone();
         let unread = self.unread.replace(Unread::Message(message));
         let known = Some(own.clone());
-        let (_, outcome) = self.judge(arrived, &Place { message, size, key, arrival: Arrival::Message, known });
+        let (_, outcome) = self.judge_call(arrived, &Place { message, size, key, arrival: Arrival::Message, known });
         self.unread = unread;
         Some(outcome)
     }
 
     /// Judges a call of a transcript again, as a new call of that message.
     pub(in crate::conversation) fn recall_call(&mut self, call: Arrived, message: u64) -> (CallId, Outcome) {
-        self.judge(call, &Place { message, size: 0, key: None, arrival: Arrival::Message, known: None })
+        self.judge_call(call, &Place { message, size: 0, key: None, arrival: Arrival::Message, known: None })
     }
 
     /// The message of a single call without a key, and the call there that comes again.

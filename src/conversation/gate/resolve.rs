@@ -29,7 +29,7 @@ pub(super) enum Target {
 
 impl Target {
     /// The name under which the target is on record: the catalogue's, or that of a meta-tool.
-    pub(super) fn name<'n>(&'n self, engine: &'n Engine) -> Cow<'n, str> {
+    pub(super) fn recorded_name<'n>(&'n self, engine: &'n Engine) -> Cow<'n, str> {
         match self {
             Self::Expand => Cow::Borrowed(crate::profile::EXPAND_TOOLS),
             Self::Skill => Cow::Borrowed(crate::engine::ACTIVATE_SKILL),
@@ -41,11 +41,16 @@ impl Target {
 }
 
 /// What a call means, with `call_tool` taken off: a model that uses it means its target, in every arm.
-pub(super) fn target(engine: &Engine, names: &NameTable, name: &str, written: &Arguments) -> (Target, Arguments) {
+pub(super) fn resolve_target(
+    engine: &Engine,
+    names: &NameTable,
+    name: &str,
+    written: &Arguments,
+) -> (Target, Arguments) {
     let (mut name, mut arguments) = (name.to_owned(), written.clone());
     let mut through = Bridge::Any;
     for _ in 0..MAX_WRAPPING {
-        match find(engine, names, &name) {
+        match resolve_name(engine, names, &name) {
             Some(Named::Meta(MetaRole::Expand)) => return (Target::Expand, arguments),
             Some(Named::Meta(MetaRole::Skill)) => return (Target::Skill, arguments),
             Some(Named::Meta(MetaRole::Call(bridge))) => match unwrapped(&arguments) {
@@ -61,7 +66,7 @@ pub(super) fn target(engine: &Engine, names: &NameTable, name: &str, written: &A
                 Err(why) => return (Target::BadWrapping(why.to_owned()), written.clone()),
             },
             Some(Named::Tool(index)) => {
-                let needs = engine.catalog().at(index).filter(|tool| !through.may_call(tool)).map(Bridge::of);
+                let needs = engine.catalog().at(index).filter(|tool| !through.may_call(tool)).map(Bridge::for_tool);
                 return match needs {
                     None => (Target::Tool(index), arguments),
                     Some(needs) => {
@@ -87,8 +92,8 @@ fn unwrapped(outer: &Arguments) -> Result<(String, Arguments), &'static str> {
 
 /// What a name stands for: exactly, or the only read-only tool that is the same after folding case, `-` and `_`, and a
 /// server's prefix. A guess must never change anything.
-fn find(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
-    let exact = names.find(engine.catalog(), name).filter(|named| match named {
+fn resolve_name(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
+    let exact = names.find_named(engine.catalog(), name).filter(|named| match named {
         // Without skills there is no `activate_skill`, and its name is as unknown as any other.
         Named::Meta(MetaRole::Skill) => engine.skills().is_some_and(|skills| skills.tool().is_some()),
         _ => true,

@@ -39,11 +39,11 @@ impl Conversation {
         if let Some(activation) = activation.as_ref().filter(|activation| !activation.repeated) {
             let skill = ActiveSkill::from(&**activation);
             let (by, name) = (current.call.own.clone(), activation.name.clone());
-            self.record(Event::Activated { by, name, skill });
+            self.record_event(Event::Activated { by, name, skill });
             let preloads = engine.skills().is_some_and(crate::engine::SkillLayer::preloads);
             if preloads && !activation.categories.is_empty() {
                 let request = ExpandRequest { categories: activation.categories.clone(), tools: vec![] };
-                opened = self.open(Some(&current.call.own), &request).opened;
+                opened = self.open_requested(Some(&current.call.own), &request).opened;
             }
         }
         let answer = self.nudged(Answer::new(ReplyKind::Activated, content).opening(opened), nudge);
@@ -59,9 +59,9 @@ impl Conversation {
         let reason = format!("skill {skill} needs a person's approval first");
         let content: Arc<str> = Arc::from(format!("{reason}. Ask the user, or go on without it."));
         let id = current.call.own.clone();
-        self.record(Event::Refused { id, content: content.clone(), reason: reason.clone() });
+        self.record_event(Event::Refused { id, content: content.clone(), reason: reason.clone() });
         Outcome::Refuse(Refuse {
-            id: current.call.id(),
+            id: current.call.host_id(),
             label: current.call.label(),
             name: current.call.name.clone(),
             target: ACTIVATE_SKILL.to_owned(),
@@ -74,7 +74,7 @@ impl Conversation {
 
     /// Notes that a person approved a skill that asks first, for the rest of the conversation.
     pub fn approve_skill(&mut self, name: &str) {
-        self.record(Event::SkillApproved { name: name.to_owned() });
+        self.record_event(Event::SkillApproved { name: name.to_owned() });
     }
 
     /// The skills that are active: a host's compaction keeps their texts.

@@ -39,7 +39,7 @@ struct Explainer<'s> {
 pub(super) fn explain<'i>(root: &Value, errors: impl Iterator<Item = ValidationError<'i>>) -> Explained {
     let mut explainer = Explainer { root, found: Vec::new(), unsettled: false };
     for error in errors.take(MAX_LOOKED_AT) {
-        explainer.error(&error, 0);
+        explainer.explain_error(&error, 0);
     }
     let Explainer { mut found, unsettled, .. } = explainer;
     // A type beside the values or the exact value that are expected there says less than those.
@@ -51,16 +51,16 @@ pub(super) fn explain<'i>(root: &Value, errors: impl Iterator<Item = ValidationE
     found.retain(|(invalid, keyword)| keyword != "type" || !exact.contains(&invalid.path));
     found.sort_by_cached_key(|(invalid, keyword)| (order(&invalid.path), keyword.clone(), invalid.expected.clone()));
     found.dedup_by(|a, b| a.0 == b.0);
-    Explained { invalid: cut(found.into_iter().map(|(invalid, _)| invalid).collect()), unsettled }
+    Explained { invalid: limit_errors(found.into_iter().map(|(invalid, _)| invalid).collect()), unsettled }
 }
 
 impl Explainer<'_> {
-    fn error(&mut self, error: &ValidationError<'_>, depth: usize) {
+    fn explain_error(&mut self, error: &ValidationError<'_>, depth: usize) {
         let path = error.instance_path().as_str();
         match error.kind() {
             Kind::Required { property } => self.missing(error, property.as_str().unwrap_or_default()),
             Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-                self.unknown(error, unexpected);
+                self.explain_unknown(error, unexpected);
             }
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => self.union(error, context, depth),
             Kind::PropertyNames { error: inner } => {
@@ -102,7 +102,7 @@ impl Explainer<'_> {
         // A name that is nearly right and not forbidden is where the value has gone.
         let mut known = BTreeSet::new();
         if let Some(owner) = owner {
-            names(self.root, owner, MAX_NESTED, &mut known);
+            property_names(self.root, owner, MAX_NESTED, &mut known);
         }
         let closed = owner.is_some_and(|owner| owner.get("additionalProperties") == Some(&Value::Bool(false)));
         let given = error.instance().as_object().filter(|_| !closed).into_iter().flat_map(|map| map.keys());
@@ -113,10 +113,10 @@ impl Explainer<'_> {
         self.found.push((Invalid { path, kind: InvalidKind::Missing, expected, found }, "required".to_owned()));
     }
 
-    fn unknown(&mut self, error: &ValidationError<'_>, unexpected: &[String]) {
+    fn explain_unknown(&mut self, error: &ValidationError<'_>, unexpected: &[String]) {
         let mut known = BTreeSet::new();
         if let Some(owner) = self.subschema(error) {
-            names(self.root, owner, MAX_NESTED, &mut known);
+            property_names(self.root, owner, MAX_NESTED, &mut known);
         }
         let at = error.instance_path().as_str();
         let noun = if at.is_empty() { "parameter" } else { "property" };
@@ -130,7 +130,7 @@ impl Explainer<'_> {
                 None if known.is_empty() => format!("not a {noun}, there are none"),
                 None => format!(
                     "not a {noun}, these are: {}",
-                    words::names(known.iter().copied().collect::<Vec<_>>().into_iter())
+                    words::some_names(known.iter().copied().collect::<Vec<_>>().into_iter())
                 ),
                 Some(_) => format!("not a {noun}"),
             };
@@ -157,7 +157,7 @@ impl Explainer<'_> {
                 return self.push(&path, &words::one_of(&wanted), got, "enum");
             }
             if let Some(names) = alternatives(&fitting, at) {
-                let expected = format!("one of {}", words::names(names.into_iter()));
+                let expected = format!("one of {}", words::some_names(names.into_iter()));
                 return self.push(at, &expected, "none of them".to_owned(), error.kind().keyword());
             }
         }
@@ -166,13 +166,13 @@ impl Explainer<'_> {
             (exact.count(), branch.len())
         });
         for error in fitting.first().into_iter().copied().flatten() {
-            self.error(error, depth + 1);
+            self.explain_error(error, depth + 1);
         }
     }
 
     /// What was expected where `error` is.
     fn expected(&self, error: &ValidationError<'_>) -> String {
-        let limit = |phrase: &str, number: u64, noun: &str| format!("{phrase} {}", words::count(number, noun));
+        let limit = |phrase: &str, number: u64, noun: &str| format!("{phrase} {}", words::counted_noun(number, noun));
         match error.kind() {
             Kind::Type { kind: TypeKind::Single(one) } => words::article(one.as_str()),
             Kind::Type { kind: TypeKind::Multiple(several) } => {
@@ -281,14 +281,14 @@ fn property<'s>(root: &'s Value, node: &'s Value, name: &str, depth: usize) -> O
 }
 
 /// The names that an object schema knows.
-fn names<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut BTreeSet<&'s str>) {
+fn property_names<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut BTreeSet<&'s str>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     let own = node.get("properties").and_then(Value::as_object);
     into.extend(
         own.into_iter().flatten().filter(|(_, schema)| **schema != Value::Bool(false)).map(|(name, _)| name.as_str()),
     );
     for part in beside(root, node) {
-        names(root, part, depth, into);
+        property_names(root, part, depth, into);
     }
 }
 
@@ -327,7 +327,7 @@ fn join(path: &str, name: &str) -> String {
 }
 
 /// As many as there is room for, and how many more there are.
-fn cut(mut invalid: Vec<Invalid>) -> Vec<Invalid> {
+fn limit_errors(mut invalid: Vec<Invalid>) -> Vec<Invalid> {
     const MORE: usize = 64;
     let count = invalid.len();
     let mut bytes = 0;

@@ -83,7 +83,7 @@ struct Step {
 }
 
 impl Step {
-    fn of(subschema: &Map<String, Value>) -> Self {
+    fn of_subschema(subschema: &Map<String, Value>) -> Self {
         let mut step = Self { visit: 1, key: 0, text: 0 };
         for (keyword, value) in subschema {
             let parts = match value {
@@ -109,7 +109,7 @@ impl Step {
         step
     }
 
-    fn cost(&self, instance: &Value) -> u64 {
+    fn cost_of(&self, instance: &Value) -> u64 {
         let (keys, bytes) = match instance {
             Value::Object(map) => (map.len(), 0),
             Value::String(text) => (0, text.len() / 256),
@@ -122,11 +122,11 @@ impl Step {
 
 impl<'i> Keyword<'i> for Step {
     fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
-        if spend(self.cost(instance)) { Ok(()) } else { Err(ValidationError::custom("out of budget")) }
+        if spend(self.cost_of(instance)) { Ok(()) } else { Err(ValidationError::custom("out of budget")) }
     }
 
     fn is_valid(&self, instance: &'i Value) -> bool {
-        spend(self.cost(instance))
+        spend(self.cost_of(instance))
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) fn step<'a>(
     _value: &'a Value,
     _path: Location,
 ) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
-    Ok(Box::new(Step::of(subschema)))
+    Ok(Box::new(Step::of_subschema(subschema)))
 }
 
 /// How many values a value is made of.
@@ -165,7 +165,7 @@ fn backtracks(pattern: &str) -> bool {
 /// Names a reference into `const` or `enum`, where a keyword would change what is valid.
 pub(super) fn with_steps(root: &Value) -> Result<(Value, bool), String> {
     let mut copy = root.clone();
-    add(&mut copy);
+    mark_schemas(&mut copy);
     let document = schema::Document::new(root);
     // A reference may lead where no keyword expects a schema; what is there is evaluated all the same.
     for reference in document.references() {
@@ -175,14 +175,14 @@ pub(super) fn with_steps(root: &Value) -> Result<(Value, bool), String> {
             if pointer.split('/').any(|key| matches!(key, "const" | "enum")) {
                 return Err(format!("reference `{}` leads into a value, not a schema", super::words::clip(reference)));
             }
-            add(target);
+            mark_schemas(target);
         }
     }
     Ok((copy, !document.references().is_empty()))
 }
 
 /// Puts [`KEYWORD`] into a schema and every schema below it.
-fn add(node: &mut Value) {
+fn mark_schemas(node: &mut Value) {
     schema::walk_mut(node, &mut |inner| {
         if let Some(map) = inner.as_object_mut() {
             map.insert(KEYWORD.to_owned(), Value::Bool(true));

@@ -45,13 +45,13 @@ pub(super) fn expectation(root: &Value, node: &Value) -> String {
 
 /// JSON values, separated by commas, as many as one can read.
 pub(super) fn values(list: &[Value]) -> String {
-    listed(list.iter().map(found), list.len())
+    joined_parts(list.iter().map(found), list.len())
 }
 
 /// Names in backticks, separated by commas, as many as one can read.
-pub(super) fn names<'a>(list: impl ExactSizeIterator<Item = &'a str>) -> String {
+pub(super) fn some_names<'a>(list: impl ExactSizeIterator<Item = &'a str>) -> String {
     let count = list.len();
-    listed(list.map(|name| format!("`{}`", clip(name))), count)
+    joined_parts(list.map(|name| format!("`{}`", clip(name))), count)
 }
 
 /// A type of JSON Schema, with its article.
@@ -64,7 +64,7 @@ pub(super) fn article(kind: &str) -> String {
 }
 
 /// "1 item", "2 items".
-pub(super) fn count(number: u64, noun: &str) -> String {
+pub(super) fn counted_noun(number: u64, noun: &str) -> String {
     match (number, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
         (_, Some(stem)) => format!("{number} {stem}ies"),
@@ -83,7 +83,7 @@ pub(super) fn either(phrases: impl IntoIterator<Item = String>) -> String {
     seen.join(" or ")
 }
 
-fn listed(parts: impl Iterator<Item = String>, count: usize) -> String {
+fn joined_parts(parts: impl Iterator<Item = String>, count: usize) -> String {
     let mut text = String::new();
     for (index, part) in parts.enumerate() {
         if index >= LISTED || text.len() + part.len() > EXPECTED_CHARS - 40 {
@@ -182,7 +182,11 @@ fn items(root: &Value, node: &Value, depth: usize) -> String {
 fn object(node: &Value) -> String {
     let required: Vec<&str> =
         node.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-    if required.is_empty() { "an object".to_owned() } else { format!("an object with {}", names(required.into_iter())) }
+    if required.is_empty() {
+        "an object".to_owned()
+    } else {
+        format!("an object with {}", some_names(required.into_iter()))
+    }
 }
 
 fn string(node: &Value) -> String {

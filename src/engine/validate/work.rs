@@ -42,7 +42,7 @@ pub(super) fn chain(root: &Value) -> Result<u32, String> {
     let mut measure = Measure { document: Document::new(root), known: HashMap::new(), circles: 0 };
     let mut most = Cost { work: 0, chain: 0 };
     schema::every_object(root, &mut |node| {
-        let cost = measure.cost(node, 0);
+        let cost = measure.measure_schema(node, 0);
         most = Cost { work: most.work.max(cost.work), chain: most.chain.max(cost.chain) };
     });
     if measure.circles > CIRCLES {
@@ -55,7 +55,7 @@ pub(super) fn chain(root: &Value) -> Result<u32, String> {
 }
 
 impl<'s> Measure<'s> {
-    fn cost(&mut self, node: &'s Value, depth: u32) -> Cost {
+    fn measure_schema(&mut self, node: &'s Value, depth: u32) -> Cost {
         let Some(map) = node.as_object() else { return Cost { work: 1, chain: 1 } };
         if depth > CHAIN {
             return Cost { work: u64::MAX, chain: u32::MAX };
@@ -77,10 +77,10 @@ impl<'s> Measure<'s> {
         let mut twice = false;
         for (keyword, value) in map {
             match (role(keyword), keyword.as_str(), value) {
-                (Role::InPlace, ..) => schema::held(keyword, value, |one| add(self.cost(one, depth + 1))),
+                (Role::InPlace, ..) => schema::held(keyword, value, |one| add(self.measure_schema(one, depth + 1))),
                 (Role::Reference, _, Value::String(reference)) => {
                     let targets = self.document.targets(reference).into_iter();
-                    let costs: Vec<Cost> = targets.map(|target| self.cost(target, depth + 1)).collect();
+                    let costs: Vec<Cost> = targets.map(|target| self.measure_schema(target, depth + 1)).collect();
                     let work = costs.iter().map(|cost| cost.work).max().unwrap_or(1);
                     add(Cost { work, chain: costs.iter().map(|cost| cost.chain).max().unwrap_or(1) });
                 }

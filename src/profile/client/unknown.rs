@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::CLIENTS;
 use crate::catalog::{Catalog, Tool};
-use crate::profile::words::{can_be_verb, words};
+use crate::profile::words::{can_be_verb, lower_case_words};
 
 /// The minimum number of tools that share a prefix before it counts as a server's.
 const MIN_PREFIXED: usize = 3;
@@ -56,7 +56,7 @@ fn is_familiar(name: &str) -> bool {
 /// Whether a name contains no server name: it is one word, or begins with a verb. `sns_publish`
 /// belongs to a server with one tool.
 fn is_plain(name: &str) -> bool {
-    let words = words(name);
+    let words = lower_case_words(name);
     words.len() == 1 || words.first().is_some_and(|first| can_be_verb(first))
 }
 
@@ -82,7 +82,7 @@ pub(in super::super) fn leading_groups<'t>(
 ) -> BTreeMap<String, Vec<usize>> {
     let mut groups: BTreeMap<String, Vec<(usize, bool)>> = BTreeMap::new();
     for (at, tool) in tools.enumerate() {
-        let words = words(tool.name().as_str());
+        let words = lower_case_words(tool.name().as_str());
         let Some((first, rest)) = words.split_first().filter(|(_, rest)| !rest.is_empty()) else { continue };
         let verb_next = rest.len() > 1 && rest.iter().take(depth).any(|word| can_be_verb(word));
         groups.entry(first.clone()).or_default().push((at, verb_next));
@@ -101,7 +101,7 @@ pub(in super::super) fn prefix_groups(catalog: &Catalog, own: &[bool]) -> Vec<St
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for name in others {
         let bare = name.strip_prefix("mcp_").or_else(|| name.strip_prefix("mcp-")).unwrap_or(name);
-        if let Some(first) = words(bare).into_iter().next() {
+        if let Some(first) = lower_case_words(bare).into_iter().next() {
             groups.entry(first).or_default().push(name);
         }
     }
@@ -116,7 +116,7 @@ fn common_prefix(names: &[&str]) -> Option<String> {
     let mut best = None;
     for end in joints {
         let prefix = first.get(..end)?;
-        let last = words(prefix).pop().unwrap_or_default();
+        let last = lower_case_words(prefix).pop().unwrap_or_default();
         let all = names.iter().all(|name| name.len() > end && name.starts_with(prefix));
         if !all || can_be_verb(&last) && best.is_some() {
             break;

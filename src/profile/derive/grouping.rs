@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::leftovers::place;
+use super::leftovers::place_leftovers;
 use super::topic::is_generic;
 use super::unit::Unit;
 
@@ -24,12 +24,12 @@ pub(super) struct Limits {
 
 impl Limits {
     /// The limits for a number of tools.
-    pub(super) fn of(tools: usize) -> Self {
+    pub(super) fn for_tools(tools: usize) -> Self {
         let most = MOST.max(tools.div_ceil(MOST_CATEGORIES));
         Self { least: 3.max(most / 4), most, hierarchical: false }
     }
 
-    pub(super) fn fits(self, tools: usize) -> bool {
+    pub(super) fn allows_size(self, tools: usize) -> bool {
         (self.least..=self.most).contains(&tools)
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn size(units: &[Unit], of: &[usize]) -> usize {
 }
 
 /// All units as one group.
-pub(super) fn whole(units: &[Unit]) -> Group {
+pub(super) fn group_of_all(units: &[Unit]) -> Group {
     let all: Vec<usize> = (0..units.len()).collect();
     let shared = shared_nouns(units, &all);
     let single = units.iter().all(|unit| unit.tools.len() == 1);
@@ -86,11 +86,11 @@ pub(super) fn whole(units: &[Unit]) -> Group {
 pub(super) fn group(units: &[Unit], limits: Limits) -> Vec<Group> {
     let all: Vec<usize> = (0..units.len()).collect();
     let (groups, left) = split(units, &all, &BTreeSet::new(), limits);
-    let groups = place(units, groups, left, limits);
+    let groups = place_leftovers(units, groups, left, limits);
     // A small server with many unrelated units is one category.
     let loose: usize = groups.iter().filter(|group| group.is_rest()).map(|group| size(units, &group.units)).sum();
     if loose * 3 > size(units, &all) && size(units, &all) <= limits.most + limits.least {
-        vec![whole(units)]
+        vec![group_of_all(units)]
     } else {
         groups
     }
@@ -108,13 +108,13 @@ fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits)
     for (word, _) in &words {
         let members = index.members(units, word, &left, limits);
         let tools = size(units, &members);
-        if limits.fits(tools) && tools < all {
-            take(&mut left, &members);
+        if limits.allows_size(tools) && tools < all {
+            remove_members(&mut left, &members);
             groups.push(subject_group(units, members));
         }
     }
     // The rest of the large subjects, each split by a second word if it is still too large.
-    words.retain(|(word, _)| size(units, &index.with(word)) > limits.most);
+    words.retain(|(word, _)| size(units, &index.units_with(word)) > limits.most);
     for (word, _) in words {
         let members = index.members(units, word, &left, limits);
         let tools = size(units, &members);
@@ -122,12 +122,12 @@ fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits)
             continue;
         }
         if tools <= limits.most {
-            take(&mut left, &members);
+            remove_members(&mut left, &members);
             groups.push(subject_group(units, members));
             continue;
         }
         let inner: BTreeSet<String> = aside.iter().cloned().chain([word.to_owned()]).collect();
-        take(&mut left, &members);
+        remove_members(&mut left, &members);
         let (sub, rest) = split(units, &members, &inner, limits);
         groups.extend(sub);
         if size(units, &rest) < limits.least {
@@ -139,7 +139,7 @@ fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits)
     (groups, left.into_iter().collect())
 }
 
-fn take(left: &mut BTreeSet<usize>, members: &[usize]) {
+fn remove_members(left: &mut BTreeSet<usize>, members: &[usize]) {
     for at in members {
         left.remove(at);
     }
@@ -207,7 +207,7 @@ impl<'u> Index<'u> {
     }
 
     /// The units that have a word.
-    fn with(&self, word: &str) -> Vec<usize> {
+    fn units_with(&self, word: &str) -> Vec<usize> {
         self.words.get(word).cloned().unwrap_or_default()
     }
 
@@ -215,14 +215,14 @@ impl<'u> Index<'u> {
         self.first.get(word).copied().unwrap_or_default()
     }
 
-    fn tools(&self, word: &str) -> usize {
+    fn tools_with(&self, word: &str) -> usize {
         self.tools.get(word).copied().unwrap_or_default()
     }
 
     /// How suitable a word is as a subject: the first noun of a name is its field
     /// (`issue_comments`), later ones qualify it.
     fn score(&self, word: &str) -> usize {
-        3 * self.firsts(word) + self.tools(word)
+        3 * self.firsts(word) + self.tools_with(word)
     }
 
     /// The remaining units that a category of a word would take: those whose first noun it is, and
@@ -231,9 +231,9 @@ impl<'u> Index<'u> {
         let takes = |at: &usize| {
             let first =
                 units.get(*at).and_then(|unit| unit.nouns.iter().find(|noun| self.first.contains_key(noun.as_str())));
-            let weak = |first: &String| is_generic(first) || !limits.fits(self.tools(first));
+            let weak = |first: &String| is_generic(first) || !limits.allows_size(self.tools_with(first));
             first.is_none_or(|first| first == word || !limits.hierarchical && weak(first))
         };
-        self.with(word).into_iter().filter(|at| left.contains(at) && takes(at)).collect()
+        self.units_with(word).into_iter().filter(|at| left.contains(at) && takes(at)).collect()
     }
 }

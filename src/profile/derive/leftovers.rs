@@ -35,7 +35,7 @@ const MAX_PAIRED: usize = 60;
 
 /// Puts every remaining unit into a group: with units of the same topic, with the most similar
 /// group, or with the rest.
-pub(super) fn place(units: &[Unit], mut groups: Vec<Group>, left: Vec<usize>, limits: Limits) -> Vec<Group> {
+pub(super) fn place_leftovers(units: &[Unit], mut groups: Vec<Group>, left: Vec<usize>, limits: Limits) -> Vec<Group> {
     let rarity = rarity(units);
     let mut loose: Vec<Group> = Vec::new();
     for at in left {

@@ -112,11 +112,12 @@ pub(super) fn join_each_other(units: &[Unit], groups: &mut Vec<Group>, loose: &m
         };
         let telling = |word: &str, places: &BTreeSet<usize>| {
             // Few other units use the word.
-            named.contains(word) && !is_generic(word) && all.of(word) <= places.len() + 1
+            named.contains(word) && !is_generic(word) && all.mentions_of(word) <= places.len() + 1
         };
         let best = by.into_iter().filter(|(word, places)| telling(word, places));
         let best = best.map(|(word, places)| (size_of(&places), word, places));
-        let best = best.filter(|(tools, ..)| limits.fits(*tools) && (left == *tools || left - *tools >= limits.least));
+        let best =
+            best.filter(|(tools, ..)| limits.allows_size(*tools) && (left == *tools || left - *tools >= limits.least));
         // Ties use the first in alphabetical order.
         let Some((_, word, places)) = best.rev().max_by_key(|(tools, ..)| *tools) else { return };
         let subjects = vec![vec![word.to_owned()]];
@@ -148,7 +149,7 @@ impl<'u> Said<'u> {
         Self { having, units: count }
     }
 
-    fn of(&self, word: &str) -> usize {
+    fn mentions_of(&self, word: &str) -> usize {
         self.having.get(word).copied().unwrap_or_default()
     }
 }
@@ -185,7 +186,7 @@ impl<'u> About<'u> {
 
     /// Whether few of the other units use a word: a word that most use is not distinctive.
     fn is_rare_elsewhere(&self, word: &str) -> bool {
-        (self.all.of(word) - self.said.of(word)) * COMMON_PART <= self.all.units - self.said.units
+        (self.all.mentions_of(word) - self.said.mentions_of(word)) * COMMON_PART <= self.all.units - self.said.units
     }
 
     /// How strongly a loose group matches the subject, and the topic if only that matches.
@@ -216,7 +217,7 @@ impl<'u> About<'u> {
         let nouns = unit.map(|unit| unit.nouns.as_slice()).unwrap_or_default();
         let telling = |noun: &&String| !is_generic(noun) && self.is_rare_elsewhere(noun);
         let known = nouns.iter().filter(telling).count() == nouns.len();
-        let most = nouns.iter().map(|noun| self.said.of(noun)).min().filter(|_| known).unwrap_or_default();
+        let most = nouns.iter().map(|noun| self.said.mentions_of(noun)).min().filter(|_| known).unwrap_or_default();
         if most >= 2 && most * 2 >= self.said.units { BY_CATEGORY * 2 * most / self.said.units.max(1) } else { 0 }
     }
 

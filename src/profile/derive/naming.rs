@@ -8,7 +8,7 @@ use super::topic::is_generic;
 use super::unit::{Unit, tells};
 use crate::name::CategoryName;
 use crate::profile::OTHER;
-use crate::profile::words::{stem, words};
+use crate::profile::words::{lower_case_words, stem};
 
 /// The maximum number of words of a subject in a name.
 const MAX_WORDS: usize = 3;
@@ -102,7 +102,7 @@ fn surface(units: &[&Unit], stem: &str) -> Option<String> {
 }
 
 /// The categories in alphabetical order, those without a subject last. Names are unique.
-pub(super) fn named(found: Vec<Named>, sources: &[Source]) -> Vec<(String, Vec<Vec<usize>>)> {
+pub(super) fn named_categories(found: Vec<Named>, sources: &[Source]) -> Vec<(String, Vec<Vec<usize>>)> {
     let mut wanted: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for one in &found {
         if let Some(name) = one.names.first() {
@@ -121,7 +121,7 @@ pub(super) fn named(found: Vec<Named>, sources: &[Source]) -> Vec<(String, Vec<V
         let plain = one.names.iter().filter(|name| fits(name)).cloned();
         let prefixed = one.names.iter().filter_map(of_server);
         let tools = one.names.iter().map(|name| format!("{name}_tools"));
-        let stems = |name: &str| -> Vec<String> { words(name).iter().map(|word| stem(word)).collect() };
+        let stems = |name: &str| -> Vec<String> { lower_case_words(name).iter().map(|word| stem(word)).collect() };
         let free = |name: &String| {
             let known = taken.keys().any(|taken| stems(taken) == stems(name));
             !RESERVED.contains(&name.as_str()) && !known && CategoryName::new(name).is_ok()

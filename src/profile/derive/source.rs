@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::catalog::{Catalog, Tool};
 use crate::profile::client::{leading_groups, prefix_groups};
 use crate::profile::sentence::Sentence;
-use crate::profile::words::{name_words, split_server, stem, words};
+use crate::profile::words::{lower_case_words, name_words, split_server, stem};
 
 /// The minimum fraction of tools, in thirds, whose common prefix is the server's.
 const PREFIX_THIRDS: usize = 2;
@@ -91,12 +91,12 @@ fn by_opening<'t>(
     for (at, tool) in members {
         by.entry(sentences.get(*at)?.shared.as_deref()?).or_default().push((*at, tool.name().as_str()));
     }
-    let texts: Vec<BTreeSet<String>> = by.keys().map(|text| words(text).into_iter().collect()).collect();
+    let texts: Vec<BTreeSet<String>> = by.keys().map(|text| lower_case_words(text).into_iter().collect()).collect();
     let mut named = BTreeMap::new();
     for (place, (text, tools)) in by.iter().enumerate() {
         let of_others = |word: &String| texts.iter().enumerate().any(|(at, other)| at != place && other.contains(word));
         let telling = |word: &String| word.len() > 2 && super::topic::is_telling(word) && !of_others(word);
-        let name = words(text).into_iter().find(telling)?;
+        let name = lower_case_words(text).into_iter().find(telling)?;
         named.insert(name, tools.clone());
     }
     (named.len() >= 2 && named.len() == by.len()).then_some(named)
@@ -129,7 +129,7 @@ fn source(name: &str, tools: Vec<(usize, &str)>) -> Source {
         }
         prefix.push(word);
     }
-    let aside = words(name).iter().chain(&prefix).map(|word| stem(word)).collect();
+    let aside = lower_case_words(name).iter().chain(&prefix).map(|word| stem(word)).collect();
     let called = if name.is_empty() { prefix.join("_") } else { name.to_owned() };
     Source { name: (!called.is_empty()).then_some(called), tools, rests, aside }
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::source::Source;
 use super::topic::{is_filler, topics_of};
 use crate::profile::sentence::Sentence;
-use crate::profile::words::{can_be_verb, is_only_verb, stem, words};
+use crate::profile::words::{can_be_verb, is_only_verb, lower_case_words, stem};
 
 /// Verbs that can come last in a name and are not part of its subject.
 const LAST_VERBS: [&str; 24] = [
@@ -78,7 +78,7 @@ pub(super) fn units(source: &Source, sentences: &[Sentence]) -> (Vec<Unit>, bool
         }
         unit.tools.push(*at);
         unit.verbs.extend(words.iter().filter(|word| TELLING_SET.contains(word.as_str())).cloned());
-        unit.said.extend(sentences.get(*at).map(|one| said(&one.text)).unwrap_or_default());
+        unit.said.extend(sentences.get(*at).map(|one| subject_stems(&one.text)).unwrap_or_default());
     }
     let mut units: Vec<Unit> = by.into_values().collect();
     units.iter_mut().for_each(|unit| unit.topics = topics_of(unit.nouns.iter().chain(&unit.verbs), &unit.said));
@@ -173,11 +173,11 @@ fn is_which(word: &str) -> bool {
 }
 
 /// The stems of a sentence's subject.
-fn said(sentence: &str) -> Vec<String> {
+fn subject_stems(sentence: &str) -> Vec<String> {
     let kept = |word: &String| {
         word.chars().count() > 2 && !is_filler(word) && !is_only_verb(word) && !is_only_verb(&stem(word))
     };
-    let words = words(sentence);
+    let words = lower_case_words(sentence);
     // Scripts without spaces run words together, so pairs of adjacent characters are used.
     let pairs = words.iter().filter(|word| word.chars().any(is_ideograph)).flat_map(|word| {
         word.chars().zip(word.chars().skip(1)).map(|(one, two)| format!("{one}{two}")).collect::<Vec<_>>()

@@ -39,7 +39,7 @@ impl Bridge {
     /// The bridge for a tool if bridges are separated by effect. Uses the tool's annotations with
     /// MCP's defaults: not read-only, and destructive.
     #[must_use]
-    pub fn of(tool: &Tool) -> Self {
+    pub fn for_tool(tool: &Tool) -> Self {
         let hints = tool.annotations();
         if hints.and_then(|hints| hints.read_only_hint) == Some(true) {
             return Self::Read;
@@ -54,16 +54,16 @@ impl Bridge {
     /// bridge declares.
     #[must_use]
     pub fn may_call(self, tool: &Tool) -> bool {
-        self == Self::Any || Self::of(tool) <= self
+        self == Self::Any || Self::for_tool(tool) <= self
     }
 
     /// Whether this is the bridge for a tool.
     pub(crate) fn is_for(self, tool: &Tool) -> bool {
-        self == Self::Any || Self::of(tool) == self
+        self == Self::Any || Self::for_tool(tool) == self
     }
 
     /// Its index in [`ALL`](Self::ALL).
-    pub(crate) fn place(self) -> usize {
+    pub(crate) fn bridge_index(self) -> usize {
         match self {
             Self::Any => 0,
             Self::Read => 1,
@@ -97,7 +97,7 @@ impl Bridge {
     }
 
     /// Its declaration.
-    pub(crate) fn tool(self, naming: &dyn Naming) -> Option<Tool> {
+    pub(crate) fn declaration(self, naming: &dyn Naming) -> Option<Tool> {
         let parameters = json!({
             "type": "object",
             "properties": {"name": {"type": "string"}, "arguments": {"type": "object"}},
@@ -132,12 +132,12 @@ pub(crate) fn bridges(catalog: &Catalog, tools: impl IntoIterator<Item = usize>,
     if !naming.tells_effects_apart() {
         return vec![Bridge::Any];
     }
-    let needed: Vec<Bridge> = tools.into_iter().filter_map(|at| catalog.at(at)).map(Bridge::of).collect();
+    let needed: Vec<Bridge> = tools.into_iter().filter_map(|at| catalog.at(at)).map(Bridge::for_tool).collect();
     Bridge::ALL.into_iter().filter(|bridge| needed.contains(bridge)).collect()
 }
 
 /// Their names, joined for a sentence.
-pub(crate) fn named(bridges: &[Bridge], naming: &dyn Naming) -> String {
+pub(crate) fn joined_names(bridges: &[Bridge], naming: &dyn Naming) -> String {
     match bridges.split_last() {
         None => naming.bridge(Bridge::Any).to_owned(),
         Some((only, [])) => naming.bridge(*only).to_owned(),

@@ -193,9 +193,9 @@ pub fn expand(
     found.mentioned = fresh.union(&already).filter_map(name_of).collect();
     found.opened = fresh.iter().filter_map(name_of).collect();
     let words = Reply { catalog, assignment, known, arm: presentation.arm(), naming };
-    found.reply = words.opened(&fresh, &already, &whole);
+    found.reply = words.opened_text(&fresh, &already, &whole);
     if !unknown.is_empty() {
-        found.notes = words.unknown(&unknown);
+        found.notes = words.unknown_text(&unknown);
         break_line(&mut found.reply);
         found.reply.push_str(&found.notes);
         found.unknown = unknown.into_iter().map(|(name, _)| name.to_owned()).collect();
@@ -206,7 +206,7 @@ pub fn expand(
 fn is_open(catalog: &Catalog, assignment: &Assignment, expanded: &Expanded, at: usize) -> bool {
     let category = assignment.at(at).map(|assigned| assigned.category.as_str());
     let tool = catalog.at(at).map(|tool| tool.name().as_str());
-    tool.zip(category).is_some_and(|(tool, category)| expanded.has(tool, category))
+    tool.zip(category).is_some_and(|(tool, category)| expanded.opens_tool(tool, category))
 }
 
 fn is_shown(assignment: &Assignment, at: usize) -> bool {
@@ -223,7 +223,7 @@ struct Reply<'r> {
 }
 
 impl<'r> Reply<'r> {
-    fn opened(&self, fresh: &BTreeSet<usize>, already: &BTreeSet<usize>, whole: &[usize]) -> String {
+    fn opened_text(&self, fresh: &BTreeSet<usize>, already: &BTreeSet<usize>, whole: &[usize]) -> String {
         let mut text = String::new();
         if !fresh.is_empty() && self.arm.delivery() != Delivery::Append {
             text = definitions(self.catalog, self.arm, fresh.iter().copied(), self.naming);
@@ -252,7 +252,7 @@ impl<'r> Reply<'r> {
     }
 
     /// The text about names that open nothing.
-    fn unknown(&self, unknown: &[(&str, bool)]) -> String {
+    fn unknown_text(&self, unknown: &[(&str, bool)]) -> String {
         let categories: Vec<&'r str> =
             self.known.iter().map(|entry| self.naming.category(entry.category.as_str())).collect();
         let tools = self.catalog.names().enumerate().filter(|(at, _)| is_shown(self.assignment, *at));

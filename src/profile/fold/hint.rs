@@ -108,7 +108,7 @@ fn is_told_in_words(map: &Map<String, Value>) -> bool {
 fn declared_example(map: &Map<String, Value>) -> Option<String> {
     let examples = map.get("examples").and_then(Value::as_array)?;
     let first = examples.first().and_then(Value::as_str).filter(|text| shows_form(text))?;
-    Some(format!("e.g. {}", cut(first)))
+    Some(format!("e.g. {}", limit_words(first)))
 }
 
 /// The first example in a description that shows a form.
@@ -120,8 +120,8 @@ fn example(text: &str) -> Option<String> {
     }
     found.sort_unstable_by_key(|(at, end)| (*at, std::cmp::Reverse(*end)));
     found.into_iter().filter(|(at, end)| is_word(text, *at, *end)).find_map(|(_, end)| {
-        let own = shown(text.get(end..)?)?;
-        shows_form(own).then(|| format!("e.g. {}", cut(unquoted(own))))
+        let own = example_after(text.get(end..)?)?;
+        shows_form(own).then(|| format!("e.g. {}", limit_words(unquoted(own))))
     })
 }
 
@@ -139,7 +139,7 @@ fn is_word(text: &str, start: usize, end: usize) -> bool {
 }
 
 /// The example after a cue: the quoted part, or the text up to the end of the clause.
-fn shown(behind: &str) -> Option<&str> {
+fn example_after(behind: &str) -> Option<&str> {
     const MARKS: [char; 8] = [' ', ',', ':', '：', '，', '.', '\n', '-'];
     let own = behind.trim_start_matches(MARKS);
     // For "like this: …".
@@ -220,11 +220,11 @@ fn form(text: &str) -> Option<String> {
     let words: Vec<&str> = clause.split_whitespace().collect();
     let to_cue = text.get(begins..end)?.split_whitespace().count();
     let skipped = to_cue.saturating_sub(MAX_WORDS);
-    Some(cut(&words.get(skipped..)?.join(" ")))
+    Some(limit_words(&words.get(skipped..)?.join(" ")))
 }
 
 /// Limits a text to a number of words and characters, on one line.
-fn cut(text: &str) -> String {
+fn limit_words(text: &str) -> String {
     let mut out = String::new();
     for (index, word) in text.split_whitespace().enumerate() {
         if index == MAX_WORDS || out.chars().count() + word.chars().count() > MAX_CHARS {

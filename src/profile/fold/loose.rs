@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::Kept;
 use super::bare::bare_text;
 use super::schema::mentioned;
-use super::write::write;
+use super::write::write_schema;
 use crate::schema::{self, Role, Target, role};
 
 /// Keywords under which a wider schema accepts less, or whose effect depends on what other schemas
@@ -53,7 +53,7 @@ pub(super) fn loosened<'s>(
         if !seen.insert(std::ptr::from_ref(node)) {
             continue;
         }
-        waiting.extend(target(root, map));
+        waiting.extend(reference_target(root, map));
         for (key, value) in map.iter().filter(|(key, _)| role(key) == Role::Child && *key != "properties") {
             schema::held(key, value, |child| waiting.push(child));
         }
@@ -88,7 +88,7 @@ fn barred(root: &Value) -> Option<HashSet<*const Value>> {
     let mut barred = HashSet::new();
     while let Some(node) = branches.pop() {
         if barred.insert(std::ptr::from_ref(node)) {
-            branches.extend(node.as_object().and_then(|map| target(root, map)));
+            branches.extend(node.as_object().and_then(|map| reference_target(root, map)));
             schema::children(node, |child| branches.push(child));
         }
     }
@@ -103,7 +103,7 @@ fn leads_to_definition(root: &Value, reference: &str) -> bool {
 }
 
 /// The schema that a schema refers to.
-fn target<'s>(root: &'s Value, map: &'s Map<String, Value>) -> Option<&'s Value> {
+fn reference_target<'s>(root: &'s Value, map: &'s Map<String, Value>) -> Option<&'s Value> {
     match schema::resolve(root, map.get("$ref")?.as_str()?) {
         Target::Found(target) => Some(target),
         _ => None,
@@ -117,7 +117,7 @@ fn looser(root: &Value, property: &Value) -> Option<String> {
     }
     let bare = typed_text(root, property);
     let mut shape = String::new();
-    write(&mut shape, property, &Kept::default());
+    write_schema(&mut shape, property, &Kept::default());
     (bare.len() < shape.len()).then_some(bare)
 }
 
@@ -144,7 +144,7 @@ fn names_something(root: &Value, node: &Value) -> bool {
         if seen.len() > MOST_READ || map.keys().any(|key| NAMING.contains(&key.as_str())) {
             return true;
         }
-        waiting.extend(target(root, map));
+        waiting.extend(reference_target(root, map));
         schema::children(node, |child| waiting.push(child));
     }
     false

@@ -58,7 +58,7 @@ impl<'s> Reach<'s> {
     }
 
     /// Adds a written schema and everything that its references lead to.
-    pub(super) fn add(&mut self, node: &'s Value) -> Result<(), Untouchable> {
+    pub(super) fn add_schema(&mut self, node: &'s Value) -> Result<(), Untouchable> {
         self.waiting.push(node);
         while let Some(node) = self.waiting.pop() {
             if self.seen.insert(std::ptr::from_ref(node)) {

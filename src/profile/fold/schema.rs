@@ -12,7 +12,7 @@ use super::bare::bare_text;
 use super::hint::hints;
 use super::loose::loosened;
 use super::reach::Reach;
-use super::write::{Members, write};
+use super::write::{Members, write_schema};
 use super::{Detail, Kept};
 use crate::schema::{self, Role, Target, role};
 
@@ -21,10 +21,10 @@ use crate::schema::{self, Role, Target, role};
 pub(super) fn signature_text(root: &Value, own: &str) -> Option<String> {
     let mut reach = Reach::new(root);
     if may_refer(own) {
-        reach.add(root).ok()?;
+        reach.add_schema(root).ok()?;
     }
     let mut out = String::with_capacity(own.len() / 2);
-    write(&mut out, root, &Kept { definitions: reach.definitions(), hints: hints(root), loose: HashMap::new() });
+    write_schema(&mut out, root, &Kept { definitions: reach.definitions(), hints: hints(root), loose: HashMap::new() });
     Some(out)
 }
 
@@ -37,17 +37,18 @@ pub(super) fn signature_text(root: &Value, own: &str) -> Option<String> {
 /// is used. `None` if nothing can be left out, or if that cannot be determined: the complete
 /// structure must then be shown.
 pub(super) fn partial_text(root: &Value, own: &str, detail: Detail) -> Option<(Detail, String)> {
-    let shape = Shape::of(root, own, true)?;
+    let shape = Shape::of_schema(root, own, true)?;
     let (is_looser, names_all) = (!shape.kept.loose.is_empty(), shape.unnamed().next().is_none());
     if names_all && !is_looser {
         return None;
     }
-    let outline = (is_looser || detail == Detail::Outline).then(|| (Detail::Outline, shape.text(own, Detail::Outline)));
+    let outline =
+        (is_looser || detail == Detail::Outline).then(|| (Detail::Outline, shape.folded_text(own, Detail::Outline)));
     if names_all || detail == Detail::Outline {
         return outline;
     }
-    let plain = if is_looser { Shape::of(root, own, false)? } else { shape };
-    let wanted = (detail, plain.text(own, detail));
+    let plain = if is_looser { Shape::of_schema(root, own, false)? } else { shape };
+    let wanted = (detail, plain.folded_text(own, detail));
     Some(outline.filter(|(_, text)| text.len() < wanted.1.len()).unwrap_or(wanted))
 }
 
@@ -56,7 +57,7 @@ pub(super) fn hidden<'s>(root: &'s Value, own: &str, detail: Detail) -> Vec<&'s 
     let properties = schema::properties(root).into_iter().flat_map(Map::keys).map(String::as_str);
     match detail {
         Detail::Full | Detail::Signature | Detail::Outline => Vec::new(),
-        Detail::Required => match Shape::of(root, own, false) {
+        Detail::Required => match Shape::of_schema(root, own, false) {
             Some(shape) => shape.unnamed().collect(),
             None => Vec::new(),
         },
@@ -80,7 +81,7 @@ struct Shape<'s> {
 
 impl<'s> Shape<'s> {
     /// `loosens`: optional properties in the shown parameters have their bare types.
-    fn of(root: &'s Value, own: &str, loosens: bool) -> Option<Self> {
+    fn of_schema(root: &'s Value, own: &str, loosens: bool) -> Option<Self> {
         let node = schema::top(root);
         let top = node.as_object()?;
         let properties = top.get("properties").and_then(Value::as_object);
@@ -99,10 +100,10 @@ impl<'s> Shape<'s> {
             for (key, value) in top.iter().filter(|(key, _)| is_written(key)) {
                 let mut written = Vec::new();
                 schema::held(key, value, |child| written.push(child));
-                written.into_iter().try_for_each(|child| reach.add(child)).ok()?;
+                written.into_iter().try_for_each(|child| reach.add_schema(child)).ok()?;
             }
             for (_, node) in properties.into_iter().flatten().filter(|(name, _)| shown.contains(name.as_str())) {
-                reach.add(node).ok()?;
+                reach.add_schema(node).ok()?;
             }
         }
         let (referred, definitions) = reach.properties_and_definitions()?;
@@ -117,25 +118,26 @@ impl<'s> Shape<'s> {
         names.filter(|name| !self.shown.contains(name))
     }
 
-    fn text(&self, own: &str, detail: Detail) -> String {
+    fn folded_text(&self, own: &str, detail: Detail) -> String {
         let mut out = String::with_capacity(own.len() / 4);
-        self.write(&mut out, detail);
+        self.write_folded(&mut out, detail);
         out
     }
 
-    fn write(&self, out: &mut String, detail: Detail) {
+    fn write_folded(&self, out: &mut String, detail: Detail) {
         let is_shown = |name: &str| self.shown.contains(name);
         let outline = detail == Detail::Outline;
-        let mut members = Members::open(out, &self.kept);
+        let mut members = Members::open_object(out, &self.kept);
         for (key, value) in self.top {
             match (key.as_str(), value) {
                 ("properties", Value::Object(properties)) if outline => {
                     let bare = |name: &str, node: &Value| (!is_shown(name)).then(|| bare_text(self.root, node));
-                    members.named(key, properties.iter().map(|(name, node)| (name, node, bare(name, node))));
+                    members
+                        .write_named_schemas(key, properties.iter().map(|(name, node)| (name, node, bare(name, node))));
                 }
                 ("properties", Value::Object(properties)) => {
                     let shown = properties.iter().filter(|(name, _)| is_shown(name));
-                    members.named(key, shown.map(|(name, node)| (name, node, None)));
+                    members.write_named_schemas(key, shown.map(|(name, node)| (name, node, None)));
                 }
                 // Every parameter is named, so the schema can stay closed for others.
                 ("additionalProperties" | "unevaluatedProperties", _) if outline => members.member(key, value),
@@ -144,7 +146,7 @@ impl<'s> Shape<'s> {
             }
         }
         if !outline {
-            members.key("additionalProperties");
+            members.write_key("additionalProperties");
             members.out.push_str("true");
         }
         for (key, value) in self.root.as_object().into_iter().flatten() {
@@ -194,13 +196,13 @@ pub(super) fn mentioned<'s>(root: &'s Value, top: &'s Value) -> Option<BTreeSet<
                     }
                 }
                 ("const" | "enum", _) => return None,
-                ("required", Value::Array(own)) => names.extend(texts(own)),
+                ("required", Value::Array(own)) => names.extend(strings_of(own)),
                 ("properties", Value::Object(own)) if !std::ptr::eq(node, top) => {
                     names.extend(own.keys().map(String::as_str));
                 }
                 ("dependentRequired" | "dependencies" | "dependentSchemas", Value::Object(own)) => {
                     names.extend(own.keys().map(String::as_str));
-                    names.extend(own.values().filter_map(Value::as_array).flat_map(|list| texts(list)));
+                    names.extend(own.values().filter_map(Value::as_array).flat_map(|list| strings_of(list)));
                 }
                 ("discriminator", Value::Object(own)) => names.extend(own.get("propertyName").and_then(Value::as_str)),
                 _ => {}
@@ -213,6 +215,6 @@ pub(super) fn mentioned<'s>(root: &'s Value, top: &'s Value) -> Option<BTreeSet<
     Some(names)
 }
 
-fn texts(list: &[Value]) -> impl Iterator<Item = &str> {
+fn strings_of(list: &[Value]) -> impl Iterator<Item = &str> {
     list.iter().filter_map(Value::as_str)
 }

@@ -7,9 +7,9 @@ use crate::catalog::write_string;
 use crate::schema::{Holds, Role, holds, role};
 
 /// Writes a schema without annotations, with the kept hints and definitions.
-pub(super) fn write(out: &mut String, node: &Value, kept: &Kept) {
+pub(super) fn write_schema(out: &mut String, node: &Value, kept: &Kept) {
     let Some(map) = node.as_object() else { return write_value(out, node) };
-    let mut members = Members::open(out, kept);
+    let mut members = Members::open_object(out, kept);
     for (key, value) in map {
         members.member(key, value);
     }
@@ -46,12 +46,12 @@ pub(super) struct Members<'o> {
 }
 
 impl<'o> Members<'o> {
-    pub(super) fn open(out: &'o mut String, kept: &'o Kept) -> Self {
+    pub(super) fn open_object(out: &'o mut String, kept: &'o Kept) -> Self {
         out.push('{');
         Self { out, kept, first: true }
     }
 
-    pub(super) fn key(&mut self, key: &str) {
+    pub(super) fn write_key(&mut self, key: &str) {
         if !std::mem::take(&mut self.first) {
             self.out.push(',');
         }
@@ -67,30 +67,30 @@ impl<'o> Members<'o> {
                 let definitions = &self.kept.definitions;
                 let mut left = map.iter().filter(|(_, node)| definitions.keeps(node)).peekable();
                 if left.peek().is_some() {
-                    self.named(key, left.map(|(name, node)| (name, node, None)));
+                    self.write_named_schemas(key, left.map(|(name, node)| (name, node, None)));
                 }
             }
             (_, Holds::Schemas | Holds::SchemaOrSchemas, Value::Array(list)) => {
-                self.key(key);
+                self.write_key(key);
                 self.out.push('[');
                 for (index, item) in list.iter().enumerate() {
                     if index > 0 {
                         self.out.push(',');
                     }
-                    write(self.out, item, self.kept);
+                    write_schema(self.out, item, self.kept);
                 }
                 self.out.push(']');
             }
             (_, Holds::Schema | Holds::SchemaOrSchemas, _) => {
-                self.key(key);
-                write(self.out, value, self.kept);
+                self.write_key(key);
+                write_schema(self.out, value, self.kept);
             }
             // A list of names is written like any value.
             (_, Holds::Named | Holds::NamedOrNames, Value::Object(map)) => {
-                self.named(key, map.iter().map(|(name, node)| (name, node, None)));
+                self.write_named_schemas(key, map.iter().map(|(name, node)| (name, node, None)));
             }
             _ => {
-                self.key(key);
+                self.write_key(key);
                 write_value(self.out, value);
             }
         }
@@ -98,18 +98,18 @@ impl<'o> Members<'o> {
 
     /// Writes a keyword that holds named schemas, with some of them: each folded, or replaced by
     /// its text.
-    pub(super) fn named<'v>(
+    pub(super) fn write_named_schemas<'v>(
         &mut self,
         key: &str,
         entries: impl Iterator<Item = (&'v String, &'v Value, Option<String>)>,
     ) {
-        self.key(key);
-        let mut inner = Members::open(self.out, self.kept);
+        self.write_key(key);
+        let mut inner = Members::open_object(self.out, self.kept);
         for (name, node, instead) in entries {
-            inner.key(name);
+            inner.write_key(name);
             match instead.as_ref().or_else(|| inner.kept.loose.get(&std::ptr::from_ref(node))) {
                 Some(text) => inner.out.push_str(text),
-                None => write(inner.out, node, inner.kept),
+                None => write_schema(inner.out, node, inner.kept),
             }
         }
         inner.close();
@@ -118,7 +118,7 @@ impl<'o> Members<'o> {
     /// Writes the hint of a parameter in place of its description.
     fn hint(&mut self, node: &Value) {
         if let Some(hint) = self.kept.hints.get(&std::ptr::from_ref(node)) {
-            self.key("description");
+            self.write_key("description");
             write_string(self.out, hint);
         }
     }

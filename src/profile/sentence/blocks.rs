@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::markup::plain;
+use super::markup::without_markup;
 use super::phrases::{has_phrase, is_aside_section, is_purpose_section};
 use super::until_end;
 
@@ -46,7 +46,7 @@ pub(super) struct Candidate {
 /// The sentences of a description, except headings and sections about something else.
 pub(super) fn candidates(description: &str) -> Vec<Candidate> {
     let end = (0..=description.len().min(MAX_BYTES)).rev().find(|at| description.is_char_boundary(*at));
-    let text = plain(description.get(..end.unwrap_or_default()).unwrap_or_default());
+    let text = without_markup(description.get(..end.unwrap_or_default()).unwrap_or_default());
     let text = in_sentence_case(text);
     let mut reader = Reader { found: Vec::new(), aside: false, introduced: true };
     let mut block = String::new();
@@ -126,7 +126,7 @@ impl Reader {
                     self.heading(label);
                     return;
                 }
-                Some(open) => opened(open),
+                Some(open) => without_lead(open),
                 None => sentence.to_owned(),
             };
             if !self.aside {
@@ -154,7 +154,7 @@ impl Reader {
 }
 
 /// A sentence before a list, without the words that introduce the list.
-fn opened(sentence: &str) -> String {
+fn without_lead(sentence: &str) -> String {
     let mut kept = sentence.trim_end();
     for end in LEADS_OVER {
         kept = kept.strip_suffix(end).map_or(kept, |rest| rest.trim_end_matches([' ', ',', ';', '-']));

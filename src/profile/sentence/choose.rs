@@ -7,10 +7,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::blocks::{Candidate, candidates};
-use super::judge::{Fit, capitalised, judge, tidy};
+use super::judge::{Fit, capitalised, judge_sentence, tidy};
 use super::{first_sentence, shortened};
 use crate::catalog::{Catalog, Tool};
-use crate::profile::words::{own_name, words};
+use crate::profile::words::{lower_case_words, own_name};
 
 /// The minimum number of tools whose equal sentences are not a coincidence. Two may be variants (a
 /// chart as an image, a chart in a sheet) whose first sentence fits both.
@@ -38,10 +38,11 @@ pub(in super::super) struct Sentence {
 
 /// The sentence of each tool, in catalog order.
 pub(in super::super) fn sentences(catalog: &Catalog) -> Vec<Sentence> {
-    let mut said: Vec<Vec<Candidate>> = catalog.iter().map(|tool| read(tool.description())).collect();
+    let mut said: Vec<Vec<Candidate>> = catalog.iter().map(|tool| read_candidates(tool.description())).collect();
     drop_lead(&mut said);
     let alike = Alike::new(&said);
-    let titles = Alike::of(catalog.iter().filter_map(Tool::title).map(|title| BTreeSet::from([shortened(title)])));
+    let titles =
+        Alike::count_sentences(catalog.iter().filter_map(Tool::title).map(|title| BTreeSet::from([shortened(title)])));
     let chosen = catalog.iter().zip(&said).map(|(tool, said)| {
         let (text, shared) = choose(tool, said, &alike, &titles);
         Sentence { is_first: text == first_sentence(tool.description()), text, shared }
@@ -49,7 +50,7 @@ pub(in super::super) fn sentences(catalog: &Catalog) -> Vec<Sentence> {
     chosen.collect()
 }
 
-fn read(description: &str) -> Vec<Candidate> {
+fn read_candidates(description: &str) -> Vec<Candidate> {
     candidates(description).iter().take(MAX_CANDIDATES).filter_map(tidy).collect()
 }
 
@@ -66,7 +67,7 @@ fn choose(tool: &Tool, said: &[Candidate], alike: &Alike, titles: &Alike) -> (St
             }
             continue;
         }
-        match judge(candidate, candidate.introduced || introduced && shared.is_some()) {
+        match judge_sentence(candidate, candidate.introduced || introduced && shared.is_some()) {
             Fit::Good => return (text, shared),
             Fit::Weak => weak = weak.or(Some(text)),
             Fit::No => {}
@@ -84,7 +85,7 @@ fn choose(tool: &Tool, said: &[Candidate], alike: &Alike, titles: &Alike) -> (St
 fn name_in_words(name: &str) -> String {
     let own = own_name(name);
     let own = own.strip_prefix("mcp_").or_else(|| own.strip_prefix("mcp-")).unwrap_or(own);
-    let text = shortened(&capitalised(&words(own).join(" ")));
+    let text = shortened(&capitalised(&lower_case_words(own).join(" ")));
     if text.is_empty() { shortened(name) } else { text }
 }
 
@@ -96,10 +97,10 @@ struct Alike {
 
 impl Alike {
     fn new(said: &[Vec<Candidate>]) -> Self {
-        Self::of(said.iter().map(|said| said.iter().map(|one| shortened(&one.text)).collect()))
+        Self::count_sentences(said.iter().map(|said| said.iter().map(|one| shortened(&one.text)).collect()))
     }
 
-    fn of(said: impl Iterator<Item = BTreeSet<String>>) -> Self {
+    fn count_sentences(said: impl Iterator<Item = BTreeSet<String>>) -> Self {
         let (mut tools, mut of) = (0, HashMap::new());
         for sentences in said {
             tools += 1;

@@ -91,7 +91,7 @@ pub(super) enum Fit {
 
 /// Judges a sentence. `introduced`: its position introduces a description; elsewhere the sentence
 /// itself must begin like one.
-pub(super) fn judge(candidate: &Candidate, introduced: bool) -> Fit {
+pub(super) fn judge_sentence(candidate: &Candidate, introduced: bool) -> Fit {
     let text = candidate.text.as_str();
     let unspaced = text.chars().filter(|c| is_unspaced(*c)).count();
     if text.split_whitespace().count() < 2 && unspaced < 4 {

@@ -52,7 +52,7 @@ const MAX_TAG_BYTES: usize = 200;
 
 /// A description without HTML, with its XML tags on separate lines and its links replaced by their
 /// text.
-pub(super) fn plain(text: &str) -> Cow<'_, str> {
+pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     if text.contains('&') {
         for (entity, stands_for) in ENTITIES {
@@ -134,7 +134,7 @@ fn without_links(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::without_markup;
 
     #[test]
     fn tags_entities_and_links_are_taken_off() {
@@ -146,7 +146,7 @@ mod tests {
             ("Makes a [node](https://x.y/z) here.", "Makes a node here."),
             ("[Docs](https://x.y) Makes it.", "[Docs](https://x.y) Makes it."),
         ] {
-            assert_eq!(plain(text), expected);
+            assert_eq!(without_markup(text), expected);
         }
     }
 }

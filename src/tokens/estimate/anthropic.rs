@@ -184,13 +184,13 @@ fn assistant(role: Role, weights: &Weights) -> f64 {
 }
 
 /// The cost of each tool for a Claude model, without the prompt that is added once for all of them.
-pub(in super::super) fn tools<C: TokenCounter>(functions: &[Function<'_>], id: &ModelId, counter: &C) -> Vec<f64> {
+pub(in super::super) fn tool_costs<C: TokenCounter>(functions: &[Function<'_>], id: &ModelId, counter: &C) -> Vec<f64> {
     let weights = weights(id);
     functions.iter().map(|function| tool_cost(function, &weights, counter)).collect()
 }
 
 fn tool_cost<C: TokenCounter>(function: &Function<'_>, weights: &Weights, counter: &C) -> f64 {
-    let descriptions = Texts::of(function, counter).descriptions;
+    let descriptions = Texts::of_function(function, counter).descriptions;
     weights.tool
         + times(weights.description, descriptions)
         + times(weights.structure, counter.count(&structure(function)))

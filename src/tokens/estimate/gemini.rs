@@ -1,6 +1,6 @@
 //! What Gemini bills. The billing of tools depends on the host and the model's generation.
 
-use super::schema::{Texts, whole};
+use super::schema::{Texts, compact_definition};
 use super::{Band, Estimate, rounded, times};
 use crate::model::{ModelId, Version};
 use crate::tokens::encoding::TokenCounter;
@@ -151,7 +151,7 @@ pub(in super::super) fn band_of_tools(id: &ModelId, vertex: bool, tokens: usize)
 }
 
 /// The cost of each tool for a Gemini model.
-pub(in super::super) fn tools<C: TokenCounter>(
+pub(in super::super) fn tool_costs<C: TokenCounter>(
     functions: &[Function<'_>],
     id: &ModelId,
     vertex: bool,
@@ -163,9 +163,9 @@ pub(in super::super) fn tools<C: TokenCounter>(
 
 fn tool_cost<C: TokenCounter>(function: &Function<'_>, weights: &Weights, counter: &C) -> f64 {
     if weights.json > 0.0 {
-        return times(weights.json, counter.count(&whole(function)));
+        return times(weights.json, counter.count(&compact_definition(function)));
     }
-    let texts = Texts::of(function, counter);
+    let texts = Texts::of_function(function, counter);
     weights.tool
         + times(weights.description, texts.descriptions)
         + times(weights.name, texts.names)

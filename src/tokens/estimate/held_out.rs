@@ -87,7 +87,7 @@ fn prompt(value: &Value, id: &ModelId) -> Prompt<'static> {
     // The test ends before the leak matters.
     let value: &'static Value = Box::leak(Box::new(value.clone()));
     let form = read::form_of(value, id).unwrap();
-    read::read(value, form).unwrap()
+    read::read_body(value, form).unwrap()
 }
 
 fn claude(value: &Value, counter: &Memo) -> Option<Row> {

@@ -23,16 +23,16 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    pub(super) fn of<C: TokenCounter>(function: &Function<'_>, counter: &C) -> Self {
+    pub(super) fn of_function<C: TokenCounter>(function: &Function<'_>, counter: &C) -> Self {
         let mut texts = Self { names: counter.count(function.name), ..Self::default() };
         texts.descriptions += function.description.map_or(0, |text| counter.count(text));
         if let Some(Value::Object(schema)) = function.parameters {
-            texts.add(schema, DEEPEST, counter);
+            texts.add_schema(schema, DEEPEST, counter);
         }
         texts
     }
 
-    fn add<C: TokenCounter>(&mut self, schema: &Map<String, Value>, depth: usize, counter: &C) {
+    fn add_schema<C: TokenCounter>(&mut self, schema: &Map<String, Value>, depth: usize, counter: &C) {
         if depth == 0 {
             return;
         }
@@ -68,7 +68,7 @@ impl Texts {
 
     fn inner<C: TokenCounter>(&mut self, schema: &Value, depth: usize, counter: &C) {
         if let Value::Object(schema) = schema {
-            self.add(schema, depth - 1, counter);
+            self.add_schema(schema, depth - 1, counter);
         }
     }
 }
@@ -83,7 +83,7 @@ pub(super) fn structure(function: &Function<'_>) -> String {
 }
 
 /// A definition in Gemini's format as compact JSON.
-pub(super) fn whole(function: &Function<'_>) -> String {
+pub(super) fn compact_definition(function: &Function<'_>) -> String {
     definition(function, Style::COMPACT, function.description.unwrap_or_default(), "parameters")
 }
 

@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::tools::read_tools;
 use super::value::{content, expected, given, kind_of, list_at, text_at, unmeasurable};
 use crate::tokens::json::Style;
-use crate::tokens::meter::quoted;
+use crate::tokens::meter::shown_name;
 use crate::tokens::prompt::{Call, Choice, Format, Prompt, Role, Thinking};
 use crate::tokens::reason::Reason;
 use crate::tokens::request::CountError;
 
-pub(super) fn read(body: &Value) -> Result<Prompt<'_>, CountError> {
+pub(super) fn read_messages(body: &Value) -> Result<Prompt<'_>, CountError> {
     let mut prompt = Prompt::default();
     if let Some(system) = given(body, "system") {
         let text = content(system, "/system")?;
@@ -91,7 +91,7 @@ fn read_message<'a>(message: &'a Value, path: &str, in_loop: bool, prompt: &mut 
             Some("thinking" | "redacted_thinking") => {
                 prompt.reasons.insert(Reason::ThinkingBlock);
             }
-            Some(kind) => return Err(unmeasurable(&path, format!("a block of type `{}`", quoted(kind)))),
+            Some(kind) => return Err(unmeasurable(&path, format!("a block of type `{}`", shown_name(kind)))),
         }
     }
     let said: Cow<'a, str> = match said.as_slice() {
@@ -99,7 +99,7 @@ fn read_message<'a>(message: &'a Value, path: &str, in_loop: bool, prompt: &mut 
         said => Cow::Owned(said.join("\n")),
     };
     if !calls.is_empty() {
-        prompt.call(said, calls, false);
+        prompt.add_calls(said, calls, false);
     } else if !said.is_empty() || role == Role::Assistant {
         prompt.say(role, said);
     }
@@ -121,7 +121,7 @@ fn result<'a>(value: Option<&'a Value>, path: &str, prompt: &mut Prompt<'a>) -> 
                 prompt.referred.insert(name);
             }
             None | Some("text") => texts.push(text_at(block, "text", &path, "a text block")?),
-            Some(kind) => return Err(unmeasurable(&path, format!("a block of type `{}`", quoted(kind)))),
+            Some(kind) => return Err(unmeasurable(&path, format!("a block of type `{}`", shown_name(kind)))),
         }
     }
     Ok(match texts.as_slice() {

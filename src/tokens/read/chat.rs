@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use super::other_member;
 use super::tools::{functions_of, read_tools};
-use super::value::{arguments, content, expected, given, kind_of, list_at, text_at, unmeasurable};
-use crate::tokens::meter::quoted;
+use super::value::{arguments_text, content, expected, given, kind_of, list_at, text_at, unmeasurable};
+use crate::tokens::meter::shown_name;
 use crate::tokens::prompt::{Call, Choice, Format, Prompt, Role, Turn};
 use crate::tokens::python::truthy;
 use crate::tokens::reason::Reason;
 use crate::tokens::request::CountError;
 
 /// `merged`: a Responses request recorded as Chat messages, where consecutive calls are one round.
-pub(super) fn read(body: &Value, merged: bool) -> Result<Prompt<'_>, CountError> {
+pub(super) fn read_chat(body: &Value, merged: bool) -> Result<Prompt<'_>, CountError> {
     let mut prompt = Prompt::default();
     match (list_at(body, "functions", "")?, list_at(body, "tools", "")?) {
         ([], tools) => read_tools(tools, "/tools", &mut prompt)?,
@@ -57,7 +57,7 @@ fn read_message<'a>(message: &'a Value, path: &str, merged: bool, prompt: &mut P
         }
     }
     if !calls.is_empty() {
-        prompt.call(said, calls, merged);
+        prompt.add_calls(said, calls, merged);
         if let Some(Turn::Round(round)) = prompt.turns.last_mut() {
             round.name = round.name.or(name);
         }
@@ -101,11 +101,11 @@ fn read_calls<'a>(message: &'a Value, path: &str) -> Result<Vec<Call<'a>>, Count
 fn read_call<'a>(call: &'a Value, path: &str) -> Result<Call<'a>, CountError> {
     match kind_of(call, path)? {
         None | Some("function") => {}
-        Some(kind) => return Err(unmeasurable(path, format!("a call of type `{}`", quoted(kind)))),
+        Some(kind) => return Err(unmeasurable(path, format!("a call of type `{}`", shown_name(kind)))),
     }
     let call = call.get("function").unwrap_or(call);
     let name = text_at(call, "name", path, "a tool call with a name")?;
-    Ok(Call { name, arguments: arguments(call.get("arguments")), completed: false })
+    Ok(Call { name, arguments: arguments_text(call.get("arguments")), completed: false })
 }
 
 /// `call_status`: the status of the items after calls as recorded, a list of strings per round.
@@ -154,7 +154,7 @@ pub(super) fn read_format<'a>(
             prompt.format = Some(Format { name, description, schema: given(inner, "schema") });
             Ok(())
         }
-        Some(kind) => Err(unmeasurable(path, format!("a format of type `{}`", quoted(kind)))),
+        Some(kind) => Err(unmeasurable(path, format!("a format of type `{}`", shown_name(kind)))),
         None => Err(expected(&format!("{path}/type"), "`text`, `json_object` or `json_schema`")),
     }
 }

@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::tools::{functions_of, read_tools};
 use super::value::{either, expected, given, list_at, text_at, unmeasurable};
 use crate::tokens::json::Style;
-use crate::tokens::meter::quoted;
+use crate::tokens::meter::shown_name;
 use crate::tokens::prompt::{Call, Choice, Format, Prompt, Role};
 use crate::tokens::reason::Reason;
 use crate::tokens::request::CountError;
 
-pub(super) fn read(body: &Value) -> Result<Prompt<'_>, CountError> {
+pub(super) fn read_contents(body: &Value) -> Result<Prompt<'_>, CountError> {
     let mut prompt = Prompt::default();
     if let Some((key, _)) = either(body, ["cachedContent", "cached_content"]) {
         return Err(unmeasurable(&format!("/{key}"), "what the provider keeps in a cache".to_owned()));
@@ -100,11 +100,11 @@ fn read_content<'a>(content: &'a Value, path: &str, prompt: &mut Prompt<'a>) -> 
             let text = text.as_str().ok_or_else(|| expected(&format!("{path}/text"), "a text"))?;
             prompt.say(role, text);
         } else if let Some((key, _)) = part.as_object().into_iter().flatten().find(|(_, value)| value.is_object()) {
-            return Err(unmeasurable(&path, format!("a part with `{}`", quoted(key))));
+            return Err(unmeasurable(&path, format!("a part with `{}`", shown_name(key))));
         }
     }
     if !calls.is_empty() {
-        prompt.call(Cow::Borrowed(""), calls, false);
+        prompt.add_calls(Cow::Borrowed(""), calls, false);
     }
     Ok(())
 }

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::chat::{read_choice, read_format};
 use super::tools::read_tools;
-use super::value::{arguments, content, expected, given, kind_of, list_at, text_at, unmeasurable};
-use crate::tokens::meter::quoted;
+use super::value::{arguments_text, content, expected, given, kind_of, list_at, text_at, unmeasurable};
+use crate::tokens::meter::shown_name;
 use crate::tokens::prompt::{Call, Prompt, Role};
 use crate::tokens::python::truthy;
 use crate::tokens::reason::Reason;
 use crate::tokens::request::CountError;
 
-pub(super) fn read(body: &Value) -> Result<Prompt<'_>, CountError> {
+pub(super) fn read_responses(body: &Value) -> Result<Prompt<'_>, CountError> {
     let mut prompt = Prompt::default();
     for (key, what) in [
         ("previous_response_id", "what the provider keeps of an earlier response"),
@@ -73,10 +73,10 @@ fn read_item<'a>(item: &'a Value, path: &str, in_loop: bool, prompt: &mut Prompt
         Some("function_call") => {
             let call = Call {
                 name: text_at(item, "name", path, "a function's name")?,
-                arguments: arguments(item.get("arguments")),
+                arguments: arguments_text(item.get("arguments")),
                 completed: item.get("status").is_some_and(|status| status == "completed"),
             };
-            prompt.call(Cow::Borrowed(""), vec![call], true);
+            prompt.add_calls(Cow::Borrowed(""), vec![call], true);
         }
         Some("function_call_output") => {
             let Some(output) = item.get("output") else {
@@ -93,7 +93,7 @@ fn read_item<'a>(item: &'a Value, path: &str, in_loop: bool, prompt: &mut Prompt
         Some("reasoning") => {
             prompt.reasons.insert(Reason::DroppedReasoning);
         }
-        Some(kind) => return Err(unmeasurable(path, format!("an item of type `{}`", quoted(kind)))),
+        Some(kind) => return Err(unmeasurable(path, format!("an item of type `{}`", shown_name(kind)))),
     }
     Ok(())
 }

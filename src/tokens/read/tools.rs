@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::value::{expected, given, kind_of, list_at, text_at, unmeasurable};
-use crate::tokens::meter::quoted;
+use crate::tokens::meter::shown_name;
 use crate::tokens::prompt::Prompt;
 use crate::tokens::reason::Reason;
 use crate::tokens::render::Function;
@@ -28,7 +28,7 @@ fn function_of<'a>(tool: &'a Value, path: &str) -> Result<Function<'a>, CountErr
     match kind_of(tool, path)? {
         None | Some("function") => {}
         Some("custom") if tool.get("input_schema").is_some() => {}
-        Some(kind) => return Err(unmeasurable(path, format!("a tool of type `{}`", quoted(kind)))),
+        Some(kind) => return Err(unmeasurable(path, format!("a tool of type `{}`", shown_name(kind)))),
     }
     let (definition, path) = match tool.get("function") {
         Some(inner) => (inner, format!("{path}/function")),
@@ -68,13 +68,13 @@ pub(super) fn read_tools<'a>(tools: &'a [Value], path: &str, prompt: &mut Prompt
             if kind.is_none() && tool.get("name").is_none() && tool.get("function").is_none() {
                 refuse_hosted(tool, "", &path)?;
             }
-            add(tool, function_of(tool, &path)?, prompt);
+            add_function(tool, function_of(tool, &path)?, prompt);
         }
     }
     Ok(())
 }
 
-fn add<'a>(tool: &'a Value, function: Function<'a>, prompt: &mut Prompt<'a>) {
+fn add_function<'a>(tool: &'a Value, function: Function<'a>, prompt: &mut Prompt<'a>) {
     if tool.get("defer_loading").is_some_and(|deferred| *deferred == true) {
         prompt.reasons.insert(Reason::Deferred);
         prompt.deferred.push(function);
@@ -91,7 +91,7 @@ fn read_namespace<'a>(tool: &'a Value, path: &str, prompt: &mut Prompt<'a>) -> R
     prompt.beside.push(format!("// {description}\nnamespace {name}").into());
     let list = list_at(tool, "tools", path)?;
     for (entry, function) in list.iter().zip(functions_of(list, &format!("{path}/tools"))?) {
-        add(entry, function, prompt);
+        add_function(entry, function, prompt);
     }
     Ok(())
 }
@@ -101,7 +101,7 @@ fn read_namespace<'a>(tool: &'a Value, path: &str, prompt: &mut Prompt<'a>) -> R
 fn refuse_hosted(tool: &Value, but: &str, path: &str) -> Result<(), CountError> {
     let hosted = tool.as_object().into_iter().flatten().find(|(key, value)| *key != but && value.is_object());
     match hosted {
-        Some((key, _)) => Err(unmeasurable(path, format!("the tool `{}`", quoted(key)))),
+        Some((key, _)) => Err(unmeasurable(path, format!("the tool `{}`", shown_name(key)))),
         None => Ok(()),
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::tokens::meter::quoted;
+use crate::tokens::meter::shown_name;
 use crate::tokens::request::CountError;
 
 /// A required string.
@@ -63,12 +63,12 @@ fn part<'a>(part: &'a Value, path: &str) -> Result<&'a str, CountError> {
     match kind_of(part, path)? {
         None | Some("text" | "input_text" | "output_text") => text_at(part, "text", path, "a text part"),
         Some("refusal") => text_at(part, "refusal", path, "a refusal"),
-        Some(kind) => Err(unmeasurable(path, format!("a part of type `{}`", quoted(kind)))),
+        Some(kind) => Err(unmeasurable(path, format!("a part of type `{}`", shown_name(kind)))),
     }
 }
 
 /// A call's arguments as sent: a string, or JSON that is printed as one.
-pub(super) fn arguments<'a>(value: Option<&'a Value>) -> Cow<'a, str> {
+pub(super) fn arguments_text<'a>(value: Option<&'a Value>) -> Cow<'a, str> {
     match value {
         None | Some(Value::Null) => Cow::Borrowed(""),
         Some(Value::String(text)) => Cow::Borrowed(text),

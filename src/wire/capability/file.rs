@@ -145,7 +145,7 @@ struct Head {
     note: Option<String>,
 }
 
-pub(super) fn read(text: &str, file: &str) -> Loaded<Capabilities> {
+pub(super) fn read_capabilities(text: &str, file: &str) -> Loaded<Capabilities> {
     let mut diagnostics = Vec::new();
     let place = |at: usize| Place::file(file).at(text, at);
     let parsed = match toml::from_str::<File>(text) {

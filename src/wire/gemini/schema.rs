@@ -69,7 +69,7 @@ pub(in crate::wire) struct Change {
 
 impl Subset {
     /// Converts the parameters of a function.
-    pub(in crate::wire) fn of(root: &Value) -> Self {
+    pub(in crate::wire) fn of_parameters(root: &Value) -> Self {
         let mut plain = BTreeSet::new();
         loop {
             let mut writer = Writer::new(root, plain);
@@ -131,13 +131,15 @@ impl<'s> Writer<'s> {
     /// Writes the arguments object. If only its alternatives have properties, it accepts all of
     /// them and requires none.
     fn top(&mut self) -> (Map<String, Value>, ReadBack) {
-        let mut map = self.whole(self.root, "");
+        let mut map = self.inlined_schema(self.root, "");
         let known = map.get("properties").and_then(Value::as_object).is_some_and(|own| !own.is_empty());
         let key = ["anyOf", "oneOf"].into_iter().find(|key| map.get(*key).is_some_and(Value::is_array));
         if let Some(key) = key.filter(|_| !known) {
             let mut all: Map<String, Value> = Map::new();
             for choice in map.shift_remove(key).as_ref().and_then(Value::as_array).into_iter().flatten() {
-                let Some(Value::Object(own)) = self.whole(choice, "").shift_remove("properties") else { continue };
+                let Some(Value::Object(own)) = self.inlined_schema(choice, "").shift_remove("properties") else {
+                    continue;
+                };
                 for (name, node) in own {
                     // Different schemas of the alternatives for one property become alternatives of
                     // that property.
@@ -155,7 +157,7 @@ impl<'s> Writer<'s> {
     }
 
     /// A schema with its references inlined and its `allOf` merged.
-    fn whole(&mut self, node: &Value, path: &str) -> Map<String, Value> {
+    fn inlined_schema(&mut self, node: &Value, path: &str) -> Map<String, Value> {
         let chain = follow(self.root, node);
         let mut clashes = Vec::new();
         let mut map = Map::new();
@@ -190,9 +192,9 @@ impl<'s> Writer<'s> {
         let targets = self.targets(node);
         let circle = targets.iter().any(|target| self.open.contains(target));
         if circle || self.nodes > MAX_NODES || self.work > MAX_WORK || self.depth > MAX_NESTED {
-            return self.cut(node, beside, path);
+            return self.cut_schema(node, beside, path);
         }
-        let mut map = self.whole(node, path);
+        let mut map = self.inlined_schema(node, path);
         for (key, value) in beside {
             map.entry(key.clone()).or_insert_with(|| value.clone());
         }
@@ -218,7 +220,7 @@ impl<'s> Writer<'s> {
 
     /// Writes a schema that is not followed further: JSON text of the accepted kinds, or a plain
     /// string if it accepts strings.
-    fn cut(&mut self, node: &Value, beside: &Map<String, Value>, path: &str) -> Option<Written> {
+    fn cut_schema(&mut self, node: &Value, beside: &Map<String, Value>, path: &str) -> Option<Written> {
         let kinds = possible(self.root, node, 4);
         let takes_text = !kinds.both(Kinds::STRING).is_empty();
         let what = match kinds {
@@ -236,7 +238,7 @@ impl<'s> Writer<'s> {
             words.insert("description".to_owned(), text.clone());
         }
         if takes_text {
-            return Some(Written { schema: Value::Object(text(&words, "")), back: ReadBack::any_string() });
+            return Some(Written { schema: Value::Object(text_schema(&words, "")), back: ReadBack::any_string() });
         }
         self.as_text(kinds, &words, path)
     }
@@ -248,7 +250,7 @@ impl<'s> Writer<'s> {
         let kind = single_type(map);
         let shaped = kind == Some("object") && map.contains_key("properties");
         if (map.contains_key("enum") || map.contains_key("const")) && !shaped {
-            return self.listed(map, path);
+            return self.listed_values(map, path);
         }
         match kind {
             Some("object") => {
@@ -259,7 +261,7 @@ impl<'s> Writer<'s> {
                 self.changed("object", "without properties is asked for as text", path);
                 self.as_text(Kinds::OBJECT, map, path)
             }
-            Some("array") => self.array(map, path),
+            Some("array") => self.array_schema(map, path),
             Some(kind) => Some(self.scalar(map, kind, path)),
             None => Some(self.any(map, path)),
         }
@@ -276,7 +278,7 @@ impl<'s> Writer<'s> {
             Kinds::ARRAY => "(a JSON array, written as text)",
             _ => "(JSON, written as text)",
         };
-        Some(Written { schema: Value::Object(text(words, ask)), back: ReadBack::text(kinds) })
+        Some(Written { schema: Value::Object(text_schema(words, ask)), back: ReadBack::requested_as_text(kinds) })
     }
 
     fn object(&mut self, map: &Map<String, Value>, path: &str) -> (Map<String, Value>, ReadBack) {
@@ -308,7 +310,7 @@ impl<'s> Writer<'s> {
         (out, back)
     }
 
-    fn array(&mut self, map: &Map<String, Value>, path: &str) -> Option<Written> {
+    fn array_schema(&mut self, map: &Map<String, Value>, path: &str) -> Option<Written> {
         let mut out = Map::from_iter([("type".to_owned(), json!("array"))]);
         self.rest(map, &mut out, path, &["items", "prefixItems", "type"]);
         let below = format!("{path}/items");
@@ -355,7 +357,7 @@ impl<'s> Writer<'s> {
 const AS_TEXT: &str = "(a JSON object, written as text)";
 
 /// A string with the annotations and nullability of the value that it represents.
-fn text(words: &Map<String, Value>, ask: &str) -> Map<String, Value> {
+fn text_schema(words: &Map<String, Value>, ask: &str) -> Map<String, Value> {
     let mut out = Map::from_iter([("type".to_owned(), json!("string"))]);
     for key in ["description", "nullable"] {
         if let Some(value) = words.get(key).filter(|value| value.is_string() || value.is_boolean()) {
@@ -385,10 +387,11 @@ fn possible(root: &Value, node: &Value, depth: usize) -> Kinds {
         Some(all.iter().map(|choice| possible(root, choice, depth - 1)).fold(Kinds::NONE, Kinds::and))
     };
     let types = match map.get("type") {
-        Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).map(Kinds::named).reduce(Kinds::and),
-        _ => single_type(map).map(Kinds::named),
+        Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).map(Kinds::of_type).reduce(Kinds::and),
+        _ => single_type(map).map(Kinds::of_type),
     };
-    let listed = map.get("enum").and_then(Value::as_array).and_then(|all| all.iter().map(Kinds::of).reduce(Kinds::and));
+    let listed =
+        map.get("enum").and_then(Value::as_array).and_then(|all| all.iter().map(Kinds::of_value).reduce(Kinds::and));
     let choices = ["anyOf", "oneOf"].iter().find_map(|key| below(map.get(*key)?));
     let members = map.get("allOf").and_then(Value::as_array).filter(|_| depth > 0);
     let members = members.map(|all| all.iter().map(|own| possible(root, own, depth - 1)).fold(Kinds::ALL, Kinds::both));

@@ -42,7 +42,8 @@ fn one(category: &str, tool: &str) -> ExpandRequest {
 
 fn opened_names(expanded: &Expanded, engine: &Engine) -> BTreeSet<String> {
     let assigned = engine.catalog().iter().zip(engine.assignment().iter());
-    let open = assigned.filter(|(tool, assigned)| expanded.has(tool.name().as_str(), assigned.category.as_str()));
+    let open =
+        assigned.filter(|(tool, assigned)| expanded.opens_tool(tool.name().as_str(), assigned.category.as_str()));
     open.map(|(tool, _)| tool.name().to_string()).collect()
 }
 
@@ -117,7 +118,7 @@ fn every_folded_tool_is_found(case: &Case) {
             let mut session = engine.talk();
             let expansion = session.expand(&request);
             assert!(expansion.opened.iter().any(|open| *open == tool.as_str()), "{request:?} must open `{tool}`");
-            assert!(session.expanded().has(&tool, &category));
+            assert!(session.expanded().opens_tool(&tool, &category));
             assert!(expansion.unknown.is_empty());
             let shown = session.plan().detail(at);
             assert_eq!(shown == Some(Detail::Full), case.arm.delivery() == Delivery::InPlace);

@@ -114,7 +114,7 @@ fn the_forty_nine_tools_cost_what_they_were_measured_at() {
     println!("excelmanus: 9620 tokens, {shared} of them shared overhead");
     assert!(shared < 20);
     let functions = functions_of(&tools, "").unwrap();
-    assert_eq!(render(&functions), block.whole());
+    assert_eq!(render(&functions), block.whole_text());
 }
 
 #[test]

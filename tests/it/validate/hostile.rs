@@ -169,7 +169,7 @@ fn hostile_schemas_are_answered() {
         }
         let (answer, said) = match Validator::compile(&schema) {
             Err(why) => ("refused", why.to_string()),
-            Ok(validator) => match validator.check(&arguments) {
+            Ok(validator) => match validator.check_arguments(&arguments) {
                 Ok(Checked::Valid) => ("valid", String::new()),
                 Ok(_) => ("unsettled", String::new()),
                 Err(invalid) => ("invalid", invalid[0].to_string()),
@@ -186,7 +186,7 @@ fn hostile_schemas_are_answered() {
 fn what_cannot_be_judged_says_so() {
     let outcome = |wanted: &str| {
         let (_, schema, arguments) = hostile().into_iter().find(|(name, ..)| *name == wanted).unwrap();
-        compile(&schema).check(&arguments).map_err(|invalid| invalid[0].to_string())
+        compile(&schema).check_arguments(&arguments).map_err(|invalid| invalid[0].to_string())
     };
     assert_eq!(outcome("a reference to itself"), Ok(Checked::Valid));
     assert_eq!(outcome("a pattern that backtracks"), Ok(Checked::Unsettled));
@@ -197,6 +197,6 @@ fn what_cannot_be_judged_says_so() {
         assert!(Validator::compile(&schema).is_err(), "{intricate}");
     }
     assert_eq!(outcome("a shorter chain"), Ok(Checked::Unsettled));
-    let deep = compile(&json!({})).check(&nested(500)).unwrap_err();
+    let deep = compile(&json!({})).check_arguments(&nested(500)).unwrap_err();
     assert_eq!(deep[0].to_string(), "arguments: expected arguments nested at most 120 levels deep, got deeper nesting");
 }

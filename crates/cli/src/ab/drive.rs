@@ -16,8 +16,8 @@ const SAYS_EVERY: Duration = Duration::from_secs(2);
 const MAX_FAILED: usize = 5;
 
 /// Plays what is not played yet. Why it stopped before the end, if it did.
-pub(super) fn all(plan: &Plan, mut model: Option<Model>, rows: &mut Rows) -> Result<Option<String>, Failure> {
-    let rounds: Vec<Round<'_>> = plan.rounds().into_iter().filter(|round| !rows.has(*round)).collect();
+pub(super) fn play_rounds(plan: &Plan, mut model: Option<Model>, rows: &mut Rows) -> Result<Option<String>, Failure> {
+    let rounds: Vec<Round<'_>> = plan.rounds().into_iter().filter(|round| !rows.has_round(*round)).collect();
     let mut counter = Counter::new(plan.meter.clone());
     let (mut said, total, mut failed) = (Instant::now(), rounds.len(), 0);
     for (at, round) in rounds.into_iter().enumerate() {
@@ -34,7 +34,7 @@ pub(super) fn all(plan: &Plan, mut model: Option<Model>, rows: &mut Rows) -> Res
         row.ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         failed = if row.error.is_some() { failed + 1 } else { 0 };
         let error = row.error.clone();
-        rows.add(row)?;
+        rows.add_row(row)?;
         if let Some(why) = error.filter(|_| failed >= MAX_FAILED) {
             return Ok(Some(format!("{failed} tasks in a row had no answer, the last because of: {why}")));
         }
@@ -51,27 +51,27 @@ fn play(
 ) -> Result<(Row, Option<String>), Failure> {
     let (id, arm) = (&round.task.id, round.arm);
     let engine = plan.engine(round.task).ok_or_else(|| Failure::wrong(format!("task `{id}` has no tools")))?;
-    let mut play = Play::start(round.task, engine, plan.setting(round), counter)
+    let mut play = Play::start_task(round.task, engine, plan.setting(round), counter)
         .map_err(|why| Failure::usage(format!("task `{id}` cannot be played in arm {arm}: {why}")))?;
     while !play.is_done() {
         let answer = match (&mut model, round.driver) {
-            (Some(model), None) => match asked(plan, &mut play, model) {
+            (Some(model), None) => match model_answer(plan, &mut play, model) {
                 Ok(answer) => answer,
-                Err(NoAnswer::Request(why)) => return Ok((play.finish(Some(why)), None)),
-                Err(NoAnswer::Everything(why)) => return Ok((play.finish(Some(why.clone())), Some(why))),
+                Err(NoAnswer::Request(why)) => return Ok((play.finish_row(Some(why)), None)),
+                Err(NoAnswer::Everything(why)) => return Ok((play.finish_row(Some(why.clone())), Some(why))),
             },
             _ => Answer { message: play.scripted(), usage: None },
         };
-        if let Err(why) = play.take(&answer.message, answer.usage, counter) {
-            return Ok((play.finish(Some(why.to_string())), None));
+        if let Err(why) = play.take_answer(&answer.message, answer.usage, counter) {
+            return Ok((play.finish_row(Some(why.to_string())), None));
         }
     }
-    Ok((play.finish(None), None))
+    Ok((play.finish_row(None), None))
 }
 
 /// What the model answers to the next request.
-fn asked(plan: &Plan, play: &mut Play<'_>, model: &mut Model) -> Result<Answer, NoAnswer> {
-    let body = play.body(&plan.more).map_err(|why| NoAnswer::Everything(why.to_string()))?;
-    let response = model.answer(&body)?;
+fn model_answer(plan: &Plan, play: &mut Play<'_>, model: &mut Model) -> Result<Answer, NoAnswer> {
+    let body = play.request_body(&plan.more).map_err(|why| NoAnswer::Everything(why.to_string()))?;
+    let response = model.answer_request(&body)?;
     answer_of(plan.wire, &response).map_err(|why| NoAnswer::Request(why.to_string()))
 }

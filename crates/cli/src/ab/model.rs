@@ -106,16 +106,16 @@ impl ModelArgs {
 
 impl Model {
     /// The response to a request body.
-    pub(in super::super) fn answer(&mut self, body: &Value) -> Result<Value, NoAnswer> {
+    pub(in super::super) fn answer_request(&mut self, body: &Value) -> Result<Value, NoAnswer> {
         match self {
-            Self::Remote(own) => own.answer(body),
-            Self::Program(own) => own.answer(body),
+            Self::Remote(own) => own.answer_request(body),
+            Self::Program(own) => own.answer_request(body),
         }
     }
 }
 
 /// A text of somebody else for a message: one line, not too long.
-fn short(text: &str) -> String {
+fn foreign_line(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out: String = toolfold::diagnostic::visible(&line).chars().take(300).collect();
     if line.chars().nth(300).is_some() {

@@ -7,10 +7,10 @@ use std::io::{Seek, SeekFrom, Write};
 
 use serde_json::Value;
 
-use super::super::input::read;
+use super::super::input::read_text;
 use super::super::output::{Failure, json_line, say_all};
 use super::AbArgs;
-use super::plan::{Plan, Round, name};
+use super::plan::{Plan, Round, driver_name};
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold_measure::ab::{ROW_SCHEMA, Row};
 
@@ -26,7 +26,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Opens the file that is asked for. Without `--resume` it must not exist; with it, it must be of the same plan.
-    pub(super) fn open(args: &AbArgs, plan: &Plan) -> Result<Self, Failure> {
+    pub(super) fn open_rows(args: &AbArgs, plan: &Plan) -> Result<Self, Failure> {
         let mut rows = Self { all: Vec::new(), done: HashSet::new(), file: None };
         let Some(name) = &args.out else { return Ok(rows) };
         let wrong = |why: String| Failure::wrong(format!("{name}: {why}"));
@@ -37,14 +37,14 @@ impl Rows {
         }
         let mut end = 0;
         if exists {
-            let text = read(name, MAX_ROWS)?;
+            let text = read_text(name, MAX_ROWS)?;
             let held = held(&text, name)?;
             if let Some(other) = held.identity.as_ref().and_then(|own| difference(own, &plan.identity())) {
                 let failure = wrong(format!("its rows are of another run: {other}"));
                 return Err(failure.help("give another file to --out"));
             }
             end = held.end;
-            rows.take(held.rows, plan);
+            rows.resume_rows(held.rows, plan);
         }
         let mut file = OpenOptions::new()
             .create(true)
@@ -57,14 +57,14 @@ impl Rows {
         placed.map_err(|why| wrong(format!("cannot be written: {why}")))?;
         rows.file = Some((name.clone(), file));
         if end == 0 {
-            rows.write(&json_line(&plan.identity())?)?;
+            rows.write_row(&json_line(&plan.identity())?)?;
         }
         Ok(rows)
     }
 
     /// Takes the rows of an earlier run that this plan would play, too.
-    fn take(&mut self, held: Vec<Row>, plan: &Plan) {
-        let planned: HashSet<_> = plan.rounds().into_iter().map(key).collect();
+    fn resume_rows(&mut self, held: Vec<Row>, plan: &Plan) {
+        let planned: HashSet<_> = plan.rounds().into_iter().map(round_key).collect();
         for row in held.into_iter().filter(|row| row.error.is_none()) {
             let (task, arm, driver, repeat) = row.key();
             let key = (task.to_owned(), arm.to_owned(), driver.to_owned(), repeat);
@@ -75,18 +75,18 @@ impl Rows {
     }
 
     /// Whether a round was played to its end before.
-    pub(super) fn has(&self, round: Round<'_>) -> bool {
-        self.done.contains(&key(round))
+    pub(super) fn has_round(&self, round: Round<'_>) -> bool {
+        self.done.contains(&round_key(round))
     }
 
     /// Adds a row, on disk first.
-    pub(super) fn add(&mut self, row: Row) -> Result<(), Failure> {
-        self.write(&json_line(&row)?)?;
+    pub(super) fn add_row(&mut self, row: Row) -> Result<(), Failure> {
+        self.write_row(&json_line(&row)?)?;
         self.all.push(row);
         Ok(())
     }
 
-    fn write(&mut self, line: &str) -> Result<(), Failure> {
+    fn write_row(&mut self, line: &str) -> Result<(), Failure> {
         let Some((name, file)) = &mut self.file else { return Ok(()) };
         // One write a line: what is killed leaves at most the beginning of one.
         file.write_all(line.as_bytes()).map_err(|why| Failure::wrong(format!("{name}: cannot be written: {why}")))
@@ -98,8 +98,8 @@ impl Rows {
     }
 }
 
-fn key(round: Round<'_>) -> (String, String, String, usize) {
-    (round.task.id.clone(), round.arm.to_string(), name(round.driver).to_owned(), round.repeat)
+fn round_key(round: Round<'_>) -> (String, String, String, usize) {
+    (round.task.id.clone(), round.arm.to_string(), driver_name(round.driver).to_owned(), round.repeat)
 }
 
 /// What a file of rows holds.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::super::input::{Input, read};
+use super::super::input::{Input, read_text};
 use super::super::output::Failure;
 use super::AbArgs;
 use crate::configuration::{Config, keys};
@@ -50,13 +50,13 @@ pub(super) struct Round<'p> {
 }
 
 /// The name of a driver in rows.
-pub(super) fn name(driver: Driver) -> &'static str {
+pub(super) fn driver_name(driver: Driver) -> &'static str {
     driver.map_or("model", Oracle::name)
 }
 
 impl Plan {
     /// Reads everything. What cannot be played is refused before anything is.
-    pub(super) fn of(args: &AbArgs, tasks: &str) -> Result<Self, Failure> {
+    pub(super) fn from_args(args: &AbArgs, tasks: &str) -> Result<Self, Failure> {
         let flags = [(&keys::presentation::WIRE, args.wire.clone()), (&keys::presentation::MODEL, args.model.clone())];
         let config = args.input.config(&flags)?;
         let wire = config.settings.presentation.wire;
@@ -73,7 +73,7 @@ impl Plan {
             named => named.iter().copied().map(Some).collect(),
         };
         let meter = args.meter.clone().or_else(|| Meter::for_wire(wire.name(), &model)).unwrap_or_default();
-        let system = args.system.as_deref().map(|file| read(file, MAX_SYSTEM)).transpose()?;
+        let system = args.system.as_deref().map(|file| read_text(file, MAX_SYSTEM)).transpose()?;
         let mut drawn: Vec<usize> = (0..corpus.tasks.len()).collect();
         if let Some(limit) = args.limit {
             drawn.sort_by_cached_key(|at| rank(args.seed, &["task", &corpus_id(&corpus, *at)]));
@@ -98,7 +98,7 @@ impl Plan {
                 let all = self.drivers.iter().flat_map(|driver| self.arms.iter().map(move |arm| (*driver, *arm)));
                 let mut own: Vec<Round<'_>> = all.map(|(driver, arm)| Round { task, arm, driver, repeat }).collect();
                 own.sort_by_cached_key(|round| {
-                    rank(self.seed, &[&task.id, round.arm.name(), name(round.driver), &repeat.to_string()])
+                    rank(self.seed, &[&task.id, round.arm.name(), driver_name(round.driver), &repeat.to_string()])
                 });
                 rounds.extend(own);
             }
@@ -131,8 +131,8 @@ impl Plan {
             "wire": self.wire.name(),
             "model": self.model,
             "meter": self.meter.to_string(),
-            "body": (!self.more.is_empty()).then(|| digest(&[&json!(self.more).to_string()])),
-            "system": self.system.as_deref().map(|text| digest(&[text])),
+            "body": (!self.more.is_empty()).then(|| plan_digest(&[&json!(self.more).to_string()])),
+            "system": self.system.as_deref().map(|text| plan_digest(&[text])),
         })
     }
 }
@@ -146,10 +146,10 @@ fn rank(seed: u64, parts: &[&str]) -> String {
     let seed = seed.to_string();
     let mut all = vec![seed.as_str()];
     all.extend(parts);
-    digest(&all)
+    plan_digest(&all)
 }
 
-fn digest(parts: &[&str]) -> String {
+fn plan_digest(parts: &[&str]) -> String {
     let mut sum = Sha256::new();
     for part in parts {
         sum.update(part.as_bytes());
@@ -179,9 +179,9 @@ type Played = (Corpus, HashMap<Vec<String>, Engine>, Capabilities);
 
 /// The tasks with their engines, and what is known of the wires.
 fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
-    let text = read(tasks, MAX_BYTES)?;
+    let text = read_text(tasks, MAX_BYTES)?;
     let bad = |why: String| Failure::bad(vec![Diagnostic::error("bad-tasks", Place::file(tasks), why)]);
-    let read_corpus = |tools: &str| Corpus::read(&text, tools).map_err(|why| bad(why.to_string()));
+    let read_corpus = |tools: &str| Corpus::from_json_lines(&text, tools).map_err(|why| bad(why.to_string()));
     let mut engines = HashMap::new();
     if let Some(domains) = domains(&config)? {
         let corpus = read_corpus(&domains)?;
@@ -191,7 +191,7 @@ fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
                 continue;
             }
             let catalog = Catalog::from_mcp(&corpus.tools_of(task)).map_err(|why| bad(why.to_string()))?;
-            let input = Input::of(config.clone(), catalog)?;
+            let input = Input::of_catalog(config.clone(), catalog)?;
             engines.insert(task.domains.clone(), Input::built(input.builder(Arm::Full))?);
             if capabilities.is_none() {
                 capabilities = Some(input.capabilities()?);
@@ -218,7 +218,7 @@ fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
 /// The text of the tool document, if it is one of domains.
 fn domains(config: &Config) -> Result<Option<String>, Failure> {
     let Some(file) = config.settings.tools.file.as_deref().filter(|file| *file != "-") else { return Ok(None) };
-    let text = read(file, MAX_BYTES)?;
+    let text = read_text(file, MAX_BYTES)?;
     let read: Result<Value, _> = serde_json::from_str(&text);
     Ok(read.is_ok_and(|value| value.get("domains").is_some_and(Value::is_object)).then_some(text))
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::super::input::read;
+use super::super::input::read_text;
 use super::super::output::{Failure, Outcome, emit, emit_json, say_all};
 use super::super::records::{Entry, Records};
 use super::out::{MAX_ROWS, held};
@@ -42,13 +42,13 @@ pub(super) struct ReportArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &ReportArgs) -> Outcome {
+pub(super) fn run_ab_report(args: &ReportArgs) -> Outcome {
     let mut rows: Vec<Row> = Vec::new();
     let mut run = None;
     let (mut log, mut logs, mut bad_lines) = (LiveLog::default(), 0, 0);
     for file in &args.files {
         if is_rows(file)? {
-            let held = held(&read(file, MAX_ROWS)?, file)?;
+            let held = held(&read_text(file, MAX_ROWS)?, file)?;
             let first = run.get_or_insert_with(|| held.identity.clone());
             if *first != held.identity {
                 let message =
@@ -70,7 +70,7 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
         if args.json {
             emit_json(&comparison)?;
         } else {
-            emit(&text::text(&comparison))?;
+            emit(&text::comparison_text(&comparison))?;
         }
         let compared = comparison.cells.iter().any(|cell| cell.rows > 0);
         return if compared { Ok(ExitCode::SUCCESS) } else { Err(Failure::unmeasured("there is no row to compare")) };
@@ -95,13 +95,13 @@ pub(super) fn run(args: &ReportArgs) -> Outcome {
 /// Whether the file is of `ab`: its first line says.
 fn is_rows(file: &str) -> Result<bool, Failure> {
     let mut line = Vec::new();
-    let source = opened(file)?;
+    let source = open_input(file)?;
     let mut head = BufReader::new(source.take(64 * 1024));
     head.read_until(b'\n', &mut line).map_err(|why| Failure::wrong(format!("{file}: cannot be read: {why}")))?;
     Ok(String::from_utf8_lossy(&line).trim_start().starts_with("{\"schema\":\"toolfold.ab"))
 }
 
-fn opened(file: &str) -> Result<File, Failure> {
+fn open_input(file: &str) -> Result<File, Failure> {
     let unreadable = |why: String| Failure::bad(vec![Diagnostic::error("unreadable", Place::file(file), why)]);
     let opened = File::open(file).map_err(|why| unreadable(format!("cannot be read: {why}")))?;
     match opened.metadata().is_ok_and(|meta| meta.is_dir()) {
@@ -112,13 +112,13 @@ fn opened(file: &str) -> Result<File, Failure> {
 
 /// Takes a log's records. How many lines are none.
 fn read_log(file: &str, log: &mut LiveLog) -> Result<usize, Failure> {
-    let mut records = Records::new(BufReader::new(opened(file)?));
+    let mut records = Records::new(BufReader::new(open_input(file)?));
     let mut bad = 0;
     loop {
         let next = records.next().map_err(|why| Failure::unmeasured(format!("{file}: cannot be read on: {why}")))?;
         let Some(Entry { line, torn, read, .. }) = next else { break };
         match read {
-            Ok(record) => log.take(&record),
+            Ok(record) => log.add_record(&record),
             Err(why) => {
                 bad += 1;
                 // One is described; a file that is no log has as many as lines.

@@ -1,7 +1,7 @@
 //! The comparison for people at a terminal.
 
 use super::super::output::{BOLD, DIM, grouped};
-use super::super::table::{short, table};
+use super::super::table::{cut_for_list, table};
 use toolfold_measure::ab::{Cell, Comparison, Estimate, Experiment};
 
 const HEADINGS: [&str; 17] = [
@@ -30,8 +30,8 @@ const NOTES: &str = "\
 · first, input: tokens of the first array and of all requests, means a task, no caching; ± is a 95 % interval over tasks
 · an oracle knows the true calls: it shows what the machinery costs and loses, not what a model does";
 
-pub(super) fn text(comparison: &Comparison) -> String {
-    let rows: Vec<[String; 17]> = comparison.cells.iter().map(row).collect();
+pub(super) fn comparison_text(comparison: &Comparison) -> String {
+    let rows: Vec<[String; 17]> = comparison.cells.iter().map(cell_row).collect();
     let mut out = table(HEADINGS, &rows);
     for cell in comparison.cells.iter().filter(|cell| cell.taken.len() > 1) {
         let taken: Vec<String> = cell.taken.iter().map(|(arm, rows)| format!("{arm} {rows}")).collect();
@@ -49,7 +49,7 @@ pub(super) fn text(comparison: &Comparison) -> String {
     out
 }
 
-fn row(cell: &Cell) -> [String; 17] {
+fn cell_row(cell: &Cell) -> [String; 17] {
     let calls = &cell.calls;
     [
         cell.driver.clone(),
@@ -108,10 +108,10 @@ pub(super) fn live(found: &Experiment) -> String {
         .iter()
         .map(|own| {
             let share = |what: &str| own.shares.get(what).copied().map_or_else(|| "–".to_owned(), share);
-            let mean = |what: &str| own.means.get(what).copied().map_or_else(|| "–".to_owned(), plain);
+            let mean = |what: &str| own.means.get(what).copied().map_or_else(|| "–".to_owned(), estimate_text);
             [
-                if own.variant.is_empty() { "–".to_owned() } else { short(&own.variant) },
-                own.arms.iter().map(|arm| short(arm)).collect::<Vec<_>>().join(", "),
+                if own.variant.is_empty() { "–".to_owned() } else { cut_for_list(&own.variant) },
+                own.arms.iter().map(|arm| cut_for_list(arm)).collect::<Vec<_>>().join(", "),
                 grouped(own.conversations),
                 grouped(own.calls),
                 mean("calls"),
@@ -121,23 +121,23 @@ pub(super) fn live(found: &Experiment) -> String {
                 share("refused"),
                 share("blind"),
                 share("failed"),
-                own.array.map_or_else(|| "–".to_owned(), plain),
+                own.array.map_or_else(|| "–".to_owned(), estimate_text),
             ]
         })
         .collect();
     let mut out = table(LIVE, &rows);
     out.push('\n');
     for sentence in &found.sentences {
-        out.push_str(&format!("{BOLD}{}{BOLD:#}\n", short(sentence)));
+        out.push_str(&format!("{BOLD}{}{BOLD:#}\n", cut_for_list(sentence)));
     }
     if let Some(meter) = &found.meter {
-        out.push_str(&format!("\n{DIM}meter: {}{DIM:#}", short(meter)));
+        out.push_str(&format!("\n{DIM}meter: {}{DIM:#}", cut_for_list(meter)));
     }
     out.push_str(&format!("\n{DIM}{LIVE_NOTES}{DIM:#}\n"));
     out
 }
 
-fn plain(own: Estimate) -> String {
+fn estimate_text(own: Estimate) -> String {
     let bar = own.bar.map_or_else(|| "?".to_owned(), |bar| format!("{bar:.1}"));
     format!("{:.1} ± {bar}", own.value)
 }

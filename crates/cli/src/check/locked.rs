@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that reads locks")]
 
 use crate::configuration::Config;
-use crate::input::read;
+use crate::input::read_text;
 use crate::output::Failure;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold_measure::check::{Diff, Lock, MAX_LOCK_BYTES};
@@ -29,13 +29,13 @@ pub(crate) struct Locked {
 impl Locked {
     /// Reads a lock; `None` if there is no such file. One that is no lock of a known version cannot be measured against
     /// (exit code 3).
-    pub(crate) fn read(file: &str) -> Result<Option<Self>, Failure> {
+    pub(crate) fn read_lock(file: &str) -> Result<Option<Self>, Failure> {
         if file != "-" && std::fs::symlink_metadata(file).is_err_and(|why| why.kind() == std::io::ErrorKind::NotFound) {
             return Ok(None);
         }
-        let text = read(file, MAX_LOCK_BYTES)
+        let text = read_text(file, MAX_LOCK_BYTES)
             .map_err(|why| Failure::unmeasured(format!("{file} {why}")).help("write it again: toolfold lock"))?;
-        let lock = Lock::parse(&text).map_err(|why| {
+        let lock = Lock::from_toml(&text).map_err(|why| {
             let mut place = Place::file(file);
             place.line = why.line();
             let message = why.to_string();

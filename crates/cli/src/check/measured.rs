@@ -82,7 +82,7 @@ impl MeasuredArgs {
         }
         let wire = wire.parse().map_err(|_| Failure::unmeasured(format!("there is no wire `{wire}`")))?;
         let mut wanted = Wanted { arm, arms: Vec::new(), wire, model, meter };
-        wanted.add(&arms);
+        wanted.add_arms(&arms);
         Ok(wanted)
     }
 }
@@ -126,7 +126,7 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// More arms, each once.
-    pub(crate) fn add(&mut self, arms: &[Arm]) {
+    pub(crate) fn add_arms(&mut self, arms: &[Arm]) {
         for arm in arms {
             if !self.arms.contains(arm) {
                 self.arms.push(*arm);

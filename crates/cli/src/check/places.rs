@@ -3,19 +3,19 @@
 use indexmap::IndexMap;
 
 use super::locked::{Locked, from_here};
-use crate::input::{Input, read};
+use crate::input::{Input, read_text};
 use toolfold::catalog::MAX_BYTES;
 use toolfold_measure::check::{Finding, Place, line_of_name};
 
 /// The places of the tools that findings name, and of everything else.
-pub(super) fn of(
+pub(super) fn places_of_tools(
     input: &Input,
     findings: &[Finding],
     locked: Option<&Locked>,
 ) -> (IndexMap<String, Place>, Option<Place>) {
     let file = input.config.settings.tools.file.as_deref().filter(|file| *file != "-");
     // The list was read a moment ago: if it is gone now, there is just no line to show.
-    let list = file.and_then(|file| Some((from_here(file), read(file, MAX_BYTES).ok()?)));
+    let list = file.and_then(|file| Some((from_here(file), read_text(file, MAX_BYTES).ok()?)));
     let mut places = IndexMap::new();
     for tool in findings.iter().filter_map(|finding| finding.tool.as_ref()) {
         let in_list = list

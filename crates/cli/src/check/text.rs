@@ -1,7 +1,7 @@
 //! A check and a diff for people.
 
 use crate::output::{BOLD, DIM, GOOD, grouped};
-use crate::table::{short, table};
+use crate::table::{cut_for_list, table};
 use anstyle::{AnsiColor, Style};
 use toolfold_measure::check::{CheckReport, Diff, Lock, ToolChange};
 
@@ -13,14 +13,14 @@ const MOST: usize = 30;
 const MOST_PARTS: usize = 3;
 
 /// What a check found: the verdict last, where a terminal leaves the reader.
-pub(super) fn check(report: &CheckReport) -> String {
+pub(super) fn check_text(report: &CheckReport) -> String {
     let mut out = String::new();
     for finding in report.findings.iter().take(MOST) {
         let place = report.place_of(finding).map(|place| match place.line {
             Some(line) => format!("{}:{line}", place.file),
             None => place.file.clone(),
         });
-        let place = place.map(|place| format!("\n  {DIM}at{DIM:#}   {}", short(&place))).unwrap_or_default();
+        let place = place.map(|place| format!("\n  {DIM}at{DIM:#}   {}", cut_for_list(&place))).unwrap_or_default();
         let (rule, message, help) = (finding.rule.name(), short_line(&finding.message), &finding.help);
         out.push_str(&format!("{BAD}{rule}{BAD:#}: {message}{place}\n  {DIM}help:{DIM:#} {}\n", short_line(help)));
     }
@@ -31,7 +31,7 @@ pub(super) fn check(report: &CheckReport) -> String {
         if !out.is_empty() {
             out.push('\n');
         }
-        out.push_str(&body(diff));
+        out.push_str(&diff_text(diff));
     }
     let rules: Vec<String> =
         report.budgets.rules().into_iter().map(|(rule, budget)| format!("{} {budget}", rule.name())).collect();
@@ -45,13 +45,13 @@ pub(super) fn check(report: &CheckReport) -> String {
 pub(crate) fn diff(now: &Lock, diff: &Diff) -> String {
     let mut out = String::new();
     if !diff.is_empty() {
-        out.push_str(&body(diff));
+        out.push_str(&diff_text(diff));
     }
     out.push_str(&format!("{BOLD}{}{BOLD:#}\n{DIM}· tokens by {}{DIM:#}\n", diff.sentence(), now.meter));
     out
 }
 
-fn body(diff: &Diff) -> String {
+fn diff_text(diff: &Diff) -> String {
     let mut out = String::new();
     let tokens = |side: Option<usize>| side.map_or_else(|| "–".to_owned(), grouped);
     let arm = |own: &toolfold_measure::check::ArmChange| {
@@ -63,7 +63,7 @@ fn body(diff: &Diff) -> String {
     out.push_str(&table(["first turn", "before", "after", "change", ""], &arms));
     out.push('\n');
     if !diff.tools.is_empty() {
-        let rows: Vec<[String; 6]> = diff.tools.iter().take(MOST).map(row).collect();
+        let rows: Vec<[String; 6]> = diff.tools.iter().take(MOST).map(change_row).collect();
         out.push_str(&table(["tool", "", "before", "after", "change", "where"], &rows));
         if diff.tools.len() > MOST {
             out.push_str(&format!("{DIM}… and {} more{DIM:#}\n", grouped(diff.tools.len() - MOST)));
@@ -76,17 +76,18 @@ fn body(diff: &Diff) -> String {
     out
 }
 
-fn row(change: &ToolChange) -> [String; 6] {
+fn change_row(change: &ToolChange) -> [String; 6] {
     let side = |tokens: usize, there: bool| if there { grouped(tokens) } else { "–".to_owned() };
     let part = |part: &toolfold_measure::check::PartChange| {
-        format!("{} {} -> {}", short(&part.part), grouped(part.before), grouped(part.after))
+        format!("{} {} -> {}", cut_for_list(&part.part), grouped(part.before), grouped(part.after))
     };
     let mut places: Vec<String> = change.parts.iter().take(MOST_PARTS).map(part).collect();
     if change.parts.len() > MOST_PARTS {
         places.push("…".to_owned());
     }
     if !change.pointers.is_empty() {
-        let pointers: Vec<String> = change.pointers.iter().take(MOST_PARTS).map(|pointer| short(pointer)).collect();
+        let pointers: Vec<String> =
+            change.pointers.iter().take(MOST_PARTS).map(|pointer| cut_for_list(pointer)).collect();
         places.push(format!("at {}", pointers.join(", ")));
     }
     let new = change.kind == toolfold_measure::check::ChangeKind::Added;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use toml::de::DeValue;
 
 use super::file::flat;
-use super::value::{Bad, text, unknown, wrong};
+use super::value::{Bad, text_value, unknown_key, wrong};
 use toolfold::diagnostic::visible;
 use toolfold_gateway::link::auth::{AuthSettings, Grant};
 
@@ -69,7 +69,7 @@ fn secret_value(written: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> 
 }
 
 /// Reads the table.
-pub(super) fn read(value: &DeValue<'_>) -> Result<AuthOptions, Bad> {
+pub(super) fn read_auth(value: &DeValue<'_>) -> Result<AuthOptions, Bad> {
     let DeValue::Table(keys) = value else {
         let help = "write [gateway.server.NAME.auth] with settings below it";
         return Err(("wrong-type", "it is not a table".to_owned(), help.to_owned()));
@@ -100,14 +100,14 @@ pub(super) fn read(value: &DeValue<'_>) -> Result<AuthOptions, Bad> {
 fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), Bad> {
     match key {
         "grant" => {
-            let text = text(value)?;
+            let text = text_value(value)?;
             if !Grant::ALL.iter().any(|own| own.name() == text) {
                 let known = Grant::ALL.map(Grant::name).join(" or ");
                 return Err(bad(&format!("`{}` is not a grant type", visible(&text)), &format!("write {known}")));
             }
             own.grant = Some(text);
         }
-        "client_id" => own.client_id = Some(text(value)?),
+        "client_id" => own.client_id = Some(text_value(value)?),
         "client_secret" => own.client_secret = Some(secret_reference(value)?),
         "private_key" => own.private_key = Some(secret_reference(value)?),
         "client_metadata_url" => own.client_metadata_url = Some(url(value)?),
@@ -129,7 +129,7 @@ fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), B
                 _ => return Err(wrong("it must be a list of texts")),
             }
         }
-        _ => return Err(unknown(key, &KNOWN)),
+        _ => return Err(unknown_key(key, &KNOWN)),
     }
     Ok(())
 }
@@ -141,7 +141,7 @@ fn bad(why: &str, help: &str) -> Bad {
 
 /// A URL.
 fn url(value: &DeValue<'_>) -> Result<String, Bad> {
-    let text = text(value)?;
+    let text = text_value(value)?;
     let is_url = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
     if is_url { Ok(text) } else { Err(bad("it must be a URL", "begin it with https://")) }
 }
@@ -149,7 +149,7 @@ fn url(value: &DeValue<'_>) -> Result<String, Bad> {
 /// A reference to a secret, `${NAME}`. An invalid text may be the secret itself: it is not
 /// repeated.
 fn secret_reference(value: &DeValue<'_>) -> Result<String, Bad> {
-    let text = text(value)?;
+    let text = text_value(value)?;
     if variable(&text).is_some() {
         return Ok(text);
     }

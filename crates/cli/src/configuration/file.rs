@@ -24,7 +24,7 @@ pub(super) struct Written {
 }
 
 /// The settings of a configuration file, in its order. Unknown keys are errors with the nearest known one.
-pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) -> Written {
+pub(super) fn read_config(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) -> Written {
     let place = |at: usize| Place::file(file).at(text, at);
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors.iter().take(20) {
@@ -42,7 +42,7 @@ pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) ->
         };
         for (key, value) in settings {
             if section_name == "arms" {
-                match arm(key.get_ref(), value.get_ref()) {
+                match custom_arm(key.get_ref(), value.get_ref()) {
                     Ok(own) => written.arms.push(own),
                     Err(why) => {
                         let diagnostic = Diagnostic::error("bad-arm", place(key.span().start), why);
@@ -53,19 +53,19 @@ pub(super) fn read(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) ->
             }
             let name = format!("{section_name}.{}", key.get_ref());
             if name == "gateway.server" {
-                gateway::read(value, &place, &mut written.servers, diagnostics);
+                gateway::read_server_tables(value, &place, &mut written.servers, diagnostics);
                 continue;
             }
             if name == "gateway.profile" {
-                profiles::read(value, &place, &mut written.profiles, diagnostics);
+                profiles::read_profile_tables(value, &place, &mut written.profiles, diagnostics);
                 continue;
             }
             if name == "experiment.unit" {
                 diagnostics.extend(unit(value, &place));
                 continue;
             }
-            let Some(known) = Key::named(&name) else {
-                diagnostics.push(unknown(&name, place(key.span().start)));
+            let Some(known) = Key::by_name(&name) else {
+                diagnostics.push(unknown_key(&name, place(key.span().start)));
                 continue;
             };
             match flat(value.get_ref()) {
@@ -85,7 +85,7 @@ const ARM_HELP: &str = "an arm is put together as [arms.NAME] with core = \"full
      details are full, signature, outline, required, summary and index, deliveries none, in_place, in_result, bridge, native and append";
 
 /// An arm of the section `arms`: the name and its three parts.
-fn arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
+fn custom_arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
     let DeValue::Table(parts) = value else { return Err(format!("`arms.{name}` is not a table")) };
     let known = ["core", "extended", "delivery"];
     for (key, _) in parts {
@@ -121,10 +121,10 @@ fn arm_detail(name: &str, parts: &DeTable<'_>, key: &str) -> Result<Detail, Stri
 }
 
 /// The error for a key that is unknown.
-fn unknown(name: &str, place: Place) -> Diagnostic {
-    let help = match nearest(name, Key::all().map(|key| key.name), 1).first() {
+fn unknown_key(name: &str, place: Place) -> Diagnostic {
+    let help = match nearest(name, Key::all_keys().map(|key| key.name), 1).first() {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}", Key::all().map(|key| key.name).collect::<Vec<_>>().join(", ")),
+        None => format!("known are {}", Key::all_keys().map(|key| key.name).collect::<Vec<_>>().join(", ")),
     };
     Diagnostic::error("unknown-key", place, format!("there is no setting `{name}`")).help(help)
 }

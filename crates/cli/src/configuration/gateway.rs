@@ -13,7 +13,7 @@ use super::parse;
 use super::paths::Paths;
 use super::scope::ignored;
 use super::units;
-use super::value::{Bad, text, unknown, wrong};
+use super::value::{Bad, text_value, unknown_key, wrong};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold_gateway::settings::ServerSettings;
 use toolfold_gateway::trust::Trust;
@@ -98,7 +98,7 @@ impl ServerOptions {
     }
 
     /// The same with its files below the folder of the configuration.
-    pub(super) fn below(mut self, file: &ConfigFile<'_>) -> Self {
+    pub(super) fn with_absolute_paths(mut self, file: &ConfigFile<'_>) -> Self {
         self.profile = self.profile.map(|own| file.absolute(Paths::FileOrName, own));
         self.policy = self.policy.map(|own| file.absolute(Paths::FileOrName, own));
         self
@@ -109,7 +109,7 @@ impl ServerOptions {
         server.include.clone_from(&self.include);
         server.exclude.clone_from(&self.exclude);
         server.namespace.clone_from(&self.namespace);
-        server.trust = self.trust.as_deref().and_then(Trust::parse).unwrap_or_default();
+        server.trust = self.trust.as_deref().and_then(Trust::from_name).unwrap_or_default();
         server.start_timeout = duration(self.start_timeout.as_deref()).unwrap_or(server.start_timeout);
         server.call_timeout = duration(self.call_timeout.as_deref()).or(server.call_timeout);
     }
@@ -121,7 +121,7 @@ fn duration(text: Option<&str>) -> Option<Duration> {
 }
 
 /// Reads the tables below `gateway.server`.
-pub(super) fn read(
+pub(super) fn read_server_tables(
     value: &Spanned<DeValue<'_>>,
     place: &impl Fn(usize) -> Place,
     servers: &mut Vec<(String, ServerOptions, Place)>,
@@ -156,21 +156,21 @@ fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result
     match key {
         "include" => options.include = globs(value)?,
         "exclude" => options.exclude = globs(value)?,
-        "namespace" => options.namespace = Some(text(value)?),
+        "namespace" => options.namespace = Some(text_value(value)?),
         "trust" => {
-            let text = text(value)?;
-            if Trust::parse(&text).is_none() {
+            let text = text_value(value)?;
+            if Trust::from_name(&text).is_none() {
                 let why = format!("`{}` is neither trusted nor untrusted", visible(&text));
                 return Err(("bad-setting", why, "leave it out if nobody vouches for the server".to_owned()));
             }
             options.trust = Some(text);
         }
-        "profile" => options.profile = Some(text(value)?),
-        "policy" => options.policy = Some(text(value)?),
+        "profile" => options.profile = Some(text_value(value)?),
+        "policy" => options.policy = Some(text_value(value)?),
         "start_timeout" => options.start_timeout = Some(period(value)?),
         "call_timeout" => options.call_timeout = Some(period(value)?),
-        "auth" => options.auth = Some(auth::read(value)?),
-        _ => return Err(unknown(key, &KNOWN)),
+        "auth" => options.auth = Some(auth::read_auth(value)?),
+        _ => return Err(unknown_key(key, &KNOWN)),
     }
     Ok(())
 }
@@ -178,7 +178,7 @@ fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result
 /// A glob, or a list of globs.
 fn globs(value: &DeValue<'_>) -> Result<Vec<String>, Bad> {
     match value {
-        DeValue::String(_) => text(value).map(|glob| vec![glob]),
+        DeValue::String(_) => text_value(value).map(|glob| vec![glob]),
         DeValue::Array(list) => {
             let globs: Option<Vec<String>> = list.iter().map(|glob| flat(glob.get_ref())).collect();
             globs.ok_or_else(|| wrong("it must be a list of globs"))
@@ -189,7 +189,7 @@ fn globs(value: &DeValue<'_>) -> Result<Vec<String>, Bad> {
 
 /// A period such as `30s`, as text.
 fn period(value: &DeValue<'_>) -> Result<String, Bad> {
-    let text = text(value)?;
+    let text = text_value(value)?;
     match units::period_ms(&text) {
         Ok(_) => Ok(text),
         Err(help) => Err(("bad-setting", format!("`{text}` is not a period"), help)),

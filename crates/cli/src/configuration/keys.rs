@@ -58,14 +58,14 @@ static SECTIONS: [&[&Key]; 9] = [
 
 impl Key {
     /// Every key, in the order in which settings are printed.
-    pub fn all() -> impl Iterator<Item = &'static Self> {
+    pub fn all_keys() -> impl Iterator<Item = &'static Self> {
         SECTIONS.iter().copied().flatten().copied()
     }
 
     /// The key of that name.
     #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
-        Self::all().find(|key| key.name == name)
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        Self::all_keys().find(|key| key.name == name)
     }
 }
 

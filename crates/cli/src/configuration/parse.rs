@@ -22,7 +22,7 @@ pub struct CommandLine {
 }
 
 /// Parses `text` and stores the value. An invalid text leaves the field unchanged.
-pub(super) fn put<T>(field: &mut T, text: &str, parse: fn(&str) -> Result<T, String>) -> Result<(), String> {
+pub(super) fn parse_into<T>(field: &mut T, text: &str, parse: fn(&str) -> Result<T, String>) -> Result<(), String> {
     *field = parse(text)?;
     Ok(())
 }
@@ -71,7 +71,7 @@ pub(super) fn command(text: &str) -> Result<Option<CommandLine>, String> {
 /// The parts of a list that is separated by commas, without white space around them; none if the
 /// text is empty.
 #[expect(clippy::unnecessary_wraps, reason = "a parser like the others")]
-pub(super) fn list(text: &str) -> Result<Vec<String>, String> {
+pub(super) fn comma_list(text: &str) -> Result<Vec<String>, String> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
@@ -79,7 +79,7 @@ pub(super) fn list(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// A whole number.
-pub(super) fn whole(text: &str) -> Result<usize, String> {
+pub(super) fn whole_number(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number"))
 }
 
@@ -108,16 +108,16 @@ pub(super) fn switch(text: &str) -> Result<bool, String> {
 
 /// An MCP client of the table of clients.
 pub(super) fn client(text: &str) -> Result<&'static McpClient, String> {
-    if let Some(client) = McpClient::named(text) {
+    if let Some(client) = McpClient::by_name(text) {
         return Ok(client);
     }
-    let names: Vec<&str> = McpClient::all().iter().map(|own| own.name.as_str()).collect();
+    let names: Vec<&str> = McpClient::known_clients().iter().map(|own| own.name.as_str()).collect();
     let near = nearest(text, names.iter().copied(), 1).first().map(|near| format!("; did you mean `{near}`?"));
     Err(format!("`{text}` is none of {}{}", names.join(", "), near.unwrap_or_default()))
 }
 
 /// An arm, a built-in one or one of the files' own.
-pub(super) fn arm(text: &str, own: &[CustomArm]) -> Result<Arm, String> {
+pub(super) fn parse_arm(text: &str, own: &[CustomArm]) -> Result<Arm, String> {
     Arm::named(text, own).map_err(|why| why.to_string())
 }
 
@@ -126,7 +126,7 @@ pub(super) fn experiment_arms(text: &str, own: &[CustomArm]) -> Result<[(String,
     let mut variants = Vec::new();
     for part in text.split(',') {
         let (name, arm_name) = part.split_once('=').ok_or_else(|| format!("`{part}` is not variant=arm"))?;
-        variants.push((name.trim().to_owned(), arm(arm_name.trim(), own)?));
+        variants.push((name.trim().to_owned(), parse_arm(arm_name.trim(), own)?));
     }
     <[(String, Arm); 2]>::try_from(variants)
         .map_err(|variants| format!("an experiment has two variants, not {}", variants.len()))

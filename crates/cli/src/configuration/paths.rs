@@ -22,9 +22,9 @@ impl ConfigFile<'_> {
         match paths {
             Paths::None => value,
             Paths::FileOrName if !value.contains(['/', '.']) => value,
-            Paths::File | Paths::FileOrName => below(folder, &value),
+            Paths::File | Paths::FileOrName => path_below(folder, &value),
             Paths::Folders => {
-                let folders: Vec<String> = value.split(',').map(|part| below(folder, part.trim())).collect();
+                let folders: Vec<String> = value.split(',').map(|part| path_below(folder, part.trim())).collect();
                 folders.join(",")
             }
         }
@@ -32,7 +32,7 @@ impl ConfigFile<'_> {
 }
 
 /// A path below a folder; an absolute path, `~`, `-` and an empty path are returned unchanged.
-fn below(folder: &str, path: &str) -> String {
+fn path_below(folder: &str, path: &str) -> String {
     let is_relative = !path.is_empty() && path != "-" && !path.starts_with(['/', '~']);
     if is_relative { format!("{folder}/{path}") } else { path.to_owned() }
 }

@@ -10,7 +10,7 @@ use super::keys::presentation::{ARM, PROFILE};
 use super::paths::Paths;
 use super::resolve::refused;
 use super::scope::ignored;
-use super::value::{Bad, text, unknown, wrong};
+use super::value::{Bad, text_value, unknown_key, wrong};
 use super::{Config, ConfigFile, ConfigScope, Origin};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold_gateway::selection::is_profile_name;
@@ -38,7 +38,7 @@ pub struct ProfileOptions {
 }
 
 /// Reads the tables below `gateway.profile`.
-pub(super) fn read(
+pub(super) fn read_profile_tables(
     value: &Spanned<DeValue<'_>>,
     place: &impl Fn(usize) -> Place,
     profiles: &mut Vec<(String, ProfileOptions)>,
@@ -79,22 +79,22 @@ fn not_a_table(key: &str, place: Place) -> Diagnostic {
 
 fn option(options: &mut ProfileOptions, key: &str, value: &DeValue<'_>) -> Result<(), Bad> {
     match (key, value) {
-        ("profile", _) => options.profile = Some(text(value)?),
-        ("arm", _) => options.arm = Some(text(value)?),
+        ("profile", _) => options.profile = Some(text_value(value)?),
+        ("arm", _) => options.arm = Some(text_value(value)?),
         ("toolsets", DeValue::String(_) | DeValue::Array(_)) => {
             options.toolsets = Some(flat(value).ok_or_else(|| wrong("it must be a list of names"))?);
         }
         ("toolsets", _) => return Err(wrong("it must be a list of names")),
         ("read_only", DeValue::Boolean(flag)) => options.read_only = *flag,
         ("read_only", _) => return Err(wrong("it must be true or false")),
-        _ => return Err(unknown(key, &KNOWN)),
+        _ => return Err(unknown_key(key, &KNOWN)),
     }
     Ok(())
 }
 
 impl ProfileOptions {
     /// The same with its file below the folder of the configuration.
-    pub(super) fn below(mut self, file: &ConfigFile<'_>) -> Self {
+    pub(super) fn with_absolute_paths(mut self, file: &ConfigFile<'_>) -> Self {
         self.profile = self.profile.map(|own| file.absolute(Paths::FileOrName, own));
         self
     }

@@ -21,7 +21,8 @@ impl Config {
         flags: &[(&'static Key, String)],
     ) -> Loaded<Self> {
         let mut diagnostics = Vec::new();
-        let written: Vec<_> = files.iter().map(|file| file::read(file.text, file.name, &mut diagnostics)).collect();
+        let written: Vec<_> =
+            files.iter().map(|file| file::read_config(file.text, file.name, &mut diagnostics)).collect();
         let mut config = Self::of_defaults(merged_arms(&written), files);
         for (file, written) in files.iter().zip(written) {
             config.take_file(file, written, &mut diagnostics);
@@ -36,7 +37,7 @@ impl Config {
 
     fn of_defaults(arms: Vec<CustomArm>, files: &[ConfigFile<'_>]) -> Self {
         let mut texts = IndexMap::new();
-        for key in Key::all() {
+        for key in Key::all_keys() {
             texts.insert(key.name, Setting { value: key.default.to_owned(), origin: Origin::Default });
         }
         Self {
@@ -54,7 +55,7 @@ impl Config {
     /// Takes everything that a file sets and that its scope allows.
     fn take_file(&mut self, file: &ConfigFile<'_>, written: file::Written, diagnostics: &mut Vec<Diagnostic>) {
         for (name, options, place) in written.servers {
-            let options = options.below(file);
+            let options = options.with_absolute_paths(file);
             let own = self.servers.entry(name.clone()).or_default();
             match file.scope {
                 ConfigScope::User => own.overlay(options),
@@ -62,7 +63,7 @@ impl Config {
             }
         }
         for (name, options) in written.profiles {
-            self.take_profile(name, options.below(file), file.scope, diagnostics);
+            self.take_profile(name, options.with_absolute_paths(file), file.scope, diagnostics);
         }
         for (key, text, place) in written.settings {
             let value = file.absolute(key.paths, text.clone());
@@ -91,7 +92,7 @@ impl Config {
                 Err(why) => diagnostics.push(refused(keys::USE_TOOL_PROFILE, &why, Place::default())),
             }
         }
-        for key in Key::all() {
+        for key in Key::all_keys() {
             if let Some((name, value)) = key.env.and_then(|name| Some((name, environment(name)?))) {
                 self.set(key, value, Origin::Environment(name), diagnostics);
             }

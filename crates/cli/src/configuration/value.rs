@@ -13,7 +13,7 @@ pub(super) fn wrong(why: &str) -> Bad {
 }
 
 /// A text.
-pub(super) fn text(value: &DeValue<'_>) -> Result<String, Bad> {
+pub(super) fn text_value(value: &DeValue<'_>) -> Result<String, Bad> {
     match value {
         DeValue::String(text) => Ok(text.to_string()),
         _ => Err(wrong("it must be a text")),
@@ -21,7 +21,7 @@ pub(super) fn text(value: &DeValue<'_>) -> Result<String, Bad> {
 }
 
 /// A key that is none of those that there are.
-pub(super) fn unknown(key: &str, known: &[&str]) -> Bad {
+pub(super) fn unknown_key(key: &str, known: &[&str]) -> Bad {
     let help = match nearest(key, known.iter().copied(), 1).first() {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known are {}", known.join(", ")),

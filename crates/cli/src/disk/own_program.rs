@@ -31,22 +31,22 @@ pub(crate) fn is_the_command() {
 /// `program` is a path, or a name to be looked up as a shell does.
 pub(super) fn is_own(program: &str) -> bool {
     let found = if program.contains('/') { Some(PathBuf::from(program)) } else { among_programs(program) };
-    let Some((program, own)) = found.and_then(|path| Some((file(&path)?, path))) else { return false };
+    let Some((program, own)) = found.and_then(|path| Some((non_empty_file(&path)?, path))) else { return false };
     let known = COMMAND.get().cloned().into_iter().chain(among_programs("toolfold"));
-    known.filter_map(|path| Some((file(&path)?, path))).any(|(toolfold, path)| {
+    known.filter_map(|path| Some((non_empty_file(&path)?, path))).any(|(toolfold, path)| {
         let same = (program.dev(), program.ino()) == (toolfold.dev(), toolfold.ino());
         same || program.len() == toolfold.len() && is_same([(&own, &program), (&path, &toolfold)])
     })
 }
 
 /// A file that has content; links are followed.
-fn file(path: &Path) -> Option<Metadata> {
+fn non_empty_file(path: &Path) -> Option<Metadata> {
     std::fs::metadata(path).ok().filter(|found| found.is_file() && found.len() > 0)
 }
 
 fn among_programs(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| file(path).is_some())
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| non_empty_file(path).is_some())
 }
 
 /// Whether two files have the same content; remembered as long as neither changes.

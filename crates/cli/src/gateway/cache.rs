@@ -2,11 +2,12 @@
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads and writes the user's cache")]
 
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::output::warn;
+use super::vault::write_private;
 use toolfold_gateway::capture::{Capture, file_name};
 use toolfold_gateway::settings::ServerSettings;
 use toolfold_gateway::watch::{Observed, Watch};
@@ -31,7 +32,7 @@ impl Cache {
         let mut known = BTreeMap::new();
         for server in servers {
             let file = folder.join(file_name(&server.name, &server.identity));
-            server.capture = read(&file, server).map(Arc::new);
+            server.capture = read_cached(&file, server).map(Arc::new);
             known.insert(server.name.clone(), (server.identity.clone(), server.capture.clone()));
         }
         Some(Self { folder, servers: known })
@@ -39,7 +40,7 @@ impl Cache {
 }
 
 impl Watch for Cache {
-    fn observed(&self, _conversation: &str, what: &Observed<'_>) {
+    fn on_event(&self, _conversation: &str, what: &Observed<'_>) {
         let Observed::Listed { name, list } = what else { return };
         let Some((identity, kept)) = self.servers.get(*name) else { return };
         // What is kept already is not written again: most starts write nothing.
@@ -47,7 +48,8 @@ impl Watch for Cache {
             return;
         }
         let file = self.folder.join(file_name(name, identity));
-        if let Err(why) = write(&self.folder, &file, &list.to_text(name, identity)) {
+        let text = list.to_text(name, identity);
+        if let Err(why) = std::fs::create_dir_all(&self.folder).and_then(|()| write_private(&file, &text)) {
             warn(&format!("the list of server `{name}` is not kept: {}: {why}", file.display()));
         }
     }
@@ -60,7 +62,7 @@ fn folder() -> Option<PathBuf> {
     Some(caches.join("toolfold").join("gateway"))
 }
 
-fn read(file: &Path, server: &ServerSettings) -> Option<Capture> {
+fn read_cached(file: &Path, server: &ServerSettings) -> Option<Capture> {
     let ignored = |why: &str| {
         warn(&format!("the kept list of server `{}` is ignored: {}: {why}", server.name, file.display()));
         None
@@ -72,25 +74,8 @@ fn read(file: &Path, server: &ServerSettings) -> Option<Capture> {
     };
     let mut text = String::new();
     match opened.take(MAX_BYTES).read_to_string(&mut text) {
-        Ok(_) => {
-            Capture::parse(&text, &server.name, &server.identity).map_or_else(|why| ignored(&why.to_string()), Some)
-        }
+        Ok(_) => Capture::parse_stored(&text, &server.name, &server.identity)
+            .map_or_else(|why| ignored(&why.to_string()), Some),
         Err(why) => ignored(&why.to_string()),
     }
-}
-
-/// Writes a file whole or not at all, for its owner only.
-fn write(folder: &Path, file: &Path, text: &str) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let new = file.with_extension(format!("{}.new", std::process::id()));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&new).and_then(|mut opened| opened.write_all(text.as_bytes()));
-    let moved = written.and_then(|()| std::fs::rename(&new, file));
-    if moved.is_err() {
-        let _ = std::fs::remove_file(&new);
-    }
-    moved
 }

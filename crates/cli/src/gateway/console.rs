@@ -36,7 +36,7 @@ pub(super) fn approvals(
         path
     };
     let by = format!("{}, by the gateway's console", user());
-    let approvals = Approvals::open(&path, &by, now_ms);
+    let approvals = Approvals::open_store(&path, &by, now_ms);
     let why = |why| Failure::unmeasured(format!("{}: cannot be used as a store: {why}", path.display()));
     approvals.map(|approvals| Some(Arc::new(approvals))).map_err(why)
 }

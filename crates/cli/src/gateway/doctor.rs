@@ -136,7 +136,7 @@ pub(super) struct ShownReport {
     pub(super) full_tokens: Option<usize>,
 }
 
-pub(super) fn run(args: &DoctorArgs) -> Outcome {
+pub(super) fn run_doctor(args: &DoctorArgs) -> Outcome {
     // The last words of a server that does not start are in the log.
     log();
     let config = args.targets.config(&[])?;
@@ -167,19 +167,19 @@ pub(super) fn run(args: &DoctorArgs) -> Outcome {
     });
     let probed = probe(settings, layers, "doctor")?;
     let mut report = report(&config, &servers, &probed)?;
-    report.unusable = errors.iter().map(line).collect();
+    report.unusable = errors.iter().map(diagnostic_line).collect();
     report.faults = faults.err().map(|why| why.to_string()).into_iter().collect();
     if args.json {
         emit_json(&report)?;
     } else {
-        emit(&text::page(&report))?;
+        emit(&text::doctor_page(&report))?;
     }
     let down = !report.unusable.is_empty() || report.servers.iter().any(|own| !own.up);
     let wrong = !report.faults.is_empty() || !report.policy.faults.is_empty();
     Ok(if down || wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn line(own: &Diagnostic) -> String {
+fn diagnostic_line(own: &Diagnostic) -> String {
     match &own.help {
         Some(help) => format!("{}; {help}", own.message),
         None => own.message.clone(),
@@ -197,8 +197,8 @@ fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Resul
         arm: own.arm.clone(),
         reason: own.reason.clone(),
         entries: serde_json::from_str::<Vec<Value>>(&own.list).map_or(0, |list| list.len()),
-        tokens: tokens(&own.list, &meter),
-        full_tokens: tokens(&own.full, &meter),
+        tokens: array_tokens(&own.list, &meter),
+        full_tokens: array_tokens(&own.full, &meter),
     });
     let layers = Layers::showing(config)?;
     let policy = layers.policy.as_ref().map(toolfold::engine::PolicyLayer::policy);
@@ -212,7 +212,7 @@ fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Resul
         left_out: probed.left_out.clone(),
         policy: judged(policy, probed),
         faults: Vec::new(),
-        unmatched: unmatched.iter().map(line).collect(),
+        unmatched: unmatched.iter().map(diagnostic_line).collect(),
         client: ClientReport {
             name: known.name.clone(),
             title: known.title.clone(),
@@ -248,7 +248,7 @@ fn server(settings: &ServerSettings, seen: &Seen, probed: &Probed, meter: &Meter
         protocol: listed.and_then(Capture::protocol),
         tools,
         left_out: tools.saturating_sub(offered),
-        tokens: listed.and_then(|list| tokens(&format!("[{}]", list.tools.join(",")), meter)),
+        tokens: listed.and_then(|list| array_tokens(&format!("[{}]", list.tools.join(",")), meter)),
         trust: match settings.trust {
             Trust::Unstated => "unstated",
             Trust::Trusted => "trusted",
@@ -258,7 +258,7 @@ fn server(settings: &ServerSettings, seen: &Seen, probed: &Probed, meter: &Meter
 }
 
 /// What an array of MCP tools is billed with, as a client would send it on; `None` if that cannot be counted.
-fn tokens(array: &str, meter: &Meter) -> Option<usize> {
+fn array_tokens(array: &str, meter: &Meter) -> Option<usize> {
     let catalog = Catalog::import(&format!("{{\"tools\":{array}}}"), "tools/list", Some(Format::Mcp)).value;
     let tools: Vec<Value> = serde_json::from_str(&catalog.to_json(Format::OpenAiChat)).ok()?;
     count_tools(&tools, meter).ok().map(|counted| counted.tokens)
@@ -305,7 +305,7 @@ fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
             without_record.push(identity);
         }
     }
-    let plain_records = records::plain(policy, &probed.origins).iter().map(line).collect();
+    let plain_records = records::unqualified_records(policy, &probed.origins).iter().map(diagnostic_line).collect();
     let mut faults = Vec::new();
     for file in policy.files() {
         if file.broken {
@@ -313,7 +313,7 @@ fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
         }
         let checked = file.check(None);
         let errors = checked.iter().filter(|own| own.severity == Severity::Error);
-        faults.extend(errors.map(|own| format!("{}: {}", file.source.0, line(own))));
+        faults.extend(errors.map(|own| format!("{}: {}", file.source.0, diagnostic_line(own))));
     }
     PolicyReport { configured: true, refused, without_record, plain_records, faults }
 }

@@ -9,12 +9,12 @@ use clap::builder::PossibleValuesParser;
 use indexmap::IndexMap;
 
 use super::super::disk::{home, working_folder};
-use super::super::input::read;
+use super::super::input::read_text;
 use super::super::new_file::create;
 use super::super::output::{BOLD, DIM, Failure, Outcome, emit, say_all};
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::visible;
-use toolfold_gateway::clients::read::{Listed, read as read_list};
+use toolfold_gateway::clients::read::{Listed, read_client_file as read_list};
 use toolfold_gateway::clients::secrets::{Variable, moved};
 use toolfold_gateway::clients::{McpClient, paste};
 
@@ -37,7 +37,7 @@ Exit codes: 0 written, 1 the client's file is bad or ours are there, 2 usage.";
 #[command(after_help = AFTER_HELP)]
 pub(super) struct InitArgs {
     /// The client whose servers are taken over
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(client_names()))]
     client: String,
 
     /// Its configuration [default: where the client keeps it]
@@ -53,13 +53,13 @@ pub(super) struct InitArgs {
     force: bool,
 }
 
-fn names() -> Vec<&'static str> {
-    McpClient::all().iter().map(|own| own.name.as_str()).collect()
+fn client_names() -> Vec<&'static str> {
+    McpClient::known_clients().iter().map(|own| own.name.as_str()).collect()
 }
 
-pub(super) fn run(args: &InitArgs) -> Outcome {
-    let client = McpClient::named(&args.client).unwrap_or_else(|| McpClient::generic());
-    let files = files(client, args.from.as_deref())?;
+pub(super) fn run_init(args: &InitArgs) -> Outcome {
+    let client = McpClient::by_name(&args.client).unwrap_or_else(|| McpClient::generic());
+    let files = client_files(client, args.from.as_deref())?;
     let mut servers = taken_over(client, &files)?;
     let variables = moved(&mut servers);
     let folder = std::path::absolute(&args.out).map_err(Failure::wrong)?;
@@ -77,12 +77,12 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
         }
         create(file, &text)?;
     }
-    emit(&said(client, &files, &servers, &variables, (&list, &config)))?;
+    emit(&init_summary(client, &files, &servers, &variables, (&list, &config)))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The client's files that are there: the one that was named, else those of the user and the project.
-fn files(client: &McpClient, from: Option<&str>) -> Result<Vec<String>, Failure> {
+fn client_files(client: &McpClient, from: Option<&str>) -> Result<Vec<String>, Failure> {
     if let Some(file) = from {
         return Ok(vec![file.to_owned()]);
     }
@@ -107,7 +107,7 @@ fn taken_over(client: &McpClient, files: &[String]) -> Result<Vec<Listed>, Failu
     let project = working_folder();
     let mut failed = Vec::new();
     for file in files {
-        let loaded = read_list(client, &read(file, MAX_BYTES)?, file, project.as_deref());
+        let loaded = read_list(client, &read_text(file, MAX_BYTES)?, file, project.as_deref());
         if loaded.has_errors() {
             failed.extend(loaded.diagnostics);
             continue;
@@ -125,7 +125,7 @@ fn taken_over(client: &McpClient, files: &[String]) -> Result<Vec<Listed>, Failu
     Ok(all.into_values().collect())
 }
 
-fn said(
+fn init_summary(
     client: &McpClient,
     files: &[String],
     servers: &[Listed],

@@ -93,12 +93,12 @@ impl OpenLayers {
             }
         }
         if servers.is_empty() {
-            return Input::of(self.config.clone(), catalog);
+            return Input::of_catalog(self.config.clone(), catalog);
         }
         Input::of_servers(self.config.clone(), catalog, &servers)
     }
 
-    fn of(&self, id: &str) -> Result<Arc<Own>, Failure> {
+    fn own_layers(&self, id: &str) -> Result<Arc<Own>, Failure> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = own.get(id) {
             return Ok(own.clone());
@@ -114,14 +114,14 @@ impl OpenLayers {
         Ok(made)
     }
 
-    fn opened(
+    fn presented_conversation(
         &self,
         catalog: Catalog,
         origins: &BTreeMap<String, Origin>,
         before: Option<Snapshot>,
         id: &str,
     ) -> Result<Opened, Failure> {
-        let own = self.of(id)?;
+        let own = self.own_layers(id)?;
         let input = self.input(catalog, origins)?;
         let arm = match self.config.settings.presentation.arm {
             _ if input.profile.is_none() => Arm::Full,
@@ -156,7 +156,7 @@ impl OpenLayers {
         };
         let mut diagnostics = input.diagnostics;
         if let Some(policy) = &own.policy {
-            diagnostics.extend(records::plain(policy.policy(), origins));
+            diagnostics.extend(records::unqualified_records(policy.policy(), origins));
         }
         diagnostics.extend(conversation.diagnostics());
         let always_load = self.client.deferral.always_load.then(|| {
@@ -169,14 +169,14 @@ impl OpenLayers {
 }
 
 impl GatewayLayers for OpenLayers {
-    fn open(
+    fn open_conversation(
         &self,
         catalog: Catalog,
         origins: &BTreeMap<String, Origin>,
         before: Option<Snapshot>,
         id: &str,
     ) -> Result<Opened, GatewayError> {
-        self.opened(catalog, origins, before, id).map_err(|why| why.to_string().into())
+        self.presented_conversation(catalog, origins, before, id).map_err(|why| why.to_string().into())
     }
 
     fn categories(&self) -> Vec<String> {
@@ -191,7 +191,7 @@ impl GatewayLayers for OpenLayers {
         catalog.names().zip(assigned.iter()).map(|(tool, own)| (tool.to_string(), own.category.to_string())).collect()
     }
 
-    fn ended(&self, id: &str) {
+    fn conversation_ended(&self, id: &str) {
         // Its store is closed with it: a gateway has many sessions in its life.
         self.own.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner).remove(id);

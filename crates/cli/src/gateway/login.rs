@@ -99,7 +99,7 @@ pub(super) fn log_in(args: &LoginArgs) -> Outcome {
         } else {
             emit(&format!("Open this address to log in to {BOLD}{}{BOLD:#}:\n\n  {address}\n\n", visible(&name)))
         };
-        if !args.no_browser && !opened(address) {
+        if !args.no_browser && !open_browser(address) {
             warn("no browser could be opened: open the address yourself");
         }
     };
@@ -111,7 +111,7 @@ pub(super) fn log_in(args: &LoginArgs) -> Outcome {
         emit_json(&json!({"server": name, "issuer": done.issuer, "resource": done.resource, "scopes": done.scopes,
             "until": done.until_ms.map(time), "renewable": done.can_renew}))?;
     } else {
-        emit(&said(&name, &done))?;
+        emit(&login_summary(&name, &done))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -129,7 +129,7 @@ pub(super) fn log_out(args: &LogoutArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn said(name: &str, done: &LoggedIn) -> String {
+fn login_summary(name: &str, done: &LoggedIn) -> String {
     let mut out = format!("{GOOD}logged in{GOOD:#} to {} by {}\n", visible(name), visible(&done.issuer));
     if !done.scopes.is_empty() {
         out.push_str(&format!("  scopes: {}\n", visible(&done.scopes.join(" "))));
@@ -173,7 +173,7 @@ impl ServerArgs {
 }
 
 /// Opens an address in the person's browser. Whether a program for that could be started.
-fn opened(address: &str) -> bool {
+fn open_browser(address: &str) -> bool {
     // No shell takes part: an address may have characters that mean something to one.
     let (program, args): (&str, &[&str]) = match std::env::consts::OS {
         "macos" => ("open", &[]),

@@ -93,7 +93,7 @@ impl DoctorLayers {
 }
 
 impl Watch for DoctorLayers {
-    fn observed(&self, _conversation: &str, what: &Observed<'_>) {
+    fn on_event(&self, _conversation: &str, what: &Observed<'_>) {
         let mut probed = self.probed();
         match what {
             Observed::Server { name, down } => {
@@ -123,7 +123,7 @@ impl Watch for DoctorLayers {
 }
 
 impl Layers for DoctorLayers {
-    fn open(
+    fn open_conversation(
         &self,
         catalog: Catalog,
         origins: &BTreeMap<String, Origin>,
@@ -131,7 +131,7 @@ impl Layers for DoctorLayers {
         id: &str,
     ) -> Result<Opened, GatewayError> {
         self.probed().origins = origins.clone();
-        self.layers.open(catalog, origins, before, id)
+        self.layers.open_conversation(catalog, origins, before, id)
     }
 
     fn now_ms(&self) -> i64 {

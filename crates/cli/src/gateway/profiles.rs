@@ -21,7 +21,7 @@ pub(super) fn profiles(
     for (name, options) in config.gateway_profiles() {
         let own = config.with_profile(options);
         let bad = |why| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
-        let selection = Selection::of(options.toolsets.as_deref(), options.read_only).map_err(bad)?;
+        let selection = Selection::of_toolsets(options.toolsets.as_deref(), options.read_only).map_err(bad)?;
         let layers = Arc::new(OpenLayers::new(own, store.map(str::to_owned), servers));
         all.insert(name.clone(), Profile { layers, selection });
     }
@@ -38,7 +38,7 @@ pub(super) fn check_profiles(config: &Config, settings: &Settings) -> Result<(),
         if let Some(own) = settings.profiles.get(name) {
             let under = Settings { layers: own.layers.clone(), ..settings.clone() };
             let bad = |why| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
-            own.selection.check(&under).map_err(bad)?;
+            own.selection.check_names(&under).map_err(bad)?;
         }
     }
     Ok(())

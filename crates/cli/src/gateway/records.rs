@@ -9,7 +9,7 @@ use toolfold_gateway::settings::{Origin, ServerSettings, glob_fits};
 
 /// A warning for each record that has a tool's own name, and so holds for no tool of a server: policy knows those as
 /// `mcp:SERVER/NAME`.
-pub(super) fn plain(policy: &Policy, origins: &BTreeMap<String, Origin>) -> Vec<Diagnostic> {
+pub(super) fn unqualified_records(policy: &Policy, origins: &BTreeMap<String, Origin>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for file in policy.files() {
         for name in file.capabilities.keys() {

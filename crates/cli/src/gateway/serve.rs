@@ -141,10 +141,10 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         names: Arc::default(),
         state: None,
         watch,
-        selection: Selection::of(args.toolsets.as_deref(), args.read_only).map_err(Failure::usage)?,
+        selection: Selection::of_toolsets(args.toolsets.as_deref(), args.read_only).map_err(Failure::usage)?,
         profiles: profiles(&config, args.store.as_deref(), &servers)?,
     };
-    settings.selection.check(&settings).map_err(Failure::usage)?;
+    settings.selection.check_names(&settings).map_err(Failure::usage)?;
     check_profiles(&config, &settings)?;
     if let Some(address) = &gateway.http {
         let mut all = Vec::new();
@@ -158,7 +158,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
             all.push(settings);
         }
         let served = serve_http(args, &config, address, (all, &tenants), dashboard);
-        telemetry.end();
+        telemetry.flush();
         return served;
     }
     let needs_http = [
@@ -176,7 +176,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         }
     }
     let served = run::stdio(settings, &args.id);
-    telemetry.end();
+    telemetry.flush();
     served.map_err(failure)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -200,7 +200,8 @@ fn serve_http(
         http.guard = http.guard.tenant(&own.name, &variable(&own.token_env)?);
     }
     if let Some(path) = &config.settings.gateway.state {
-        let state = SqliteState::open(Path::new(path)).map_err(|why| Failure::unmeasured(format!("{path}: {why}")))?;
+        let state =
+            SqliteState::open_file(Path::new(path)).map_err(|why| Failure::unmeasured(format!("{path}: {why}")))?;
         http.state = Arc::new(state);
     }
     if let Some(most) = args.max_sessions {
@@ -249,7 +250,7 @@ fn seal(config: &Config) -> Result<Seal, Failure> {
         }
         return Seal::random().map_err(Failure::wrong);
     };
-    Seal::read(&variable(name)?).map_err(|why| {
+    Seal::from_base64(&variable(name)?).map_err(|why| {
         Failure::usage(format!("`{name}` holds no key: {why}")).help("`openssl rand -base64 32` makes one")
     })
 }

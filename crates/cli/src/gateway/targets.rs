@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 
-use super::super::input::{InputArgs, read};
+use super::super::input::{InputArgs, read_text};
 use super::super::output::{Failure, say_all};
 use super::vault;
 use crate::configuration::{Config, Flag, keys};
@@ -115,9 +115,9 @@ impl TargetArgs {
         };
         let mut all = match (target, &config.settings.gateway.servers) {
             (Some(target), _) => Loaded { value: vec![ServerSettings::new("server", target)], diagnostics: Vec::new() },
-            (None, Some(file)) => {
-                servers(&read(file, MAX_BYTES)?, file, &|name| std::env::var(name).ok().filter(|own| !own.is_empty()))
-            }
+            (None, Some(file)) => servers(&read_text(file, MAX_BYTES)?, file, &|name| {
+                std::env::var(name).ok().filter(|own| !own.is_empty())
+            }),
             (None, None) => {
                 let help = "name a file with --servers, a --url, or a command behind --; `toolfold gateway init` makes \
                      the file of a client's own list";

@@ -27,9 +27,9 @@ impl Telemetry {
     }
 
     /// Sends what is left.
-    pub(super) fn end(&self) {
+    pub(super) fn flush(&self) {
         if let Some(own) = &self.0 {
-            own.end();
+            own.flush();
         }
     }
 }
@@ -48,5 +48,5 @@ impl Telemetry {
     }
 
     /// Nothing is left.
-    pub(super) fn end(&self) {}
+    pub(super) fn flush(&self) {}
 }

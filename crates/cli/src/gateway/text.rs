@@ -9,7 +9,7 @@ use toolfold::diagnostic::visible;
 const NAMES: usize = 8;
 
 /// The report for people.
-pub(super) fn page(report: &Report) -> String {
+pub(super) fn doctor_page(report: &Report) -> String {
     let mut problems = problems(report);
     let (down, up): (Vec<&ServerReport>, Vec<&ServerReport>) = report.servers.iter().partition(|own| !own.up);
     let faults = report.faults.len() + report.policy.faults.len();
@@ -63,12 +63,12 @@ fn problems(report: &Report) -> Vec<String> {
     }
     let refused = &report.policy.refused;
     if !refused.is_empty() {
-        found.push(format!("refused   {}: whatever they are called with, so they are not shown", names(refused)));
+        found.push(format!("refused   {}: whatever they are called with, so they are not shown", some_names(refused)));
     }
     let asked = &report.policy.without_record;
     if !asked.is_empty() {
         let help = "give them a tier: [tool.\"mcp:server/name\"]";
-        found.push(format!("no record {}: every call asks a person; {help}", names(asked)));
+        found.push(format!("no record {}: every call asks a person; {help}", some_names(asked)));
     }
     let (asked, renamed): (Vec<&Renamed>, Vec<&Renamed>) = report.renamed.iter().partition(|own| own.asked);
     for own in renamed {
@@ -77,7 +77,7 @@ fn problems(report: &Report) -> Vec<String> {
     }
     if !asked.is_empty() {
         let prefixed: Vec<String> = asked.iter().map(|own| own.shown.clone()).collect();
-        found.push(format!("renamed   {}: --namespace prefixes every name", names(&prefixed)));
+        found.push(format!("renamed   {}: --namespace prefixes every name", some_names(&prefixed)));
     }
     for LeftOut { server, tool, why } in &report.left_out {
         let tool = if tool.is_empty() { "a tool".into() } else { visible(tool) };
@@ -125,7 +125,7 @@ fn figure(tokens: Option<usize>) -> String {
 }
 
 /// Some names, and how many more there are.
-fn names(all: &[String]) -> String {
+fn some_names(all: &[String]) -> String {
     let shown: Vec<String> = all.iter().take(NAMES).map(|own| visible(own).into_owned()).collect();
     let more = all.len().saturating_sub(NAMES);
     if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }

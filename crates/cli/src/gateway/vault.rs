@@ -105,14 +105,14 @@ struct Files {
 }
 
 impl Files {
-    fn file(&self) -> Result<&Path, String> {
+    fn login_file(&self) -> Result<&Path, String> {
         let none = "there is no folder to keep a login in: neither XDG_STATE_HOME nor HOME is set";
         self.file.as_deref().ok_or_else(|| none.to_owned())
     }
 }
 
 impl Vault for Files {
-    fn read(&self) -> Result<Option<String>, GatewayError> {
+    fn read_login(&self) -> Result<Option<String>, GatewayError> {
         let Some(file) = &self.file else { return Ok(None) };
         let said = |why: std::io::Error| format!("the kept login cannot be read: {}: {why}", file.display());
         let opened = match File::open(file) {
@@ -125,17 +125,17 @@ impl Vault for Files {
         Ok(Some(text))
     }
 
-    fn write(&self, text: Option<&str>) -> Result<(), GatewayError> {
-        let file = self.file()?;
+    fn write_login(&self, text: Option<&str>) -> Result<(), GatewayError> {
+        let file = self.login_file()?;
         let done = match text {
-            Some(text) => write(file, text),
+            Some(text) => write_private(file, text),
             None => std::fs::remove_file(file),
         };
         Ok(done.map_err(|why| format!("the login cannot be kept: {}: {why}", file.display()))?)
     }
 
-    fn lock(&self) -> Result<Box<dyn Send>, GatewayError> {
-        let file = self.file()?.with_extension("lock");
+    fn lock_login(&self) -> Result<Box<dyn Send>, GatewayError> {
+        let file = self.login_file()?.with_extension("lock");
         let said = |why: &dyn std::fmt::Display| format!("the kept login cannot be locked: {}: {why}", file.display());
         let made =
             file.parent().map_or(Ok(()), folder).and_then(|()| private().create(true).truncate(false).open(&file));
@@ -157,7 +157,7 @@ impl Vault for Files {
 }
 
 /// Writes a file whole or not at all, for its owner only.
-fn write(file: &Path, text: &str) -> std::io::Result<()> {
+pub(super) fn write_private(file: &Path, text: &str) -> std::io::Result<()> {
     file.parent().map_or(Ok(()), folder)?;
     let new = file.with_extension(format!("{}.new", std::process::id()));
     let opened = private().create(true).truncate(true).open(&new);

@@ -6,7 +6,7 @@ use toolfold::diagnostic::{Severity, visible};
 use toolfold_measure::lint::{Finding, Group, Lint, RULES, counted};
 
 /// All findings, by tool, and a verdict.
-pub(super) fn text(lint: &Lint) -> String {
+pub(super) fn lint_text(lint: &Lint) -> String {
     let mut out = String::new();
     for group in lint.findings.chunk_by(|a, b| a.tool == b.tool) {
         let name = group.first().and_then(|one| one.tool.as_deref()).unwrap_or("the list");
@@ -16,7 +16,7 @@ pub(super) fn text(lint: &Lint) -> String {
         }
         out.push('\n');
     }
-    out.push_str(&verdict(lint));
+    out.push_str(&lint_verdict(lint));
     out
 }
 
@@ -39,7 +39,7 @@ fn finding(out: &mut String, one: &Finding) {
 }
 
 /// How many there are, and what doing all of it would save.
-fn verdict(lint: &Lint) -> String {
+fn lint_verdict(lint: &Lint) -> String {
     let total = lint.total;
     let parts = [(total.errors, Severity::Error), (total.warnings, Severity::Warning), (total.notes, Severity::Note)];
     let said: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, severity)| counted(*n, *severity)).collect();

@@ -116,7 +116,7 @@ struct Reading {
 
 impl Reader {
     /// Takes a record. What is worth knowing about its place among the others.
-    pub(super) fn take(&mut self, record: &LogRecord) -> Option<String> {
+    pub(super) fn take_record(&mut self, record: &LogRecord) -> Option<String> {
         self.records += 1;
         let begins = matches!(record.event, Event::Started { .. } | Event::Forked { .. });
         let at = match self.current.get(&record.conversation) {
@@ -129,7 +129,7 @@ impl Reader {
         };
         let reading = self.conversations.get_mut(at)?;
         let expected = std::mem::replace(&mut reading.next, record.seq.saturating_add(1));
-        reading.take(record);
+        reading.tally_record(record);
         let gap = record.seq != expected;
         gap.then(|| format!("record {} follows where record {expected} should stand", record.seq))
     }
@@ -154,7 +154,7 @@ impl LogReport {
     /// Everything summed.
     pub(super) fn sum(&self) -> Counts {
         let mut sum = Counts::default();
-        self.totals.iter().for_each(|total| sum.add(&total.counts));
+        self.totals.iter().for_each(|total| sum.add_counts(&total.counts));
         sum
     }
 }
@@ -166,7 +166,7 @@ fn totals(conversations: &[Told]) -> Vec<Total> {
         let new = || Total { arm: arm.clone(), variant: variant.clone(), conversations: 0, counts: Counts::default() };
         let total = totals.entry((arm.clone(), variant.clone())).or_insert_with(new);
         total.conversations += 1;
-        total.counts.add(&told.counts);
+        total.counts.add_counts(&told.counts);
     }
     totals.into_values().collect()
 }
@@ -199,7 +199,7 @@ impl Reading {
         Self { told, next: 0, waiting: IndexSet::new(), counted: BTreeSet::new() }
     }
 
-    fn take(&mut self, record: &LogRecord) {
+    fn tally_record(&mut self, record: &LogRecord) {
         self.told.last = time(record.at_ms);
         let counts = &mut self.told.counts;
         match &record.event {
@@ -261,7 +261,7 @@ impl Counts {
         *sum = sum.saturating_add(more);
     }
 
-    fn add(&mut self, other: &Self) {
+    fn add_counts(&mut self, other: &Self) {
         self.arrays += other.arrays;
         for (meter, tokens) in &other.array_tokens {
             self.add_tokens(meter, *tokens);

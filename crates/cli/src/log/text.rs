@@ -1,15 +1,15 @@
 //! The log's report for people at a terminal.
 
-use super::super::output::{BOLD, DIM, GOOD, grouped};
-use super::super::table::{short, table};
+use super::super::output::{BOLD, DIM, GOOD, grouped, plural_count};
+use super::super::table::{cut_for_list, table};
 use super::tally::{Counts, LogReport, Told, Total};
 
 /// How many conversations are listed; the rest are in the totals.
 const MAX_LISTED: usize = 40;
 
 /// The verdict, then the totals of every arm and variant, then the conversations.
-pub(super) fn text(report: &LogReport) -> String {
-    let mut out = verdict(report);
+pub(super) fn log_text(report: &LogReport) -> String {
+    let mut out = log_verdict(report);
     if report.conversations.is_empty() {
         return out;
     }
@@ -17,7 +17,7 @@ pub(super) fn text(report: &LogReport) -> String {
     out.push_str(&table(TOTAL, &report.totals.iter().map(total).collect::<Vec<_>>()));
     for total in &report.totals {
         for (meter, tokens) in &total.counts.array_tokens {
-            let arm = name(total.arm.as_deref());
+            let arm = optional_name(total.arm.as_deref());
             let variant = total.variant.as_ref().map(|variant| format!(", variant {variant}")).unwrap_or_default();
             out.push_str(&format!(
                 "{DIM}arrays of arm {arm}{variant}: {} tokens by {meter}{DIM:#}\n",
@@ -42,7 +42,7 @@ const NOTES: &str = "\
 · blind: ran before the model had seen the tool's whole schema; failed: the host said so
 · waiting: calls that wait for a person: toolfold approvals list";
 
-fn verdict(report: &LogReport) -> String {
+fn log_verdict(report: &LogReport) -> String {
     let sum = report.sum();
     let mut parts = Vec::new();
     for (number, what) in [
@@ -63,16 +63,12 @@ fn verdict(report: &LogReport) -> String {
     }
     let word = match report.bad_lines {
         0 => format!("{GOOD}ok{GOOD:#}"),
-        bad => format!("{BOLD}{}{BOLD:#};", count(bad, "line cannot be read", "lines cannot be read")),
+        bad => format!("{BOLD}{}{BOLD:#};", plural_count(bad, "line cannot be read", "lines cannot be read")),
     };
-    let conversations = count(report.conversations.len(), "conversation", "conversations");
-    let calls = count(sum.calls, "call", "calls");
+    let conversations = plural_count(report.conversations.len(), "conversation", "conversations");
+    let calls = plural_count(sum.calls, "call", "calls");
     let of_them = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
     format!("{word} {conversations}, {calls}{of_them}\n")
-}
-
-fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
 const TOTAL: [&str; 14] = [
@@ -95,7 +91,7 @@ const TOTAL: [&str; 14] = [
 fn total(total: &Total) -> [String; 14] {
     let [calls, expanded, repaired, shown, unknown, loops, refused, ran, blind, failed, waiting] =
         numbers(&total.counts);
-    let (arm, variant) = (name(total.arm.as_deref()), name(total.variant.as_deref()));
+    let (arm, variant) = (optional_name(total.arm.as_deref()), optional_name(total.variant.as_deref()));
     let conversations = grouped(total.conversations);
     [
         arm,
@@ -136,8 +132,8 @@ const EACH: [&str; 15] = [
 fn each(told: &Told) -> [String; 15] {
     let [calls, expanded, repaired, shown, unknown, loops, refused, ran, blind, failed, waiting] =
         numbers(&told.counts);
-    let id = if told.id.is_empty() { "–".to_owned() } else { short(&told.id) };
-    let (arm, variant) = (name(told.arm.as_deref()), name(told.variant.as_deref()));
+    let id = if told.id.is_empty() { "–".to_owned() } else { cut_for_list(&told.id) };
+    let (arm, variant) = (optional_name(told.arm.as_deref()), optional_name(told.variant.as_deref()));
     let since = told.first.clone();
     [id, since, arm, variant, calls, expanded, repaired, shown, unknown, loops, refused, ran, blind, failed, waiting]
 }
@@ -159,6 +155,6 @@ fn numbers(counts: &Counts) -> [String; 11] {
     .map(grouped)
 }
 
-fn name(text: Option<&str>) -> String {
-    text.map_or_else(|| "–".to_owned(), short)
+fn optional_name(text: Option<&str>) -> String {
+    text.map_or_else(|| "–".to_owned(), cut_for_list)
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::guess::{Argument, Kind, arguments};
+use super::guess::{Argument, Kind, guessed_arguments};
 use crate::input::load_tools;
 use crate::new_file::create;
 use crate::output::{Outcome, emit, say_all};
@@ -35,7 +35,7 @@ pub(super) fn derive(args: &DeriveArgs) -> Outcome {
     let (catalog, notes) = load_tools(Some(&args.tools), None)?;
     let worth: Vec<Diagnostic> = notes.into_iter().filter(|note| note.severity >= Severity::Warning).collect();
     say_all(&worth);
-    let text = page(&catalog, &args.tools, args.trusted);
+    let text = policy_page(&catalog, &args.tools, args.trusted);
     let Some(file) = &args.out else {
         emit(&text)?;
         return Ok(ExitCode::SUCCESS);
@@ -69,71 +69,76 @@ const HEAD: &str = "\
 # a deny names it; a command's tool asks about every argument that is not declared.
 ";
 
-fn page(catalog: &Catalog, file: &str, trusted: bool) -> String {
+fn policy_page(catalog: &Catalog, file: &str, trusted: bool) -> String {
     let shown = if file == "-" { "tools.json" } else { file };
     let mut out = HEAD.to_owned();
     let _ = writeln!(out, "#   toolfold policy check policy.toml --tools {}", comment(shown, 200));
     out.push_str("\n[policy]\nmode = \"enforce\"\ndefault = \"ask\"\n");
     let client = ClientProfile::detect(catalog);
     for tool in catalog.iter() {
-        out.push_str(&record(tool, trusted, client));
+        out.push_str(&tool_record(tool, trusted, client));
     }
     out
 }
 
 /// The record of a tool: nothing in it permits what would ask without it, unless its annotations are trusted.
-fn record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> String {
-    let arguments = arguments(tool);
+fn tool_record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> String {
+    let arguments = guessed_arguments(tool);
     let name = tool.name().as_str();
     let mut out = String::from("\n");
     let description = comment(tool.description(), 110);
     if !description.is_empty() {
         let _ = writeln!(out, "# {description}");
     }
-    let _ = writeln!(out, "[tool.{}]", key(name));
+    let _ = writeln!(out, "[tool.{}]", toml_key(name));
     let hints = tool.annotations().copied().unwrap_or_default();
     let reads_only = trusted && hints.read_only_hint == Some(true) && hints.destructive_hint != Some(true);
     let (tier, why) = tier(hints, reads_only);
-    line(&mut out, "tier", &text(tier), why);
+    write_assignment(&mut out, "tier", &toml_string(tier), why);
     let of = |kind: Kind| arguments.iter().filter(move |a| a.kind == kind).map(|a| a.name.as_str()).collect::<Vec<_>>();
     let (paths, hosts, commands) = (of(Kind::Path), of(Kind::Host), of(Kind::Command));
     let files: Vec<&str> = paths.iter().chain(&of(Kind::Uri)).copied().collect();
     let hosts: Vec<&str> = hosts.iter().chain(&of(Kind::Uri)).copied().collect();
     if !files.is_empty() {
-        line(&mut out, "reads", &list(&files), &because(&arguments, &[Kind::Path, Kind::Uri]));
+        write_assignment(&mut out, "reads", &toml_list(&files), &because(&arguments, &[Kind::Path, Kind::Uri]));
     }
     let command = commands.first();
     if command.is_none() || !files.is_empty() {
-        line(&mut out, "writes", &list(if reads_only { &[] } else { &files }), "");
+        write_assignment(&mut out, "writes", &toml_list(if reads_only { &[] } else { &files }), "");
     }
     if !hosts.is_empty() {
-        line(&mut out, "hosts", &list(&hosts), &because(&arguments, &[Kind::Host, Kind::Uri]));
+        write_assignment(&mut out, "hosts", &toml_list(&hosts), &because(&arguments, &[Kind::Host, Kind::Uri]));
     }
     if let Some(command) = command {
-        line(&mut out, "command", &text(command), &because(&arguments, &[Kind::Command]));
+        write_assignment(&mut out, "command", &toml_string(command), &because(&arguments, &[Kind::Command]));
         if let Some(folder) = of(Kind::Workdir).first() {
-            line(&mut out, "workdir", &text(folder), "");
+            write_assignment(&mut out, "workdir", &toml_string(folder), "");
         }
         let (shell, why) = shell(tool, command);
         if shell == Some(Shell::Other) {
-            line(&mut out, "shell", "\"other\"", &format!("{why}; bash, sh or zsh if that reads it"));
+            write_assignment(&mut out, "shell", "\"other\"", &format!("{why}; bash, sh or zsh if that reads it"));
         } else {
             let help = "rules such as Bash(git log:*) cover it; add shell = \"other\" if no bash reads it";
-            line(&mut out, "like", "\"Bash\"", help);
+            write_assignment(&mut out, "like", "\"Bash\"", help);
         }
         if let Some(shell @ (Shell::Bash | Shell::Sh | Shell::Zsh)) = shell {
-            line(&mut out, "shell", &serde_json::json!(shell).to_string(), why);
+            write_assignment(&mut out, "shell", &serde_json::json!(shell).to_string(), why);
         }
         if client.and_then(|client| client.is_interactive(name)) == Some(false) {
             let own = client.map_or("", ClientProfile::name);
-            line(&mut out, "interactive", "false", &format!("{own} runs each command as a process of its own"));
+            write_assignment(
+                &mut out,
+                "interactive",
+                "false",
+                &format!("{own} runs each command as a process of its own"),
+            );
         }
     }
-    line(&mut out, "undo", "\"irreversible\"", "");
+    write_assignment(&mut out, "undo", "\"irreversible\"", "");
     out.push_str(&left(&arguments));
     // No rule for commands says anything of the program that is to read them.
     for program in of(Kind::Program) {
-        let (tool, pattern) = (text(name), format!("{} = \"*\"", key(program)));
+        let (tool, pattern) = (toml_string(name), format!("{} = \"*\"", toml_key(program)));
         let why = "it chooses the program that reads the command";
         let _ = write!(out, "\n[[rule]]\ndecide = \"ask\"\ntool = {tool}\nargs = {{ {pattern} }}\nwhy = \"{why}\"\n");
     }
@@ -183,11 +188,11 @@ fn because(arguments: &[Argument], kinds: &[Kind]) -> String {
 fn left(arguments: &[Argument]) -> String {
     let mut out = String::new();
     for argument in arguments.iter().filter(|argument| argument.values.len() > 1) {
-        let values: Vec<String> = argument.values.iter().map(|value| text(value)).collect();
+        let values: Vec<String> = argument.values.iter().map(|value| toml_string(value)).collect();
         let _ = writeln!(
             out,
             "# actions = {{ arg = {}, read_only = [], b = [], a = [{}] }}   # a tier for each value",
-            text(&argument.name),
+            toml_string(&argument.name),
             comment(&values.join(", "), 300)
         );
     }
@@ -198,23 +203,23 @@ fn left(arguments: &[Argument]) -> String {
     out
 }
 
-fn line(out: &mut String, key: &str, value: &str, why: &str) {
+fn write_assignment(out: &mut String, key: &str, value: &str, why: &str) {
     let assignment = format!("{key} = {value}");
     let _ = if why.is_empty() { writeln!(out, "{assignment}") } else { writeln!(out, "{assignment:<24} # {why}") };
 }
 
-fn list(names: &[&str]) -> String {
-    format!("[{}]", names.iter().map(|name| text(name)).collect::<Vec<_>>().join(", "))
+fn toml_list(names: &[&str]) -> String {
+    format!("[{}]", names.iter().map(|name| toml_string(name)).collect::<Vec<_>>().join(", "))
 }
 
 /// A key of TOML, quoted where it has to be.
-fn key(name: &str) -> String {
+fn toml_key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { text(name) }
+    if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { toml_string(name) }
 }
 
 /// A basic string of TOML: one of JSON, but for DEL, which JSON leaves as it is.
-fn text(value: &str) -> String {
+fn toml_string(value: &str) -> String {
     serde_json::Value::from(value).to_string().replace('\u{7f}', "\\u007f")
 }
 

@@ -48,11 +48,11 @@ pub(super) fn eval(args: &EvalArgs) -> Outcome {
         }
         None => None,
     };
-    let mut lines = Lines::open(&args.rows)?;
+    let mut lines = Lines::open_lines(&args.rows)?;
     let mut code = ExitCode::SUCCESS;
     let mut named = BTreeSet::new();
     while let Some(line) = lines.next()? {
-        let text = match judge(&line, &args.rows, policy.as_ref(), &mut named) {
+        let text = match judge_line(&line, &args.rows, policy.as_ref(), &mut named) {
             Ok(row) if args.json => json_line(&row)?,
             Ok(row) => format!("{}\t{}\t{}\n", visible(&row.id), row.decision, visible(&row.reason)),
             Err(why) => {
@@ -85,7 +85,7 @@ fn say_unknown(row: &Value, place: &Place, named: &mut BTreeSet<String>) {
     say_all(&said);
 }
 
-fn judge(
+fn judge_line(
     line: &Line,
     file: &str,
     policy: Option<&Policy>,

@@ -60,7 +60,7 @@ struct Named<'a> {
 }
 
 impl ExplainArgs {
-    fn named(&self) -> Result<Named<'_>, Failure> {
+    fn named_call(&self) -> Result<Named<'_>, Failure> {
         let wrong = |message: &str| Err(Failure::usage(message).help(HOW));
         let words: Vec<&str> = self.policy.iter().chain(&self.words).map(String::as_str).collect();
         let (policy, tool, word) = match *words.as_slice() {
@@ -77,7 +77,7 @@ impl ExplainArgs {
 }
 
 pub(super) fn explain(args: &ExplainArgs) -> Outcome {
-    let named = args.named()?;
+    let named = args.named_call()?;
     // What looks like no file is perhaps the tool.
     let is_file = named.policy.contains(['.', '/']);
     let loaded = load_policy(named.policy).map_err(|why| if is_file { why } else { why.help(HOW) })?;
@@ -86,7 +86,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
         Some((server, tool)) => (ToolOrigin::Mcp(server.to_owned()), tool),
         None => (ToolOrigin::Native, named.tool),
     };
-    let arguments = arguments(args, &named, &loaded.value)?;
+    let arguments = call_arguments(args, &named, &loaded.value)?;
     let cwd = args.cwd.as_deref().map_or_else(working_folder, absolute);
     // No call writes the policy that it is judged by, once that is in force.
     let own = (named.policy != "-" && named.policy != builtin::EXCEL_PROFILE).then(|| absolute(named.policy)).flatten();
@@ -107,12 +107,12 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     if args.json {
         emit_json(&explained)?;
     } else {
-        emit(&page(&explained))?;
+        emit(&explanation_page(&explained))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn arguments(args: &ExplainArgs, named: &Named<'_>, policy: &PolicyFile) -> Result<Value, Failure> {
+fn call_arguments(args: &ExplainArgs, named: &Named<'_>, policy: &PolicyFile) -> Result<Value, Failure> {
     if let Some(text) = &args.args {
         let value: Value = serde_json::from_str(text)
             .map_err(|why| Failure::usage(format!("--args is not JSON: {why}")).help(EXAMPLE))?;
@@ -143,7 +143,7 @@ fn arguments(args: &ExplainArgs, named: &Named<'_>, policy: &PolicyFile) -> Resu
 const HOW: &str = "toolfold policy explain policy.toml Bash 'git log', or --policy policy.toml Bash 'git log'";
 const EXAMPLE: &str = "such as --args '{\"file_path\": \"a.xlsx\"}'";
 
-fn page(explained: &Explanation) -> String {
+fn explanation_page(explained: &Explanation) -> String {
     let mut out = format!("{BOLD}{}{BOLD:#}\n", explained.verdict.decision);
     for reason in &explained.verdict.reasons {
         let place = reason.place.as_ref().map(|place| format!("  {DIM}{place}{DIM:#}")).unwrap_or_default();

@@ -87,13 +87,13 @@ const ABOUT: [&str; 12] =
     ["id", "ids", "type", "types", "count", "size", "format", "mode", "kind", "sha", "encoding", "mime"];
 
 /// The top-level arguments of a tool, in the order of its schema.
-pub(super) fn arguments(tool: &Tool) -> Vec<Argument> {
+pub(super) fn guessed_arguments(tool: &Tool) -> Vec<Argument> {
     let properties = tool.parameters().get("properties").and_then(Value::as_object);
     let mut found: Vec<Argument> = properties
         .into_iter()
         .flatten()
         .map(|(name, schema)| {
-            let (kind, why) = kind(name, schema);
+            let (kind, why) = guessed_kind(name, schema);
             Argument { name: name.clone(), kind, why, values: actions(name, schema) }
         })
         .collect();
@@ -105,12 +105,12 @@ pub(super) fn arguments(tool: &Tool) -> Vec<Argument> {
         }
     }
     let is_text = |a: &&mut Argument| matches!(a.kind, Kind::Path | Kind::Text);
-    let is_program = |a: &&mut Argument| words(&a.name).iter().any(|w| PROGRAMS.contains(&&**w));
+    let is_program = |a: &&mut Argument| words_of_name(&a.name).iter().any(|w| PROGRAMS.contains(&&**w));
     if command.is_some() {
         found.iter_mut().filter(is_text).filter(is_program).for_each(|argument| argument.kind = Kind::Program);
     }
     let is_workdir =
-        |a: &&mut Argument| a.kind == Kind::Path && words(&a.name).iter().any(|w| WORKDIRS.contains(&&**w));
+        |a: &&mut Argument| a.kind == Kind::Path && words_of_name(&a.name).iter().any(|w| WORKDIRS.contains(&&**w));
     if command.is_some()
         && let Some(folder) = found.iter_mut().find(is_workdir)
     {
@@ -119,11 +119,11 @@ pub(super) fn arguments(tool: &Tool) -> Vec<Argument> {
     found
 }
 
-fn kind(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
+fn guessed_kind(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     if !is_chosen(schema) && may_be_text(schema) {
         return of_text(name, schema);
     }
-    match below(schema, 0) {
+    match has_path_inside(schema, 0) {
         true => (Kind::Path, Some("holds paths deeper down, which no policy can read: such a call asks")),
         false => (Kind::Other, None),
     }
@@ -131,7 +131,7 @@ fn kind(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
 
 /// What a text under this name names.
 fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
-    let words = words(name);
+    let words = words_of_name(name);
     let last = words.last().map_or("", String::as_str);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
@@ -170,7 +170,8 @@ fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
 
 /// The values of an argument that chooses what the tool does.
 fn actions(name: &str, schema: &Value) -> Vec<String> {
-    let chooses = words(name).last().is_some_and(|last| ACTIONS.contains(&&**last)) || WHOLE_ACTIONS.contains(&name);
+    let chooses =
+        words_of_name(name).last().is_some_and(|last| ACTIONS.contains(&&**last)) || WHOLE_ACTIONS.contains(&name);
     let values = schema.get("enum").and_then(Value::as_array).filter(|_| chooses);
     values.into_iter().flatten().filter_map(|value| value.as_str().map(str::to_owned)).collect()
 }
@@ -204,7 +205,7 @@ fn is_text(schema: &Value) -> bool {
 }
 
 /// Whether an object or a list of objects has a path somewhere inside.
-fn below(schema: &Value, depth: usize) -> bool {
+fn has_path_inside(schema: &Value, depth: usize) -> bool {
     if depth > 4 {
         return true;
     }
@@ -213,12 +214,12 @@ fn below(schema: &Value, depth: usize) -> bool {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let mut named = properties.clone().filter(|(_, schema)| !is_chosen(schema) && may_be_text(schema));
     named.any(|(name, schema)| matches!(of_text(name, schema).0, Kind::Path | Kind::Uri))
-        || inner.chain(branches).any(|schema| schema.is_object() && below(schema, depth + 1))
-        || properties.into_iter().any(|(_, schema)| schema.is_object() && below(schema, depth + 1))
+        || inner.chain(branches).any(|schema| schema.is_object() && has_path_inside(schema, depth + 1))
+        || properties.into_iter().any(|(_, schema)| schema.is_object() && has_path_inside(schema, depth + 1))
 }
 
 /// The words of a name, in lower case: `filePath`, `file_path` and `file-path` have the same.
-fn words(name: &str) -> Vec<String> {
+fn words_of_name(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut lower_before = false;
     for c in name.chars() {

@@ -1,7 +1,7 @@
 //! The report as Markdown, for an issue or a pull request.
 
 use super::super::output::grouped;
-use super::text::{cost, most_expensive, percent, signed, small_percent};
+use super::text::{most_expensive, percent, session_cost, signed, small_percent};
 use toolfold_measure::report::Report;
 
 pub(super) fn markdown(report: &Report, top: usize) -> String {
@@ -23,7 +23,7 @@ pub(super) fn markdown(report: &Report, top: usize) -> String {
             "| {name} | {tokens} | {saved} | {window} | {} | {} | {} | {} | {} | {} |\n",
             arm.tools_listed,
             arm.meta_tokens,
-            cost(own),
+            session_cost(own),
             signed(own.relative_to_full),
             own.cache_breaks,
             own.extra_requests

@@ -30,7 +30,7 @@ pub(super) fn notes(report: &Report) -> Vec<String> {
             grouped(report.skills.activate_skill_tokens)
         ),
     });
-    notes.extend(listed(&report.skills));
+    notes.extend(skills_without_room(&report.skills));
     if report.profile.derived {
         notes.push("categories were derived; write a profile to choose core tools: toolfold profile derive".to_owned());
     }
@@ -98,7 +98,7 @@ fn warnings(report: &Report) -> Vec<String> {
 }
 
 /// What activate_skill had no room for, if anything.
-fn listed(skills: &SkillCost) -> Option<String> {
+fn skills_without_room(skills: &SkillCost) -> Option<String> {
     let parts = [
         (skills.trimmed, "with a shortened description"),
         (skills.names_only, "by name only"),

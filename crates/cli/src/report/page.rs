@@ -13,8 +13,8 @@ use toolfold_measure::parts::Measurer;
 use toolfold_measure::report::Report;
 
 /// Writes the page; `-` is standard output.
-pub(super) fn write(file: &str, input: &Input, report: &Report, notes: Vec<String>) -> Result<(), Failure> {
-    let mut page = Page::of(report, &title(input));
+pub(super) fn write_page(file: &str, input: &Input, report: &Report, notes: Vec<String>) -> Result<(), Failure> {
+    let mut page = Page::of_report(report, &title(input));
     if let Some(lint) = findings(input, report)? {
         page = page.with_findings(&lint);
     }

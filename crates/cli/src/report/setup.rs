@@ -28,7 +28,7 @@ pub(super) struct Target {
 impl Target {
     /// The wire and model of the configuration. A model alone is asked for over its own provider's API; a wire alone is
     /// counted as a common model of its provider.
-    pub(super) fn of(config: &Config, meter: Option<&Meter>) -> Result<Self, Failure> {
+    pub(super) fn from_config(config: &Config, meter: Option<&Meter>) -> Result<Self, Failure> {
         let named = config.settings.presentation.model.as_deref();
         let vendor = named.and_then(|model| ModelId::parse(model).vendor);
         let by_default = *config.origin(&keys::presentation::WIRE) == Origin::Default;
@@ -57,12 +57,12 @@ pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Rep
     let capabilities = input.capabilities()?;
     let model = target.model.as_str();
     let table = PriceTable::builtin();
-    let (priced_as, row) = match table.of(model) {
-        None if !target.named => (PRICED_AS, table.of(PRICED_AS)),
+    let (priced_as, row) = match table.row_for_model(model) {
+        None if !target.named => (PRICED_AS, table.row_for_model(PRICED_AS)),
         row => (model, row),
     };
     let cache = cache(&capabilities, target);
-    let layer = layers::skills(&input.config)?;
+    let layer = layers::skill_layer_of(&input.config)?;
     let counts = layer.as_ref().map(|layer| {
         let list = layer.list().cloned().unwrap_or_default();
         let (full, trimmed, names_only, omitted) = (list.full, list.trimmed, list.names_only, list.omitted);

@@ -19,14 +19,14 @@ const WIDTH: usize = 96;
 const VERDICT_WIDTH: usize = 100;
 
 /// The whole report. `next` adds what to try with one's own tools.
-pub(super) fn text(report: &Report, top: usize, next: bool) -> String {
+pub(super) fn report_text(report: &Report, top: usize, next: bool) -> String {
     let mut out = String::new();
-    head(&mut out, report);
+    report_head(&mut out, report);
     arms(&mut out, report);
     fixes(&mut out, report);
     tiers(&mut out, report);
     expensive(&mut out, report, top);
-    categories(&mut out, report);
+    write_categories(&mut out, report);
     notes(&mut out, report);
     if next {
         out.push_str("\nNext: toolfold report --tools tools.json   (or --mcp 'npx -y some-server'; - reads a pipe)\n");
@@ -34,7 +34,7 @@ pub(super) fn text(report: &Report, top: usize, next: bool) -> String {
     out
 }
 
-fn head(out: &mut String, report: &Report) {
+fn report_head(out: &mut String, report: &Report) {
     for line in wrapped(&report.verdict.text, VERDICT_WIDTH) {
         out.push_str(&format!("{BOLD}{line}{BOLD:#}\n"));
     }
@@ -68,7 +68,7 @@ fn arms(out: &mut String, report: &Report) {
         out.push_str(&format!(
             "  {name:<10} {:>8} {good}{saved:>7}{good:#}  {window:>6}   {:>8}  {pays}{relative:>7}{pays:#}  {:>6}  {:>5}  {bar}\n",
             grouped(arm.first_turn_tokens),
-            cost(own),
+            session_cost(own),
             own.cache_breaks,
             own.extra_requests,
         ));
@@ -92,7 +92,7 @@ fn fixes(out: &mut String, report: &Report) {
     if fixes.is_empty() {
         return;
     }
-    let part = |own: &Fix| format!("{} ({})", cut(&own.part), grouped(own.part_tokens));
+    let part = |own: &Fix| format!("{} ({})", cut_name(&own.part), grouped(own.part_tokens));
     let width = fixes.iter().map(|own| part(own).width()).max().unwrap_or(0).max(10);
     out.push_str(&format!("\n{BOLD}Fix first{BOLD:#}\n"));
     out.push_str(&format!("{DIM}  tokens  {:<width$}  see what costs what{DIM:#}\n", "most of it"));
@@ -115,7 +115,7 @@ fn expensive(out: &mut String, report: &Report, top: usize) {
     if tools.is_empty() {
         return;
     }
-    let width = tools.iter().map(|tool| cut(&tool.name).width()).max().unwrap_or(0).max(4);
+    let width = tools.iter().map(|tool| cut_name(&tool.name).width()).max().unwrap_or(0).max(4);
     let title = if tools.len() == report.tools {
         "Every tool".to_owned()
     } else {
@@ -125,13 +125,13 @@ fn expensive(out: &mut String, report: &Report, top: usize) {
     let heading = format!("  {:<width$}    full  signature  required  summary  tier      category", "tool");
     out.push_str(&format!("{DIM}{heading}{DIM:#}\n"));
     for tool in tools {
-        let name = pad(&cut(&tool.name), width);
+        let name = pad(&cut_name(&tool.name), width);
         let [full, signature, required, summary] =
             [tool.full, tool.signature, tool.required, tool.summary].map(grouped);
         let line = format!(
             "  {name} {full:>7}  {signature:>9}  {required:>8}  {summary:>7}  {:<8}  {}",
             tool.tier,
-            cut(&tool.category)
+            cut_name(&tool.category)
         );
         out.push_str(&format!("{}\n", line.trim_end()));
     }
@@ -150,19 +150,19 @@ fn ways(report: &Report) -> Vec<(&String, &ArmCost)> {
     ways
 }
 
-fn categories(out: &mut String, report: &Report) {
+fn write_categories(out: &mut String, report: &Report) {
     if report.categories.is_empty() {
         return;
     }
     let ways = ways(report);
-    let width = report.categories.iter().map(|c| cut(&c.name).width()).max().unwrap_or(0).max(8);
+    let width = report.categories.iter().map(|c| cut_name(&c.name).width()).max().unwrap_or(0).max(8);
     out.push_str(&format!(
         "\n{BOLD}Categories{BOLD:#}, what they cost in the array, and what looking one up brings in an arm\n"
     ));
-    let heads: String = ways.iter().map(|(name, _)| format!("  {:>10}", cut(name))).collect();
+    let heads: String = ways.iter().map(|(name, _)| format!("  {:>10}", cut_name(name))).collect();
     out.push_str(&format!("{DIM}  {:<width$}  tools     full  summaries{heads}{DIM:#}\n", "category"));
     for category in &report.categories {
-        let name = pad(&cut(&category.name), width);
+        let name = pad(&cut_name(&category.name), width);
         let (full, summary) = (grouped(category.full), grouped(category.summary));
         let brings = |own: &ArmCost| {
             own.expansions.get(&category.name).map_or_else(|| "–".to_owned(), |cost| grouped(cost.tokens()))
@@ -191,7 +191,7 @@ pub(super) fn most_expensive(report: &Report, top: usize) -> Vec<&ToolCost> {
 }
 
 /// What a session costs: US dollars, or tokens at the price of input.
-pub(super) fn cost(own: &SessionCost) -> String {
+pub(super) fn session_cost(own: &SessionCost) -> String {
     match own.usd {
         Some(usd) if usd >= 100.0 => format!("${usd:.0}"),
         Some(usd) if usd >= 1.0 => format!("${usd:.2}"),
@@ -216,7 +216,7 @@ pub(super) fn signed(share: f64) -> String {
     if whole == 0.0 { "0 %".to_owned() } else { format!("{whole:+.0} %") }
 }
 
-fn cut(name: &str) -> String {
+fn cut_name(name: &str) -> String {
     if name.width() <= NAME {
         return name.to_owned();
     }

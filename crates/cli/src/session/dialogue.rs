@@ -53,12 +53,12 @@ impl Dialogue {
     }
 
     /// Answers one line. Whatever is wrong with it, the conversation goes on.
-    pub(super) fn answer(&mut self, line: &lines::Line) -> Answer {
+    pub(super) fn answer_line(&mut self, line: &lines::Line) -> Answer {
         self.line = line.number;
         let text = line.text.as_deref().map_err(Problem::new);
-        text.and_then(|text| Request::read(text.trim_start_matches('\u{feff}')))
+        text.and_then(|text| Request::read_request(text.trim_start_matches('\u{feff}')))
             .and_then(|request| self.act(request))
-            .unwrap_or_else(|why| self.error(why))
+            .unwrap_or_else(|why| self.error_answer(why))
     }
 
     /// The records that have not been handed out yet: they must be kept before the answer that they led to is given.
@@ -69,7 +69,7 @@ impl Dialogue {
     }
 
     /// The answer to a line that did not do what it asks.
-    pub(super) fn error(&self, why: Problem) -> Answer {
+    pub(super) fn error_answer(&self, why: Problem) -> Answer {
         Answer::Error(ErrorAnswer { error: self.error_body(why) })
     }
 
@@ -80,8 +80,8 @@ impl Dialogue {
 
     fn act(&mut self, request: Request<'_>) -> Result<Answer, Problem> {
         Ok(match request {
-            Request::Tools(asked) => self.tools(&asked),
-            Request::Call(call) => self.call(call)?,
+            Request::Tools(asked) => self.answer_tools(&asked),
+            Request::Call(call) => self.answer_call(call)?,
             Request::Calls(calls) => self.calls(calls),
             Request::Message(message) => self.message(message)?,
             Request::Result(result) => self.result(result)?,
@@ -128,10 +128,10 @@ impl Dialogue {
         })
     }
 
-    fn tools(&mut self, asked: &ToolsAsked) -> Answer {
+    fn answer_tools(&mut self, asked: &ToolsAsked) -> Answer {
         let tools = self.conversation.tools();
         let diagnostics = (!std::mem::replace(&mut self.noticed, true)).then(|| self.conversation.diagnostics());
-        let counted = asked.count.then(|| self.count(tools.json(), &tools.value()));
+        let counted = asked.count.then(|| self.array_tokens(tools.json(), &tools.value()));
         if let Some((Some(tokens), meter)) = &counted {
             self.conversation.counted(meter, *tokens);
         }
@@ -147,7 +147,7 @@ impl Dialogue {
 
     /// The tokens of an array: billed on OpenAI's wires, estimated for a model of Anthropic or Google, else of its compact
     /// JSON. The meter says which.
-    fn count(&self, text: &str, tools: &Value) -> (Option<usize>, String) {
+    fn array_tokens(&self, text: &str, tools: &Value) -> (Option<usize>, String) {
         let model = self.conversation.model().unwrap_or("");
         if let Some(meter @ Meter::Estimate { .. }) = Meter::for_wire(self.conversation.wire().name(), model) {
             let counted = tools.as_array().and_then(|tools| count_tools(tools, &meter).ok());
@@ -167,7 +167,7 @@ impl Dialogue {
         }
     }
 
-    fn call(&mut self, Keyed { asked, key }: Keyed<CallAsked<'_>>) -> Result<Answer, Problem> {
+    fn answer_call(&mut self, Keyed { asked, key }: Keyed<CallAsked<'_>>) -> Result<Answer, Problem> {
         let ModelCall { id, name, arguments } = model_call(asked);
         let outcome = self.conversation.call_in(key.as_deref().unwrap_or_default(), id, &name, arguments);
         let outcome = outcome.map_err(Problem::new)?;

@@ -27,7 +27,7 @@ impl LogFile {
     /// Opens a log, making it where there is none, and gives the records of one conversation that it holds. A record that
     /// was cut off while it was written, and a call whose outcome was not written completely, are dropped from the file:
     /// nobody was told of them. `durable`: every write reaches the disk before it counts.
-    pub(super) fn open(name: &str, durable: bool, id: &str) -> Result<(Self, Vec<StoredRecord>), Failure> {
+    pub(super) fn open_log(name: &str, durable: bool, id: &str) -> Result<(Self, Vec<StoredRecord>), Failure> {
         let failed = |what: &str, why: &std::io::Error| {
             let why = Diagnostic::error("unwritable", Place::file(name), format!("{what}: {why}"));
             Failure::bad(vec![why.help("check the path and its permissions")])
@@ -51,7 +51,7 @@ impl LogFile {
             }
             Err(TryLockError::Error(why)) => return Err(failed("cannot be locked", &why)),
         }
-        let kept = log.whole(name, id).map_err(|why| match why {
+        let kept = log.read_whole_log(name, id).map_err(|why| match why {
             Broken::Io(why) => failed("cannot be read", &why),
             Broken::Line(place, why) => {
                 let help = "a log holds nothing but records of toolfold session; use a file of its own";
@@ -65,14 +65,14 @@ impl LogFile {
     }
 
     /// Reads all of it, and drops the torn end. The records of the conversation, unless its id is empty.
-    fn whole(&mut self, name: &str, id: &str) -> Result<Vec<StoredRecord>, Broken> {
+    fn read_whole_log(&mut self, name: &str, id: &str) -> Result<Vec<StoredRecord>, Broken> {
         let mut records = Records::new(BufReader::new(&self.file));
         let mut open = OpenCall::default();
         let (mut kept, mut unended, mut torn) = (Vec::new(), false, None);
         while let Some(Entry { line, at, torn: cut, read }) = records.next()? {
             match read {
                 Ok(record) => {
-                    open.take(&record, line, at);
+                    open.take_record(&record, line, at);
                     unended = cut;
                     if !id.is_empty() && record.conversation == id {
                         kept.push(StoredRecord { line, record: *record });
@@ -142,7 +142,7 @@ impl From<std::io::Error> for Broken {
 struct OpenCall(Option<(String, CallId, usize, u64)>);
 
 impl OpenCall {
-    fn take(&mut self, record: &LogRecord, line: usize, at: u64) {
+    fn take_record(&mut self, record: &LogRecord, line: usize, at: u64) {
         let open = self.0.take_if(|(conversation, ..)| *conversation == record.conversation);
         self.0 = match &record.event {
             Event::Called { id, .. } => Some((record.conversation.clone(), id.clone(), line, at)),

@@ -140,7 +140,7 @@ impl OutcomeAnswer {
         match outcome {
             Outcome::Reply(reply) => Self {
                 target: reply.target.clone(),
-                reason: kind(reply.answer.kind),
+                reason: reply_kind(reply.answer.kind),
                 expanded: reply.opened.iter().map(|tool| tool.name.clone()).collect(),
                 opened: reply.opened.iter().map(Opened::from).collect(),
                 is_error: Some(reply.answer.failed),
@@ -188,7 +188,7 @@ impl OutcomeAnswer {
     }
 }
 
-fn kind(kind: ReplyKind) -> String {
+fn reply_kind(kind: ReplyKind) -> String {
     match serde_json::to_value(kind) {
         Ok(Value::String(text)) => text,
         _ => format!("{kind:?}"),

@@ -71,14 +71,14 @@ impl<'de: 'l, 'l> Deserialize<'de> for Pairs<'l> {
 pub(super) fn line_members(text: &str) -> Result<Members<'_>, Problem> {
     let raw: &RawValue = serde_json::from_str(text).map_err(|why| Problem::new(not_json(&why)))?;
     if !raw.get().starts_with('{') {
-        return Err(Problem::new(format!("expected a JSON object, found {}", kind(raw))));
+        return Err(Problem::new(format!("expected a JSON object, found {}", json_kind(raw))));
     }
     Part { raw, path: String::new() }.members()
 }
 
 impl<'l> Part<'l> {
     /// The value as text.
-    pub(super) fn text(&self) -> Result<String, Problem> {
+    pub(super) fn as_text(&self) -> Result<String, Problem> {
         if !self.raw.get().starts_with('"') {
             return Err(self.expected("a string"));
         }
@@ -96,7 +96,7 @@ impl<'l> Part<'l> {
     }
 
     /// The elements of a list.
-    pub(super) fn list(&self, of: &str) -> Result<Vec<Self>, Problem> {
+    pub(super) fn as_list(&self, of: &str) -> Result<Vec<Self>, Problem> {
         if !self.raw.get().starts_with('[') {
             return Err(self.expected(&format!("a list of {of}")));
         }
@@ -133,7 +133,7 @@ impl<'l> Part<'l> {
         let mut members: Members<'l> = Vec::with_capacity(pairs.len().min(16));
         for (key, raw) in pairs {
             if members.len() < 64 && members.iter().any(|(own, _)| *own == key) {
-                return Err(Problem::new(format!("the key `{}` stands twice", short(&key))));
+                return Err(Problem::new(format!("the key `{}` stands twice", cut_visible(&key))));
             }
             let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
             members.push((key, Part { raw, path }));
@@ -142,7 +142,7 @@ impl<'l> Part<'l> {
     }
 
     pub(super) fn expected(&self, what: &str) -> Problem {
-        Problem::new(format!("`{}`: expected {what}, found {}", self.path, kind(self.raw)))
+        Problem::new(format!("`{}`: expected {what}, found {}", self.path, json_kind(self.raw)))
     }
 }
 
@@ -154,7 +154,7 @@ pub(super) fn member<'p, 'l>(members: &'p Members<'l>, key: &str) -> Option<&'p 
 /// The problem of a key that nothing has.
 pub(super) fn unknown_key(path: &str, key: &str, known: &[&str]) -> Problem {
     let place = if path.is_empty() { String::new() } else { format!("`{path}`: ") };
-    let said = format!("{place}unknown key `{}`", short(key));
+    let said = format!("{place}unknown key `{}`", cut_visible(key));
     match nearest(key, known.iter().copied(), 1).first() {
         Some(near) => Problem::new(format!("{said}; did you mean `{near}`?")),
         None if path.is_empty() => Problem::new(said),
@@ -163,7 +163,7 @@ pub(super) fn unknown_key(path: &str, key: &str, known: &[&str]) -> Problem {
 }
 
 /// What kind of value it is, in the words of JSON.
-pub(super) fn kind(raw: &RawValue) -> &'static str {
+pub(super) fn json_kind(raw: &RawValue) -> &'static str {
     match raw.get().bytes().next() {
         Some(b'{') => "an object",
         Some(b'[') => "a list",
@@ -174,7 +174,7 @@ pub(super) fn kind(raw: &RawValue) -> &'static str {
     }
 }
 
-fn short(text: &str) -> String {
+fn cut_visible(text: &str) -> String {
     let shown = visible(text);
     match shown.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", shown.get(..end).unwrap_or_default()),

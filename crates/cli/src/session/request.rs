@@ -182,7 +182,7 @@ fn reject_schema(_: &mut SchemaGenerator) -> Schema {
 
 impl<'l> Request<'l> {
     /// Reads a line.
-    pub(super) fn read(text: &'l str) -> Result<Self, Problem> {
+    pub(super) fn read_request(text: &'l str) -> Result<Self, Problem> {
         let mut members = line_members(text)?;
         let known: Vec<&str> = REQUESTS.iter().map(|(name, _)| *name).chain([KEY]).collect();
         if let Some((key, _)) = members.iter().find(|(key, _)| !known.contains(&key.as_str())) {
@@ -199,37 +199,37 @@ impl<'l> Request<'l> {
             let why = format!("`{KEY}` is the key of an assistant message, and `{name}` has none");
             return Err(Problem::new(why).help(format!("give `{KEY}` beside {}", KEYED.join(", "))));
         }
-        let key = key.map(|part| part.text()).transpose()?;
-        Self::of(&name, &part, key).map_err(|why| match REQUESTS.iter().find(|(own, _)| *own == name) {
+        let key = key.map(|part| part.as_text()).transpose()?;
+        Self::from_member(&name, &part, key).map_err(|why| match REQUESTS.iter().find(|(own, _)| *own == name) {
             Some((_, example)) if why.help.is_none() => why.help(format!("such as {example}")),
             _ => why,
         })
     }
 
-    fn of(name: &str, part: &Part<'l>, key: Option<String>) -> Result<Self, Problem> {
+    fn from_member(name: &str, part: &Part<'l>, key: Option<String>) -> Result<Self, Problem> {
         Ok(match name {
-            "tools" => Self::Tools(tools(part)?),
-            "call" => Self::Call(Keyed { asked: call(part)?, key }),
+            "tools" => Self::Tools(tools_request(part)?),
+            "call" => Self::Call(Keyed { asked: call_request(part)?, key }),
             "calls" => {
-                let asked = part.list("calls")?.iter().map(call).collect::<Result<_, _>>()?;
+                let asked = part.as_list("calls")?.iter().map(call_request).collect::<Result<_, _>>()?;
                 Self::Calls(Keyed { asked, key })
             }
             "message" => Self::Message(Keyed { asked: part.raw, key }),
-            "pause" => Self::Pause(part.text()?.into()),
+            "pause" => Self::Pause(part.as_text()?.into()),
             "result" => Self::Result(result(part)?),
             "finished" => {
                 let members = part.object(&["id", "ok"], &[])?;
-                Self::Finished(Finished { id: id(&members)?.into(), ok: flag(&members, "ok")? })
+                Self::Finished(Finished { id: call_id(&members)?.into(), ok: flag(&members, "ok")? })
             }
             "accept" => Self::Accept(approval(part)?),
             "reject" => Self::Reject(rejection(part)?),
             "resume" => Self::Resume(approval(part)?),
             "answered" => Self::Answered(approval(part)?),
-            "approve_skill" => Self::ApproveSkill(part.text()?),
+            "approve_skill" => Self::ApproveSkill(part.as_text()?),
             "seen" => Self::Seen(part.raw),
             "seen_calls" => {
-                let ids = part.list("call ids")?;
-                Self::SeenCalls(ids.iter().map(|id| Ok(id.text()?.into())).collect::<Result<_, Problem>>()?)
+                let ids = part.as_list("call ids")?;
+                Self::SeenCalls(ids.iter().map(|id| Ok(id.as_text()?.into())).collect::<Result<_, Problem>>()?)
             }
             "redeliver" => Self::Redeliver(yes(part)?),
             "snapshot" => Self::Snapshot(yes(part)?),
@@ -245,7 +245,7 @@ fn yes(part: &Part<'_>) -> Result<Yes, Problem> {
     if part.raw.get() == "true" { Ok(Yes) } else { Err(part.expected("true")) }
 }
 
-fn tools(part: &Part<'_>) -> Result<ToolsAsked, Problem> {
+fn tools_request(part: &Part<'_>) -> Result<ToolsAsked, Problem> {
     if part.raw.get() == "true" {
         return Ok(ToolsAsked::default());
     }
@@ -256,38 +256,39 @@ fn tools(part: &Part<'_>) -> Result<ToolsAsked, Problem> {
     Ok(ToolsAsked { count: flag(&members, "count")?, entries: flag(&members, "entries")? })
 }
 
-fn call<'l>(part: &Part<'l>) -> Result<CallAsked<'l>, Problem> {
+fn call_request<'l>(part: &Part<'l>) -> Result<CallAsked<'l>, Problem> {
     let members = part.object(&["id", "name"], &["arguments"])?;
-    let name = member(&members, "name").map_or_else(|| Err(part.expected("an object")), Part::text)?;
+    let name = member(&members, "name").map_or_else(|| Err(part.expected("an object")), Part::as_text)?;
     let arguments = member(&members, "arguments").map(|part| part.raw).filter(|raw| raw.get() != "null");
-    Ok(CallAsked { id: id(&members)?.into(), name, arguments })
+    Ok(CallAsked { id: call_id(&members)?.into(), name, arguments })
 }
 
 fn result(part: &Part<'_>) -> Result<ResultGiven, Problem> {
     let members = part.object(&["id", "content"], &["is_error"])?;
     let content = match member(&members, "content") {
-        Some(content) if content.raw.get().starts_with('"') => content.text()?,
+        Some(content) if content.raw.get().starts_with('"') => content.as_text()?,
         Some(content) => content.raw.get().to_owned(),
         None => return Err(part.expected("an object")),
     };
-    Ok(ResultGiven { id: id(&members)?.into(), content, is_error: flag(&members, "is_error")? })
+    Ok(ResultGiven { id: call_id(&members)?.into(), content, is_error: flag(&members, "is_error")? })
 }
 
 fn rejection(part: &Part<'_>) -> Result<Rejection, Problem> {
     if part.raw.get().starts_with('"') {
-        return Ok(Rejection { id: part.text()?.into(), reason: None });
+        return Ok(Rejection { id: part.as_text()?.into(), reason: None });
     }
     let members = part.object(&["id"], &["reason"])?;
-    let reason = member(&members, "reason").filter(|reason| reason.raw.get() != "null").map(Part::text).transpose()?;
-    Ok(Rejection { id: id(&members)?.into(), reason })
+    let reason =
+        member(&members, "reason").filter(|reason| reason.raw.get() != "null").map(Part::as_text).transpose()?;
+    Ok(Rejection { id: call_id(&members)?.into(), reason })
 }
 
 fn approval(part: &Part<'_>) -> Result<ApprovalId, Problem> {
-    part.text().map(ApprovalId::from)
+    part.as_text().map(ApprovalId::from)
 }
 
-fn id(members: &Members<'_>) -> Result<String, Problem> {
-    member(members, "id").map_or_else(|| Err(Problem::new("`id` is missing")), Part::text)
+fn call_id(members: &Members<'_>) -> Result<String, Problem> {
+    member(members, "id").map_or_else(|| Err(Problem::new("`id` is missing")), Part::as_text)
 }
 
 /// A flag that may be absent.

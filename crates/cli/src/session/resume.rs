@@ -30,7 +30,7 @@ pub(super) fn resume(
     ];
     let mut noticed = Vec::new();
     for (key, logged) in own {
-        let (wanted, origin) = (config.text(key), config.origin(key));
+        let (wanted, origin) = (config.value_text(key), config.origin(key));
         if wanted.is_empty() || wanted == logged || wanted == "auto" {
             continue;
         }

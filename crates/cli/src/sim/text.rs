@@ -6,7 +6,7 @@ use super::model::Report;
 use toolfold_measure::sim::ArmCost;
 
 /// What to do, in one line.
-pub(super) fn verdict(arms: &[ArmCost], requests: usize, model: Option<&str>) -> String {
+pub(super) fn sim_verdict(arms: &[ArmCost], requests: usize, model: Option<&str>) -> String {
     let over = format!("over {requests} requests on {}", model.unwrap_or("an unnamed model"));
     let cost = |arm: &ArmCost| arm.usd.unwrap_or(arm.input_cost_tokens as f64);
     let named = |arm: &&ArmCost| arm.chosen.is_none();
@@ -30,7 +30,7 @@ pub(super) fn verdict(arms: &[ArmCost], requests: usize, model: Option<&str>) ->
     }
 }
 
-pub(super) fn text(report: &Report) -> String {
+pub(super) fn sim_text(report: &Report) -> String {
     let priced = report.price.is_some();
     let headings = [
         "arm",
@@ -45,7 +45,7 @@ pub(super) fn text(report: &Report) -> String {
         "requests",
         "cheaper from",
     ];
-    let rows: Vec<[String; 11]> = report.arms.iter().map(row).collect();
+    let rows: Vec<[String; 11]> = report.arms.iter().map(arm_row).collect();
     let mut out = format!("{BOLD}{}{BOLD:#}\n\n{}\n", report.verdict, table(headings, &rows));
     for note in notes(report) {
         out.push_str(&format!("{DIM}{note}{DIM:#}\n"));
@@ -53,7 +53,7 @@ pub(super) fn text(report: &Report) -> String {
     out
 }
 
-fn row(arm: &ArmCost) -> [String; 11] {
+fn arm_row(arm: &ArmCost) -> [String; 11] {
     let from = match arm.cheaper_from_request {
         Some(at) => format!("request {at}"),
         None if arm.arm == "full" => "-".to_owned(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::input::load_tools;
 use super::super::new_file::create;
 use super::super::output::{Failure, GOOD, Outcome, describe, emit, emit_json};
-use super::{RootArgs, settings, verdict};
+use super::{RootArgs, settings, verdict_code};
 use toolfold::catalog::Catalog;
 use toolfold::diagnostic::Diagnostic;
 use toolfold::skill::{DiskFs, Vocabulary, lint as lint_skill, resource, slug, strict, to_standard};
@@ -73,7 +73,7 @@ pub(super) fn lint(args: &LintArgs) -> Outcome {
         let count = loaded.value.findings().len();
         emit(&if notes.is_empty() { format!("{GOOD}ok{GOOD:#} {count} skills\n") } else { text })?;
     }
-    Ok(verdict(notes.is_empty()))
+    Ok(verdict_code(notes.is_empty()))
 }
 
 /// Tools, and every word that their schemas use.
@@ -124,5 +124,5 @@ pub(super) fn new(args: &NewArgs) -> Outcome {
     let path = args.dir.join(name).join("SKILL.md");
     create(&path, &text)?;
     emit(&format!("wrote {}\n", path.display()))?;
-    Ok(verdict(true))
+    Ok(verdict_code(true))
 }

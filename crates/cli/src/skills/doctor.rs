@@ -9,8 +9,8 @@ use serde_json::json;
 use super::super::config_files::user_file;
 use super::super::disk::{home, working_folder};
 use super::super::output::{BOLD, DIM, GOOD, Outcome, describe, emit, emit_json, grouped};
-use super::inspect::{costs, name, word};
-use super::{RootArgs, counted_layer, project, settings, verdict};
+use super::inspect::{costs, skill_name, verdict_word};
+use super::{RootArgs, counted_layer, project, settings, verdict_code};
 use toolfold::diagnostic::{Diagnostic, Severity, visible};
 use toolfold::skill::{Budget, Caller, Finding, Permissions, Root, Scope, SkillLibrary, SkillView};
 use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
@@ -41,14 +41,14 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let library = &loaded.value;
     let counter = Tiktoken::new(Encoding::O200kBase);
     let bad = loaded.diagnostics.iter().any(|d| d.severity == Severity::Error);
-    let declared = Declared::of(library, config.settings.skills.budget, counter);
+    let declared = Declared::measured(library, config.settings.skills.budget, counter);
     if args.json {
-        let files: Vec<serde_json::Value> = library.findings().iter().map(|f| row(f, counter)).collect();
+        let files: Vec<serde_json::Value> = library.findings().iter().map(|f| finding_row(f, counter)).collect();
         emit_json(&json!({
             "ok": !bad, "catalog_tokens": declared.tokens, "activate_skill": declared, "skills": files,
             "diagnostics": loaded.diagnostics,
         }))?;
-        return Ok(verdict(!bad));
+        return Ok(verdict_code(!bad));
     }
     let page = Page::new(library, &loaded.diagnostics, counter, args.all);
     let (all, active) = (library.findings().len(), library.skills().len());
@@ -63,9 +63,9 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
         grouped(active),
         grouped(hidden),
         grouped(lost),
-        declared.said()
+        declared.declared_text()
     ))?;
-    Ok(verdict(!bad))
+    Ok(verdict_code(!bad))
 }
 
 /// What the model is told of the skills, and what it costs.
@@ -82,7 +82,7 @@ struct Declared {
 }
 
 impl Declared {
-    fn of(library: &SkillLibrary, budget: Budget, counter: Tiktoken) -> Self {
+    fn measured(library: &SkillLibrary, budget: Budget, counter: Tiktoken) -> Self {
         let view = SkillView::new(library, &Permissions::default(), Caller::Model);
         let layer = counted_layer(view, budget);
         let tokens = layer.tool().map_or(0, |tool| {
@@ -97,7 +97,7 @@ impl Declared {
         Self { tokens, budget: budget.limit(), full, trimmed, names_only, omitted }
     }
 
-    fn said(&self) -> String {
+    fn declared_text(&self) -> String {
         if self.tokens == 0 {
             return "No skill is usable, so `activate_skill` is not declared.\n".to_owned();
         }
@@ -125,10 +125,10 @@ impl Declared {
     }
 }
 
-fn row(finding: &Finding, counter: Tiktoken) -> serde_json::Value {
+fn finding_row(finding: &Finding, counter: Tiktoken) -> serde_json::Value {
     let (tokens, body) = costs(finding, counter);
     json!({
-        "name": name(finding), "path": finding.file.display().to_string(), "scope": finding.scope, "verdict": word(finding),
+        "name": skill_name(finding), "path": finding.file.display().to_string(), "scope": finding.scope, "verdict": verdict_word(finding),
         "strict": finding.document.strict,
         "shadowed_by": finding.shadowed_by.as_ref().map(|p| p.display().to_string()),
         "pick_as": Some(&finding.qualified).filter(|q| !q.is_empty()),
@@ -212,7 +212,7 @@ impl<'a> Page<'a> {
     /// The skills that nothing is wrong with, in one line.
     fn well(&self) -> String {
         let is_well = |f: &&Finding| f.document.strict.is_empty() && self.about(f).is_empty();
-        let well: Vec<String> = self.library.findings().iter().filter(is_well).map(name).collect();
+        let well: Vec<String> = self.library.findings().iter().filter(is_well).map(skill_name).collect();
         let named: Vec<String> = well.iter().take(NAMED).map(|name| visible(name).into_owned()).collect();
         match well.len().checked_sub(NAMED).filter(|more| *more > 0) {
             _ if well.is_empty() => String::new(),
@@ -232,13 +232,13 @@ impl<'a> Page<'a> {
 
     fn heading(&self, finding: &Finding, with_path: bool) -> String {
         let (line, body) = costs(finding, self.counter);
-        let word = if finding.shadowed_by.is_some() { "hidden" } else { word(finding) };
+        let word = if finding.shadowed_by.is_some() { "hidden" } else { verdict_word(finding) };
         let style = if word == "valid" { GOOD } else { BOLD };
         let costs = match &finding.document.content {
             Some(_) => format!(" {DIM}{line} tokens listed, {} when active{DIM:#}", grouped(body)),
             None => String::new(),
         };
-        let name = name(finding);
+        let name = skill_name(finding);
         let file = finding.file.to_string_lossy();
         let path = if with_path { format!(" {DIM}{}{DIM:#}", visible(&file)) } else { String::new() };
         format!("  {BOLD}{}{BOLD:#} {style}{word}{style:#}{costs}{path}\n", visible(&name))
@@ -256,17 +256,17 @@ fn trust(roots: &[Root]) -> String {
         return String::new();
     }
     let (Some(cwd), Some(own)) = (working_folder(), user_file()) else { return String::new() };
-    let folder = visible(&short(&project(Path::new(&cwd)))).into_owned();
+    let folder = visible(&home_relative(&project(Path::new(&cwd)))).into_owned();
     format!(
         "{BOLD}Not trusted{BOLD:#}\n  The skills of this project can be activated. A host gets their `allowed-tools` as mere suggestions, \
          since whoever\n  can write to the project wrote them. To trust it, add its folder to your own configuration, {}:\n\n    \
          [trust]\n    workspaces = [{folder:?}]\n",
-        visible(&short(&own))
+        visible(&home_relative(&own))
     )
 }
 
 /// A path as a person writes it: below the home folder with `~`.
-fn short(path: &Path) -> String {
+fn home_relative(path: &Path) -> String {
     let below = home().and_then(|home| path.strip_prefix(home).ok().map(|rest| format!("~/{}", rest.display())));
     below.unwrap_or_else(|| path.display().to_string())
 }
@@ -276,10 +276,14 @@ fn looked_in(roots: &[Root]) -> String {
     let (there, absent): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path.exists());
     for root in there {
         let trust = if root.trusted { "" } else { ", not trusted" };
-        out.push_str(&format!("  {} {DIM}{}{trust}{DIM:#}\n", visible(&short(&root.path)), root.scope.as_str()));
+        out.push_str(&format!(
+            "  {} {DIM}{}{trust}{DIM:#}\n",
+            visible(&home_relative(&root.path)),
+            root.scope.as_str()
+        ));
     }
     if let Some(first) = absent.first() {
-        let such = visible(&short(&first.path)).into_owned();
+        let such = visible(&home_relative(&first.path)).into_owned();
         out.push_str(&format!("  {DIM}{} usual places are absent, such as {such}{DIM:#}\n", absent.len()));
     }
     out

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::super::output::{DIM, Outcome, emit, emit_json, grouped};
 use super::super::table::table;
-use super::{RootArgs, say_worth, surroundings, verdict};
+use super::{RootArgs, say_worth, surroundings, verdict_code};
 use toolfold::diagnostic::{Severity, visible};
 use toolfold::skill::{DiskFs, Finding, instructions as find_instructions};
 use toolfold::tokens::{Encoding, Tiktoken, TokenCounter};
@@ -30,7 +30,7 @@ pub(in super::super) struct InstructionsArgs {
 }
 
 /// One word for both verdicts.
-pub(super) fn word(finding: &Finding) -> &'static str {
+pub(super) fn verdict_word(finding: &Finding) -> &'static str {
     match (&finding.document.content, finding.document.rescued) {
         (None, _) => "not loaded",
         (Some(_), true) => "rescued",
@@ -47,7 +47,7 @@ pub(super) fn costs(finding: &Finding, counter: Tiktoken) -> (usize, usize) {
     })
 }
 
-pub(super) fn name(finding: &Finding) -> String {
+pub(super) fn skill_name(finding: &Finding) -> String {
     let name = finding.document.content.as_ref().map(|c| c.name.clone());
     name.unwrap_or_else(|| {
         let folder = finding.file.parent().and_then(|p| p.file_name());
@@ -55,7 +55,7 @@ pub(super) fn name(finding: &Finding) -> String {
     })
 }
 
-pub(super) fn list(args: &ListArgs) -> Outcome {
+pub(super) fn list_skills(args: &ListArgs) -> Outcome {
     let loaded = args.roots.discover()?;
     let counter = Tiktoken::new(Encoding::O200kBase);
     let rows: Vec<serde_json::Value> = loaded
@@ -65,9 +65,9 @@ pub(super) fn list(args: &ListArgs) -> Outcome {
         .map(|finding| {
             let (tokens, body) = costs(finding, counter);
             json!({
-                "name": name(finding),
+                "name": skill_name(finding),
                 "scope": finding.scope,
-                "verdict": word(finding),
+                "verdict": verdict_word(finding),
                 "tokens": tokens,
                 "body_tokens": body,
                 "path": finding.file.display().to_string(),
@@ -78,12 +78,12 @@ pub(super) fn list(args: &ListArgs) -> Outcome {
         .collect();
     if args.json {
         emit_json(&rows)?;
-        return Ok(verdict(true));
+        return Ok(verdict_code(true));
     }
     if rows.is_empty() {
         emit("No skills found. `toolfold skills new NAME` starts one.\n")?;
     } else {
-        emit(&page(&rows))?;
+        emit(&skills_page(&rows))?;
     }
     let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     if !errors.is_empty() {
@@ -92,10 +92,10 @@ pub(super) fn list(args: &ListArgs) -> Outcome {
             errors.len()
         ))?;
     }
-    Ok(verdict(true))
+    Ok(verdict_code(true))
 }
 
-fn page(rows: &[serde_json::Value]) -> String {
+fn skills_page(rows: &[serde_json::Value]) -> String {
     let cells = rows.iter().map(|row| {
         let text = |key: &str| visible(row.get(key).and_then(|v| v.as_str()).unwrap_or_default()).into_owned();
         let number = |key: &str| {
@@ -117,7 +117,7 @@ pub(super) fn instructions(args: &InstructionsArgs) -> Outcome {
     say_worth(&loaded.diagnostics);
     if args.json {
         emit_json(&loaded.value)?;
-        return Ok(verdict(true));
+        return Ok(verdict_code(true));
     }
     let counter = Tiktoken::new(Encoding::O200kBase);
     if loaded.value.is_empty() {
@@ -127,5 +127,5 @@ pub(super) fn instructions(args: &InstructionsArgs) -> Outcome {
         let tokens = grouped(counter.count(&found.text));
         emit(&format!("{} {DIM}{}, {tokens} tokens{DIM:#}\n", found.file.display(), found.scope.as_str()))?;
     }
-    Ok(verdict(true))
+    Ok(verdict_code(true))
 }

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::super::new_file::write_new;
 use super::super::output::{Failure, Outcome, emit, say_all};
-use super::verdict;
+use super::verdict_code;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::skill::{
     DiskFs, Document, MAX_FILE, SkillFs, read_cloud, read_command, read_folder, resource, strict, to_standard,
@@ -52,7 +52,7 @@ enum Kind {
 
 impl Source {
     /// What it says; `None` if it is no skill, or one that needs no migration.
-    fn read(&self) -> Option<Document> {
+    fn read_document(&self) -> Option<Document> {
         let file = self.path.to_string_lossy();
         let document = match &self.kind {
             Kind::Folder => {
@@ -76,7 +76,7 @@ pub(super) fn migrate(args: &MigrateArgs) -> Outcome {
     let (mut problems, mut notes): (Vec<Diagnostic>, Vec<Diagnostic>) = (Vec::new(), Vec::new());
     let mut commands = 0;
     for source in sources(&args.folder, &mut notes)? {
-        let Some(document) = source.read() else { continue };
+        let Some(document) = source.read_document() else { continue };
         let Some(content) = &document.content else {
             problems.extend(document.diagnostics);
             continue;
@@ -124,7 +124,7 @@ pub(super) fn migrate(args: &MigrateArgs) -> Outcome {
     if written.is_empty() && problems.is_empty() {
         emit("Nothing to migrate: no command and no old or invalid skill there.\n")?;
     }
-    Ok(verdict(problems.is_empty()))
+    Ok(verdict_code(problems.is_empty()))
 }
 
 /// Writes a skill, or why it is not written. A dry run finds the same.
@@ -189,7 +189,7 @@ fn sources(path: &Path, notes: &mut Vec<Diagnostic>) -> Result<Vec<Source>, Fail
         };
         Some(Source { path: entry, kind, below: path.to_owned() })
     };
-    Ok(entries(path)?.into_iter().filter_map(source).collect())
+    Ok(sorted_paths(path)?.into_iter().filter_map(source).collect())
 }
 
 fn kind_of(file: &Path, name: String) -> Option<Kind> {
@@ -220,7 +220,7 @@ fn add_commands(
     found: &mut Vec<Source>,
     notes: &mut Vec<Diagnostic>,
 ) -> Result<(), Failure> {
-    for path in entries(folder)? {
+    for path in sorted_paths(folder)? {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let left_out = |why: &str| Diagnostic::note("left-out", Place::file(&path.to_string_lossy()), why);
         if path.is_dir() && !path.is_symlink() {
@@ -239,7 +239,7 @@ fn add_commands(
 }
 
 /// The paths in a folder, sorted.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn sorted_paths(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = std::fs::read_dir(folder).map_err(|why| Failure::wrong(format!("{}: {why}", folder.display())))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.sort();

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::super::ledger::{now_ms, time};
 use super::super::output::{Failure, Outcome, emit, emit_json, say_all, warn};
-use super::{RootArgs, verdict};
+use super::{RootArgs, verdict_code};
 use toolfold::skill::{
     ActivateRequest, ActiveSet, Answer, Caller, CategoryHint, DiskFs, Facts, Permissions, SkillView,
     activate as answer, resource,
@@ -49,7 +49,7 @@ pub(super) fn show(args: &ShowArgs) -> Outcome {
     let library = args.roots.discover()?.value;
     let view = SkillView::new(&library, &Permissions::default(), Caller::User);
     let Some((skill, _, path)) = view.split(&args.name) else {
-        return Err(unknown(&view, &args.name));
+        return Err(unknown_skill(&view, &args.name));
     };
     match path.filter(|p| !p.is_empty()) {
         Some(path) => emit(&resource::read(&DiskFs, skill, path).map_err(Failure::wrong)?)?,
@@ -63,10 +63,10 @@ pub(super) fn show(args: &ShowArgs) -> Outcome {
             emit(&format!("{text}\n{}\n", skill.body()))?;
         }
     }
-    Ok(verdict(true))
+    Ok(verdict_code(true))
 }
 
-fn unknown(view: &SkillView, name: &str) -> Failure {
+fn unknown_skill(view: &SkillView, name: &str) -> Failure {
     let near = view.near(name).into_iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
     let hint = if near.is_empty() { "see `toolfold skills list`".to_owned() } else { format!("did you mean {near}?") };
     Failure::wrong(format!("there is no skill `{name}`: {hint}"))
@@ -96,5 +96,5 @@ pub(super) fn activate(args: &ActivateArgs) -> Outcome {
         Answer::Resource(text) | Answer::Found(text) => emit(&text)?,
         Answer::NeedsApproval { name } => warn(&format!("`{name}` needs a person's approval first")),
     }
-    Ok(verdict(true))
+    Ok(verdict_code(true))
 }

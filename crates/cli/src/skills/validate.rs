@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::super::output::{Failure, Outcome, emit, emit_json, warn};
-use super::verdict;
+use super::verdict_code;
 use toolfold::skill::{DiskFs, Folder, prompt_entry, read_folder, strict};
 
 /// What to check.
@@ -44,7 +44,7 @@ pub(super) fn validate(args: &ValidateArgs) -> Outcome {
             errors.iter().for_each(|error| warn(&format!("  - {error}")));
         }
     }
-    Ok(verdict(good))
+    Ok(verdict_code(good))
 }
 
 /// Both verdicts of one folder.
@@ -84,8 +84,8 @@ pub(super) fn prompt(args: &PromptArgs) -> Outcome {
         Ok(entries) => emit(&format!("{}\n", strict::prompt(&entries)))?,
         Err(error) => {
             warn(&format!("Error: {error}"));
-            return Ok(verdict(false));
+            return Ok(verdict_code(false));
         }
     }
-    Ok::<_, Failure>(verdict(true))
+    Ok::<_, Failure>(verdict_code(true))
 }

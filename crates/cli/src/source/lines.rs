@@ -30,7 +30,7 @@ pub(super) fn one_list(text: String, file: &str) -> Result<String, Failure> {
     match values.as_slice() {
         [] => Ok(text),
         [only] if !is_tool(only) => Ok(text),
-        _ => Ok(format!("[{}]", values.iter().flat_map(|value| tools(value)).collect::<Vec<_>>().join(",\n"))),
+        _ => Ok(format!("[{}]", values.iter().flat_map(|value| tools_of_line(value)).collect::<Vec<_>>().join(",\n"))),
     }
 }
 
@@ -59,7 +59,7 @@ fn is_tool(value: &RawValue) -> bool {
 }
 
 /// The tools of a line, each as it was written. A message of JSON-RPC that lists none has none.
-fn tools(value: &RawValue) -> Vec<&str> {
+fn tools_of_line(value: &RawValue) -> Vec<&str> {
     if value.get().starts_with('[') {
         let own: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
         return own.into_iter().map(RawValue::get).collect();
@@ -69,7 +69,7 @@ fn tools(value: &RawValue) -> Vec<&str> {
     match LISTS.iter().find(|key| holds(key)) {
         // An entry of Gemini's stays whole.
         Some(&("functionDeclarations" | "function_declarations")) => vec![value.get()],
-        Some(key) => own.get(*key).map(|inner| tools(inner)).unwrap_or_default(),
+        Some(key) => own.get(*key).map(|inner| tools_of_line(inner)).unwrap_or_default(),
         None if own.contains_key("jsonrpc") || own.contains_key("protocolVersion") => Vec::new(),
         None => vec![value.get()],
     }

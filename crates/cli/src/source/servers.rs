@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::super::input::read;
+use super::super::input::read_text;
 use super::super::output::{Failure, progress, say_all};
 use super::Source;
 use crate::configuration::Config;
@@ -17,7 +17,7 @@ use toolfold_gateway::clients::jsonc;
 use toolfold_gateway::config::servers;
 use toolfold_gateway::link::Target;
 use toolfold_gateway::object::Object;
-use toolfold_gateway::run::list::{Listing, list};
+use toolfold_gateway::run::list::{Listing, list_tools};
 use toolfold_gateway::settings::ServerSettings;
 
 /// A server that has listed its tools.
@@ -28,11 +28,11 @@ pub(in super::super) struct Served {
 }
 
 /// Asks the servers that the configuration names for their tools. One that does not list them ends the command.
-pub(in super::super) fn listed(config: &Config) -> Result<Vec<Served>, Failure> {
-    let all = named(config)?;
+pub(in super::super) fn listed_servers(config: &Config) -> Result<Vec<Served>, Failure> {
+    let all = configured_servers(config)?;
     let names: Vec<String> = all.iter().map(|own| format!("`{}`", visible(&own.name))).collect();
     progress(&format!("asking {} for tools …", names.join(", ")));
-    let listings = list(all.clone(), config.settings.tools.mcp_timeout).map_err(Failure::wrong)?;
+    let listings = list_tools(all.clone(), config.settings.tools.mcp_timeout).map_err(Failure::wrong)?;
     let mut served = Vec::new();
     let mut faults = Vec::new();
     for (own, listing) in all.into_iter().zip(listings) {
@@ -59,8 +59,8 @@ fn fault(name: &str, why: &str, said: &[String]) -> Vec<Diagnostic> {
 }
 
 /// The servers that the configuration names.
-fn named(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
-    let source = Source::of(config)?;
+fn configured_servers(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
+    let source = Source::strongest_source(config)?;
     if config.settings.tools.mcp_server.is_some() && !matches!(source, Source::Client(_)) {
         return Err(Failure::usage("--mcp-server names one of several servers").help("give their list: --mcp-config"));
     }
@@ -100,7 +100,7 @@ fn headers(config: &Config) -> Result<BTreeMap<String, String>, Failure> {
 /// The servers of a client's configuration: all of them, or the one that is named.
 fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure> {
     // Editors write comments and trailing commas.
-    let text = jsonc::plain(&read(file, MAX_BYTES)?);
+    let text = jsonc::strip_comments(&read_text(file, MAX_BYTES)?);
     let all = servers(&text, file, &|name| std::env::var(name).ok().filter(|own| !own.is_empty()));
     let Loaded { mut value, mut diagnostics } = all;
     if let Some(wanted) = &config.settings.tools.mcp_server {
@@ -150,8 +150,8 @@ fn prefixed(server: &str, tool: &str) -> String {
 
 /// A tool with a prefix to its name; `None` if it has no name.
 fn renamed(tool: &str, prefix: &str) -> Option<String> {
-    let mut tool = Object::read(&RawValue::from_string(tool.to_owned()).ok()?)?;
+    let mut tool = Object::from_json(&RawValue::from_string(tool.to_owned()).ok()?)?;
     let name: String = tool.read_as("name")?;
-    tool.put("name", &format!("{prefix}_{name}"));
+    tool.put_value("name", &format!("{prefix}_{name}"));
     Some(tool.to_raw().get().to_owned())
 }

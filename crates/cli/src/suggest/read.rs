@@ -44,8 +44,8 @@ impl<'c> Read<'c> {
     }
 
     /// Reads a file, or standard input as `-`. A line that cannot be read is named and counted.
-    pub(super) fn file(&mut self, file: &str) -> Result<(), Failure> {
-        let mut lines = Lines::open(file)?;
+    pub(super) fn read_usage_file(&mut self, file: &str) -> Result<(), Failure> {
+        let mut lines = Lines::open_lines(file)?;
         self.reader.begin_file();
         let mut held: Option<Document> = None;
         let mut first = true;
@@ -76,7 +76,7 @@ impl<'c> Read<'c> {
                 continue;
             }
             match serde_json::from_str::<Value>(&text) {
-                Ok(value) => self.take(file, number, &value),
+                Ok(value) => self.take_line(file, number, &value),
                 // What ends in the middle of a value goes on in the next line.
                 Err(why) if first && why.is_eof() => {
                     held = Some(Document { bytes: text.len(), lines: vec![(number, text)] });
@@ -94,7 +94,7 @@ impl<'c> Read<'c> {
         if let Some(document) = held {
             let text: String = document.lines.iter().map(|(_, text)| format!("{text}\n")).collect();
             match serde_json::from_str::<Value>(&text) {
-                Ok(value) => self.take(file, 1, &value),
+                Ok(value) => self.take_line(file, 1, &value),
                 Err(_) => self.one_by_one(file, document),
             }
         }
@@ -105,15 +105,15 @@ impl<'c> Read<'c> {
     fn one_by_one(&mut self, file: &str, document: Document) {
         for (number, text) in document.lines {
             match serde_json::from_str::<Value>(&text) {
-                Ok(value) => self.take(file, number, &value),
+                Ok(value) => self.take_line(file, number, &value),
                 Err(why) => self.bad(file, number, not_json(&why)),
             }
         }
     }
 
-    fn take(&mut self, file: &str, number: usize, value: &Value) {
+    fn take_line(&mut self, file: &str, number: usize, value: &Value) {
         let place = Place::file(file).line_column(number, 1);
-        let diagnostics = self.reader.take(value, &place);
+        let diagnostics = self.reader.read_value(value, &place);
         self.bad_lines += usize::from(!diagnostics.is_empty());
         self.describe(&diagnostics);
     }
@@ -134,7 +134,7 @@ impl<'c> Read<'c> {
         if self.described > MAX_DESCRIBED {
             warn(&format!("{} more lines cannot be read", self.described - MAX_DESCRIBED));
         }
-        let usage = self.reader.finish();
+        let usage = self.reader.into_usage();
         say_all(&noticed(&usage, self.catalog.len()));
         (usage, self.bad_lines)
     }

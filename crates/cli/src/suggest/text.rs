@@ -1,6 +1,6 @@
 //! What is said of a suggestion, for people at a terminal.
 
-use super::super::output::{BOLD, DIM, GOOD, grouped};
+use super::super::output::{BOLD, DIM, GOOD, grouped, plural_count};
 use super::super::table::table;
 use super::called;
 use toolfold::diagnostic::visible;
@@ -12,8 +12,14 @@ use toolfold_measure::usage::Usage;
 const MAX_NAMED: usize = 12;
 
 /// The verdict, what a session costs, and with `explain` everything else.
-pub(super) fn text(made: &Suggestion, usage: &Usage, reason: &str, today: &ToolProfile, explain: bool) -> String {
-    let mut out = verdict(made, usage, today);
+pub(super) fn suggestion_text(
+    made: &Suggestion,
+    usage: &Usage,
+    reason: &str,
+    today: &ToolProfile,
+    explain: bool,
+) -> String {
+    let mut out = suggestion_verdict(made, usage, today);
     out.push_str(&format!("{DIM}for arm {}: {reason}{DIM:#}\n", made.arm));
     if usage.is_empty() {
         return out;
@@ -31,7 +37,7 @@ pub(super) fn text(made: &Suggestion, usage: &Usage, reason: &str, today: &ToolP
     out.push_str(&hidden(made));
     if explain {
         out.push_str(&coverage(made));
-        out.push_str(&categories(made));
+        out.push_str(&categories_text(made));
     } else {
         out.push_str(&format!("{DIM}--explain shows coverage and categories{DIM:#}\n"));
     }
@@ -50,7 +56,7 @@ fn less(than: f64, own: f64) -> String {
     if share <= 0.0 { format!("{} less", percent(-share)) } else { format!("{} more", percent(share)) }
 }
 
-fn verdict(made: &Suggestion, usage: &Usage, today: &ToolProfile) -> String {
+fn suggestion_verdict(made: &Suggestion, usage: &Usage, today: &ToolProfile) -> String {
     if usage.is_empty() {
         return format!(
             "{BOLD}no usage was given{BOLD:#}: core is empty because nothing says what is used; {} categories by subject\n",
@@ -60,9 +66,13 @@ fn verdict(made: &Suggestion, usage: &Usage, today: &ToolProfile) -> String {
     let (costs, today) = (&made.costs, called(today));
     let (own, before) = (costs.suggested.mean(), costs.today.mean());
     let (core, categories) = (made.core.len(), made.categories.len());
-    let from = format!("{} in {}", count(made.calls, "call", "calls"), count(made.sessions, "session", "sessions"));
-    let core = count(core, "core tool", "core tools");
-    let what = format!("{core}, {}, from {from}", count(categories, "category", "categories"));
+    let from = format!(
+        "{} in {}",
+        plural_count(made.calls, "call", "calls"),
+        plural_count(made.sessions, "session", "sessions")
+    );
+    let core = plural_count(core, "core tool", "core tools");
+    let what = format!("{core}, {}, from {from}", plural_count(categories, "category", "categories"));
     let sure = match &made.held_out {
         Some(held) if held.gain > 0.0 && held.is_sure() => {
             format!("; {} on sessions it was not made from", minus(held))
@@ -74,10 +84,6 @@ fn verdict(made: &Suggestion, usage: &Usage, today: &ToolProfile) -> String {
         return format!("{BOLD}keep {today}{BOLD:#}: nothing better was found ({what})\n");
     }
     format!("{GOOD}take it{GOOD:#}: a session costs {} than under {today}{sure}\n{what}\n", less(before, own))
-}
-
-fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
 fn minus(held: &HeldOut) -> String {
@@ -129,7 +135,7 @@ fn core(made: &Suggestion) -> String {
 }
 
 /// A list of names, as many as are worth reading.
-fn names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+fn some_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let all = names.len();
     let shown: Vec<String> = names.take(MAX_NAMED).map(|name| visible(name).into_owned()).collect();
     let more = if all > shown.len() { format!(" and {} more", all - shown.len()) } else { String::new() };
@@ -141,7 +147,7 @@ fn unused(made: &Suggestion) -> String {
         return String::new();
     }
     let tokens = grouped(made.unused_tokens);
-    let listed = names(made.unused.iter().map(String::as_str));
+    let listed = some_names(made.unused.iter().map(String::as_str));
     let tools =
         if made.unused.len() == 1 { "1 tool was".to_owned() } else { format!("{} tools were", made.unused.len()) };
     format!("\n{BOLD}{tools} never used{BOLD:#}, {tokens} tokens when full: {listed}\n")
@@ -171,7 +177,7 @@ fn coverage(made: &Suggestion) -> String {
     format!("\n{BOLD}{title}{BOLD:#}\n{}", table(["tools", "of calls", "sessions that need no other"], &rows))
 }
 
-fn categories(made: &Suggestion) -> String {
+fn categories_text(made: &Suggestion) -> String {
     let rows: Vec<[String; 4]> = made
         .categories
         .iter()

@@ -38,13 +38,13 @@ pub(in super::super) struct Edge {
 
 impl Edge {
     /// The snapshots beside a store. What is too old is cleared away.
-    pub(in super::super) fn open(store: &Path, config: &Config, now_ms: i64) -> Self {
+    pub(in super::super) fn beside_store(store: &Path, config: &Config, now_ms: i64) -> Self {
         let Undo { limit, total, keep, .. } = config.settings.undo;
         let keep_ms = i64::try_from(keep.as_millis()).unwrap_or(i64::MAX);
         let limits = Limits { call: limit, total, keep_ms };
         let opened = Folder::make(store).and_then(|folder| {
             let (name, running) = folder.session(now_ms)?;
-            let _lock = folder.lock()?;
+            let _lock = folder.lock_folder()?;
             folder.clear_sessions();
             clear(&folder, limits, 0, now_ms);
             Ok((folder, name, running))
@@ -60,7 +60,7 @@ impl Edge {
         self.place.as_ref().err().map(String::as_str)
     }
 
-    fn place(&self) -> Result<(&Folder, &str), NoSnapshot> {
+    fn snapshot_folder(&self) -> Result<(&Folder, &str), NoSnapshot> {
         if self.limits.call == 0 {
             return Err(NoSnapshot::new("snapshots are turned off (undo.limit is 0)"));
         }
@@ -81,19 +81,20 @@ impl Edge {
 
 impl Snapshots for Edge {
     fn check(&self, paths: &[WrittenPath]) -> Result<(), NoSnapshot> {
-        self.place()?;
+        self.snapshot_folder()?;
         self.measure(paths).map(drop)
     }
 
     fn take(&self, call: &SnapshotCall<'_>, paths: &[WrittenPath]) -> Result<TakenSnapshot, NoSnapshot> {
-        let (folder, owner) = self.place()?;
+        let (folder, owner) = self.snapshot_folder()?;
         let failed = |why: Error| NoSnapshot::new(format!("the snapshot cannot be kept: {why}"));
-        let _lock = folder.lock().map_err(failed)?;
+        let _lock = folder.lock_folder().map_err(failed)?;
         let (at, bytes) = self.measure(paths)?;
         let live =
             |other: &Snapshot| folder.runs(&other.owner) || !call.session.is_empty() && other.session == call.session;
         let meets = |other: &Snapshot| other.roots.iter().any(|root| at.roots.iter().any(|own| own.meets(root)));
-        let mut others: Vec<Snapshot> = folder.open().into_iter().filter(|other| meets(other) && live(other)).collect();
+        let mut others: Vec<Snapshot> =
+            folder.open_snapshots().into_iter().filter(|other| meets(other) && live(other)).collect();
         if let Some(other) = others.first() {
             let why = format!(
                 "call `{}`, which writes the same files, has not ended; undoing that one ({}) restores the files that both write",
@@ -105,7 +106,7 @@ impl Snapshots for Edge {
             // The call leaves without a copy of its own: what it writes belongs to theirs.
             for other in others.iter_mut().filter(|other| !call.waits && ours(other)) {
                 other.open.push(call.call.to_owned());
-                folder.write(other).map_err(failed)?;
+                folder.write_snapshot(other).map_err(failed)?;
             }
             return Err(NoSnapshot { why, passing: true });
         }
@@ -117,38 +118,38 @@ impl Snapshots for Edge {
         folder.objects.sync().map_err(failed)?;
         let id = folder.next_id().map_err(failed)?;
         let snapshot = Snapshot::new(id, call, owner, at, before);
-        if let Err(why) = folder.write(&snapshot) {
-            drop(folder.remove(&snapshot.id));
+        if let Err(why) = folder.write_snapshot(&snapshot) {
+            drop(folder.remove_snapshot(&snapshot.id));
             return Err(failed(why));
         }
         let (files, bytes) = (snapshot.contents().count(), snapshot.bytes());
-        Ok(TakenSnapshot { digest: snapshot.digest(), id: snapshot.id, files, bytes })
+        Ok(TakenSnapshot { digest: snapshot.snapshot_digest(), id: snapshot.id, files, bytes })
     }
 
     fn discard(&self, id: &str) {
-        if let Ok((folder, _)) = self.place()
-            && let Ok(_lock) = folder.lock()
+        if let Ok((folder, _)) = self.snapshot_folder()
+            && let Ok(_lock) = folder.lock_folder()
         {
-            drop(folder.remove(id));
+            drop(folder.remove_snapshot(id));
         }
     }
 
     fn ended(&self, session: &str, call: &str) {
-        let Ok((folder, owner)) = self.place() else { return };
+        let Ok((folder, owner)) = self.snapshot_folder() else { return };
         let ours = |snapshot: &Snapshot| {
             let same = snapshot.session == session && (!session.is_empty() || snapshot.owner == owner);
             same && snapshot.open.iter().any(|open| open == call)
         };
-        if !folder.open().iter().any(ours) {
+        if !folder.open_snapshots().iter().any(ours) {
             return;
         }
-        let Ok(_lock) = folder.lock() else { return };
-        for mut snapshot in folder.open().into_iter().filter(ours) {
+        let Ok(_lock) = folder.lock_folder() else { return };
+        for mut snapshot in folder.open_snapshots().into_iter().filter(ours) {
             snapshot.open.retain(|open| open != call);
             // What is not known is not claimed: undoing then needs --force.
             let left = in_place(&snapshot.roots).and_then(|roots| scan(&roots, MOST_HASHED, Contents::Hash));
             snapshot.after = left.ok().map(|(tree, _)| tree);
-            drop(folder.write(&snapshot));
+            drop(folder.write_snapshot(&snapshot));
         }
     }
 }
@@ -157,10 +158,10 @@ impl Snapshots for Edge {
 /// names. What a running session may still write stays. Under the lock.
 fn clear(folder: &Folder, limits: Limits, more: u64, now_ms: i64) {
     let mut kept = Vec::new();
-    for snapshot in folder.all() {
+    for snapshot in folder.all_snapshots() {
         let old = now_ms.saturating_sub(snapshot.time_ms) > limits.keep_ms;
         if old && !is_open(folder, &snapshot) {
-            drop(folder.remove(&snapshot.id));
+            drop(folder.remove_snapshot(&snapshot.id));
         } else {
             kept.push(snapshot);
         }
@@ -171,7 +172,7 @@ fn clear(folder: &Folder, limits: Limits, more: u64, now_ms: i64) {
     };
     while needs(&kept) > limits.total {
         let Some(at) = kept.iter().position(|snapshot| !is_open(folder, snapshot)) else { break };
-        drop(folder.remove(&kept.remove(at).id));
+        drop(folder.remove_snapshot(&kept.remove(at).id));
     }
     let named: BTreeSet<String> = kept.iter().flat_map(Snapshot::contents).map(|(name, _)| name.to_owned()).collect();
     folder.objects.retain(&named);

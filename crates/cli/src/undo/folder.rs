@@ -72,7 +72,7 @@ impl Snapshot {
     }
 
     /// SHA-256 of what it restores and for which call: the audit record of the call has it.
-    pub(super) fn digest(&self) -> String {
+    pub(super) fn snapshot_digest(&self) -> String {
         digest(&json!({
             "v": self.v, "id": self.id, "session": self.session, "call": self.call, "tool": self.tool,
             "roots": self.roots, "missing": self.missing, "before": self.before,
@@ -126,11 +126,11 @@ impl Folder {
                 _ => {}
             }
         }
-        Self::at(store)
+        Self::of_store(store)
     }
 
     /// The folder of a store, if it is there. A link is none.
-    pub(super) fn at(store: &Path) -> Result<Self> {
+    pub(super) fn of_store(store: &Path) -> Result<Self> {
         let path = folder_of(store);
         for folder in [path.clone(), path.join("objects"), path.join("calls"), path.join("open")] {
             if !std::fs::symlink_metadata(&folder)?.is_dir() {
@@ -141,16 +141,16 @@ impl Folder {
     }
 
     /// Whoever holds what this returns is the only one that changes the folder.
-    pub(super) fn lock(&self) -> Result<File> {
+    pub(super) fn lock_folder(&self) -> Result<File> {
         let file = lock_file(&self.path.join("lock"))?;
         file.lock()?;
         Ok(file)
     }
 
     /// Every snapshot that can be read, oldest first.
-    pub(super) fn all(&self) -> Vec<Snapshot> {
-        let mut all: Vec<Snapshot> = self.ids().filter_map(|id| self.read(&id).ok()).collect();
-        all.sort_by_key(|snapshot| number(&snapshot.id));
+    pub(super) fn all_snapshots(&self) -> Vec<Snapshot> {
+        let mut all: Vec<Snapshot> = self.ids().filter_map(|id| self.read_snapshot(&id).ok()).collect();
+        all.sort_by_key(|snapshot| snapshot_number(&snapshot.id));
         all
     }
 
@@ -162,15 +162,15 @@ impl Folder {
     }
 
     /// The snapshots whose calls have not ended.
-    pub(super) fn open(&self) -> Vec<Snapshot> {
+    pub(super) fn open_snapshots(&self) -> Vec<Snapshot> {
         let names = std::fs::read_dir(self.path.join("open")).into_iter().flatten();
         let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        names.filter_map(|id| self.read(&id).ok()).collect()
+        names.filter_map(|id| self.read_snapshot(&id).ok()).collect()
     }
 
-    pub(super) fn read(&self, id: &str) -> Result<Snapshot> {
+    pub(super) fn read_snapshot(&self, id: &str) -> Result<Snapshot> {
         // An id is no path.
-        number(id).ok_or(ErrorKind::NotFound)?;
+        snapshot_number(id).ok_or(ErrorKind::NotFound)?;
         let mut text = String::new();
         File::open(self.path.join(format!("calls/{id}.json")))?.take(MAX_BYTES).read_to_string(&mut text)?;
         let snapshot: Snapshot = serde_json::from_str(&text)?;
@@ -182,17 +182,17 @@ impl Folder {
     }
 
     /// Writes a snapshot. When this returns, it is on disk.
-    pub(super) fn write(&self, snapshot: &Snapshot) -> Result<()> {
+    pub(super) fn write_snapshot(&self, snapshot: &Snapshot) -> Result<()> {
         let mark = self.path.join("open").join(&snapshot.id);
         if !snapshot.open.is_empty() && !mark.exists() {
             private(&mark, false)?;
         }
-        self.put(&format!("calls/{}.json", snapshot.id), &serde_json::to_vec(snapshot)?)?;
+        self.write_whole(&format!("calls/{}.json", snapshot.id), &serde_json::to_vec(snapshot)?)?;
         if snapshot.open.is_empty() { gone(std::fs::remove_file(mark)) } else { Ok(()) }
     }
 
     /// Removes a snapshot; its contents stay until they are cleared away.
-    pub(super) fn remove(&self, id: &str) -> Result<()> {
+    pub(super) fn remove_snapshot(&self, id: &str) -> Result<()> {
         gone(std::fs::remove_file(self.path.join(format!("calls/{id}.json"))))?;
         gone(std::fs::remove_file(self.path.join("open").join(id)))
     }
@@ -200,13 +200,13 @@ impl Folder {
     /// An id that no snapshot had before.
     pub(super) fn next_id(&self) -> Result<String> {
         let counted = std::fs::read_to_string(self.path.join("next")).ok().and_then(|text| text.trim().parse().ok());
-        let known = self.ids().filter_map(|id| number(&id)).max().map_or(1, |last| last + 1);
+        let known = self.ids().filter_map(|id| snapshot_number(&id)).max().map_or(1, |last| last + 1);
         let next = known.max(counted.unwrap_or(1_u64));
-        self.put("next", (next + 1).to_string().as_bytes())?;
+        self.write_whole("next", (next + 1).to_string().as_bytes())?;
         Ok(format!("un-{next}"))
     }
 
-    fn put(&self, name: &str, bytes: &[u8]) -> Result<()> {
+    fn write_whole(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let (place, new) = (self.path.join(name), self.path.join(format!("{name}.new")));
         let mut file = private(&new, false)?;
         file.write_all(bytes)?;
@@ -217,7 +217,7 @@ impl Folder {
 
     /// A session that runs from now on: its name, and the file that it keeps locked.
     pub(super) fn session(&self, now_ms: i64) -> Result<(String, File)> {
-        let _lock = self.lock()?;
+        let _lock = self.lock_folder()?;
         let name = format!("{}-{now_ms}", std::process::id());
         let file = lock_file(&self.path.join("sessions").join(&name))?;
         file.try_lock().map_err(|why| match why {
@@ -247,7 +247,7 @@ impl Folder {
 }
 
 /// The number of an id: 7 of `un-7`.
-fn number(id: &str) -> Option<u64> {
+fn snapshot_number(id: &str) -> Option<u64> {
     id.strip_prefix("un-").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()
 }
 

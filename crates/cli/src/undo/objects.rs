@@ -40,28 +40,28 @@ impl Objects {
     }
 
     /// Writes a content to a file. Fails if it is not the one of that name.
-    pub(super) fn write(&self, sha256: &str, to: &mut impl Write) -> Result<()> {
+    pub(super) fn copy_content(&self, sha256: &str, to: &mut impl Write) -> Result<()> {
         let (found, _) = hash(&mut File::open(self.0.join(sha256))?, to)?;
         if found == sha256 { Ok(()) } else { Err(Error::new(ErrorKind::InvalidData, "the kept copy was changed")) }
     }
 
-    pub(super) fn has(&self, sha256: &str) -> bool {
+    pub(super) fn has_content(&self, sha256: &str) -> bool {
         std::fs::symlink_metadata(self.0.join(sha256)).is_ok_and(|found| found.is_file())
     }
 
     /// The size of all contents in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        self.all().map(|(_, bytes)| bytes).sum()
+        self.all_contents().map(|(_, bytes)| bytes).sum()
     }
 
     /// Removes everything but these contents.
     pub(super) fn retain(&self, named: &BTreeSet<String>) {
-        for (name, _) in self.all().filter(|(name, _)| !named.contains(name)) {
+        for (name, _) in self.all_contents().filter(|(name, _)| !named.contains(name)) {
             drop(std::fs::remove_file(self.0.join(name)));
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = (String, u64)> {
+    fn all_contents(&self) -> impl Iterator<Item = (String, u64)> {
         std::fs::read_dir(&self.0).into_iter().flatten().filter_map(|entry| {
             let entry = entry.ok()?;
             Some((entry.file_name().into_string().ok()?, entry.metadata().ok()?.len()))

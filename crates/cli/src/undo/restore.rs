@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::folder::{Folder, Snapshot};
 use super::objects::{private, sync_folder};
-use super::scan::{Contents, Found, Tree, UNFINISHED, in_place, scan, shown};
+use super::scan::{Contents, Found, Tree, UNFINISHED, in_place, scan, visible_path};
 
 /// What is done with one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -51,7 +51,7 @@ pub(super) struct Plan {
 /// Compares. An error where what is there cannot be read, or lies behind a link that was not there before.
 pub(super) fn plan(folder: &Folder, snapshot: &Snapshot) -> std::result::Result<Plan, String> {
     let roots = in_place(&snapshot.roots)?;
-    if let Some((lost, _)) = snapshot.contents().find(|(sha256, _)| !folder.objects.has(sha256)) {
+    if let Some((lost, _)) = snapshot.contents().find(|(sha256, _)| !folder.objects.has_content(sha256)) {
         return Err(format!("its copy {lost} is gone"));
     }
     let (now, _) = scan(&roots, u64::MAX, Contents::Hash)?;
@@ -97,7 +97,7 @@ fn ordered(before: &Tree, now: &Tree, differing: &[String]) -> Vec<Step> {
 /// Does the steps. Stops at the first that fails, with the number of those that were done.
 pub(super) fn apply(folder: &Folder, snapshot: &Snapshot, steps: &[Step]) -> std::result::Result<(), (usize, String)> {
     for (at, step) in steps.iter().enumerate() {
-        let failed = |why: String| (at, format!("`{}` cannot be put back: {why}", shown(Path::new(&step.path))));
+        let failed = |why: String| (at, format!("`{}` cannot be put back: {why}", visible_path(Path::new(&step.path))));
         let path = Path::new(&step.path);
         let parent = path.parent().unwrap_or(Path::new("/"));
         // Only where a person forced it: the folder went, too.
@@ -108,7 +108,7 @@ pub(super) fn apply(folder: &Folder, snapshot: &Snapshot, steps: &[Step]) -> std
         if std::fs::canonicalize(parent).map_err(|why| failed(why.to_string()))? != parent {
             return Err(failed("a folder on the way is a symbolic link now".to_owned()));
         }
-        put(folder, path, parent, step.to.as_ref()).map_err(|why| failed(why.to_string()))?;
+        restore_path(folder, path, parent, step.to.as_ref()).map_err(|why| failed(why.to_string()))?;
     }
     // Folders that the call made on the way, unless something else is in them.
     for made in snapshot.missing.iter().rev().map(Path::new) {
@@ -119,7 +119,7 @@ pub(super) fn apply(folder: &Folder, snapshot: &Snapshot, steps: &[Step]) -> std
     Ok(())
 }
 
-fn put(folder: &Folder, path: &Path, parent: &Path, to: Option<&Found>) -> Result<()> {
+fn restore_path(folder: &Folder, path: &Path, parent: &Path, to: Option<&Found>) -> Result<()> {
     let there = std::fs::symlink_metadata(path).ok();
     match to {
         None => match there {
@@ -143,7 +143,7 @@ fn put(folder: &Folder, path: &Path, parent: &Path, to: Option<&Found>) -> Resul
         Some(Found::File { sha256, mode, .. }) => {
             let new = unfinished(parent)?;
             let written = private(&new, true).and_then(|mut file| {
-                folder.objects.write(sha256, &mut file)?;
+                folder.objects.copy_content(sha256, &mut file)?;
                 file.set_permissions(permissions(&new, *mode)?)?;
                 file.sync_all()?;
                 std::fs::rename(&new, path)

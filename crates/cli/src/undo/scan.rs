@@ -75,9 +75,9 @@ pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
             if links > MAX_LINKS {
                 return Err(format!("`{}` leads through too many links", visible(path)));
             }
-            let (real, absent) = place(&next)?;
+            let (real, absent) = resolve_folder(&next)?;
             for folder in absent {
-                let folder = text(&folder)?;
+                let folder = utf8_path(&folder)?;
                 if !missing.contains(&folder) {
                     missing.push(folder);
                 }
@@ -86,7 +86,7 @@ pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
             let is_link = found.as_ref().is_some_and(Metadata::is_symlink);
             // Everything below a path that does not exist yet comes from the call.
             let below = !is_link && (*recursive || found.is_none());
-            *roots.entry(text(&real)?).or_insert(false) |= below;
+            *roots.entry(utf8_path(&real)?).or_insert(false) |= below;
             if !is_link {
                 break;
             }
@@ -99,7 +99,7 @@ pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
 }
 
 /// A path whose folder is followed through every link, and the folders on the way that do not exist.
-pub(super) fn place(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
+pub(super) fn resolve_folder(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
     let strange = || format!("`{}` names no file", visible(&path.to_string_lossy()));
     let (mut folder, mut rest) = (path.parent().ok_or_else(strange)?, vec![path.file_name().ok_or_else(strange)?]);
     let mut real = loop {
@@ -129,11 +129,15 @@ pub(super) fn in_place(roots: &[Root]) -> Result<Vec<Root>, String> {
     let mut kept = Vec::new();
     for root in roots {
         let path = Path::new(&root.path);
-        let (real, _) = place(path)?;
+        let (real, _) = resolve_folder(path)?;
         if real == path {
             kept.push(root.clone());
         } else if !roots.iter().any(|other| path.parent().is_some_and(|parent| parent.starts_with(&other.path))) {
-            return Err(format!("`{}` now leads through a symbolic link to `{}`", shown(path), shown(&real)));
+            return Err(format!(
+                "`{}` now leads through a symbolic link to `{}`",
+                visible_path(path),
+                visible_path(&real)
+            ));
         }
     }
     Ok(kept)
@@ -143,7 +147,7 @@ pub(super) fn in_place(roots: &[Root]) -> Result<Vec<Root>, String> {
 pub(super) fn scan(roots: &[Root], most: u64, contents: Contents<'_>) -> Result<(Tree, u64), String> {
     let mut scan = Scan { tree: Tree::new(), bytes: 0, most, contents };
     for root in roots {
-        scan.take(Path::new(&root.path), root.recursive)?;
+        scan.scan_root(Path::new(&root.path), root.recursive)?;
     }
     Ok((scan.tree, scan.bytes))
 }
@@ -156,7 +160,7 @@ struct Scan<'o> {
 }
 
 impl Scan<'_> {
-    fn take(&mut self, root: &Path, recursive: bool) -> Result<(), String> {
+    fn scan_root(&mut self, root: &Path, recursive: bool) -> Result<(), String> {
         let mut todo = vec![root.to_owned()];
         while let Some(path) = todo.pop() {
             let found = match std::fs::symlink_metadata(&path) {
@@ -165,30 +169,30 @@ impl Scan<'_> {
                 Err(why) => return Err(unreadable(&path, &why)),
             };
             if self.tree.len() >= MOST_FILES {
-                return Err(format!("there are more than {MOST_FILES} files below `{}`", shown(root)));
+                return Err(format!("there are more than {MOST_FILES} files below `{}`", visible_path(root)));
             }
-            let name = text(&path)?;
+            let name = utf8_path(&path)?;
             if found.is_symlink() {
                 let to = std::fs::read_link(&path).map_err(|why| unreadable(&path, &why))?;
-                self.tree.insert(name, Found::Link { to: text(&to)? });
+                self.tree.insert(name, Found::Link { to: utf8_path(&to)? });
             } else if found.is_dir() {
                 self.tree.insert(name, Found::Folder { mode: mode(&found) });
                 if recursive {
-                    todo.extend(names(&path)?);
+                    todo.extend(folder_contents(&path)?);
                 }
             } else if found.is_file() {
-                let file = self.file(&path, &found)?;
+                let file = self.copy_file(&path, &found)?;
                 self.tree.insert(name, file);
             } else {
-                return Err(format!("`{}` is neither a file nor a folder", shown(&path)));
+                return Err(format!("`{}` is neither a file nor a folder", visible_path(&path)));
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, found: &Metadata) -> Result<Found, String> {
+    fn copy_file(&mut self, path: &Path, found: &Metadata) -> Result<Found, String> {
         let left = self.most.saturating_sub(self.bytes);
-        let too_large = || format!("a copy would take more than {} (`{}`)", size_text(self.most), shown(path));
+        let too_large = || format!("a copy would take more than {} (`{}`)", size_text(self.most), visible_path(path));
         if found.len() > left {
             return Err(too_large());
         }
@@ -196,7 +200,7 @@ impl Scan<'_> {
         let meta = opened.metadata().map_err(|why| unreadable(path, &why))?;
         // Between the look and the opening a link may have been put there.
         if !same(found, &meta) {
-            return Err(format!("`{}` changed while it was read", shown(path)));
+            return Err(format!("`{}` changed while it was read", visible_path(path)));
         }
         let mut source = opened.take(left.saturating_add(1));
         let read = |why: std::io::Error| unreadable(path, &why);
@@ -214,7 +218,7 @@ impl Scan<'_> {
 }
 
 /// What is in a folder, without what an undo that was cut off left there.
-fn names(folder: &Path) -> Result<Vec<PathBuf>, String> {
+fn folder_contents(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let unread = |why: std::io::Error| unreadable(folder, &why);
     let mut inside = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unread)? {
@@ -223,22 +227,22 @@ fn names(folder: &Path) -> Result<Vec<PathBuf>, String> {
             inside.push(entry.path());
         }
         if inside.len() > MOST_FILES {
-            return Err(format!("there are more than {MOST_FILES} files below `{}`", shown(folder)));
+            return Err(format!("there are more than {MOST_FILES} files below `{}`", visible_path(folder)));
         }
     }
     Ok(inside)
 }
 
 fn unreadable(path: &Path, why: &std::io::Error) -> String {
-    format!("`{}` cannot be read: {why}", shown(path))
+    format!("`{}` cannot be read: {why}", visible_path(path))
 }
 
-pub(super) fn shown(path: &Path) -> String {
+pub(super) fn visible_path(path: &Path) -> String {
     visible(&path.to_string_lossy()).into_owned()
 }
 
-fn text(path: &Path) -> Result<String, String> {
-    path.to_str().map(str::to_owned).ok_or_else(|| format!("the name of `{}` is not UTF-8", shown(path)))
+fn utf8_path(path: &Path) -> Result<String, String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| format!("the name of `{}` is not UTF-8", visible_path(path)))
 }
 
 #[cfg(unix)]

@@ -9,7 +9,7 @@ use super::super::ledger::{next_page, time};
 use super::super::output::Failure;
 use super::folder::{Folder, Snapshot};
 use super::restore::{Plan, plan};
-use super::scan::shown;
+use super::scan::visible_path;
 use toolfold::diagnostic::visible;
 use toolfold::store::SqliteStore;
 
@@ -42,7 +42,7 @@ pub(super) enum State {
 
 impl State {
     /// For a list.
-    pub(super) fn text(self) -> &'static str {
+    pub(super) fn state_text(self) -> &'static str {
         match self {
             Self::Ready => "can be undone",
             Self::Partly => "partly undone",
@@ -85,7 +85,7 @@ pub(super) fn standing(folder: &Folder, snapshot: &Snapshot, audited: &Audited, 
     if let Some(ms) = snapshot.undone_ms {
         return stands(State::Undone, format!("it was undone at {}", time(ms)));
     }
-    if audited.get(&snapshot.id) != Some(&snapshot.digest()) {
+    if audited.get(&snapshot.id) != Some(&snapshot.snapshot_digest()) {
         let why = "the audit trail does not know this snapshot: its call never left, or the snapshot was changed";
         return stands(State::Unaudited, why.to_owned());
     }
@@ -123,7 +123,7 @@ fn is_partly(snapshot: &Snapshot, plan: &Plan) -> bool {
 
 fn changed(snapshot: &Snapshot, path: &str, count: usize, later: &[Snapshot]) -> String {
     let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
-    let mut why = format!("`{}`{more} has changed since the call", shown(Path::new(path)));
+    let mut why = format!("`{}`{more} has changed since the call", visible_path(Path::new(path)));
     let meets = |other: &&Snapshot| {
         other.undone_ms.is_none() && other.roots.iter().any(|root| snapshot.roots.iter().any(|own| own.meets(root)))
     };

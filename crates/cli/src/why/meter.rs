@@ -12,7 +12,7 @@ use toolfold::wire::Wire;
 #[derive(Debug, Default, Clone, Args)]
 pub(crate) struct MeterArgs {
     /// What to count with [default: that of --wire and --model, else billed:openai-chat/gpt-4.1]
-    #[arg(long, value_name = "METER", value_parser = parse)]
+    #[arg(long, value_name = "METER", value_parser = parse_meter)]
     meter: Option<Meter>,
 
     #[arg(long, value_name = "WIRE", help = format!("The provider's API, which chooses meter and limits: {}", help::wires()))]
@@ -23,7 +23,7 @@ pub(crate) struct MeterArgs {
     model: Option<String>,
 }
 
-fn parse(text: &str) -> Result<Meter, String> {
+fn parse_meter(text: &str) -> Result<Meter, String> {
     text.parse::<Meter>().map_err(|why| why.to_string())
 }
 

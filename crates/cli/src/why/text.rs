@@ -1,7 +1,7 @@
 //! The answer of `why` for people at a terminal.
 
 use super::super::output::{BOLD, DIM, GOOD, grouped};
-use super::super::table::{short, table};
+use super::super::table::{cut_for_list, table};
 use toolfold::diagnostic::visible;
 use toolfold_measure::parts::{Part, PartKind};
 use toolfold_measure::why::{DetailCost, Guess, Hidden, Why};
@@ -13,15 +13,15 @@ const LEAST_SHARE: usize = 50;
 const MOST_GUESSES: usize = 12;
 
 /// The whole answer.
-pub(super) fn text(why: &Why) -> String {
-    let mut out = head(why);
+pub(super) fn why_text(why: &Why) -> String {
+    let mut out = why_head(why);
     parts(&mut out, why);
     details(&mut out, why);
     guesses(&mut out, why);
     out
 }
 
-fn head(why: &Why) -> String {
+fn why_head(why: &Why) -> String {
     let place = match (&why.tier, &why.category) {
         (Some(tier), Some(category)) if tier != category => format!(", {tier}, in {}", visible(category)),
         (Some(tier), _) => format!(", {tier}"),
@@ -34,7 +34,7 @@ fn head(why: &Why) -> String {
 fn parts(out: &mut String, why: &Why) {
     let mut rows = Vec::new();
     for part in &why.parts {
-        row(&mut rows, part, why.tokens, 0);
+        push_part(&mut rows, part, why.tokens, 0);
     }
     out.push_str(&format!("\n{BOLD}Parts{BOLD:#}, each the tool with it minus the tool without it\n"));
     let all = rows.len();
@@ -51,17 +51,17 @@ fn parts(out: &mut String, why: &Why) {
 }
 
 /// A part and the parts in it, those deeper down further to the right.
-fn row(rows: &mut Vec<(usize, [String; 3])>, part: &Part, all: usize, depth: usize) {
+fn push_part(rows: &mut Vec<(usize, [String; 3])>, part: &Part, all: usize, depth: usize) {
     let name = match part.kind {
         PartKind::Name => "name and frame".to_owned(),
-        PartKind::Parameter => format!("`{}`", short(&part.name)),
-        _ => short(&part.name),
+        PartKind::Parameter => format!("`{}`", cut_for_list(&part.name)),
+        _ => cut_for_list(&part.name),
     };
     let share = (part.tokens * 100 + all / 2).checked_div(all).unwrap_or_default();
     let cells = [format!("{}{name}", "  ".repeat(depth)), grouped(part.tokens), format!("{share} %")];
     rows.push((part.tokens, cells));
     for inner in &part.parts {
-        row(rows, inner, all, depth + 1);
+        push_part(rows, inner, all, depth + 1);
     }
 }
 
@@ -86,7 +86,7 @@ fn detail_row(detail: &DetailCost, full: usize) -> [String; 5] {
         hides if hides.is_empty() => "nothing".to_owned(),
         hides => hides,
     };
-    let said = if detail.detail == "full" { String::new() } else { short(&detail.description) };
+    let said = if detail.detail == "full" { String::new() } else { cut_for_list(&detail.description) };
     [name, grouped(detail.tokens), saved, hides, said]
 }
 
@@ -109,7 +109,7 @@ fn guesses(out: &mut String, why: &Why) {
         }
         out.push_str(&format!("\n{BOLD}As {}{BOLD:#} a model guesses\n", detail.detail));
         if !unnamed.is_empty() {
-            out.push_str(&format!("  that there {}\n", listed(&unnamed)));
+            out.push_str(&format!("  that there {}\n", parameter_list(&unnamed)));
         }
         for guess in risky.iter().take(MOST_GUESSES) {
             out.push_str(&format!("  {}\n", guessed(guess)));
@@ -131,12 +131,13 @@ fn guessed(guess: &Guess) -> String {
     let said: Vec<&str> =
         guess.hides.iter().filter(|hidden| **hidden != Hidden::Description).map(|hidden| hidden.name()).collect();
     let what = format!("its {}", said.join(", its "));
-    let hint = guess.hint.as_ref().map(|hint| format!("; kept: {GOOD}{}{GOOD:#}", short(hint))).unwrap_or_default();
+    let hint =
+        guess.hint.as_ref().map(|hint| format!("; kept: {GOOD}{}{GOOD:#}", cut_for_list(hint))).unwrap_or_default();
     format!("`{name}`{needed}: {what}{hint}")
 }
 
 /// Parameters that a detail does not name: `is `a``, `are `a` (required), `b` and 3 more`.
-fn listed(unnamed: &[&Guess]) -> String {
+fn parameter_list(unnamed: &[&Guess]) -> String {
     let name =
         |guess: &&Guess| format!("`{}`{}", visible(&guess.parameter), if guess.required { " (required)" } else { "" });
     let names: Vec<String> = unnamed.iter().take(MOST_GUESSES).map(name).collect();

@@ -32,7 +32,7 @@ fn paths_of_a_file_are_below_its_folder_and_names_are_names() {
         let text = format!("[{section}]\n{key} = '{written}'\n");
         let read = |folder| {
             let loaded = Config::resolve(&[file(&text, ConfigScope::User, folder)], |_| None, &[]);
-            loaded.value.text(Key::named(&format!("{section}.{key}")).unwrap()).to_owned()
+            loaded.value.value_text(Key::by_name(&format!("{section}.{key}")).unwrap()).to_owned()
         };
         assert_eq!(read(Some("/p")), expected, "{text}");
         assert_eq!(read(None), written, "{text}");
@@ -55,15 +55,15 @@ fn a_projects_file_turns_policy_on_and_keeps_nothing_less() {
         ("[presentation]\nbudget = 7", "presentation.budget", true, "7"),
     ] {
         let files = |scope| [file(OWN, ConfigScope::User, None), file(text, scope, None)];
-        let key = Key::named(key).unwrap();
+        let key = Key::by_name(key).unwrap();
         let loaded = Config::resolve(&files(ConfigScope::Project), |_| None, &[]);
         let warned: Vec<_> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
         assert_eq!(warned, if counts { &[][..] } else { &["ignored-setting"] }, "{text}");
-        assert_eq!((loaded.value.text(key), loaded.value.is_of_project(key)), (value, counts), "{text}");
+        assert_eq!((loaded.value.value_text(key), loaded.value.is_of_project(key)), (value, counts), "{text}");
         // The same words in a file of the user's own count, and are the user's.
         let own = Config::resolve(&files(ConfigScope::User), |_| None, &[]);
         assert!(own.diagnostics.is_empty() && !own.value.is_of_project(key), "{text}: {:?}", own.diagnostics);
-        assert!(text.contains(own.value.text(key)), "{text}: {}", own.value.text(key));
+        assert!(text.contains(own.value.value_text(key)), "{text}: {}", own.value.value_text(key));
     }
 }
 
@@ -74,7 +74,7 @@ fn every_setting_is_listed_in_order_and_refuses_what_is_none() {
     let lines: Vec<_> = loaded.diagnostics.iter().map(|found| (found.code, found.place.to_string())).collect();
     let at = |place: &str| ("bad-setting", format!("toolfold.toml:{place}"));
     assert_eq!(lines, [at("2:9"), at("3:9"), at("4:8")]);
-    assert!(loaded.value.iter().map(|(name, _)| name).eq(Key::all().map(|key| key.name)));
+    assert!(loaded.value.iter().map(|(name, _)| name).eq(Key::all_keys().map(|key| key.name)));
     assert!(loaded.value.iter().all(|(_, setting)| setting.origin == Origin::Default), "what is refused sets nothing");
 }
 
@@ -123,7 +123,7 @@ fn with_project(key: &Key, own: &str, project: &str) -> (Config, Vec<String>) {
 /// all keys, so that a new key is covered without a line here.
 #[test]
 fn the_scope_of_every_key_is_enforced() {
-    for key in Key::all() {
+    for key in Key::all_keys() {
         let name = key.name;
         let value = other_value(key);
         // With the user's value beside it, and without.
@@ -131,7 +131,7 @@ fn the_scope_of_every_key_is_enforced() {
             let (alone, reported) = with_project(key, own, "");
             assert!(reported.is_empty(), "{name}: {reported:?}");
             let is_unchanged = |config: &Config| {
-                let same = (config.text(key), config.origin(key)) == (alone.text(key), alone.origin(key));
+                let same = (config.value_text(key), config.origin(key)) == (alone.value_text(key), alone.origin(key));
                 same && config.settings == alone.settings && !config.is_of_project(key)
             };
             let (config, reported) = with_project(key, own, value);
@@ -143,17 +143,17 @@ fn the_scope_of_every_key_is_enforced() {
             match key.scope {
                 Scope::User(reason) => {
                     assert!(!reason.is_empty() && is_ignored(reason), "{name}: {reported:?}");
-                    assert!(is_unchanged(&config), "{name}: {:?}", config.text(key));
+                    assert!(is_unchanged(&config), "{name}: {:?}", config.value_text(key));
                 }
                 Scope::Project => {
                     assert!(reported.is_empty() && config.is_of_project(key), "{name}: {reported:?}");
-                    assert_eq!(config.text(key), value, "{name}");
+                    assert_eq!(config.value_text(key), value, "{name}");
                 }
                 Scope::Tightens(Tightening::Only { value: strictest, reason }) => {
                     assert!(is_ignored(reason) && is_unchanged(&config), "{name}: {reported:?}");
                     let (config, reported) = with_project(key, own, strictest);
                     assert!(reported.is_empty() && config.is_of_project(key), "{name}: {reported:?}");
-                    assert_eq!(config.text(key), strictest, "{name}");
+                    assert_eq!(config.value_text(key), strictest, "{name}");
                 }
                 Scope::Tightens(Tightening::Additional(store)) => {
                     let mut expected = alone.settings.clone();
@@ -161,7 +161,7 @@ fn the_scope_of_every_key_is_enforced() {
                     assert!(reported.is_empty() && !config.is_of_project(key), "{name}: {reported:?}");
                     assert_ne!(config.settings, alone.settings, "{name}: the project's value is stored");
                     assert_eq!(config.settings, expected, "{name}: beside the user's");
-                    assert_eq!(config.text(key), alone.text(key), "{name}");
+                    assert_eq!(config.value_text(key), alone.value_text(key), "{name}");
                 }
                 Scope::Tightens(Tightening::InsideFolder) => {
                     assert!(reported.is_empty() && config.is_of_project(key), "{name}: {reported:?}");
@@ -171,7 +171,7 @@ fn the_scope_of_every_key_is_enforced() {
                             reported.len() == 1 && reported[0].starts_with("ignored-setting"),
                             "{name} {outside}: {reported:?}"
                         );
-                        assert!(is_unchanged(&config), "{name} {outside}: {:?}", config.text(key));
+                        assert!(is_unchanged(&config), "{name} {outside}: {:?}", config.value_text(key));
                     }
                 }
                 Scope::Tightens(other) => panic!("{name}: {other:?} is not tested"),
@@ -184,7 +184,7 @@ fn the_scope_of_every_key_is_enforced() {
 /// can neither start a program nor reach a server nor loosen a rule.
 #[test]
 fn a_project_may_set_these_keys() {
-    let open = Key::all().filter(|key| matches!(key.scope, Scope::Project)).map(|key| key.name);
+    let open = Key::all_keys().filter(|key| matches!(key.scope, Scope::Project)).map(|key| key.name);
     assert_eq!(
         open.collect::<Vec<_>>().join(" "),
         "tools.file tools.format tools.mcp_server tools.mcp_timeout presentation.arm presentation.profile \

@@ -67,7 +67,7 @@ struct Shown<'a> {
 
 impl Audit {
     /// Reads what was written since.
-    pub(super) fn read(&mut self, store: &SqliteStore) {
+    pub(super) fn read_new_records(&mut self, store: &SqliteStore) {
         self.error = self.read_on(store).err().map(|why| visible(&why.to_string()).into_owned());
     }
 
@@ -82,7 +82,7 @@ impl Audit {
             let Some(last) = page.last() else { return Ok(()) };
             after = last.seq;
             self.last = Some(after);
-            self.tail.extend(page.iter().skip(page.len().saturating_sub(SHOWN)).map(row));
+            self.tail.extend(page.iter().skip(page.len().saturating_sub(SHOWN)).map(audit_row));
             self.tail.drain(..self.tail.len().saturating_sub(SHOWN));
         }
     }
@@ -131,7 +131,7 @@ impl Audit {
     }
 }
 
-fn row(record: &Sealed) -> Row {
+fn audit_row(record: &Sealed) -> Row {
     let entry = &record.entry;
     let about = ["approval", "grant", "undone"].iter().find_map(|key| entry.detail.get(key)?.as_str());
     let what = [entry.decision.as_deref(), entry.outcome.as_deref(), entry.rule.as_deref()];
@@ -140,14 +140,14 @@ fn row(record: &Sealed) -> Row {
         seq: record.seq,
         time_ms: entry.time_ms,
         kind: entry.kind.to_string(),
-        session: short(&entry.session),
-        tool: short(&entry.tool),
-        about: short(about.unwrap_or(&entry.call_id)),
-        what: short(&what.join(": ")),
+        session: visible_excerpt(&entry.session),
+        tool: visible_excerpt(&entry.tool),
+        about: visible_excerpt(about.unwrap_or(&entry.call_id)),
+        what: visible_excerpt(&what.join(": ")),
     }
 }
 
-fn short(text: &str) -> String {
+fn visible_excerpt(text: &str) -> String {
     const MOST: usize = 240;
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", visible(text.get(..end).unwrap_or_default())),

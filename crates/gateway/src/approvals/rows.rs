@@ -51,12 +51,12 @@ pub(super) fn approvals(pending: Result<Vec<Approval>, String>) -> String {
         Ok(pending) => (pending, None),
         Err(why) => (Vec::new(), Some(visible(&why).into_owned())),
     };
-    let approvals = pending.iter().take(MAX_APPROVALS).map(row).collect();
+    let approvals = pending.iter().take(MAX_APPROVALS).map(approval_row).collect();
     let rows = Rows { pending: pending.len(), approvals, error };
     serde_json::to_string(&rows).unwrap_or_else(|_| "null".to_owned())
 }
 
-fn row(approval: &Approval) -> Row<'_> {
+fn approval_row(approval: &Approval) -> Row<'_> {
     let request = &approval.request;
     let shown = &request.displayed;
     let whole = is_whole(approval);

@@ -22,7 +22,7 @@ impl Folder {
     }
 
     fn approvals(&self) -> Arc<Approvals> {
-        Arc::new(Approvals::open(&self.store(), "ada, by the console", || NOW).unwrap())
+        Arc::new(Approvals::open_store(&self.store(), "ada, by the console", || NOW).unwrap())
     }
 }
 
@@ -80,13 +80,16 @@ fn an_approval_of_another_process_is_shown_and_answered_once() {
     approvals.refresh();
     assert!(!shown.has_changed().unwrap(), "nothing has changed");
 
-    let wrong = approvals.answer(&asked.id, "another digest", Answer::Approve);
+    let wrong = approvals.answer_approval(&asked.id, "another digest", Answer::Approve);
     assert!(matches!(wrong, Err(ApprovalError::Differs(..))), "{wrong:?}");
-    assert!(matches!(approvals.answer("ap-99", &asked.digest, Answer::Approve), Err(ApprovalError::NotFound(_))));
-    let approved = approvals.answer(&asked.id, &asked.digest, Answer::Approve).unwrap();
+    assert!(matches!(
+        approvals.answer_approval("ap-99", &asked.digest, Answer::Approve),
+        Err(ApprovalError::NotFound(_))
+    ));
+    let approved = approvals.answer_approval(&asked.id, &asked.digest, Answer::Approve).unwrap();
     assert_eq!(approved.state, ApprovalState::Approved);
     assert_eq!(approved.answered_by.as_deref(), Some("ada, by the console"));
-    let again = approvals.answer(&asked.id, &asked.digest, Answer::Reject(None));
+    let again = approvals.answer_approval(&asked.id, &asked.digest, Answer::Reject(None));
     assert!(matches!(&again, Err(why @ ApprovalError::Not { .. }) if !is_of_the_store(why)), "{again:?}");
     assert_eq!(read(&shown.borrow_and_update().approvals)["pending"], 0);
 }
@@ -101,8 +104,8 @@ fn what_cannot_be_shown_whole_cannot_be_approved() {
     let (shown, _viewer) = approvals.subscribe();
     let text = shown.borrow().approvals.clone();
     assert!(text.len() < 5_000 && read(&text)["approvals"][0]["whole"] == false);
-    assert!(approvals.answer(&asked.id, &asked.digest, Answer::Approve).is_err());
-    assert!(approvals.answer(&asked.id, &asked.digest, Answer::Reject(Some("too long".into()))).is_ok());
+    assert!(approvals.answer_approval(&asked.id, &asked.digest, Answer::Approve).is_err());
+    assert!(approvals.answer_approval(&asked.id, &asked.digest, Answer::Reject(Some("too long".into()))).is_ok());
 }
 
 #[test]

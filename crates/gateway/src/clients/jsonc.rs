@@ -4,7 +4,7 @@ use crate::object::string_length;
 
 /// The text without comments and trailing commas; line breaks stay, so that places of errors still fit.
 #[must_use]
-pub fn plain(text: &str) -> String {
+pub fn strip_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     // Where a comma stands that only white space has followed.
@@ -57,7 +57,7 @@ mod tests {
             ("// all", ""),
             ("/* never ends", ""),
         ] {
-            assert_eq!(plain(text), expected, "{text}");
+            assert_eq!(strip_comments(text), expected, "{text}");
         }
     }
 }

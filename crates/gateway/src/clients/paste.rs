@@ -16,18 +16,18 @@ pub fn servers(servers: &[Listed]) -> String {
         let mut entry = match how {
             How::Stdio { command, args, env, cwd } => {
                 let mut entry = json!({"command": command});
-                put(&mut entry, "args", (!args.is_empty()).then(|| json!(args)));
-                put(&mut entry, "env", (!env.is_empty()).then(|| json!(env)));
-                put(&mut entry, "cwd", cwd.as_ref().map(|cwd| json!(cwd)));
+                insert_some(&mut entry, "args", (!args.is_empty()).then(|| json!(args)));
+                insert_some(&mut entry, "env", (!env.is_empty()).then(|| json!(env)));
+                insert_some(&mut entry, "cwd", cwd.as_ref().map(|cwd| json!(cwd)));
                 entry
             }
             How::Http { url, headers } => {
                 let mut entry = json!({"type": "http", "url": url});
-                put(&mut entry, "headers", (!headers.is_empty()).then(|| json!(headers)));
+                insert_some(&mut entry, "headers", (!headers.is_empty()).then(|| json!(headers)));
                 entry
             }
         };
-        put(&mut entry, "disabled", (!enabled).then_some(Value::Bool(true)));
+        insert_some(&mut entry, "disabled", (!enabled).then_some(Value::Bool(true)));
         list.insert(name.clone(), entry);
     }
     pretty(&json!({"mcpServers": list}))
@@ -36,9 +36,10 @@ pub fn servers(servers: &[Listed]) -> String {
 /// Our configuration for that list.
 #[must_use]
 pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed]) -> String {
-    let mut out = format!("[gateway]\nservers = {}\nclient = {}\n", quoted(servers_file), quoted(&client.name));
+    let mut out =
+        format!("[gateway]\nservers = {}\nclient = {}\n", toml_string(servers_file), toml_string(&client.name));
     for Listed { name, include, exclude, start_ms, call_ms, .. } in servers {
-        let list = |own: &[String]| own.iter().map(|one| quoted(one)).collect::<Vec<_>>().join(", ");
+        let list = |own: &[String]| own.iter().map(|one| toml_string(one)).collect::<Vec<_>>().join(", ");
         let mut lines = String::new();
         for (key, globs) in [("include", include), ("exclude", exclude)] {
             if !globs.is_empty() {
@@ -51,7 +52,7 @@ pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed])
             }
         }
         if !lines.is_empty() {
-            out.push_str(&format!("\n[gateway.server.{}]\n{lines}", quoted(name)));
+            out.push_str(&format!("\n[gateway.server.{}]\n{lines}", toml_string(name)));
         }
     }
     out + "\n# Judge calls: write a policy with `toolfold policy new`, then\n# [policy]\n# file = \"policy.toml\"\n"
@@ -73,7 +74,7 @@ pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[St
         EntryForm::Plain => json!({"command": program, "args": args}),
     };
     let key = if client.config.entry == EntryForm::Opencode { "environment" } else { "env" };
-    put(&mut entry, key, (!env.is_empty()).then_some(Value::Object(env)));
+    insert_some(&mut entry, key, (!env.is_empty()).then_some(Value::Object(env)));
     let mut list = Map::new();
     list.insert(client.config.list.clone(), json!({NAME: entry}));
     pretty(&Value::Object(list))
@@ -81,15 +82,15 @@ pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[St
 
 /// Codex gives a server no variable that is not named here.
 fn toml_block(program: &str, args: &[String], variables: &[String]) -> String {
-    let list = |own: &[String]| own.iter().map(|one| quoted(one)).collect::<Vec<_>>().join(", ");
-    let mut out = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [{}]\n", quoted(program), list(args));
+    let list = |own: &[String]| own.iter().map(|one| toml_string(one)).collect::<Vec<_>>().join(", ");
+    let mut out = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [{}]\n", toml_string(program), list(args));
     if !variables.is_empty() {
         out.push_str(&format!("env_vars = [{}]\n", list(variables)));
     }
     out
 }
 
-fn put(entry: &mut Value, key: &str, value: Option<Value>) {
+fn insert_some(entry: &mut Value, key: &str, value: Option<Value>) {
     if let (Some(entry), Some(value)) = (entry.as_object_mut(), value) {
         entry.insert(key.to_owned(), value);
     }
@@ -100,6 +101,6 @@ fn pretty(value: &Value) -> String {
 }
 
 /// A text of TOML: what JSON escapes is escaped alike there, and U+007F besides.
-fn quoted(text: &str) -> String {
+fn toml_string(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

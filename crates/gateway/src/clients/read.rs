@@ -49,7 +49,7 @@ pub enum How {
 }
 
 /// Reads a client's configuration. `project` is the folder whose own servers count where a file has those of many projects.
-pub fn read(client: &McpClient, text: &str, file: &str, project: Option<&str>) -> Loaded<Vec<Listed>> {
+pub fn read_client_file(client: &McpClient, text: &str, file: &str, project: Option<&str>) -> Loaded<Vec<Listed>> {
     let mut reader = Reader { client, file, diagnostics: Vec::new() };
     let value = reader.root(text).map(|root| reader.servers(&root, project)).unwrap_or_default();
     Loaded { value, diagnostics: reader.diagnostics }
@@ -62,7 +62,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn error(&mut self, message: String, help: &str) {
+    fn push_error(&mut self, message: String, help: &str) {
         self.diagnostics.push(Diagnostic::error("bad-client-file", Place::file(self.file), message).help(help));
     }
 
@@ -75,12 +75,12 @@ impl Reader<'_> {
         let read = match self.client.config.format {
             FileForm::Toml => toml::from_str(text).map_err(|why: toml::de::Error| why.message().to_owned()),
             FileForm::Json | FileForm::Jsonc => {
-                serde_json::from_str(&jsonc::plain(text)).map_err(|why| why.to_string())
+                serde_json::from_str(&jsonc::strip_comments(text)).map_err(|why| why.to_string())
             }
         };
         read.map_err(|why| {
             let form = if self.client.config.format == FileForm::Toml { "TOML" } else { "JSON" };
-            self.error(format!("is no {form}: {why}"), "check that it is the client's own file: --client, --from");
+            self.push_error(format!("is no {form}: {why}"), "check that it is the client's own file: --client, --from");
         })
         .ok()
     }
@@ -99,7 +99,7 @@ impl Reader<'_> {
         }
         if found.is_none() && of_project.is_none() {
             let message = format!("has no `{list}`, where {} lists its servers", self.client.title);
-            self.error(message, "name the file with --from, or the client that it is of with --client");
+            self.push_error(message, "name the file with --from, or the client that it is of with --client");
         }
         all.into_iter().filter_map(|(name, entry)| self.server(name, entry)).collect()
     }

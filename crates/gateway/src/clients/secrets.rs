@@ -72,7 +72,7 @@ pub fn moved(servers: &mut [Listed]) -> Vec<Variable> {
                 let moved = names.given.contains_key(&variable);
                 let known = all.entry(variable.clone());
                 let known = known.or_insert_with(|| Variable { name: variable, moved, used: Vec::new() });
-                known.used.push(format!("{name}: {}", place.said(key)));
+                known.used.push(format!("{name}: {}", place.key_path(key)));
             }
         });
     }
@@ -113,7 +113,7 @@ enum Spot {
 }
 
 impl Spot {
-    fn said(self, key: &str) -> String {
+    fn key_path(self, key: &str) -> String {
         match self {
             Self::Command => "command".to_owned(),
             Self::Arg => "args".to_owned(),
@@ -162,7 +162,7 @@ struct Names {
 
 impl Names {
     /// The variable for a value.
-    fn of(&mut self, wanted: &str, server: &str, value: &str) -> String {
+    fn variable_for(&mut self, wanted: &str, server: &str, value: &str) -> String {
         let wanted = variable(wanted);
         let longer = format!("{}_{wanted}", variable(server));
         let numbered = (2..).map(|n| format!("{longer}_{n}"));
@@ -184,7 +184,7 @@ fn without_secret(text: &str, spot: Spot, key: &str, server: &str, names: &mut N
     if text.is_empty() || text.contains("${") || matches!(text, "true" | "false") {
         return None;
     }
-    let mut put = |wanted: &str, value: &str| format!("${{{}}}", names.of(wanted, server, value));
+    let mut put = |wanted: &str, value: &str| format!("${{{}}}", names.variable_for(wanted, server, value));
     let of_server = |rest: &str| format!("{server}_{rest}");
     match spot {
         Spot::Command | Spot::Cwd => None,

@@ -18,7 +18,7 @@ pub(super) struct Histogram {
 }
 
 impl Histogram {
-    pub(super) fn add(&mut self, took: Duration) {
+    pub(super) fn record_duration(&mut self, took: Duration) {
         let at = BOUNDS_MS.iter().position(|bound| took <= Duration::from_millis(*bound));
         if let Some(own) = at.and_then(|at| self.buckets.get_mut(at)) {
             *own += 1;
@@ -53,7 +53,7 @@ mod tests {
     fn calls_fall_into_buckets() {
         let mut own = Histogram::default();
         for ms in [0, 5, 6, 400, 600_000] {
-            own.add(Duration::from_millis(ms));
+            own.record_duration(Duration::from_millis(ms));
         }
         let all: Vec<(u64, u64)> = own.cumulative().collect();
         assert_eq!(all.first(), Some(&(5, 2)));
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(all.last(), Some(&(300_000, 4)), "the last is beyond all bounds");
         assert_eq!((own.count, own.within_ms(50), own.within_ms(80), own.within_ms(95)), (5, 10, 500, 600_000));
         let mut quick = Histogram::default();
-        quick.add(Duration::from_millis(2));
+        quick.record_duration(Duration::from_millis(2));
         assert_eq!(quick.within_ms(50), 2, "never more than was seen");
     }
 }

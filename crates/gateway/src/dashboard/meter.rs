@@ -27,7 +27,7 @@ impl Meter {
         &self.name
     }
 
-    pub(super) fn count(&self, text: &str) -> usize {
+    pub(super) fn count_tokens(&self, text: &str) -> usize {
         (self.count)(text)
     }
 }
@@ -46,7 +46,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn hashed(text: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         Self { hash: hasher.finish(), bytes: text.len() }
@@ -97,13 +97,13 @@ mod tests {
     #[test]
     fn a_text_is_counted_once() {
         let mut counts = Counts::default();
-        let text = Text::of("[]");
+        let text = Text::hashed("[]");
         assert_eq!(counts.begin(text), Begun::Now);
         assert_eq!(counts.begin(text), Begun::Underway);
         counts.done(text, 1);
         assert_eq!(counts.begin(text), Begun::Known(1));
         for n in 0..1_000 {
-            counts.begin(Text::of(&n.to_string()));
+            counts.begin(Text::hashed(&n.to_string()));
         }
         assert_eq!((counts.0.len(), counts.begin(text)), (REMEMBERED, Begun::Now));
     }

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use super::state::{KINDS, State};
 
 /// All figures. Writing to a text cannot fail.
-pub(super) fn text(state: &State, pending: Option<usize>) -> String {
+pub(super) fn metrics_text(state: &State, pending: Option<usize>) -> String {
     let mut out = Metrics(String::new());
     out.one("build_info", "gauge", "The version that runs.", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     out.one("conversations_total", "counter", "Conversations since the gateway was started.", &[], {
         state.totals.conversations
     });
     out.one("conversations_open", "gauge", "Conversations that have not ended.", &[], state.totals.open);
-    out.head("calls_total", "counter", "Calls that servers answered, by what policy said and how they ended.");
+    out.write_head("calls_total", "counter", "Calls that servers answered, by what policy said and how they ended.");
     for ((server, tool), own) in &state.tools {
         for ((verdict, ok), calls) in &own.calls {
             let outcome = if *ok { "ok" } else { "error" };
@@ -20,7 +20,7 @@ pub(super) fn text(state: &State, pending: Option<usize>) -> String {
             out.sample("calls_total", &labels, *calls);
         }
     }
-    out.head("call_duration_seconds", "histogram", "How long servers took to answer calls.");
+    out.write_head("call_duration_seconds", "histogram", "How long servers took to answer calls.");
     for ((server, tool), own) in &state.tools {
         let (of_server, of_tool) = (("server", server.as_str()), ("tool", tool.as_str()));
         let of = [of_server, of_tool];
@@ -37,7 +37,7 @@ pub(super) fn text(state: &State, pending: Option<usize>) -> String {
     out.one("expansions_total", "counter", "Calls of expand_tools.", &[], count(&["expanded"]));
     out.one("repairs_total", "counter", "Calls answered with what is wrong with them.", &[], count(&repairs));
     out.one("refusals_total", "counter", "Calls that policy refused.", &[], count(&["refused"]));
-    out.head("answers_total", "counter", "Calls that the gateway answered by itself, by why.");
+    out.write_head("answers_total", "counter", "Calls that the gateway answered by itself, by why.");
     for kind in KINDS {
         out.sample("answers_total", &[("kind", kind)], count(&[kind]));
     }
@@ -45,17 +45,17 @@ pub(super) fn text(state: &State, pending: Option<usize>) -> String {
     if let Some(pending) = pending {
         out.one("approvals_pending", "gauge", "Approvals in the store that nobody has answered.", &[], pending);
     }
-    out.head("server_up", "gauge", "Whether the server is there in all conversations that use it.");
+    out.write_head("server_up", "gauge", "Whether the server is there in all conversations that use it.");
     for (server, own) in &state.servers {
         if let Some(up) = own.is_up() {
             out.sample("server_up", &[("server", server)], u8::from(up));
         }
     }
-    out.head("server_failures_total", "counter", "How often the server ended or could not be started.");
+    out.write_head("server_failures_total", "counter", "How often the server ended or could not be started.");
     for (server, own) in &state.servers {
         out.sample("server_failures_total", &[("server", server)], own.failures);
     }
-    out.head("server_restarts_total", "counter", "How often the server came back.");
+    out.write_head("server_restarts_total", "counter", "How often the server came back.");
     for (server, own) in &state.servers {
         out.sample("server_restarts_total", &[("server", server)], own.restarts);
     }
@@ -65,7 +65,7 @@ pub(super) fn text(state: &State, pending: Option<usize>) -> String {
 struct Metrics(String);
 
 impl Metrics {
-    fn head(&mut self, name: &str, kind: &str, help: &str) {
+    fn write_head(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP toolfold_gateway_{name} {help}\n# TYPE toolfold_gateway_{name} {kind}");
     }
 
@@ -76,7 +76,7 @@ impl Metrics {
     }
 
     fn one(&mut self, name: &str, kind: &str, help: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
-        self.head(name, kind, help);
+        self.write_head(name, kind, help);
         self.sample(name, labels, value);
     }
 }

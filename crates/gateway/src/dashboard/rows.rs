@@ -13,16 +13,16 @@ use super::meter::Text;
 const MAX_SENTENCE: usize = 400;
 
 /// A name, cut.
-pub(super) fn name(text: &str) -> String {
-    cut(text, MAX_NAME)
+pub(super) fn cut_name(text: &str) -> String {
+    cut_visible(text, MAX_NAME)
 }
 
 /// A sentence, cut.
 pub(super) fn sentence(text: &str) -> String {
-    cut(text, MAX_SENTENCE)
+    cut_visible(text, MAX_SENTENCE)
 }
 
-fn cut(text: &str, most: usize) -> String {
+fn cut_visible(text: &str, most: usize) -> String {
     let end = text.char_indices().nth(most).map(|(end, _)| end);
     let short = visible(end.and_then(|end| text.get(..end)).unwrap_or(text));
     if end.is_some() { format!("{short}…") } else { short.into_owned() }
@@ -39,7 +39,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    pub(super) fn of(text: Text) -> Self {
+    pub(super) fn uncounted(text: Text) -> Self {
         Self { bytes: text.bytes, tokens: None, text }
     }
 }

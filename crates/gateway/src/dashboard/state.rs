@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::meter::Text;
 use super::rows::{
-    Changes, Conversation, Cost, Happened, Server, ServerRow, ToolFigures, ToolRow, Totals, What, name, sentence,
+    Changes, Conversation, Cost, Happened, Server, ServerRow, ToolFigures, ToolRow, Totals, What, cut_name, sentence,
 };
 use super::{MAX_CONVERSATIONS, MAX_RECENT, MAX_SERVERS, MAX_TOOLS};
 use crate::watch::Observed;
@@ -48,56 +48,61 @@ impl State {
             conversations: VecDeque::new(),
             recent: VecDeque::new(),
             tools: IndexMap::new(),
-            servers: servers.into_iter().map(|own| (name(own), Server::default())).collect(),
+            servers: servers.into_iter().map(|own| (cut_name(own), Server::default())).collect(),
         }
     }
 
     pub(super) fn observe(&mut self, id: &str, what: &Observed<'_>, texts: &[Text], now_ms: i64) {
         match *what {
             Observed::Began => self.began(id, now_ms),
-            Observed::Ended => self.ended(id, now_ms),
+            Observed::Ended => self.end_conversation(id, now_ms),
             // It is in the log, and may hold what no page may show.
             Observed::NotListed { .. }
             | Observed::Heard { .. }
             | Observed::Renamed { .. }
             | Observed::LeftOut { .. } => {}
             Observed::Client { name: client, version } => {
-                let shown =
-                    if version.is_empty() { name(client) } else { format!("{} {}", name(client), name(version)) };
-                self.with(id, |own| own.client = Some(shown));
+                let shown = if version.is_empty() {
+                    cut_name(client)
+                } else {
+                    format!("{} {}", cut_name(client), cut_name(version))
+                };
+                self.change_conversation(id, |own| own.client = Some(shown));
             }
             Observed::Server { name: server, down } => self.server(id, server, down),
-            Observed::Shown { arm, reason, tools, .. } => self.with(id, |own| {
+            Observed::Shown { arm, reason, tools, .. } => self.change_conversation(id, |own| {
                 (own.arm, own.reason, own.tools) = (Some(arm.to_string()), Some(sentence(reason)), tools);
-                let mut costs = texts.iter().map(|text| Cost::of(*text));
+                let mut costs = texts.iter().map(|text| Cost::uncounted(*text));
                 (own.list, own.full) = (costs.next(), costs.next());
             }),
             // What one server listed is in the list that is shown.
             Observed::Listed { .. } => {}
-            Observed::Reshown { .. } => self.with(id, |own| own.list = texts.first().map(|text| Cost::of(*text))),
+            Observed::Reshown { .. } => {
+                self.change_conversation(id, |own| own.list = texts.first().map(|text| Cost::uncounted(*text)))
+            }
             Observed::Answered { name: tool, kind } => {
                 let kind = one_of(KINDS, kind);
                 *self.totals.answers.entry(kind).or_default() += 1;
-                self.with(id, |own| *own.answers.entry(kind).or_default() += 1);
+                self.change_conversation(id, |own| *own.answers.entry(kind).or_default() += 1);
                 self.happened(id, tool, What::Answered { kind }, now_ms);
             }
             Observed::Waits { name: tool, approval } => {
                 self.totals.waited += 1;
-                self.with(id, |own| own.waited += 1);
-                self.happened(id, tool, What::Waits { approval: name(approval) }, now_ms);
+                self.change_conversation(id, |own| own.waited += 1);
+                self.happened(id, tool, What::Waits { approval: cut_name(approval) }, now_ms);
             }
             Observed::Called { server, tool, verdict, took, ok } => {
                 let verdict = one_of(VERDICTS, verdict);
                 let failed = u64::from(!ok);
                 self.totals.calls += 1;
                 self.totals.failed += failed;
-                self.with(id, |own| {
+                self.change_conversation(id, |own| {
                     own.calls += 1;
                     own.failed += failed;
                 });
                 self.called(server, tool, (verdict, ok), took);
                 let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-                self.happened(id, tool, What::Called { server: name(server), verdict, took_ms, ok }, now_ms);
+                self.happened(id, tool, What::Called { server: cut_name(server), verdict, took_ms, ok }, now_ms);
             }
         }
     }
@@ -127,7 +132,7 @@ impl State {
     }
 
     /// Changes the conversation, if it is kept: the youngest of that name, since a name may come again.
-    fn with(&mut self, id: &str, change: impl FnOnce(&mut Conversation)) {
+    fn change_conversation(&mut self, id: &str, change: impl FnOnce(&mut Conversation)) {
         let seq = self.seq;
         if let Some(own) = self.conversations.iter_mut().rev().find(|own| own.key == id && own.ended_ms.is_none()) {
             own.seq = seq;
@@ -147,14 +152,14 @@ impl State {
         self.next += 1;
         let (n, seq) = (self.next, self.seq);
         let own =
-            Conversation { n, seq, key: id.to_owned(), id: name(id), began_ms: now_ms, ..Conversation::default() };
+            Conversation { n, seq, key: id.to_owned(), id: cut_name(id), began_ms: now_ms, ..Conversation::default() };
         self.conversations.push_back(own);
     }
 
-    fn ended(&mut self, id: &str, now_ms: i64) {
+    fn end_conversation(&mut self, id: &str, now_ms: i64) {
         self.totals.open = self.totals.open.saturating_sub(1);
         let mut ended = None;
-        self.with(id, |own| {
+        self.change_conversation(id, |own| {
             own.ended_ms = Some(now_ms);
             ended = Some(own.clone());
             own.servers.clear();
@@ -174,11 +179,11 @@ impl State {
     }
 
     fn server(&mut self, id: &str, server: &str, down: Option<&str>) {
-        let server = name(server);
+        let server = cut_name(server);
         let why = down.map(sentence);
         let mut before = None;
         let mut is_kept = false;
-        self.with(id, |own| {
+        self.change_conversation(id, |own| {
             before = own.servers.insert(server.clone(), why.clone());
             is_kept = true;
         });
@@ -204,7 +209,7 @@ impl State {
     }
 
     fn called(&mut self, server: &str, tool: &str, how: (&'static str, bool), took: Duration) {
-        let mut key = (name(server), name(tool));
+        let mut key = (cut_name(server), cut_name(tool));
         if self.tools.len() >= MAX_TOOLS && !self.tools.contains_key(&key) {
             key = (OTHER.to_owned(), OTHER.to_owned());
         }
@@ -212,7 +217,7 @@ impl State {
         let own = self.tools.entry(key).or_default();
         own.seq = seq;
         *own.calls.entry(how).or_default() += 1;
-        own.took.add(took);
+        own.took.record_duration(took);
     }
 
     fn happened(&mut self, id: &str, tool: &str, what: What, at_ms: i64) {
@@ -221,6 +226,6 @@ impl State {
         }
         self.next += 1;
         let (n, seq) = (self.next, self.seq);
-        self.recent.push_back(Happened { n, seq, at_ms, conversation: name(id), tool: name(tool), what });
+        self.recent.push_back(Happened { n, seq, at_ms, conversation: cut_name(id), tool: cut_name(tool), what });
     }
 }

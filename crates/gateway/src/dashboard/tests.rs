@@ -20,7 +20,7 @@ fn all(dashboard: &Dashboard) -> Value {
 #[test]
 fn a_conversation_is_seen_from_its_beginning_to_its_end() {
     let dashboard = dashboard();
-    let tell = |what: &Observed<'_>| dashboard.observed("gateway/1", what);
+    let tell = |what: &Observed<'_>| dashboard.on_event("gateway/1", what);
     tell(&Observed::Began);
     tell(&Observed::Client { name: "claude", version: "2" });
     tell(&Observed::Server { name: "files", down: None });
@@ -47,10 +47,10 @@ fn a_conversation_is_seen_from_its_beginning_to_its_end() {
 #[test]
 fn only_what_has_changed_is_read_again() {
     let dashboard = dashboard();
-    dashboard.observed("a", &Observed::Began);
-    dashboard.observed("b", &Observed::Began);
+    dashboard.on_event("a", &Observed::Began);
+    dashboard.on_event("b", &Observed::Began);
     let (seq, _) = dashboard.since(0);
-    dashboard.observed("b", &called("files", "read", true));
+    dashboard.on_event("b", &called("files", "read", true));
     let (_, text) = dashboard.since(seq);
     let seen: Value = serde_json::from_str(&text).unwrap();
     let ids: Vec<&str> =
@@ -59,7 +59,7 @@ fn only_what_has_changed_is_read_again() {
     assert_eq!(seen["kept"], serde_json::json!([1, 2]));
     let mut told = dashboard.subscribe();
     assert!(!told.has_changed().unwrap());
-    dashboard.observed("a", &Observed::Ended);
+    dashboard.on_event("a", &Observed::Ended);
     assert!(told.has_changed().unwrap());
     told.mark_unchanged();
 }
@@ -71,13 +71,13 @@ fn memory_is_bounded() {
     let long = "x".repeat(100_000);
     for n in 0..2_000 {
         let id = format!("c{n}");
-        dashboard.observed(&id, &Observed::Began);
-        dashboard.observed(&id, &Observed::Client { name: &long, version: &long });
-        dashboard.observed(&id, &Observed::Server { name: &format!("s{n}"), down: Some(&long) });
-        dashboard.observed(&id, &called(&format!("server {n}"), &format!("{n} {long}"), true));
-        dashboard.observed(&id, &Observed::Answered { name: &long, kind: &format!("kind {n}") });
+        dashboard.on_event(&id, &Observed::Began);
+        dashboard.on_event(&id, &Observed::Client { name: &long, version: &long });
+        dashboard.on_event(&id, &Observed::Server { name: &format!("s{n}"), down: Some(&long) });
+        dashboard.on_event(&id, &called(&format!("server {n}"), &format!("{n} {long}"), true));
+        dashboard.on_event(&id, &Observed::Answered { name: &long, kind: &format!("kind {n}") });
         let list = format!("[{n}]");
-        dashboard.observed(&id, &Observed::Shown { arm: Arm::Full, reason: &long, tools: 1, list: &list, full: &long });
+        dashboard.on_event(&id, &Observed::Shown { arm: Arm::Full, reason: &long, tools: 1, list: &list, full: &long });
     }
     let seen = all(&dashboard);
     let len = |name: &str| seen[name].as_array().unwrap().len();
@@ -90,8 +90,8 @@ fn memory_is_bounded() {
     assert_eq!(calls, MAX_TOOLS + 1);
     // What has ended goes before what has not.
     let old = seen["conversations"][0]["id"].as_str().unwrap().to_owned();
-    dashboard.observed("c1999", &Observed::Ended);
-    dashboard.observed("new", &Observed::Began);
+    dashboard.on_event("c1999", &Observed::Ended);
+    dashboard.on_event("new", &Observed::Began);
     assert_eq!(all(&dashboard)["conversations"][0]["id"].as_str(), Some(old.as_str()));
 }
 
@@ -100,30 +100,30 @@ fn servers_go_down_and_come_back() {
     let dashboard = dashboard();
     assert_eq!(dashboard.health(), Health { servers: 1, down: vec![] });
     for id in ["a", "b"] {
-        dashboard.observed(id, &Observed::Began);
-        dashboard.observed(id, &Observed::Server { name: "files", down: None });
+        dashboard.on_event(id, &Observed::Began);
+        dashboard.on_event(id, &Observed::Server { name: "files", down: None });
     }
-    dashboard.observed("a", &Observed::Server { name: "files", down: Some("it ended") });
-    dashboard.observed("a", &Observed::Server { name: "files", down: Some("it ended again") });
+    dashboard.on_event("a", &Observed::Server { name: "files", down: Some("it ended") });
+    dashboard.on_event("a", &Observed::Server { name: "files", down: Some("it ended again") });
     assert_eq!(dashboard.health().down, ["files"]);
     assert!(dashboard.metrics(None).contains("toolfold_gateway_server_up{server=\"files\"} 0\n"));
-    dashboard.observed("a", &Observed::Server { name: "files", down: None });
+    dashboard.on_event("a", &Observed::Server { name: "files", down: None });
     let text = dashboard.metrics(None);
     assert!(text.contains("toolfold_gateway_server_up{server=\"files\"} 1\n"), "{text}");
     assert!(text.contains("server_failures_total{server=\"files\"} 2\n"), "{text}");
     assert!(text.contains("server_restarts_total{server=\"files\"} 1\n"), "{text}");
     // The last that was heard counts once nobody uses it any more.
-    dashboard.observed("a", &Observed::Server { name: "files", down: Some("gone") });
-    dashboard.observed("a", &Observed::Ended);
-    dashboard.observed("b", &Observed::Ended);
+    dashboard.on_event("a", &Observed::Server { name: "files", down: Some("gone") });
+    dashboard.on_event("a", &Observed::Ended);
+    dashboard.on_event("b", &Observed::Ended);
     assert_eq!(dashboard.health().down, ["files"]);
 }
 
 #[test]
 fn hostile_names_break_no_line_of_the_metrics() {
     let dashboard = dashboard();
-    dashboard.observed("a", &Observed::Began);
-    dashboard.observed("a", &called("files", "a\"} 1\nevil{b=\"\\\u{202e}c", true));
+    dashboard.on_event("a", &Observed::Began);
+    dashboard.on_event("a", &called("files", "a\"} 1\nevil{b=\"\\\u{202e}c", true));
     let text = dashboard.metrics(Some(3));
     let expected = r#"tool="a\"} 1\\u{a}evil{b=\"\\\\u{202e}c",verdict="allow",outcome="ok"} 1"#;
     assert!(text.contains(expected), "{text}");

@@ -31,7 +31,7 @@ use crate::approvals::Approvals;
 use crate::dashboard::Dashboard;
 use crate::error::GatewayError;
 use crate::names::ListedNames;
-use crate::rpc::{Fault, Id, Message, Raw, code, error, error_with};
+use crate::rpc::{Fault, Id, Message, Raw, code, error_member, error_with};
 use crate::selection::Selection;
 use crate::settings::{Settings, State as StoredState};
 use crate::state::{Clock, MemoryState, StateStore};
@@ -113,7 +113,7 @@ pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Res
     }
     let address = http.listen;
     let listener = TcpListener::bind(address).await.map_err(|why| format!("{address} cannot be listened on: {why}"))?;
-    let clock = Clock::of(&*http.state).await.map_err(|why| why.to_string())?;
+    let clock = Clock::synced_with(&*http.state).await.map_err(|why| why.to_string())?;
     let state = StoredState { store: http.state.clone(), clock: Arc::new(clock) };
     let mut served = BTreeMap::new();
     for mut settings in tenants {
@@ -149,8 +149,8 @@ impl Listening {
             dashboard.zip(console).map(|(dashboard, guard)| Console::new(dashboard, approvals.clone(), guard));
         let attending = approvals.filter(|_| console.is_some()).map(|approvals| tokio::spawn(approvals.attend()));
         let mut routes = Router::new()
-            .route("/mcp", any(answer))
-            .route("/mcp/{profile}", any(answer))
+            .route("/mcp", any(answer_request))
+            .route("/mcp/{profile}", any(answer_request))
             .with_state(front.clone())
             .merge(status.routes());
         if let Some(console) = &console {
@@ -162,11 +162,11 @@ impl Listening {
                 asked_to_end().await;
                 tracing::info!("asked to end: calls that run are waited for");
                 if let Some(console) = console {
-                    console.end();
+                    console.end_streams();
                 }
                 let drained = ending.tenants.values().map(|own| async {
                     tokio::join!(own.sessions.drain(), own.stateless.drain());
-                    own.settings.names.write().await;
+                    own.settings.names.write_to_store().await;
                 });
                 futures_util::future::join_all(drained).await;
             })
@@ -223,18 +223,20 @@ async fn sweep(front: Arc<Front>) {
     }
 }
 
-async fn answer(State(front): State<Arc<Front>>, request: Request) -> Response {
-    let tenant = match front.http.guard.check(request.headers()) {
+async fn answer_request(State(front): State<Arc<Front>>, request: Request) -> Response {
+    let tenant = match front.http.guard.check_headers(request.headers()) {
         Ok(tenant) => front.tenants.get(&tenant),
         Err(refused) => return refused,
     };
     let Some(tenant) = tenant else {
-        return plain(StatusCode::FORBIDDEN, "this token is for another part of the gateway");
+        return plain_text(StatusCode::FORBIDDEN, "this token is for another part of the gateway");
     };
-    let selection = Selection::asked(request.uri().path(), request.uri().query(), request.headers());
-    let selection = match selection.and_then(|own| own.check(&tenant.settings).map(|()| own)) {
+    let selection = Selection::from_request(request.uri().path(), request.uri().query(), request.headers());
+    let selection = match selection.and_then(|own| own.check_names(&tenant.settings).map(|()| own)) {
         Ok(selection) => selection,
-        Err(why) => return refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, &why.to_string())),
+        Err(why) => {
+            return refused(StatusCode::BAD_REQUEST, None, error_member(code::INVALID_REQUEST, &why.to_string()));
+        }
     };
     match *request.method() {
         Method::POST => post(&front, tenant, request, &selection).await,
@@ -248,19 +250,22 @@ async fn post(front: &Front, tenant: &Tenant, request: Request, selection: &Sele
     let (parts, body) = request.into_parts();
     let headers = parts.headers;
     if media_type(&headers) != JSON {
-        return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json");
+        return plain_text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json");
     }
     if !accepts(&headers, JSON) || !accepts(&headers, EVENTS) {
         let why = "the client has to accept both application/json and text/event-stream";
-        return plain(StatusCode::NOT_ACCEPTABLE, why);
+        return plain_text(StatusCode::NOT_ACCEPTABLE, why);
     }
     let Ok(bytes) = to_bytes(body, front.http.max_body).await else {
-        return plain(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body is larger than {} bytes", front.http.max_body));
+        return plain_text(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            &format!("the body is larger than {} bytes", front.http.max_body),
+        );
     };
     let text = std::str::from_utf8(&bytes).map_err(|_| Fault::not_utf8());
-    let message = match text.and_then(Message::parse) {
+    let message = match text.and_then(Message::from_json) {
         Ok(message) => message,
-        Err(fault) => return refused(StatusCode::BAD_REQUEST, fault.id, error(fault.code, &fault.why)),
+        Err(fault) => return refused(StatusCode::BAD_REQUEST, fault.id, error_member(fault.code, &fault.why)),
     };
     let version = headers.get(&VERSION).map(|value| value.to_str().unwrap_or("?").to_owned());
     let (id, params) = match &message {
@@ -275,7 +280,7 @@ async fn post(front: &Front, tenant: &Tenant, request: Request, selection: &Sele
     let stateless = in_body.is_some() || version.as_deref() == Some(STATELESS);
     if stateless {
         if let Err(why) = mirrored(&headers, &message) {
-            return refused(StatusCode::BAD_REQUEST, id, error(code::HEADER_MISMATCH, &why));
+            return refused(StatusCode::BAD_REQUEST, id, error_member(code::HEADER_MISMATCH, &why));
         }
         return tenant.stateless.post(message, selection).await;
     }
@@ -288,20 +293,21 @@ fn version_fits(header: Option<&str>, body: Option<&str>, is_request: bool) -> R
         (Some(header), Some(body)) if header != body => {
             let why =
                 format!("the header MCP-Protocol-Version ({header}) is not `{META_VERSION}` of the body ({body})");
-            Err(error(code::HEADER_MISMATCH, &why))
+            Err(error_member(code::HEADER_MISMATCH, &why))
         }
-        (None, Some(_)) => Err(error(code::HEADER_MISMATCH, "the header MCP-Protocol-Version is missing")),
+        (None, Some(_)) => Err(error_member(code::HEADER_MISMATCH, "the header MCP-Protocol-Version is missing")),
         (Some(header), _) if !is_known(header) => {
             let data = serde_json::json!({"requested": header, "supported": [STATELESS]});
             match body {
                 Some(_) => Err(error_with(code::UNSUPPORTED_VERSION, "Unsupported protocol version", &data)),
-                None => {
-                    Err(error(code::INVALID_REQUEST, &format!("Bad Request: Unsupported protocol version: {header}")))
-                }
+                None => Err(error_member(
+                    code::INVALID_REQUEST,
+                    &format!("Bad Request: Unsupported protocol version: {header}"),
+                )),
             }
         }
         (Some(STATELESS), None) if is_request => {
-            Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`")))
+            Err(error_member(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`")))
         }
         _ => Ok(()),
     }
@@ -311,7 +317,7 @@ fn version_fits(header: Option<&str>, body: Option<&str>, is_request: bool) -> R
 /// the gateway reads the body.
 fn mirrored(headers: &HeaderMap, message: &Message) -> Result<(), String> {
     let Message::Request(request) = message else { return Ok(()) };
-    let params = crate::object::Object::of(request.params.as_deref());
+    let params = crate::object::Object::from_params(request.params.as_deref());
     let name: Option<String> = match request.method.as_str() {
         "tools/call" | "prompts/get" => params.read_as("name"),
         "resources/read" => params.read_as("uri"),
@@ -343,12 +349,12 @@ fn decoded(value: &str) -> String {
 
 async fn listening(tenant: &Tenant, headers: &HeaderMap, selection: &Selection) -> Response {
     if !accepts(headers, EVENTS) {
-        return plain(StatusCode::NOT_ACCEPTABLE, "the client has to accept text/event-stream");
+        return plain_text(StatusCode::NOT_ACCEPTABLE, "the client has to accept text/event-stream");
     }
     if headers.get(&VERSION).is_some_and(|version| version == STATELESS) {
         return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST")]).into_response();
     }
-    tenant.sessions.get(headers, selection).await
+    tenant.sessions.listen_to_session(headers, selection).await
 }
 
 async fn leaving(tenant: &Tenant, headers: &HeaderMap, selection: &Selection) -> Response {
@@ -373,7 +379,7 @@ fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
 }
 
 /// An answer in words.
-pub(super) fn plain(status: StatusCode, why: &str) -> Response {
+pub(super) fn plain_text(status: StatusCode, why: &str) -> Response {
     (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], format!("{why}\n")).into_response()
 }
 

@@ -11,7 +11,7 @@ use crate::client::{Client, Sink, ToHub};
 use crate::hub::{Hub, Receipt};
 use crate::lines::{Line, read_line};
 use crate::link::MAX_MESSAGE;
-use crate::rpc::{Fault, Id, Message, error};
+use crate::rpc::{Fault, Id, Message, error_member};
 use crate::settings::Settings;
 
 /// Serves the client on standard input and output until it closes its end, or the process is asked to end.
@@ -22,9 +22,9 @@ pub async fn serve(settings: Settings, id: String) -> std::io::Result<()> {
     let (input, output) = streams::standard()?;
     let (to, lines) = mpsc::unbounded_channel();
     let client = Client::new(0, Arc::new(Lines(to)));
-    let (hub, ended) = Hub::start(settings, id);
-    let writer = tokio::spawn(write(output, lines));
-    let read = read(input, client, &hub);
+    let (hub, ended) = Hub::start_hub(settings, id);
+    let writer = tokio::spawn(write_lines(output, lines));
+    let read = read_messages(input, client, &hub);
     tokio::pin!(read);
     // Closing its end is how a client says goodbye. Either way what was asked before is still answered.
     tokio::select! {
@@ -50,7 +50,7 @@ impl Sink for Lines {
     }
 }
 
-async fn read(mut input: impl AsyncBufRead + Unpin, client: Client, hub: &mpsc::Sender<ToHub>) {
+async fn read_messages(mut input: impl AsyncBufRead + Unpin, client: Client, hub: &mpsc::Sender<ToHub>) {
     let mut buffer = Vec::new();
     loop {
         let fault = match read_line(&mut input, &mut buffer, MAX_MESSAGE).await {
@@ -58,7 +58,7 @@ async fn read(mut input: impl AsyncBufRead + Unpin, client: Client, hub: &mpsc::
             Ok(Line::TooLong) => Fault::too_long(MAX_MESSAGE),
             Ok(Line::Whole) => match std::str::from_utf8(&buffer).map(str::trim) {
                 Ok("") => continue,
-                Ok(text) => match Message::parse(text) {
+                Ok(text) => match Message::from_json(text) {
                     Ok(message) => {
                         if hub.send(ToHub::Message(client.clone(), message)).await.is_err() {
                             return;
@@ -70,11 +70,14 @@ async fn read(mut input: impl AsyncBufRead + Unpin, client: Client, hub: &mpsc::
                 Err(_) => Fault::not_utf8(),
             },
         };
-        client.sink.send(Message::Fault(fault.id, error(fault.code, &fault.why)), None);
+        client.sink.send(Message::Fault(fault.id, error_member(fault.code, &fault.why)), None);
     }
 }
 
-async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::UnboundedReceiver<(String, Option<Receipt>)>) {
+async fn write_lines(
+    mut output: impl AsyncWrite + Unpin,
+    mut lines: mpsc::UnboundedReceiver<(String, Option<Receipt>)>,
+) {
     while let Some((mut line, receipt)) = lines.recv().await {
         let mut receipts = vec![receipt];
         line.push('\n');

@@ -13,16 +13,16 @@ use super::upstream::Upstream;
 use super::view::View;
 use crate::client::Client;
 use crate::object::{Object, elements};
-use crate::rpc::{Answer, Id, Raw, Request, code, error, message_of, raw};
+use crate::rpc::{Answer, Id, Raw, Request, code, error_member, message_of, raw};
 use crate::watch::Observed;
 
 impl View {
     /// `tools/call`.
-    pub(super) fn call(&mut self, upstream: &mut Upstream, client: &Client, request: Request) {
-        let params = Object::of(request.params.as_deref());
+    pub(super) fn call_tool(&mut self, upstream: &mut Upstream, client: &Client, request: Request) {
+        let params = Object::from_params(request.params.as_deref());
         let Some(name) = params.read_as::<String>("name") else {
             let why = "tools/call needs `name`, a string";
-            return reply(client, &request.id, Err(error(code::INVALID_PARAMS, why)));
+            return reply(client, &request.id, Err(error_member(code::INVALID_PARAMS, why)));
         };
         if self.takes_up(upstream, client, &request, &params) {
             return;
@@ -33,7 +33,7 @@ impl View {
         let nothing = raw(&json!({}));
         let arguments = params.get("arguments").filter(|own| own.get() != "null").unwrap_or(&nothing);
         let before = view.conversation.openings();
-        let read = self.openings.read(before);
+        let read = self.openings.dependable_openings(before);
         // The conversation assigns the id: two clients may use the same one.
         match view.conversation.call_unread(read, "", &name, arguments) {
             Ok(outcome) => {
@@ -41,7 +41,7 @@ impl View {
                 view.conversation.forget_log();
                 self.decided(upstream, client, request.id, params, outcome, before);
             }
-            Err(why) => reply(client, &request.id, Err(error(code::INTERNAL, &why.to_string()))),
+            Err(why) => reply(client, &request.id, Err(error_member(code::INTERNAL, &why.to_string()))),
         }
     }
 
@@ -103,8 +103,8 @@ impl View {
                 Ok(upstream.context.text_result(&format!("{} was not run: {why}", forward.name), true)),
             );
         };
-        params.put("name", &origin.tool);
-        if params.has("arguments") || forward.arguments_json != "{}" {
+        params.put_value("name", &origin.tool);
+        if params.has_member("arguments") || forward.arguments_json != "{}" {
             let arguments = serde_json::value::RawValue::from_string(forward.arguments_json);
             params.set("arguments", arguments.unwrap_or_else(|_| raw(&forward.arguments)));
         }
@@ -141,7 +141,7 @@ impl View {
         }
         let verdict = serde_json::to_value(verdict).ok();
         let verdict = verdict.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default();
-        let (server, took) = (upstream.context.name(at), since.elapsed());
+        let (server, took) = (upstream.context.server_name(at), since.elapsed());
         upstream.context.tell(&Observed::Called { server, tool, verdict, took, ok: !failed });
         let answer = match answer {
             // The server requests input before it continues the call (SEP-2322).
@@ -154,7 +154,7 @@ impl View {
             // pass unchanged.
             Err(_) if upstream.servers.get(at).is_some_and(|server| !server.is_ready()) => {
                 let why = upstream.servers.get(at).map_or("", |server| server.why.as_str());
-                let name = upstream.context.name(at);
+                let name = upstream.context.server_name(at);
                 let text =
                     format!("server `{name}` ended during the call ({why}); whether the call took effect is unknown");
                 Ok(upstream.context.text_result(&text, true))
@@ -179,7 +179,7 @@ impl Upstream {
         let why = self.servers.get(at).map_or("", |server| server.why.as_str());
         format!(
             "server `{}` is unavailable ({why}); it is being restarted, retry in a few seconds",
-            self.context.name(at)
+            self.context.server_name(at)
         )
     }
 }
@@ -188,12 +188,12 @@ impl Context {
     /// A text result in the form of the client's protocol version.
     pub(super) fn text_result(&self, text: &str, is_error: bool) -> Raw {
         let mut result = Object::default();
-        result.put("content", &json!([{"type": "text", "text": text}]));
+        result.put_value("content", &json!([{"type": "text", "text": text}]));
         if is_error {
-            result.put("isError", &true);
+            result.put_value("isError", &true);
         }
         if matches!(self.lifecycle, Lifecycle::Stateless { .. }) {
-            result.put("resultType", "complete");
+            result.put_value("resultType", "complete");
         }
         result.to_raw()
     }
@@ -201,21 +201,22 @@ impl Context {
 
 /// Inserts a line of text before the content of a result.
 fn noted(result: &Raw, note: &str) -> Raw {
-    let Some(mut own) = Object::read(result) else { return result.clone() };
+    let Some(mut own) = Object::from_json(result) else { return result.clone() };
     let mut content = elements(own.get("content"));
     content.insert(0, raw(&json!({"type": "text", "text": note})));
-    own.put("content", &content);
+    own.put_value("content", &content);
     own.to_raw()
 }
 
 fn is_error(result: &Raw) -> bool {
-    Object::read(result).and_then(|own| own.read_as("isError")).unwrap_or(false)
+    Object::from_json(result).and_then(|own| own.read_as("isError")).unwrap_or(false)
 }
 
 /// Whether a result requests input from the client (SEP-2322).
 pub(super) fn is_input_required(result: &Raw) -> bool {
     result.get().contains("input_required")
-        && Object::read(result).and_then(|own| own.read_as::<String>("resultType")).as_deref() == Some("input_required")
+        && Object::from_json(result).and_then(|own| own.read_as::<String>("resultType")).as_deref()
+            == Some("input_required")
 }
 
 /// The message of an error, for the log.

@@ -7,7 +7,7 @@ use super::pending_input::PendingInput;
 use super::upstream::Upstream;
 use crate::client::Client;
 use crate::object::Object;
-use crate::rpc::{Answer, Id, Message, Notification, Raw, Request, code, error, raw};
+use crate::rpc::{Answer, Id, Message, Notification, Raw, Request, code, error_member, raw};
 
 /// The member of `_meta` that names a subscription: the id of the request that opened it
 /// (SEP-2575).
@@ -68,7 +68,7 @@ impl Upstream {
         });
         let Some((client, of)) = belongs else {
             let why = "no client is connected";
-            return server.send(Message::Response(request.id, Err(error(code::METHOD_NOT_FOUND, why))));
+            return server.send(Message::Response(request.id, Err(error_member(code::METHOD_NOT_FOUND, why))));
         };
         self.ask_client(client, of, Some(at), &request.method, request.params, Question::Relay(request.id));
     }
@@ -90,7 +90,7 @@ impl Upstream {
     }
 
     fn is_own_subscription(&self, at: usize, note: &Notification) -> bool {
-        let meta = Object::of(note.params.as_deref()).object("_meta");
+        let meta = Object::from_params(note.params.as_deref()).object("_meta");
         let id: Option<u64> = meta.and_then(|meta| meta.read_as(META_SUBSCRIPTION));
         id.and_then(|id| self.requests.pending.get(&id))
             .is_some_and(|own| own.server == at && matches!(own.what, For::Listening))
@@ -98,7 +98,7 @@ impl Upstream {
 
     /// A notification of a subscription (2026-07-28), with the client's own subscription id.
     fn subscribed(&self, at: usize, note: &Notification) -> Option<(Client, Id, Notification)> {
-        let mut params = Object::of(note.params.as_deref());
+        let mut params = Object::from_params(note.params.as_deref());
         let mut meta = params.object("_meta")?;
         let id: u64 = meta.read_as(META_SUBSCRIPTION)?;
         let pending = self.requests.pending.get(&id).filter(|own| own.server == at)?;
@@ -110,12 +110,12 @@ impl Upstream {
 
     /// Forwards progress of a request, with the progress token that the client chose.
     fn progress(&mut self, at: usize, note: Notification) {
-        let mut params = Object::of(note.params.as_deref());
+        let mut params = Object::from_params(note.params.as_deref());
         let id: Option<u64> = params.read_as("progressToken");
         let limit = self.context.settings.servers.get(at).and_then(|own| own.call_timeout);
         let pending = id.and_then(|id| self.requests.pending.get_mut(&id)).filter(|own| own.server == at);
         let Some(pending) = pending else {
-            tracing::debug!(server = self.context.name(at), "ignored progress of an unknown request");
+            tracing::debug!(server = self.context.server_name(at), "ignored progress of an unknown request");
             return;
         };
         // Progress restarts the time limit.
@@ -129,15 +129,15 @@ impl Upstream {
 
     /// Cancels a request that a server has withdrawn.
     fn no_longer_asked(&mut self, at: usize, note: Notification) {
-        let mut params = Object::of(note.params.as_deref());
-        let Some(theirs) = params.get("requestId").and_then(Id::read) else { return };
+        let mut params = Object::from_params(note.params.as_deref());
+        let Some(theirs) = params.get("requestId").and_then(Id::from_raw) else { return };
         let found =
             self.requests.asked.iter().find(|(_, asked)| {
                 asked.server == Some(at) && matches!(&asked.what, Question::Relay(id) if *id == theirs)
             });
         let Some(id) = found.map(|(id, _)| *id) else { return };
         if let Some(asked) = self.requests.asked.remove(&id) {
-            params.put("requestId", &id);
+            params.put_value("requestId", &id);
             let note = Notification { params: Some(params.to_raw()), ..note };
             asked.client.sink.send(Message::Notification(note), asked.of.as_ref());
         }
@@ -175,8 +175,8 @@ impl Hub {
         match note.method.as_str() {
             "notifications/initialized" => self.client_is_ready(),
             "notifications/cancelled" => {
-                let params = Object::of(note.params.as_deref());
-                if let Some(id) = params.get("requestId").and_then(Id::read) {
+                let params = Object::from_params(note.params.as_deref());
+                if let Some(id) = params.get("requestId").and_then(Id::from_raw) {
                     let why: Option<String> = params.read_as("reason");
                     let key = (client.key, id);
                     self.cancel(&key, why.as_deref());

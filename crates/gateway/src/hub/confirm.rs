@@ -44,7 +44,7 @@ impl View {
         let approval = confirm.approval.as_str().to_owned();
         match &upstream.context.lifecycle {
             Lifecycle::Stateless { .. } => {
-                let state = Sealed::Approval { approval, digest: digest(&params) };
+                let state = Sealed::Approval { approval, digest: call_digest(&params) };
                 let result = json!({
                     "resultType": "input_required",
                     "inputRequests": {QUESTION: {"method": "elicitation/create", "params": question}},
@@ -92,11 +92,11 @@ impl View {
             return false;
         };
         let mut own = params.clone();
-        own.remove("requestState");
+        own.remove_member("requestState");
         match opened.map(|opened| opened.what) {
-            Ok(Sealed::Approval { approval, digest: of }) if of == digest(params) => {
+            Ok(Sealed::Approval { approval, digest: of }) if of == call_digest(params) => {
                 let said = own.object("inputResponses").and_then(|given| given.read_as::<Value>(QUESTION));
-                own.remove("inputResponses");
+                own.remove_member("inputResponses");
                 self.carry_out(upstream, client, request.id.clone(), own, &approval, &said.unwrap_or(Value::Null));
             }
             Ok(_) => self.refuse_state(upstream, client, &request.id, "it belongs to another call"),
@@ -176,7 +176,7 @@ fn question(confirm: &Confirm) -> Value {
 }
 
 /// Identifies a call by its tool and arguments.
-fn digest(params: &Object) -> String {
+fn call_digest(params: &Object) -> String {
     let part = |name| params.get(name).map_or("", serde_json::value::RawValue::get);
     let arguments: Value = serde_json::from_str(part("arguments")).unwrap_or(Value::Null);
     toolfold::policy::canonical::digest(&json!([part("name"), arguments]))

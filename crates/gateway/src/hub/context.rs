@@ -46,11 +46,11 @@ impl Context {
 
     /// Reports an event to [`Settings::watch`].
     pub(super) fn tell(&self, what: &Observed<'_>) {
-        self.settings.watch.observed(&self.id, what);
+        self.settings.watch.on_event(&self.id, what);
     }
 
     /// The name of a server by its place in the configuration.
-    pub(super) fn name(&self, server: usize) -> &str {
+    pub(super) fn server_name(&self, server: usize) -> &str {
         self.settings.servers.get(server).map_or("?", |own| own.name.as_str())
     }
 }

@@ -10,7 +10,9 @@ use super::upstream::Upstream;
 use super::{Hub, reply};
 use crate::client::Client;
 use crate::object::Object;
-use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, error, error_with, message_of, raw};
+use crate::rpc::{
+    Answer, Message, Notification, Raw, Request, code, code_of, error_member, error_with, message_of, raw,
+};
 use crate::version::{META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS, WITH_SESSIONS, has_sessions, is_known};
 use crate::watch::Observed;
 
@@ -23,12 +25,12 @@ impl Hub {
     pub(super) fn initialize(&mut self, client: &Client, request: Request) {
         if !matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
             let why = "this connection is already initialized";
-            return reply(client, &request.id, Err(error(code::INVALID_REQUEST, why)));
+            return reply(client, &request.id, Err(error_member(code::INVALID_REQUEST, why)));
         }
-        let params = Object::of(request.params.as_deref());
+        let params = Object::from_params(request.params.as_deref());
         if params.read_as::<String>("protocolVersion").is_none() {
             let why = "initialize needs `protocolVersion`, such as \"2025-11-25\"";
-            return reply(client, &request.id, Err(error(code::INVALID_PARAMS, why)));
+            return reply(client, &request.id, Err(error_member(code::INVALID_PARAMS, why)));
         }
         let params = spoken(params);
         self.upstream.requests.running.insert((client.key, request.id.clone()), Vec::new());
@@ -50,24 +52,24 @@ impl Hub {
             }
             return Ok(());
         }
-        let meta = Object::of(request.params.as_deref()).object("_meta").unwrap_or_default();
+        let meta = Object::from_params(request.params.as_deref()).object("_meta").unwrap_or_default();
         match meta.read_as::<String>(META_VERSION) {
             None if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) => {
-                Err(error(code::INVALID_REQUEST, "the connection is not initialized; send `initialize` first"))
+                Err(error_member(code::INVALID_REQUEST, "the connection is not initialized; send `initialize` first"))
             }
-            None => Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`"))),
+            None => Err(error_member(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`"))),
             Some(version) if version != STATELESS => {
                 let data = json!({"requested": version, "supported": [STATELESS]});
                 Err(error_with(code::UNSUPPORTED_VERSION, "Unsupported protocol version", &data))
             }
-            Some(_) if !meta.has(META_CAPABILITIES) => {
-                Err(error(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_CAPABILITIES}`")))
+            Some(_) if !meta.has_member(META_CAPABILITIES) => {
+                Err(error_member(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_CAPABILITIES}`")))
             }
             Some(_) => {
                 if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
                     let mut own = meta;
                     // The progress token belongs to this request alone.
-                    own.remove("progressToken");
+                    own.remove_member("progressToken");
                     self.upstream.context.lifecycle = Lifecycle::Stateless { meta: own };
                     self.upstream.context.tell_client();
                 }
@@ -92,7 +94,7 @@ impl Hub {
             return self.closed(at, &why);
         }
         let outcome = answer.map_err(|why| message_of(&why)).and_then(|result| {
-            let hello = Object::read(&result).ok_or("its response to the handshake is not an object")?;
+            let hello = Object::from_json(&result).ok_or("its response to the handshake is not an object")?;
             let version = version_of(&hello, stateless)?;
             Ok((hello, version))
         });
@@ -106,7 +108,9 @@ impl Hub {
                 if let Some(link) = &server.link {
                     link.agreed(&version);
                 }
-                self.upstream.context.tell(&Observed::Server { name: self.upstream.context.name(at), down: None });
+                self.upstream
+                    .context
+                    .tell(&Observed::Server { name: self.upstream.context.server_name(at), down: None });
                 self.begin_with(at);
                 self.advance();
             }
@@ -206,18 +210,18 @@ impl Upstream {
 
     fn hello(&self, wanted: &str) -> Answer {
         if let Some(why) = self.none_is_there() {
-            return Err(error(code::INTERNAL, &why));
+            return Err(error_member(code::INTERNAL, &why));
         }
         let mut hello = self.introduced();
         let own = |server: &super::server::Server| server.hello.read_as::<String>("protocolVersion");
         let oldest = self.servers.iter().filter(|server| server.is_known()).filter_map(own).min();
         let version = oldest.filter(|oldest| oldest.as_str() < wanted).unwrap_or_else(|| wanted.to_owned());
         let mut result = Object::default();
-        result.put("protocolVersion", &version);
+        result.put_value("protocolVersion", &version);
         for name in ["supportedVersions", "resultType", "ttlMs", "cacheScope", "protocolVersion"] {
-            hello.remove(name);
+            hello.remove_member(name);
         }
-        if !hello.has("serverInfo") {
+        if !hello.has_member("serverInfo") {
             let meta = hello.object("_meta").unwrap_or_default();
             hello.set("serverInfo", meta.get(META_SERVER).map_or_else(|| raw(&own_info()), ToOwned::to_owned));
         }
@@ -230,20 +234,20 @@ impl Upstream {
     /// `server/discover`.
     pub(super) fn discover(&self, client: &Client, request: &Request) {
         if let Some(why) = self.none_is_there() {
-            return reply(client, &request.id, Err(error(code::INTERNAL, &why)));
+            return reply(client, &request.id, Err(error_member(code::INTERNAL, &why)));
         }
         let mut hello = self.introduced();
-        if let Some(info) = hello.remove("serverInfo") {
+        if let Some(info) = hello.remove_member("serverInfo") {
             let mut meta = hello.object("_meta").unwrap_or_default();
             meta.set(META_SERVER, info);
             hello.set("_meta", meta.to_raw());
         }
-        hello.remove("protocolVersion");
-        hello.put("supportedVersions", &[STATELESS]);
+        hello.remove_member("protocolVersion");
+        hello.put_value("supportedVersions", &[STATELESS]);
         for (name, usual) in [("resultType", json!("complete")), ("ttlMs", json!(0)), ("cacheScope", json!("private"))]
         {
-            if !hello.has(name) {
-                hello.put(name, &usual);
+            if !hello.has_member(name) {
+                hello.put_value(name, &usual);
             }
         }
         reply(client, &request.id, Ok(hello.to_raw()));
@@ -257,7 +261,7 @@ impl Upstream {
             ([only], 1) => only.hello.clone(),
             _ => {
                 let mut hello = Object::default();
-                hello.put("serverInfo", &own_info());
+                hello.put_value("serverInfo", &own_info());
                 let said =
                     self.servers.iter().zip(&self.context.settings.servers).filter(|(server, _)| server.is_known());
                 let said = said.filter_map(|(server, settings)| {
@@ -266,7 +270,7 @@ impl Upstream {
                 });
                 let said: Vec<String> = said.collect();
                 if !said.is_empty() {
-                    hello.put("instructions", &said.join("\n\n"));
+                    hello.put_value("instructions", &said.join("\n\n"));
                 }
                 hello
             }
@@ -284,7 +288,7 @@ impl Upstream {
             unite(tools, json!({"listChanged": true}));
         }
         self.declare_skills(&mut can);
-        hello.put("capabilities", &can);
+        hello.put_value("capabilities", &can);
         hello
     }
 
@@ -346,14 +350,14 @@ impl Context {
 pub(super) fn spoken(mut params: Object) -> Object {
     let wanted: String = params.read_as("protocolVersion").unwrap_or_default();
     if !WITH_SESSIONS.contains(&wanted.as_str()) {
-        params.put("protocolVersion", WITH_SESSIONS[0]);
+        params.put_value("protocolVersion", WITH_SESSIONS[0]);
     }
     params
 }
 
 /// Whether an error rejects the version of a request and also offers it.
 fn offers_again(why: &Raw) -> bool {
-    let Some(why) = Object::read(why) else { return false };
+    let Some(why) = Object::from_json(why) else { return false };
     let offered: Option<Vec<String>> = why.object("data").and_then(|data| data.read_as("supported"));
     why.read_as("code") == Some(code::UNSUPPORTED_VERSION)
         && offered.unwrap_or_default().iter().any(|own| own == STATELESS)

@@ -11,7 +11,7 @@ use super::upstream::Upstream;
 use super::view::View;
 use crate::client::Client;
 use crate::object::Object;
-use crate::rpc::{Answer, Id, Raw, code, error, message_of};
+use crate::rpc::{Answer, Id, Raw, code, error_member, message_of};
 
 /// Maximum number of times a server may request input within one request; the official SDKs have
 /// the same limit.
@@ -57,14 +57,14 @@ impl Rounds {
         again: Again,
         result: &Raw,
     ) {
-        let result = Object::read(result).unwrap_or_default();
+        let result = Object::from_json(result).unwrap_or_default();
         let wanted: HashMap<String, Object> = result
             .object("inputRequests")
-            .map(|all| all.iter().filter_map(|(key, one)| Some((key.to_owned(), Object::read(one)?))).collect())
+            .map(|all| all.iter().filter_map(|(key, one)| Some((key.to_owned(), Object::from_json(one)?))).collect())
             .unwrap_or_default();
         if again.round >= MAX_ROUNDS {
-            let why = format!("server `{}` requested input too many times", upstream.context.name(at));
-            Self::finish(upstream, view, at, client, id, what, Err(error(code::INTERNAL, &why)));
+            let why = format!("server `{}` requested input too many times", upstream.context.server_name(at));
+            Self::finish_request(upstream, view, at, client, id, what, Err(error_member(code::INTERNAL, &why)));
             return;
         }
         let state = result.get("requestState").map(ToOwned::to_owned);
@@ -110,10 +110,10 @@ impl Rounds {
                     .retain(|_, asked| !matches!(asked.what, Question::Input { round: own, .. } if own == round));
                 let why = format!(
                     "the client did not provide the input that server `{}` requested: {}",
-                    upstream.context.name(at),
+                    upstream.context.server_name(at),
                     message_of(&why)
                 );
-                Self::finish(upstream, view, at, &client, &id, what, Err(error(code::INTERNAL, &why)));
+                Self::finish_request(upstream, view, at, &client, &id, what, Err(error_member(code::INTERNAL, &why)));
             }
         }
     }
@@ -123,9 +123,9 @@ impl Rounds {
             return;
         }
         let Some(Round { client, id, at, what, again, state, given, .. }) = self.rounds.remove(&round) else { return };
-        let mut params = Object::of(Some(&again.params));
-        params.remove("requestState");
-        params.remove("inputResponses");
+        let mut params = Object::from_params(Some(&again.params));
+        params.remove_member("requestState");
+        params.remove_member("inputResponses");
         if !given.is_empty() {
             params.set("inputResponses", given.to_raw());
         }
@@ -134,13 +134,21 @@ impl Rounds {
         }
         if !upstream.servers.get(at).is_some_and(super::server::Server::is_ready) {
             let why = upstream.is_down(at);
-            return Self::finish(upstream, view, at, &client, &id, what, Err(error(code::INTERNAL, &why)));
+            return Self::finish_request(
+                upstream,
+                view,
+                at,
+                &client,
+                &id,
+                what,
+                Err(error_member(code::INTERNAL, &why)),
+            );
         }
         upstream.ask_server_again(at, &again.method, params.to_raw(), (client, id), what, again.round + 1);
     }
 
     /// Answers a request in place of its server.
-    fn finish(
+    fn finish_request(
         upstream: &mut Upstream,
         view: &mut View,
         at: usize,

@@ -8,7 +8,7 @@ use super::view::View;
 use super::{Hub, reply};
 use crate::client::Client;
 use crate::object::{Object, elements};
-use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, error, message_of, raw};
+use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, error_member, message_of, raw};
 use crate::watch::Observed;
 
 /// Maximum number of pages read of one list: 10,000 tools in pages of ten.
@@ -18,7 +18,7 @@ impl Hub {
     /// Reads a server's tools, page by page.
     pub(super) fn read_tools(&mut self, at: usize) {
         let Some(server) = self.upstream.servers.get_mut(at).filter(|server| server.is_ready()) else { return };
-        if !server.capabilities().has("tools") {
+        if !server.capabilities().has_member("tools") {
             server.tools = super::server::ToolList { is_read: true, ..Default::default() };
             return self.has_listed(at);
         }
@@ -26,15 +26,15 @@ impl Hub {
     }
 
     /// Handles a page of a server's tools.
-    pub(super) fn listed(&mut self, at: usize, mut before: Vec<Raw>, asked: Option<&str>, answer: Answer) {
+    pub(super) fn handle_tools_page(&mut self, at: usize, mut before: Vec<Raw>, asked: Option<&str>, answer: Answer) {
         // The server returns after the login; its earlier tools stay listed.
         if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
             let why = message_of(why);
             return self.closed(at, &why);
         }
         let page = answer.map_err(|why| message_of(&why));
-        let page = page.and_then(|result| Object::read(&result).ok_or_else(|| "it is no object".to_owned()));
-        let name = self.upstream.context.name(at).to_owned();
+        let page = page.and_then(|result| Object::from_json(&result).ok_or_else(|| "it is no object".to_owned()));
+        let name = self.upstream.context.server_name(at).to_owned();
         let mut beside = match page {
             Ok(page) => page,
             Err(why) => {
@@ -61,8 +61,8 @@ impl Hub {
             let why = format!("its list of tools does not end: {} were read", before.len());
             self.upstream.context.tell(&Observed::NotListed { name: &name, why: &why });
         }
-        beside.remove("tools");
-        beside.remove("nextCursor");
+        beside.remove_member("tools");
+        beside.remove_member("nextCursor");
         if let Some(server) = self.upstream.servers.get_mut(at) {
             server.tools = super::server::ToolList { tools: before, beside, is_read: true };
         }
@@ -75,7 +75,7 @@ impl Hub {
         server.is_stale = false;
         let capture = server.capture();
         self.upstream.remember_tools(at);
-        self.upstream.context.tell(&Observed::Listed { name: self.upstream.context.name(at), list: &capture });
+        self.upstream.context.tell(&Observed::Listed { name: self.upstream.context.server_name(at), list: &capture });
         self.relist();
     }
 
@@ -96,10 +96,10 @@ impl Upstream {
     fn ask_for_tools(&mut self, at: usize, cursor: Option<String>, before: Vec<Raw>) {
         let mut params = Object::default();
         if let Some(cursor) = &cursor {
-            params.put("cursor", cursor);
+            params.put_value("cursor", cursor);
         }
         if self.servers.get(at).is_some_and(|server| server.is_stateless) {
-            params.put("_meta", &self.context.own_meta());
+            params.put_value("_meta", &self.context.own_meta());
         }
         let params = (!params.is_empty()).then(|| params.to_raw());
         self.ask_server(at, "tools/list", params, None, For::Tools(before, cursor));
@@ -120,12 +120,12 @@ impl Upstream {
             let ttl = listing.iter().map(|own| own.tools.beside.read_as::<u64>("ttlMs").unwrap_or(0)).min();
             let public =
                 listing.iter().all(|own| own.tools.beside.read_as::<String>("cacheScope").as_deref() == Some("public"));
-            result.put("resultType", "complete");
-            result.put("ttlMs", &ttl.unwrap_or(0));
-            result.put("cacheScope", if public && !listing.is_empty() { "public" } else { "private" });
+            result.put_value("resultType", "complete");
+            result.put_value("ttlMs", &ttl.unwrap_or(0));
+            result.put_value("cacheScope", if public && !listing.is_empty() { "public" } else { "private" });
         } else {
             for name in ["resultType", "ttlMs", "cacheScope"] {
-                result.remove(name);
+                result.remove_member(name);
             }
         }
         result.to_raw()
@@ -146,10 +146,10 @@ impl Context {
 impl View {
     /// Handles `tools/list`. The list is not paginated, so no cursor is valid.
     pub(super) fn list_tools_for(&mut self, client: &Client, request: &Request) {
-        let params = Object::of(request.params.as_deref());
+        let params = Object::from_params(request.params.as_deref());
         if params.get("cursor").is_some_and(|cursor| cursor.get() != "null") {
             let why = "unknown cursor: the list is not paginated";
-            return reply(client, &request.id, Err(error(code::INVALID_PARAMS, why)));
+            return reply(client, &request.id, Err(error_member(code::INVALID_PARAMS, why)));
         }
         let answer = match &self.shown {
             Some(view) => Ok(view.list.clone()),

@@ -91,9 +91,9 @@ impl Router {
         request: Request,
     ) {
         let mut params = Object::default();
-        if let Some(mut meta) = Object::of(request.params.as_deref()).object("_meta") {
+        if let Some(mut meta) = Object::from_params(request.params.as_deref()).object("_meta") {
             // Progress belongs to the request itself.
-            meta.remove("progressToken");
+            meta.remove_member("progressToken");
             params.set("_meta", meta.to_raw());
         }
         let params = (!params.is_empty()).then(|| params.to_raw());
@@ -116,9 +116,9 @@ impl Router {
             })
             .collect();
         let fan = upstream.requests.next_id();
-        let mut params = Object::of(request.params.as_deref());
+        let mut params = Object::from_params(request.params.as_deref());
         // The merged list is not paginated.
-        params.remove("cursor");
+        params.remove_member("cursor");
         let params = (!params.is_empty()).then(|| params.to_raw());
         // The gateway's own elements come first and belong to no server.
         let own = upstream.context.own_part(&request.method).map(|own| (usize::MAX, Some(own)));
@@ -162,18 +162,18 @@ impl Router {
     ) {
         let (mut before, asked) = page;
         let Some(own) = self.fans.get(&fan) else { return };
-        let (method, mut params) = (own.method.clone(), Object::of(own.params.as_deref()));
+        let (method, mut params) = (own.method.clone(), Object::from_params(own.params.as_deref()));
         let of = Some((own.client.clone(), own.id.clone()));
         match (answer, list_of(&method)) {
             (Ok(result), Some(list)) => {
-                let page = Object::read(&result).unwrap_or_default();
+                let page = Object::from_json(&result).unwrap_or_default();
                 let own = elements(page.get(list));
                 // An empty page, or one that names itself as the next, would be followed forever.
                 let goes_on = !own.is_empty() && before.len() < MAX_PAGES * 100;
                 before.extend(own);
                 let next = page.read_as::<String>("nextCursor").filter(|next| asked.as_ref() != Some(next));
                 if let Some(cursor) = next.filter(|_| goes_on) {
-                    params.put("cursor", &cursor);
+                    params.put_value("cursor", &cursor);
                     let params = upstream.fitted(at, Some(params.to_raw()));
                     upstream.ask_server(at, &method, params, of, For::Part { fan, before, cursor: Some(cursor) });
                     return;
@@ -183,7 +183,7 @@ impl Router {
             (Ok(_), None) => self.given(fan, at, before),
             (Err(why), _) => {
                 tracing::warn!(
-                    server = upstream.context.name(at),
+                    server = upstream.context.server_name(at),
                     method,
                     "omitted from the response: {}",
                     super::call::why_of(&why)
@@ -232,7 +232,11 @@ impl Router {
                 // if the server no longer lists it.
                 let mut others = upstream.servers.iter().enumerate().filter(|(own, _)| *own != at);
                 if others.any(|(_, server)| server.has_listed(is_prompt, &name)) || !seen.insert(name.clone()) {
-                    tracing::warn!(server = upstream.context.name(at), name, "omitted: another server listed it first");
+                    tracing::warn!(
+                        server = upstream.context.server_name(at),
+                        name,
+                        "omitted: another server listed it first"
+                    );
                     continue;
                 }
                 if let Some(server) = upstream.servers.get_mut(at) {
@@ -248,7 +252,7 @@ impl Router {
         if let Some(request) = then {
             return upstream.route_to_one(&client, request);
         }
-        result.put(list, &all);
+        result.put_value(list, &all);
         reply(&client, &id, upstream.in_lifecycle(usize::MAX, Ok(result.to_raw())));
     }
 }
@@ -264,21 +268,21 @@ impl Naming {
         for (settings, server) in upstream.context.settings.servers.iter().zip(upstream.servers.iter()) {
             // A server without prompts has an empty list.
             if server.is_ready() && !offers(server, "prompts/list") {
-                upstream.context.settings.names.add(Kind::Prompts, settings, &[]);
+                upstream.context.settings.names.remember_names(Kind::Prompts, settings, &[]);
             }
         }
         for (at, own) in &*parts {
             let names: Vec<String> = own.iter().map(|(name, _)| name.clone()).collect();
             let has_listed = !failed.contains(at) || !names.is_empty();
             if let Some(settings) = upstream.context.settings.servers.get(*at).filter(|_| has_listed) {
-                upstream.context.settings.names.add(Kind::Prompts, settings, &names);
+                upstream.context.settings.names.remember_names(Kind::Prompts, settings, &names);
             }
         }
         let wanted: Vec<Wanted> = parts
             .iter()
             .flat_map(|(at, own)| own.iter().map(|(raw, _)| Wanted { server: *at, raw: raw.clone() }))
             .collect();
-        let mut named = self.named(&upstream.context, Kind::Prompts, &wanted).into_iter();
+        let mut named = self.names_of_wanted(&upstream.context, Kind::Prompts, &wanted).into_iter();
         for (at, own) in parts {
             own.retain_mut(|(name, element)| {
                 // A prompt beyond the limit of stored names is omitted.
@@ -298,6 +302,6 @@ impl Naming {
 
 /// Pairs elements with their identifiers; elements without one are omitted.
 fn keyed(elements: Vec<Raw>, key: &str) -> Vec<(String, Raw)> {
-    let named = |element: Raw| Some((Object::read(&element)?.read_as::<String>(key)?, element));
+    let named = |element: Raw| Some((Object::from_json(&element)?.read_as::<String>(key)?, element));
     elements.into_iter().filter_map(named).collect()
 }

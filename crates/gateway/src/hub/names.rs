@@ -29,15 +29,15 @@ pub(super) struct Naming {
 
 impl Naming {
     /// Naming for the servers of these settings. Captured lists count as listed.
-    pub(super) fn of(settings: &Settings) -> Self {
+    pub(super) fn from_settings(settings: &Settings) -> Self {
         for server in &settings.servers {
             if let Some(capture) = &server.capture {
                 let tools = capture.tools.iter().filter_map(|tool| RawValue::from_string(tool.clone()).ok());
                 let names: Vec<String> = tools.filter_map(|tool| name_in(&tool)).collect();
-                settings.names.add(Kind::Tools, server, &names);
+                settings.names.remember_names(Kind::Tools, server, &names);
             }
         }
-        let rules = Rules::of(&settings.servers, settings.always_namespace);
+        let rules = Rules::for_servers(&settings.servers, settings.always_namespace);
         Self { rules, given: Names::default(), reported: HashSet::new() }
     }
 }
@@ -56,7 +56,7 @@ impl Naming {
         let listed = self.listed_tools(upstream);
         let wanted: Vec<Wanted> =
             listed.iter().map(|own| Wanted { server: own.server, raw: own.raw.clone() }).collect();
-        let named = self.named(&upstream.context, Kind::Tools, &wanted);
+        let named = self.names_of_wanted(&upstream.context, Kind::Tools, &wanted);
         let mut tools = Vec::new();
         for (own, named) in listed.into_iter().zip(named) {
             match named {
@@ -79,7 +79,7 @@ impl Naming {
         for (_, name, own) in tools {
             // A tool that is not in the catalogue cannot be called.
             if catalog.get(&name).is_some() {
-                let of = upstream.context.name(own.server).to_owned();
+                let of = upstream.context.server_name(own.server).to_owned();
                 origins.insert(name, Origin { server: own.server, of, tool: own.raw });
             }
         }
@@ -119,13 +119,13 @@ impl Naming {
 
     /// The names of tools or prompts in this conversation; `None` for a tool or prompt that is
     /// missing from its server's stored names. Reports new names that differ from the original.
-    pub(super) fn named(&mut self, context: &Context, kind: Kind, wanted: &[Wanted]) -> Vec<Option<String>> {
+    pub(super) fn names_of_wanted(&mut self, context: &Context, kind: Kind, wanted: &[Wanted]) -> Vec<Option<String>> {
         let known: Known = context.settings.servers.iter().map(|own| known(&context.settings, kind, own)).collect();
         let book = match kind {
             Kind::Tools => &mut self.given.tools,
             Kind::Prompts => &mut self.given.prompts,
         };
-        let named = book.names(&self.rules, &known, wanted);
+        let named = book.assign_names(&self.rules, &known, wanted);
         for (own, named) in wanted.iter().zip(&named) {
             if let Some(Named { name, new: Some(why) }) = named {
                 self.report_renamed(context, kind, own, name, *why);
@@ -136,12 +136,12 @@ impl Naming {
 
     /// Reports a tool or prompt that is displayed under another name.
     fn report_renamed(&self, context: &Context, kind: Kind, own: &Wanted, shown: &str, why: Why) {
-        let (server, name) = (context.name(own.server), own.raw.as_str());
+        let (server, name) = (context.server_name(own.server), own.raw.as_str());
         let what = match kind {
             Kind::Tools => "tool",
             Kind::Prompts => "prompt",
         };
-        let other = |at: usize| context.name(at);
+        let other = |at: usize| context.server_name(at);
         let because = match why {
             Why::Always => "every name is prefixed".to_owned(),
             Why::NotListed(at) => format!("server `{}`, which precedes it, has not listed its {what}s yet", other(at)),
@@ -166,7 +166,7 @@ impl Naming {
         if reported.len() >= MAX_REPORTED || !reported.insert((at, name.to_owned())) {
             return;
         }
-        let server = context.name(at);
+        let server = context.server_name(at);
         tracing::warn!(server, tool = name, "tool left out: {why}");
         context.tell(&Observed::LeftOut { server, name, why });
     }
@@ -179,13 +179,13 @@ impl Upstream {
             return;
         };
         let names: Vec<String> = server.tools.tools.iter().filter_map(|tool| name_in(tool)).collect();
-        self.context.settings.names.add(Kind::Tools, settings, &names);
+        self.context.settings.names.remember_names(Kind::Tools, settings, &names);
     }
 }
 
 /// The names of a kind that a server has ever listed and the configuration includes.
 fn known(settings: &Settings, kind: Kind, server: &ServerSettings) -> Option<Arc<BTreeSet<String>>> {
-    let listed = settings.names.of(kind, server)?;
+    let listed = settings.names.names_of_kind(kind, server)?;
     if kind == Kind::Prompts || (server.include.is_empty() && server.exclude.is_empty()) {
         return Some(listed);
     }
@@ -194,7 +194,7 @@ fn known(settings: &Settings, kind: Kind, server: &ServerSettings) -> Option<Arc
 
 /// The name in a tool's definition.
 fn name_in(tool: &RawValue) -> Option<String> {
-    Object::read(tool)?.read_as::<String>("name").filter(|name| !name.is_empty())
+    Object::from_json(tool)?.read_as::<String>("name").filter(|name| !name.is_empty())
 }
 
 /// An element of a list under another name.
@@ -202,8 +202,8 @@ pub(super) fn renamed(element: &Raw, name: &str, shown: &str) -> Raw {
     if name == shown {
         return element.clone();
     }
-    let mut own = Object::read(element).unwrap_or_default();
-    own.put("name", shown);
+    let mut own = Object::from_json(element).unwrap_or_default();
+    own.put_value("name", shown);
     own.to_raw()
 }
 

@@ -12,7 +12,7 @@ use super::upstream::Upstream;
 use super::{Hub, reply};
 use crate::client::Client;
 use crate::object::Object;
-use crate::rpc::{Answer, Id, Message, Raw, Request, code, error, raw};
+use crate::rpc::{Answer, Id, Message, Raw, Request, code, error_member, raw};
 use crate::watch::{Exchange, Sending};
 
 /// The purpose of a request to a server, which determines what handles the answer.
@@ -160,7 +160,11 @@ impl Hub {
     /// Handles a server's answer.
     pub(super) fn answered_by_server(&mut self, at: usize, id: u64, answer: Answer) {
         if self.upstream.requests.pending.get(&id).is_none_or(|own| own.server != at) {
-            tracing::warn!(server = self.upstream.context.name(at), id, "ignored a response to an unknown request");
+            tracing::warn!(
+                server = self.upstream.context.server_name(at),
+                id,
+                "ignored a response to an unknown request"
+            );
             return;
         }
         let Some(mut pending) = self.upstream.requests.pending.remove(&id) else { return };
@@ -171,11 +175,11 @@ impl Hub {
         let settings =
             self.upstream.context.settings.servers.get(at).filter(|_| !matches!(pending.what, For::Tools(..)));
         let answer = match settings {
-            Some(settings) => settings.answered(answer),
+            Some(settings) => settings.sanitized_answer(answer),
             None => answer,
         };
         if let Some(exchange) = pending.exchange.take() {
-            exchange.answered(&answer);
+            exchange.on_answer(&answer);
         }
         if let (Some(again), Some(of), Ok(result)) = (&pending.again, &pending.of, &answer)
             && is_input_required(result)
@@ -192,7 +196,7 @@ impl Hub {
         match (pending.what, pending.of) {
             (For::Listening, _) => {}
             (For::Greeting, _) => self.greeted(at, answer),
-            (For::Tools(before, cursor), _) => self.listed(at, before, cursor.as_deref(), answer),
+            (For::Tools(before, cursor), _) => self.handle_tools_page(at, before, cursor.as_deref(), answer),
             (For::Relay, Some((client, own))) => self.upstream.relayed(at, &client, &own, answer),
             (For::Call(running), Some((client, own))) => {
                 self.view.called(&self.upstream, at, &client, &own, &running, answer);
@@ -270,7 +274,7 @@ impl Hub {
                 let text = "the gateway shut down during the call; whether the call took effect is unknown";
                 Ok(self.upstream.context.text_result(text, true))
             } else {
-                Err(error(code::INTERNAL, "the gateway is shutting down"))
+                Err(error_member(code::INTERNAL, "the gateway is shutting down"))
             };
             reply(&client, &key.1, answer);
         }
@@ -284,10 +288,10 @@ fn with_token(params: Option<Raw>, id: u64, is_clients: bool) -> (Option<Raw>, O
     if !is_clients || !whole.get().contains("progressToken") {
         return (Some(whole), None);
     }
-    let Some(mut object) = Object::read(&whole) else { return (Some(whole), None) };
+    let Some(mut object) = Object::from_json(&whole) else { return (Some(whole), None) };
     let Some(mut meta) = object.object("_meta") else { return (Some(whole), None) };
     let Some(token) = meta.get("progressToken").map(ToOwned::to_owned) else { return (Some(whole), None) };
-    meta.put("progressToken", &id);
+    meta.put_value("progressToken", &id);
     object.set("_meta", meta.to_raw());
     (Some(object.to_raw()), Some(token))
 }

@@ -15,7 +15,7 @@ use super::servers::Servers;
 use super::upstream::Upstream;
 use crate::client::Client;
 use crate::object::Object;
-use crate::rpc::{Answer, Id, Message, Raw, Request, code, error, raw};
+use crate::rpc::{Answer, Id, Message, Raw, Request, code, error_member, raw};
 use crate::seal::{Opened, Sealed};
 use crate::version::STATELESS;
 
@@ -49,14 +49,14 @@ pub(super) struct PendingInput {
 impl PendingInput {
     /// Handles a server's request to a stateless client within one of the client's requests.
     pub(super) fn park(&mut self, upstream: &mut Upstream, at: usize, of: Option<u64>, request: Request) {
-        let params = Object::of(request.params.as_deref());
+        let params = Object::from_params(request.params.as_deref());
         // A client would reject any other request as a malformed result.
         let Some(needed) = needed(&request.method, &params) else {
             let why = format!("a client of {STATELESS} does not support requests of `{}`", request.method);
-            return upstream.servers.answer_server(at, request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
+            return upstream.servers.answer_server(at, request.id, Err(error_member(code::METHOD_NOT_FOUND, &why)));
         };
         let mut one = Object::default();
-        one.put("method", &request.method);
+        one.put_value("method", &request.method);
         if let Some(params) = request.params {
             one.set("params", params);
         }
@@ -76,7 +76,7 @@ impl PendingInput {
         let asked = asked.or_else(|| kept.as_ref()?.can.as_ref());
         if (whose.is_some() || kept.is_some()) && !needed.iter().all(|path| can(asked, path)) {
             let why = format!("the client has not declared what `{}` needs: {}", request.method, paths(&needed));
-            return upstream.servers.answer_server(at, request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
+            return upstream.servers.answer_server(at, request.id, Err(error_member(code::METHOD_NOT_FOUND, &why)));
         }
         match (whose, kept) {
             (Some(pending), _) if room => {
@@ -97,7 +97,7 @@ impl PendingInput {
             (None, Some(kept)) => kept.asks.push((request.id, one)),
             _ => {
                 let why = "the client has no open request that this belongs to";
-                upstream.servers.answer_server(at, request.id, Err(error(code::METHOD_NOT_FOUND, why)));
+                upstream.servers.answer_server(at, request.id, Err(error_member(code::METHOD_NOT_FOUND, why)));
             }
         }
     }
@@ -110,10 +110,10 @@ impl PendingInput {
             wanted.set(&format!("input-{}", at + 1), one.to_raw());
         }
         let mut result = Object::default();
-        result.put("resultType", "input_required");
+        result.put_value("resultType", "input_required");
         result.set("inputRequests", wanted.to_raw());
         let state = Sealed::Parked { place };
-        result.put("requestState", &context.settings.sealed(&state));
+        result.put_value("requestState", &context.settings.sealed(&state));
         result.to_raw()
     }
 
@@ -123,13 +123,13 @@ impl PendingInput {
         if !request.params.as_ref().is_some_and(|params| params.get().contains("requestState")) {
             return false;
         }
-        let params = Object::of(request.params.as_deref());
+        let params = Object::from_params(request.params.as_deref());
         let state: Option<String> = params.read_as("requestState");
         let opened = state.as_deref().and_then(|state| upstream.context.settings.unsealed(state));
         let Some(Ok(Opened { what: Sealed::Parked { place }, .. })) = opened else { return false };
         let Some(mut parked) = self.parked.remove(&place) else {
             let why = "the request is no longer waiting for input; send it again without `requestState`";
-            reply(client, &request.id, Err(error(code::INVALID_PARAMS, why)));
+            reply(client, &request.id, Err(error_member(code::INVALID_PARAMS, why)));
             return true;
         };
         let given = params.object("inputResponses").unwrap_or_default();
@@ -158,7 +158,7 @@ impl PendingInput {
             (Some(answer), _) => reply(client, &request.id, upstream.in_lifecycle(parked.at, answer)),
             (None, None) => {
                 let why = "the server has ended; send the request again";
-                reply(client, &request.id, Err(error(code::INTERNAL, why)));
+                reply(client, &request.id, Err(error_member(code::INTERNAL, why)));
             }
         }
         true
@@ -219,7 +219,7 @@ fn needed(method: &str, params: &Object) -> Option<Vec<&'static [&'static str]>>
         "elicitation/create" => Some(vec![&["elicitation", "form"]]),
         "sampling/createMessage" => {
             let mut needed: Vec<&'static [&'static str]> = vec![&["sampling"]];
-            if params.has("tools") || params.has("toolChoice") {
+            if params.has_member("tools") || params.has_member("toolChoice") {
                 needed.push(&["sampling", "tools"]);
             }
             Some(needed)

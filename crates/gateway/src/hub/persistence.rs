@@ -45,8 +45,8 @@ pub(super) struct Persistence {
 
 impl Persistence {
     /// Waits until everything is written.
-    pub(super) async fn ended(self) {
-        self.saver.ended().await;
+    pub(super) async fn until_written(self) {
+        self.saver.until_written().await;
     }
 }
 
@@ -56,13 +56,13 @@ impl View {
         let Begin { kept, record, client } = begin;
         let Some((key, version)) = kept else { return };
         let Some(state) = &upstream.context.settings.state else { return };
-        let saver = StateWriter::start(state.store.clone(), key.clone(), version);
+        let saver = StateWriter::start_writer(state.store.clone(), key.clone(), version);
         let mut keeps = Persistence { key, saver, upstreams: BTreeMap::new(), conversation: None, forgotten: false };
         if let Some(Record { params, upstreams, conversation, names }) = record {
             (keeps.upstreams, keeps.conversation) = (upstreams, conversation);
             self.names.given = names;
             if let Some(client) = client {
-                let params = super::initialize::spoken(Object::of(Some(&params)));
+                let params = super::initialize::spoken(Object::from_params(Some(&params)));
                 // A client that has the session's id has read the response to `initialize`.
                 upstream.context.lifecycle = Lifecycle::Session { client, params, asks: None, ready: true };
             }
@@ -93,7 +93,7 @@ impl View {
         let conversation = conversation.or_else(|| keeps.conversation.clone());
         let record = Record { params: params.to_raw(), upstreams, conversation, names: self.names.given.clone() };
         if let Some(value) = record.hidden(&upstream.context.settings.seal, &keeps.key) {
-            keeps.saver.write(value);
+            keeps.saver.write_later(value);
         }
     }
 
@@ -167,7 +167,8 @@ impl Hub {
         let Some(stored) = self.view.persistence.as_mut().and_then(|own| own.upstreams.remove(&settings.name)) else {
             return false;
         };
-        let (Some(server), Some(hello)) = (self.upstream.servers.list.get_mut(at), Object::read(&stored.hello)) else {
+        let (Some(server), Some(hello)) = (self.upstream.servers.list.get_mut(at), Object::from_json(&stored.hello))
+        else {
             return false;
         };
         let resumed = Resumed { session: stored.session.clone(), version: stored.version };
@@ -180,7 +181,7 @@ impl Hub {
         server.session = Some(stored.session);
         (server.hello, server.is_stateless) = (hello, false);
         (server.state, server.since, server.due) = (State::Ready, Some(tokio::time::Instant::now()), None);
-        self.upstream.context.tell(&Observed::Server { name: self.upstream.context.name(at), down: None });
+        self.upstream.context.tell(&Observed::Server { name: self.upstream.context.server_name(at), down: None });
         self.goes_on_with(at);
         true
     }

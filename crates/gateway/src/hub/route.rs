@@ -11,7 +11,7 @@ use super::upstream::Upstream;
 use super::{reply, skills};
 use crate::client::Client;
 use crate::object::Object;
-use crate::rpc::{Answer, Id, Raw, Request, code, error};
+use crate::rpc::{Answer, Id, Raw, Request, code, error_member};
 use crate::version::{META_CAPABILITIES, META_CLIENT, META_LOG, META_VERSION};
 
 /// The capability that a server declares if it supports a method.
@@ -32,7 +32,7 @@ pub(super) fn offers(server: &Server, method: &str) -> bool {
     if skills::is_of_extension(method) {
         return skills::offers(server, method);
     }
-    capability_of(method).is_none_or(|needed| server.capabilities().has(needed))
+    capability_of(method).is_none_or(|needed| server.capabilities().has_member(needed))
 }
 
 /// The servers that receive a request.
@@ -56,11 +56,11 @@ impl Router {
         match (able.as_slice(), up.as_slice()) {
             ([], _) => {
                 let why = format!("no server of the gateway supports `{}`", request.method);
-                reply(client, &request.id, Err(error(code::METHOD_NOT_FOUND, &why)));
+                reply(client, &request.id, Err(error_member(code::METHOD_NOT_FOUND, &why)));
             }
             ([first, ..], []) => {
                 let why = upstream.is_down(*first);
-                reply(client, &request.id, Err(error(code::INTERNAL, &why)));
+                reply(client, &request.id, Err(error_member(code::INTERNAL, &why)));
             }
             (_, [only]) if upstream.servers.len() == 1 => {
                 upstream.relay(*only, client, request.id, &request.method, request.params);
@@ -68,7 +68,7 @@ impl Router {
             (_, _) => match upstream.servers.way(&request, up) {
                 Way::Absent(at) => {
                     let why = upstream.is_down(at);
-                    reply(client, &request.id, Err(error(code::INTERNAL, &why)));
+                    reply(client, &request.id, Err(error_member(code::INTERNAL, &why)));
                 }
                 Way::All => self.fan_out(upstream, names, client, &request),
                 // The displayed names of prompts are only known once they are listed.
@@ -90,7 +90,7 @@ impl Upstream {
             Way::One(candidates) => self.try_next(client, request, candidates, None),
             Way::Absent(at) => {
                 let why = self.is_down(at);
-                reply(client, &request.id, Err(error(code::INTERNAL, &why)));
+                reply(client, &request.id, Err(error_member(code::INTERNAL, &why)));
             }
             Way::All => {}
         }
@@ -112,7 +112,8 @@ impl Upstream {
         last: Option<Raw>,
     ) {
         if candidates.is_empty() {
-            let why = last.unwrap_or_else(|| error(code::METHOD_NOT_FOUND, "unknown to every server of the gateway"));
+            let why =
+                last.unwrap_or_else(|| error_member(code::METHOD_NOT_FOUND, "unknown to every server of the gateway"));
             return reply(client, &request.id, Err(why));
         }
         let at = candidates.remove(0);
@@ -155,10 +156,10 @@ impl Upstream {
             (false, Lifecycle::Stateless { .. }) => return without_lifecycle(params),
             _ => return params,
         }
-        let mut own = Object::of(params.as_deref());
+        let mut own = Object::from_params(params.as_deref());
         let mut meta = own.object("_meta").unwrap_or_default();
         for (name, value) in self.context.own_meta() {
-            meta.put(&name, &value);
+            meta.put_value(&name, &value);
         }
         own.set("_meta", meta.to_raw());
         Some(own.to_raw())
@@ -171,17 +172,17 @@ impl Upstream {
             return answer;
         }
         let result = answer?;
-        let Some(mut own) = Object::read(&result) else { return Ok(result) };
-        if !own.has("resultType") {
-            own.put("resultType", "complete");
+        let Some(mut own) = Object::from_json(&result) else { return Ok(result) };
+        if !own.has_member("resultType") {
+            own.put_value("resultType", "complete");
         }
         if ["tools", "resources", "resourceTemplates", "prompts", "contents", "skills", "skill"]
             .iter()
-            .any(|list| own.has(list))
+            .any(|list| own.has_member(list))
         {
             for (name, usual) in [("ttlMs", serde_json::json!(0)), ("cacheScope", serde_json::json!("private"))] {
-                if !own.has(name) {
-                    own.put(name, &usual);
+                if !own.has_member(name) {
+                    own.put_value(name, &usual);
                 }
             }
         }
@@ -191,7 +192,7 @@ impl Upstream {
 
 impl Servers {
     fn is_unlisted_prompt(&self, request: &Request) -> bool {
-        let params = Object::of(request.params.as_deref());
+        let params = Object::from_params(request.params.as_deref());
         let name: Option<String> = match request.method.as_str() {
             "prompts/get" => params.read_as("name"),
             "completion/complete" => params.object("ref").and_then(|own| own.read_as("name")),
@@ -222,7 +223,7 @@ impl Servers {
         if all.contains(&request.method.as_str()) {
             return Way::All;
         }
-        let params = Object::of(request.params.as_deref());
+        let params = Object::from_params(request.params.as_deref());
         let (mut is_prompt, mut meant) = (false, params.read_as::<String>("uri").or_else(|| params.read_as("taskId")));
         match request.method.as_str() {
             "prompts/get" => (is_prompt, meant) = (true, params.read_as("name")),
@@ -252,17 +253,17 @@ impl Servers {
     fn unrenamed(&self, at: usize, request: &Request) -> Option<Raw> {
         let renamed = self.list.get(at).map(|server| &server.renamed).filter(|renamed| !renamed.is_empty());
         let Some(renamed) = renamed else { return request.params.clone() };
-        let mut params = Object::of(request.params.as_deref());
+        let mut params = Object::from_params(request.params.as_deref());
         let own = |named: &Object| renamed.get(&named.read_as::<String>("name")?);
         match request.method.as_str() {
             "prompts/get" => {
                 let Some(own) = own(&params) else { return request.params.clone() };
-                params.put("name", own);
+                params.put_value("name", own);
             }
             "completion/complete" => {
                 let mut reference = params.object("ref").unwrap_or_default();
                 let Some(own) = own(&reference) else { return request.params.clone() };
-                reference.put("name", own);
+                reference.put_value("name", own);
                 params.set("ref", reference.to_raw());
             }
             _ => return request.params.clone(),
@@ -278,13 +279,13 @@ fn without_lifecycle(params: Option<Raw>) -> Option<Raw> {
     if !whole.get().contains(META_VERSION) {
         return Some(whole);
     }
-    let Some(mut own) = Object::read(&whole) else { return Some(whole) };
+    let Some(mut own) = Object::from_json(&whole) else { return Some(whole) };
     let Some(mut meta) = own.object("_meta") else { return Some(whole) };
     for name in [META_VERSION, META_CAPABILITIES, META_CLIENT, META_LOG] {
-        meta.remove(name);
+        meta.remove_member(name);
     }
     if meta.is_empty() {
-        own.remove("_meta");
+        own.remove_member("_meta");
     } else {
         own.set("_meta", meta.to_raw());
     }
@@ -296,8 +297,8 @@ fn of_subscription(result: Raw, id: &Id) -> Raw {
     if !result.get().contains(META_SUBSCRIPTION) {
         return result;
     }
-    let Some(mut own) = Object::read(&result) else { return result };
-    let Some(mut meta) = own.object("_meta").filter(|meta| meta.has(META_SUBSCRIPTION)) else { return result };
+    let Some(mut own) = Object::from_json(&result) else { return result };
+    let Some(mut meta) = own.object("_meta").filter(|meta| meta.has_member(META_SUBSCRIPTION)) else { return result };
     meta.set(META_SUBSCRIPTION, id.raw());
     own.set("_meta", meta.to_raw());
     own.to_raw()
@@ -307,6 +308,6 @@ fn of_subscription(result: Raw, id: &Id) -> Raw {
 fn is_unknown(why: &Raw) -> bool {
     /// MCP's code for a resource that is not found, up to 2025-11-25.
     const RESOURCE_NOT_FOUND: i64 = -32002;
-    let code: Option<i64> = Object::read(why).and_then(|own| own.read_as("code"));
+    let code: Option<i64> = Object::from_json(why).and_then(|own| own.read_as("code"));
     matches!(code, Some(code::INVALID_PARAMS | code::METHOD_NOT_FOUND | RESOURCE_NOT_FOUND))
 }

@@ -14,7 +14,7 @@ use super::upstream::Upstream;
 use crate::capture::Capture;
 use crate::link::Link;
 use crate::object::Object;
-use crate::rpc::{Message, Notification, Raw, code, error};
+use crate::rpc::{Message, Notification, Raw, code, error_member};
 use crate::settings::ServerSettings;
 use crate::watch::Observed;
 
@@ -88,10 +88,10 @@ pub(super) struct Server {
 
 impl Server {
     /// A server that is not started, with the contents of its capture.
-    pub(super) fn of(settings: &ServerSettings) -> Self {
+    pub(super) fn from_capture(settings: &ServerSettings) -> Self {
         let Some(capture) = &settings.capture else { return Self::default() };
         let json = |text: &str| RawValue::from_string(text.to_owned()).ok();
-        let object = |text: &str| json(text).and_then(|own| Object::read(&own)).unwrap_or_default();
+        let object = |text: &str| json(text).and_then(|own| Object::from_json(&own)).unwrap_or_default();
         let tools = capture.tools.iter().filter_map(|tool| json(tool)).collect();
         tracing::info!(
             server = settings.name,
@@ -160,7 +160,7 @@ impl Hub {
         else {
             return;
         };
-        match Link::open(&settings.target, at, server.run, &self.upstream.servers.inbox) {
+        match Link::connect(&settings.target, at, server.run, &self.upstream.servers.inbox) {
             Ok(link) => {
                 server.link = Some(link);
                 server.state = State::Starting;
@@ -177,7 +177,7 @@ impl Hub {
     /// Handles the end of a server, or a failed start: fails its open requests and schedules a
     /// restart.
     pub(super) fn closed(&mut self, at: usize, why: &str) {
-        let name = self.upstream.context.name(at).to_owned();
+        let name = self.upstream.context.server_name(at).to_owned();
         self.upstream.tell_heard(at);
         let Some(server) = self.upstream.servers.get_mut(at) else { return };
         server.link = None;
@@ -211,11 +211,11 @@ impl Hub {
             .context
             .settings
             .watch
-            .observed(&self.upstream.context.id, &Observed::Server { name: &name, down: Some(why) });
+            .on_event(&self.upstream.context.id, &Observed::Server { name: &name, down: Some(why) });
         tracing::warn!(server = name, "{why}; restarting it in {:?}", wait.min(MAX_BACKOFF));
         let theirs: Vec<u64> =
             self.upstream.requests.pending.iter().filter(|(_, own)| own.server == at).map(|(id, _)| *id).collect();
-        let told = error(code::INTERNAL, &format!("server `{name}`: {why}"));
+        let told = error_member(code::INTERNAL, &format!("server `{name}`: {why}"));
         for id in theirs {
             self.answered_by_server(at, id, Err(told.clone()));
         }
@@ -257,8 +257,8 @@ impl Hub {
             .collect();
         for (id, at) in late {
             self.upstream.servers.tell_cancelled(at, id, Some("the call exceeded the gateway's time limit"));
-            let why = format!("server `{}` did not answer in time", self.upstream.context.name(at));
-            self.answered_by_server(at, id, Err(error(code::INTERNAL, &why)));
+            let why = format!("server `{}` did not answer in time", self.upstream.context.server_name(at));
+            self.answered_by_server(at, id, Err(error_member(code::INTERNAL, &why)));
         }
     }
 }
@@ -268,7 +268,7 @@ impl Upstream {
     pub(super) fn tell_heard(&self, at: usize) {
         let lines = self.servers.get(at).and_then(|own| own.link.as_ref()).map(Link::heard).unwrap_or_default();
         if !lines.is_empty() {
-            self.context.tell(&Observed::Heard { name: self.context.name(at), lines: &lines });
+            self.context.tell(&Observed::Heard { name: self.context.server_name(at), lines: &lines });
         }
     }
 }
@@ -278,9 +278,9 @@ impl Servers {
     pub(super) fn tell_cancelled(&self, at: usize, id: u64, why: Option<&str>) {
         let Some(server) = self.list.get(at) else { return };
         let mut params = Object::default();
-        params.put("requestId", &id);
+        params.put_value("requestId", &id);
         if let Some(why) = why {
-            params.put("reason", why);
+            params.put_value("reason", why);
         }
         server.send(Message::Notification(Notification::new("notifications/cancelled", Some(params.to_raw()))));
         if let Some(link) = &server.link {

@@ -19,7 +19,7 @@ use super::servers::Servers;
 use super::upstream::Upstream;
 use crate::client::Client;
 use crate::object::Object;
-use crate::rpc::{Answer, Raw, Request, code, error, raw};
+use crate::rpc::{Answer, Raw, Request, code, error_member, raw};
 use crate::skills::{EXTENSION, ServedSkills};
 
 /// The optional method of the extension, and the setting that declares it.
@@ -59,7 +59,7 @@ impl Context {
     pub(super) fn own_part(&self, method: &str) -> Option<Vec<Raw>> {
         let own = self.own_skills()?;
         let part = match method {
-            "skills/list" => own.entries(),
+            "skills/list" => own.resource_entries(),
             "resources/list" => own.resources(),
             _ => return None,
         };
@@ -107,11 +107,11 @@ impl Router {
             self.fan_out(upstream, names, client, request);
             return true;
         }
-        let uri: Option<String> = Object::of(request.params.as_deref()).read_as("uri");
+        let uri: Option<String> = Object::from_params(request.params.as_deref()).read_as("uri");
         let given = match (&own, uri.as_deref()) {
             (Some(own), Some(uri)) if ServedSkills::owns(uri) => match method {
                 "skills/get" => own.entry_at(uri).map(|entry| json!({"skill": entry})),
-                "resources/read" => own.read(uri),
+                "resources/read" => own.read_resource(uri),
                 READ_FOLDER => own.folder(uri),
                 _ => return false,
             },
@@ -125,7 +125,7 @@ impl Router {
         };
         let answer: Answer = match given {
             Ok(result) => upstream.in_lifecycle(usize::MAX, Ok(raw(&result))),
-            Err(why) => Err(error(code::INVALID_PARAMS, &why.to_string())),
+            Err(why) => Err(error_member(code::INVALID_PARAMS, &why.to_string())),
         };
         reply(client, &request.id, answer);
         true

@@ -74,17 +74,17 @@ fn unlocked(unwritten: &Unwritten) -> MutexGuard<'_, BTreeMap<u64, usize>> {
 
 impl Openings {
     /// No openings yet, of a hub that clients reach through `hub`.
-    pub(super) fn of(hub: &mpsc::Sender<ToHub>) -> Self {
+    pub(super) fn for_hub(hub: &mpsc::Sender<ToHub>) -> Self {
         Self { held: VecDeque::new(), unwritten: Arc::default(), next: 0, hub: hub.downgrade() }
     }
 
     /// Removes an answer that has been written.
-    pub(super) fn written(&self, number: u64) {
+    pub(super) fn remove_written(&self, number: u64) {
         unlocked(&self.unwritten).remove(&number);
     }
 
     /// The number of openings, of `all`, that a request arriving now can depend on.
-    pub(super) fn read(&self, all: usize) -> usize {
+    pub(super) fn dependable_openings(&self, all: usize) -> usize {
         unlocked(&self.unwritten).values().min().map_or(all, |first| all.min(*first))
     }
 

@@ -18,7 +18,7 @@ use super::unread::Openings;
 use super::upstream::Upstream;
 use crate::clients;
 use crate::error::GatewayError;
-use crate::rpc::{Raw, code, error};
+use crate::rpc::{Raw, code, error_member};
 use crate::settings::{Opened, Origin};
 use crate::version::STATELESS;
 use crate::watch::Observed;
@@ -124,18 +124,18 @@ impl View {
     ) -> Result<Opened, GatewayError> {
         let layers = &upstream.context.settings.layers;
         if before.is_none() || self.shown.is_some() {
-            return layers.open(catalog, origins, before, &upstream.context.id);
+            return layers.open_conversation(catalog, origins, before, &upstream.context.id);
         }
-        layers.open(catalog.clone(), origins, before, &upstream.context.id).or_else(|why| {
+        layers.open_conversation(catalog.clone(), origins, before, &upstream.context.id).or_else(|why| {
             tracing::warn!("starting the conversation anew: {why}");
-            layers.open(catalog, origins, None, &upstream.context.id)
+            layers.open_conversation(catalog, origins, None, &upstream.context.id)
         })
     }
 
     /// The error that is returned while there is no list.
     pub(super) fn no_view(&self) -> Raw {
         let why = self.unavailable.as_deref().unwrap_or("see the gateway's log");
-        error(code::INTERNAL, &format!("the tools cannot be shown: {why}"))
+        error_member(code::INTERNAL, &format!("the tools cannot be shown: {why}"))
     }
 
     /// Updates the list after an answer that may have opened tools in place.

@@ -33,7 +33,7 @@ pub(super) fn spawn(
 /// Waits until the process has ended, or ends it when `ends` is cancelled. Its standard input is
 /// closed by then, so it has time to exit; then the group receives SIGTERM, then SIGKILL. Returns
 /// how the process ended.
-pub(super) async fn ended(mut child: Child, ends: &CancellationToken) -> String {
+pub(super) async fn child_ended(mut child: Child, ends: &CancellationToken) -> String {
     let group = child.id();
     let status = tokio::select! {
         status = child.wait() => status,

@@ -58,7 +58,7 @@ pub(super) struct Of<'t> {
     pub(super) stays: Arc<AtomicBool>,
 }
 
-pub(super) fn run(
+pub(super) fn serve_endpoint(
     of: Of<'_>,
     source: Source,
     outgoing: mpsc::UnboundedReceiver<Outgoing>,
@@ -102,7 +102,7 @@ async fn serve(
     goes_on: bool,
 ) {
     let mut running: HashMap<u64, CancellationToken> = HashMap::new();
-    let unanswered = notes::line(&ends);
+    let unanswered = notes::spawn_queue(&ends);
     let mut listening = goes_on;
     if goes_on {
         tokio::spawn(exchange::listen(endpoint.clone(), ends.child_token()));
@@ -134,7 +134,7 @@ async fn serve(
                         let ends = ends.child_token();
                         running.insert(id, ends.clone());
                         tokio::spawn(async move {
-                            exchange.run(&ends).await;
+                            exchange.run_exchange(&ends).await;
                             ends.cancel();
                         });
                     }

@@ -15,7 +15,7 @@ use crate::rpc::Message;
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Starts the tasks that serve a process.
-pub(super) fn run(
+pub(super) fn serve_process(
     mut child: Child,
     source: Source,
     outgoing: mpsc::UnboundedReceiver<Outgoing>,
@@ -27,9 +27,9 @@ pub(super) fn run(
     let stdout = child.stdout.take().ok_or_else(missing)?;
     let stderr = child.stderr.take().ok_or_else(missing)?;
     let said = tokio::spawn(follow(stderr, source.server, heard.clone()));
-    tokio::spawn(write(stdin, outgoing, ends.clone()));
+    tokio::spawn(write_stdin(stdin, outgoing, ends.clone()));
     Ok(tokio::spawn(async move {
-        let (read, ended) = (read(stdout, &source, &heard), child::ended(child, &ends));
+        let (read, ended) = (read_stdout(stdout, &source, &heard), child::child_ended(child, &ends));
         tokio::pin!(read, ended);
         // A process may close its output and keep running, or end while a descendant holds its
         // output open.
@@ -54,7 +54,7 @@ pub(super) fn run(
     }))
 }
 
-async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
+async fn read_stdout(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
     let mut reader = BufReader::with_capacity(64 * 1024, stdout);
     let mut buffer = Vec::new();
     loop {
@@ -77,7 +77,7 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
         if text.trim().is_empty() {
             continue;
         }
-        match Message::parse(text) {
+        match Message::from_json(text) {
             Ok(message) => {
                 if !source.message(message, None).await {
                     return;
@@ -97,7 +97,7 @@ async fn read(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
     }
 }
 
-async fn write(mut stdin: ChildStdin, mut outgoing: mpsc::UnboundedReceiver<Outgoing>, ends: CancellationToken) {
+async fn write_stdin(mut stdin: ChildStdin, mut outgoing: mpsc::UnboundedReceiver<Outgoing>, ends: CancellationToken) {
     loop {
         let next = tokio::select! {
             // Messages that were sent before the end are still written, such as cancellations.

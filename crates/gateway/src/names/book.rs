@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::key;
+use super::comparison_key;
 use super::rules::{Known, Rules, Why};
 
 /// The names of meta-tools (`toolfold::profile`, `toolfold::engine`). A meta-tool may be declared under one of them, with a
@@ -81,7 +81,7 @@ impl Book {
 
     /// The names of these tools, in their order; `None` for a tool that its server has not listed, by what is known. Tools
     /// that have a name keep it. A tool whose name is in use gets another one in its server's namespace.
-    pub(crate) fn names(&mut self, rules: &Rules, known: &Known, tools: &[Wanted]) -> Vec<Option<Named>> {
+    pub(crate) fn assign_names(&mut self, rules: &Rules, known: &Known, tools: &[Wanted]) -> Vec<Option<Named>> {
         let fresh = rules.fresh(known);
         // Before a list has been shown, a tool may have the name of a meta-tool.
         let shown = !self.is_empty();
@@ -132,7 +132,7 @@ impl Book {
     /// Whether a server's tool may be given a name: no tool has it, and no other server has one that differs in case and
     /// separators alone.
     fn is_free(&self, name: &str, server: &str) -> bool {
-        !self.by_name.contains_key(name) && self.by_key.get(&key(name)).is_none_or(|of| of == server)
+        !self.by_name.contains_key(name) && self.by_key.get(&comparison_key(name)).is_none_or(|of| of == server)
     }
 
     fn give(&mut self, rules: &Rules, own: &Wanted, name: String) {
@@ -147,7 +147,7 @@ impl Book {
         let at = self.given.len();
         self.by_name.insert(given.name.clone(), at);
         self.by_tool.entry((given.server.clone(), given.tool.clone())).or_insert(at);
-        self.by_key.entry(key(&given.name)).or_insert_with(|| given.server.clone());
+        self.by_key.entry(comparison_key(&given.name)).or_insert_with(|| given.server.clone());
         self.given.push(given);
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::capture::digest;
+use crate::capture::digest_of_texts;
 use crate::seal::Seal;
 use crate::settings::ServerSettings;
 use crate::state::{StateError, StateKey, StateStore, Written};
@@ -39,7 +39,7 @@ struct Lists {
 }
 
 impl Lists {
-    fn of(&self, kind: Kind) -> &Option<Arc<BTreeSet<String>>> {
+    fn of_kind(&self, kind: Kind) -> &Option<Arc<BTreeSet<String>>> {
         match kind {
             Kind::Tools => &self.tools,
             Kind::Prompts => &self.prompts,
@@ -47,7 +47,7 @@ impl Lists {
     }
 
     /// Adds names. Whether something changed.
-    fn add<'n>(&mut self, kind: Kind, names: impl Iterator<Item = &'n String>) -> bool {
+    fn add_names<'n>(&mut self, kind: Kind, names: impl Iterator<Item = &'n String>) -> bool {
         let list = match kind {
             Kind::Tools => &mut self.tools,
             Kind::Prompts => &mut self.prompts,
@@ -105,19 +105,19 @@ impl ListedNames {
         Ok(own)
     }
 
-    fn all(&self) -> MutexGuard<'_, All> {
+    fn lock_all(&self) -> MutexGuard<'_, All> {
         // What a panicking task left is still whole: names are added one by one.
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The names of a kind that a server has ever listed; `None` if it has not listed yet.
-    pub(crate) fn of(&self, kind: Kind, server: &ServerSettings) -> Option<Arc<BTreeSet<String>>> {
-        self.all().get(&place(server)).and_then(|lists| lists.of(kind).clone())
+    pub(crate) fn names_of_kind(&self, kind: Kind, server: &ServerSettings) -> Option<Arc<BTreeSet<String>>> {
+        self.lock_all().get(&server_digest(server)).and_then(|lists| lists.of_kind(kind).clone())
     }
 
     /// A server has listed these names.
-    pub(crate) fn add(self: &Arc<Self>, kind: Kind, server: &ServerSettings, names: &[String]) {
-        if !self.all().entry(place(server)).or_default().add(kind, names.iter()) {
+    pub(crate) fn remember_names(self: &Arc<Self>, kind: Kind, server: &ServerSettings, names: &[String]) {
+        if !self.lock_all().entry(server_digest(server)).or_default().add_names(kind, names.iter()) {
             return;
         }
         let Some(stored) = &self.stored else { return };
@@ -125,7 +125,7 @@ impl ListedNames {
         // Without a runtime the gateway is shutting down, and writes what is left itself.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let own = self.clone();
-            runtime.spawn(async move { own.write().await });
+            runtime.spawn(async move { own.write_to_store().await });
         }
     }
 
@@ -137,27 +137,27 @@ impl ListedNames {
         let Some(stored) = &self.stored else { return Ok(()) };
         let mut version = stored.version.lock().await;
         if stored.store.version(&stored.key).await? > *version {
-            *version = self.read(stored).await?;
+            *version = self.read_from_store(stored).await?;
         }
         Ok(())
     }
 
     /// Writes what has not been written. Names that cannot be written are remembered in this process.
-    pub(crate) async fn write(&self) {
+    pub(crate) async fn write_to_store(&self) {
         let Some(stored) = &self.stored else { return };
         let mut version = stored.version.lock().await;
         if !stored.is_behind.swap(false, Ordering::AcqRel) {
             return;
         }
         for _ in 0..TRIES {
-            let text = serde_json::to_vec(&*self.all()).unwrap_or_default();
-            let Some(value) = stored.seal.hide(&stored.place(), &text) else { return };
-            let failed = match stored.store.write(&stored.key, *version, value, LIFE_MS).await {
+            let text = serde_json::to_vec(&*self.lock_all()).unwrap_or_default();
+            let Some(value) = stored.seal.hide(&stored.seal_context(), &text) else { return };
+            let failed = match stored.store.write_state(&stored.key, *version, value, LIFE_MS).await {
                 Ok(Written::Now(now)) => {
                     *version = now;
                     return;
                 }
-                Ok(Written::Changed(_)) => match self.read(stored).await {
+                Ok(Written::Changed(_)) => match self.read_from_store(stored).await {
                     Ok(now) => {
                         *version = now;
                         continue;
@@ -174,17 +174,17 @@ impl ListedNames {
     }
 
     /// Adds what the store has; its version.
-    async fn read(&self, stored: &Stored) -> Result<u64, StateError> {
-        let Some(kept) = stored.store.read(&stored.key).await? else { return Ok(0) };
-        let text = stored.seal.show(&stored.place(), &kept.value);
+    async fn read_from_store(&self, stored: &Stored) -> Result<u64, StateError> {
+        let Some(kept) = stored.store.read_state(&stored.key).await? else { return Ok(0) };
+        let text = stored.seal.show(&stored.seal_context(), &kept.value);
         match text.and_then(|text| serde_json::from_slice::<All>(&text).ok()) {
             Some(others) => {
-                let mut all = self.all();
+                let mut all = self.lock_all();
                 for (server, lists) in others {
                     let own = all.entry(server).or_default();
                     for kind in [Kind::Tools, Kind::Prompts] {
-                        if let Some(names) = lists.of(kind) {
-                            own.add(kind, names.iter());
+                        if let Some(names) = lists.of_kind(kind) {
+                            own.add_names(kind, names.iter());
                         }
                     }
                 }
@@ -196,12 +196,12 @@ impl ListedNames {
 }
 
 impl Stored {
-    fn place(&self) -> [&str; 2] {
+    fn seal_context(&self) -> [&str; 2] {
         ["listed names", &self.key.tenant]
     }
 }
 
 /// Where the names of a server are.
-fn place(server: &ServerSettings) -> String {
-    digest(&[&server.name, &server.identity])
+fn server_digest(server: &ServerSettings) -> String {
+    digest_of_texts(&[&server.name, &server.identity])
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::spaces::{CUT_SPACE, Space, Spaces};
-use super::{HASH_DIGITS, MAX_NAME, cut, hash, key, plain};
+use super::{HASH_DIGITS, MAX_NAME, comparison_key, first_chars, hash, replace_unsafe};
 use crate::settings::ServerSettings;
 
 /// The number of hashes that are tried for one name. Names are hardly ever equal in the first one.
@@ -45,8 +45,8 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// The rules for these servers, in the order of the configuration.
-    pub(crate) fn of(servers: &[ServerSettings], always: bool) -> Self {
-        Self { spaces: Spaces::of(servers), always }
+    pub(crate) fn for_servers(servers: &[ServerSettings], always: bool) -> Self {
+        Self { spaces: Spaces::for_servers(servers), always }
     }
 
     /// The name of a server in the configuration.
@@ -74,7 +74,7 @@ impl Rules {
         for (at, own) in own.into_iter().enumerate() {
             let (mut names, mut used, mut later) = (BTreeMap::new(), HashSet::new(), Vec::new());
             for (raw, (name, changed)) in own {
-                let key = key(&name);
+                let key = comparison_key(&name);
                 let reserved = match (self.spaces.owner(&name), prefixed.get(&key)) {
                     (Some(owner), _) => Some(owner).filter(|owner| *owner != at),
                     (None, Some(owners)) if !owners.contains(&at) => owners.first().copied(),
@@ -85,7 +85,7 @@ impl Rules {
                     Some(_) => None,
                     None => Some(*first.entry(key).or_insert(at)).filter(|other| *other < at),
                 };
-                let wordless = changed == Some(Why::Characters) && !has_word(&plain(raw));
+                let wordless = changed == Some(Why::Characters) && !has_word(&replace_unsafe(raw));
                 let why = match (self.always, reserved, taken) {
                     (true, ..) => Some(Why::Always),
                     (_, Some(other), _) => Some(Why::Reserved(other)),
@@ -123,7 +123,7 @@ impl Rules {
         let mut keys: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, own) in own.iter().enumerate().filter(|_| self.spaces.len() > 1) {
             for name in own.keys().filter_map(|raw| self.prefixed(at, raw).next()) {
-                let owners = keys.entry(key(&name)).or_default();
+                let owners = keys.entry(comparison_key(&name)).or_default();
                 if owners.last() != Some(&at) {
                     owners.push(at);
                 }
@@ -137,13 +137,13 @@ impl Rules {
         let space = self.spaces.get(at);
         let names = space.into_iter().flat_map(move |space| {
             let hashed = move |salt| hash([&space.server, raw], salt);
-            let tool = Some(plain(raw)).filter(|tool| has_word(tool)).unwrap_or_else(|| hashed(0));
+            let tool = Some(replace_unsafe(raw)).filter(|tool| has_word(tool)).unwrap_or_else(|| hashed(0));
             let whole = format!("{}_{tool}", space.text);
             let short = shortened(space, &tool, &hashed(0));
             let salted = (1..MAX_SALT).map(move |salt| {
-                let (head, tool) = (cut(&space.text, CUT_SPACE), plain(raw));
+                let (head, tool) = (first_chars(&space.text, CUT_SPACE), replace_unsafe(raw));
                 let rest = MAX_NAME - head.len().min(CUT_SPACE) - HASH_DIGITS - 2;
-                format!("{head}_{}_{}", hashed(salt), cut(&tool, rest))
+                format!("{head}_{}_{}", hashed(salt), first_chars(&tool, rest))
             });
             Some(whole).into_iter().chain([short]).chain(salted)
         });
@@ -159,8 +159,8 @@ fn has_word(name: &str) -> bool {
 /// A prefixed name with a hash at its end, in which both parts are cut as far as necessary.
 fn shortened(space: &Space, tool: &str, hash: &str) -> String {
     let room = MAX_NAME - HASH_DIGITS - 2;
-    let space = cut(&space.text, room.saturating_sub(tool.len()).max(CUT_SPACE));
-    format!("{space}_{}_{hash}", cut(tool, room - space.len()))
+    let space = first_chars(&space.text, room.saturating_sub(tool.len()).max(CUT_SPACE));
+    format!("{space}_{}_{hash}", first_chars(tool, room - space.len()))
 }
 
 /// The names of one server's tools without its namespace: as they are, where clients accept that, else in plain characters,
@@ -169,7 +169,7 @@ fn unprefixed(listed: &BTreeSet<String>) -> BTreeMap<&str, Fresh> {
     let mut times: HashMap<String, usize> = HashMap::new();
     let (mut names, mut used, mut changed) = (BTreeMap::new(), HashSet::new(), Vec::new());
     for raw in listed {
-        let name = plain(raw);
+        let name = replace_unsafe(raw);
         *times.entry(name.clone()).or_default() += 1;
         // A name of separators alone is unusual, but its own.
         if name == *raw && name.len() <= MAX_NAME {
@@ -182,7 +182,7 @@ fn unprefixed(listed: &BTreeSet<String>) -> BTreeMap<&str, Fresh> {
     for (raw, name) in changed {
         let why = if name == *raw { Why::TooLong } else { Why::Characters };
         let alone = name.len() <= MAX_NAME && times.get(&name) == Some(&1);
-        let head = cut(&name, MAX_NAME - HASH_DIGITS - 1).to_owned();
+        let head = first_chars(&name, MAX_NAME - HASH_DIGITS - 1).to_owned();
         let hashed = (0..MAX_SALT).map(|salt| format!("{head}_{}", hash(["", raw], salt)));
         let own = alone.then(|| name.clone()).into_iter().chain(hashed).find(|name| !used.contains(name));
         if let Some(own) = own {

@@ -1,6 +1,6 @@
 //! The namespaces of servers, and which server a name is reserved for.
 
-use super::{HASH_DIGITS, MAX_NAME, cut, hash, key, plain};
+use super::{HASH_DIGITS, MAX_NAME, comparison_key, first_chars, hash, replace_unsafe};
 use crate::settings::ServerSettings;
 
 /// The characters of a long namespace that remain in a shortened name: together with as many of the tool's own name, two
@@ -20,7 +20,7 @@ pub(super) struct Space {
 
 impl Space {
     fn new(server: &str, text: String) -> Self {
-        let mut keys = vec![key(&text), key(cut(&text, CUT_SPACE))];
+        let mut keys = vec![comparison_key(&text), comparison_key(first_chars(&text, CUT_SPACE))];
         keys.dedup();
         Self { server: server.to_owned(), text, keys }
     }
@@ -38,16 +38,16 @@ pub(super) struct Spaces(Vec<Space>);
 impl Spaces {
     /// The namespaces that the configuration gives its servers. Two that would hold the same names are made distinct: the
     /// later one gets a hash of its server's name.
-    pub(super) fn of(servers: &[ServerSettings]) -> Self {
+    pub(super) fn for_servers(servers: &[ServerSettings]) -> Self {
         let mut all: Vec<Space> = Vec::new();
         for server in servers {
-            let text = plain(server.namespace.as_deref().unwrap_or(&server.name));
+            let text = replace_unsafe(server.namespace.as_deref().unwrap_or(&server.name));
             let named = text.bytes().any(|byte| byte.is_ascii_alphanumeric());
             let text = if named { text } else { format!("server_{}", hash([&server.name, ""], 0)) };
             let mut own = Space::new(&server.name, text.clone());
             let mut salt = 0;
             while all.iter().any(|other| other.keys.iter().any(|key| own.keys.contains(key))) {
-                let head = cut(&text, CUT_SPACE - HASH_DIGITS - 1);
+                let head = first_chars(&text, CUT_SPACE - HASH_DIGITS - 1);
                 own = Space::new(&server.name, format!("{head}_{}", hash([&server.name, ""], salt)));
                 salt += 1;
             }
@@ -103,7 +103,7 @@ mod tests {
             .iter()
             .map(|(name, space)| ServerSettings { namespace: space.map(str::to_owned), ..server(name) })
             .collect();
-        Spaces::of(&servers).0.into_iter().map(|space| space.text).collect()
+        Spaces::for_servers(&servers).0.into_iter().map(|space| space.text).collect()
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn of_nested_namespaces_the_longest_owns_a_name() {
-        let spaces = Spaces::of(&[server("git"), server("git_hub"), server("other")]);
+        let spaces = Spaces::for_servers(&[server("git"), server("git_hub"), server("other")]);
         assert_eq!(spaces.owner("git_hub_create"), Some(1));
         assert_eq!(spaces.owner("git_create"), Some(0));
         assert_eq!(spaces.owner("gitlab_create"), None);
@@ -147,7 +147,7 @@ mod tests {
             (&format!("{long}mgmt"), None),
         ]);
         assert_eq!((all[0].as_str(), all[5].as_str()), ("my_server", "company-billing-cost-management"));
-        let mut keys: Vec<String> = all.iter().map(|text| key(cut(text, CUT_SPACE))).collect();
+        let mut keys: Vec<String> = all.iter().map(|text| comparison_key(first_chars(text, CUT_SPACE))).collect();
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), all.len(), "{all:?}");

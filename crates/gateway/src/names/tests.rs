@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::book::Book;
 use super::rules::{Known, Rules, Why};
-use super::{Kind, ListedNames, MAX_NAME, Named, Wanted, key};
+use super::{Kind, ListedNames, MAX_NAME, Named, Wanted, comparison_key};
 use crate::link::Target;
 use crate::settings::ServerSettings;
 
@@ -26,7 +26,7 @@ fn set(names: &[&str]) -> Option<Arc<BTreeSet<String>>> {
 /// What a new conversation shows, as `server/tool` to the name, and why a name is not the tool's own.
 fn shown(rules: &Rules, known: &Known) -> BTreeMap<String, (String, Option<Why>)> {
     let wanted: Vec<Wanted> = wanted(known);
-    let named = Book::default().names(rules, known, &wanted);
+    let named = Book::default().assign_names(rules, known, &wanted);
     let named = wanted.iter().zip(named).map(|(own, named)| {
         let Named { name, new } = named.expect("every known tool has a name");
         (format!("{}/{}", own.server, own.raw), (name, new))
@@ -47,7 +47,7 @@ fn name_of<'s>(shown: &'s BTreeMap<String, (String, Option<Why>)>, tool: &str) -
 
 #[test]
 fn a_name_belongs_to_the_first_server_of_the_configuration() {
-    let rules = Rules::of(&servers(&["github", "evil"]), false);
+    let rules = Rules::for_servers(&servers(&["github", "evil"]), false);
     let all = shown(&rules, &vec![set(&["create_issue", "list"]), set(&["create_issue", "github_create_issue"])]);
     assert_eq!(name_of(&all, "0/create_issue"), "create_issue");
     assert_eq!(all["1/create_issue"], ("evil_create_issue".to_owned(), Some(Why::Taken(0))));
@@ -57,7 +57,7 @@ fn a_name_belongs_to_the_first_server_of_the_configuration() {
 
 #[test]
 fn a_namespace_is_reserved_also_for_a_server_that_follows() {
-    let rules = Rules::of(&servers(&["evil", "github"]), false);
+    let rules = Rules::for_servers(&servers(&["evil", "github"]), false);
     let hostile = [
         "github",
         "github_create_issue",
@@ -85,7 +85,7 @@ fn a_namespace_is_reserved_also_for_a_server_that_follows() {
 
 #[test]
 fn words_that_only_begin_alike_are_left_alone() {
-    let rules = Rules::of(&servers(&["git", "time", "other"]), false);
+    let rules = Rules::for_servers(&servers(&["git", "time", "other"]), false);
     let all = shown(&rules, &vec![set(&["log"]), set(&["now"]), set(&["github_search", "timeline", "digit_x"])]);
     for raw in ["github_search", "timeline", "digit_x"] {
         assert_eq!(all[&format!("2/{raw}")], (raw.to_owned(), None));
@@ -94,7 +94,7 @@ fn words_that_only_begin_alike_are_left_alone() {
 
 #[test]
 fn names_that_differ_in_case_and_separators_alone_are_one_name() {
-    let rules = Rules::of(&servers(&["files", "evil"]), false);
+    let rules = Rules::for_servers(&servers(&["files", "evil"]), false);
     let all = shown(&rules, &vec![set(&["read_file", "readFile"]), set(&["Read-File", "read.file", "READFILE"])]);
     // One server may list both.
     assert_eq!((name_of(&all, "0/read_file"), name_of(&all, "0/readFile")), ("read_file", "readFile"));
@@ -105,7 +105,7 @@ fn names_that_differ_in_case_and_separators_alone_are_one_name() {
 
 #[test]
 fn while_an_earlier_server_has_not_listed_later_ones_are_prefixed() {
-    let rules = Rules::of(&servers(&["slow", "fast", "last"]), false);
+    let rules = Rules::for_servers(&servers(&["slow", "fast", "last"]), false);
     let before = shown(&rules, &vec![None, set(&["search"]), set(&["fetch"])]);
     assert_eq!(before["1/search"], ("fast_search".to_owned(), Some(Why::NotListed(0))));
     assert_eq!(name_of(&before, "2/fetch"), "last_fetch");
@@ -113,19 +113,19 @@ fn while_an_earlier_server_has_not_listed_later_ones_are_prefixed() {
     assert_eq!(name_of(&shown(&rules, &vec![set(&[]), set(&["search"]), None]), "1/search"), "search");
     // The conversation keeps the prefix, a new one does not have it.
     let (mut book, after) = (Book::default(), vec![set(&["search"]), set(&["search"]), set(&["fetch"])]);
-    book.names(&rules, &vec![None, set(&["search"]), set(&["fetch"])], &wanted(&vec![None, set(&["search"])]));
+    book.assign_names(&rules, &vec![None, set(&["search"]), set(&["fetch"])], &wanted(&vec![None, set(&["search"])]));
     let names: Vec<String> =
-        book.names(&rules, &after, &wanted(&after)).into_iter().map(|own| own.unwrap().name).collect();
+        book.assign_names(&rules, &after, &wanted(&after)).into_iter().map(|own| own.unwrap().name).collect();
     assert_eq!(names, ["search", "fast_search", "fetch"]);
 }
 
 #[test]
 fn a_tool_keeps_its_name_and_no_other_gets_it() {
-    let rules = Rules::of(&servers(&["github", "weather"]), false);
+    let rules = Rules::for_servers(&servers(&["github", "weather"]), false);
     let mut book = Book::default();
     let mut names = |known: &Known| -> BTreeMap<String, String> {
         let wanted = wanted(known);
-        let named = book.names(&rules, known, &wanted);
+        let named = book.assign_names(&rules, known, &wanted);
         let pair =
             |(own, named): (&Wanted, Option<Named>)| (format!("{}/{}", own.server, own.raw), named.unwrap().name);
         wanted.iter().zip(named).map(pair).collect()
@@ -145,19 +145,19 @@ fn a_tool_keeps_its_name_and_no_other_gets_it() {
     assert_eq!(after["1/expand_tools"], "weather_expand_tools");
     // A tool that comes back has its name.
     let known = vec![set(&["create_issue", "late", "LATE"]), set(&["turn", "late", "create_issue", "expand_tools"])];
-    let again = book.names(&rules, &known, &[Wanted { server: 1, raw: "late".to_owned() }]);
+    let again = book.assign_names(&rules, &known, &[Wanted { server: 1, raw: "late".to_owned() }]);
     assert_eq!(again, [Some(Named { name: "late".to_owned(), new: None })]);
     // And after the conversation is stored and resumed.
     let text = serde_json::to_string(&book).unwrap();
     let mut resumed: Book = serde_json::from_str(&text).unwrap();
     assert_eq!(resumed, book);
-    let again = resumed.names(&rules, &known, &[Wanted { server: 0, raw: "late".to_owned() }]);
+    let again = resumed.assign_names(&rules, &known, &[Wanted { server: 0, raw: "late".to_owned() }]);
     assert_eq!(again[0].as_ref().unwrap().name, "github_late");
 }
 
 #[test]
 fn a_tool_may_have_a_meta_tools_name_from_the_start() {
-    let rules = Rules::of(&servers(&["only"]), false);
+    let rules = Rules::for_servers(&servers(&["only"]), false);
     let all = shown(&rules, &vec![set(&["expand_tools", "call_read", "activate_skill_2"])]);
     assert!(all.iter().all(|(tool, (name, why))| tool.ends_with(name.as_str()) && why.is_none()), "{all:?}");
 }
@@ -165,7 +165,7 @@ fn a_tool_may_have_a_meta_tools_name_from_the_start() {
 #[test]
 fn long_and_foreign_names_are_made_short_and_plain() {
     let long = "company-billing-cost-management";
-    let rules = Rules::of(&servers(&[long, "other"]), false);
+    let rules = Rules::for_servers(&servers(&[long, "other"]), false);
     let a = "a".repeat(45);
     let odd = ["a b", "a/b", "a_b", "名前", "x\u{202e}y", "..", "__proto__", "mcp__a__b"];
     let twins = ["q".repeat(200), format!("{}r", "q".repeat(199)), "q".repeat(48), "q".repeat(49)];
@@ -184,8 +184,10 @@ fn long_and_foreign_names_are_made_short_and_plain() {
     assert!(name_of(&all, "0/a b").starts_with("a_b_") && name_of(&all, "0/a/b").starts_with("a_b_"));
     assert_eq!(name_of(&all, "0/x\u{202e}y"), "x_y");
     assert!(name_of(&all, &format!("1/{a}")).starts_with("other_aaaa"));
-    let prefixed =
-        shown(&Rules::of(&servers(&[long]), true), &vec![set(&["search_documents_by_customer_identifier", "list"])]);
+    let prefixed = shown(
+        &Rules::for_servers(&servers(&[long]), true),
+        &vec![set(&["search_documents_by_customer_identifier", "list"])],
+    );
     assert_eq!(name_of(&prefixed, "0/list"), format!("{long}_list"));
     let name = name_of(&prefixed, "0/search_documents_by_customer_identifier");
     assert!(name.len() == MAX_NAME && name.starts_with("company-billing-cos_search_documents_by"), "{name}");
@@ -196,7 +198,7 @@ fn a_shortened_name_cannot_be_taken_by_listing_it() {
     let long = "company-billing-cost-management";
     let list = "search_documents_by_customer_identifier";
     let both = servers(&["evil", long, "twin"]);
-    let rules = Rules::of(&both, false);
+    let rules = Rules::for_servers(&both, false);
     let known = |stolen: &[&str]| vec![set(&[&[list], stolen].concat()), set(&[list]), set(&[])];
     let made = name_of(&shown(&rules, &known(&[])), &format!("1/{list}")).to_owned();
     let all = shown(&rules, &known(&[made.as_str()]));
@@ -206,7 +208,7 @@ fn a_shortened_name_cannot_be_taken_by_listing_it() {
 
 #[test]
 fn nested_namespaces_share_no_name() {
-    let rules = Rules::of(&servers(&["a", "a_b", "c"]), true);
+    let rules = Rules::for_servers(&servers(&["a", "a_b", "c"]), true);
     let all = shown(&rules, &vec![set(&["b_c", "x"]), set(&["c"]), set(&[])]);
     assert_eq!(name_of(&all, "1/c"), "a_b_c");
     let made = name_of(&all, "0/b_c");
@@ -218,17 +220,17 @@ fn nested_namespaces_share_no_name() {
 fn what_a_server_has_listed_is_remembered_by_how_it_is_reached() {
     let names = Arc::new(ListedNames::default());
     let own = server("files");
-    assert_eq!(names.of(Kind::Tools, &own), None);
-    names.add(Kind::Tools, &own, &["read".to_owned()]);
-    names.add(Kind::Tools, &own, &["write".to_owned()]);
-    assert_eq!(names.of(Kind::Tools, &own), set(&["read", "write"]));
-    assert_eq!(names.of(Kind::Prompts, &own), None);
+    assert_eq!(names.names_of_kind(Kind::Tools, &own), None);
+    names.remember_names(Kind::Tools, &own, &["read".to_owned()]);
+    names.remember_names(Kind::Tools, &own, &["write".to_owned()]);
+    assert_eq!(names.names_of_kind(Kind::Tools, &own), set(&["read", "write"]));
+    assert_eq!(names.names_of_kind(Kind::Prompts, &own), None);
     let mut moved = server("files");
     moved.identity = "elsewhere".to_owned();
-    assert_eq!(names.of(Kind::Tools, &moved), None);
+    assert_eq!(names.names_of_kind(Kind::Tools, &moved), None);
     let many: Vec<String> = (0..super::listed::MAX_LISTED + 10).map(|number| format!("t{number}")).collect();
-    names.add(Kind::Tools, &own, &many);
-    assert_eq!(names.of(Kind::Tools, &own).unwrap().len(), super::listed::MAX_LISTED);
+    names.remember_names(Kind::Tools, &own, &many);
+    assert_eq!(names.names_of_kind(Kind::Tools, &own).unwrap().len(), super::listed::MAX_LISTED);
 }
 
 /// What happens in a run: a server lists, or a conversation begins or is shown the tools.
@@ -291,9 +293,9 @@ fn run(rules: &Rules, count: usize, events: &[Event]) -> (Known, BTreeMap<Tool, 
             .enumerate()
             .flat_map(|(server, tools)| tools.iter().map(move |raw| Wanted { server, raw: raw.clone() }))
             .collect();
-        let fresh: Vec<Option<Named>> = Book::default().names(rules, &known, &wanted);
+        let fresh: Vec<Option<Named>> = Book::default().assign_names(rules, &known, &wanted);
         for (book, by_name, by_tool) in &mut books {
-            for ((own, named), fresh) in wanted.iter().zip(book.names(rules, &known, &wanted)).zip(&fresh) {
+            for ((own, named), fresh) in wanted.iter().zip(book.assign_names(rules, &known, &wanted)).zip(&fresh) {
                 let name = named.expect("every listed tool has a name").name;
                 let tool = (own.server, own.raw.clone());
                 assert!(name.len() <= MAX_NAME && name.is_ascii(), "{name}");
@@ -308,7 +310,7 @@ fn run(rules: &Rules, count: usize, events: &[Event]) -> (Known, BTreeMap<Tool, 
             // What differs in case and separators alone is of one server.
             let mut keys: HashMap<String, usize> = HashMap::new();
             for (name, (server, _)) in by_name.iter() {
-                assert_eq!(*keys.entry(key(name)).or_insert(*server), *server, "{name}");
+                assert_eq!(*keys.entry(comparison_key(name)).or_insert(*server), *server, "{name}");
             }
         }
     }
@@ -321,7 +323,7 @@ proptest! {
 
     #[test]
     fn names_never_change_hands(events in events(SERVERS.len()), always in any::<bool>()) {
-        run(&Rules::of(&servers(&SERVERS), always), SERVERS.len(), &events);
+        run(&Rules::for_servers(&servers(&SERVERS), always), SERVERS.len(), &events);
     }
 
     #[test]
@@ -330,7 +332,7 @@ proptest! {
         order in Just((0..SERVERS.len()).collect::<Vec<usize>>()).prop_shuffle(),
         extra in events(SERVERS.len()),
     ) {
-        let rules = Rules::of(&servers(&SERVERS), false);
+        let rules = Rules::for_servers(&servers(&SERVERS), false);
         let listing = |at: &usize| Event::Lists(*at, lists[*at].clone());
         // Every server lists something first, then all list what counts, in the one order or the other.
         let all = |order: &[usize], extra: &[Event]| {
@@ -350,13 +352,13 @@ proptest! {
         lists in prop::collection::vec(prop::collection::vec(tool(), 0..6), SERVERS.len()),
         missing in 0..SERVERS.len(),
     ) {
-        let rules = Rules::of(&servers(&SERVERS), false);
+        let rules = Rules::for_servers(&servers(&SERVERS), false);
         let listed = |(at, own): (usize, &Vec<String>)| {
             (at != missing).then(|| Arc::new(own.iter().cloned().collect::<BTreeSet<_>>()))
         };
         let known: Known = lists.iter().enumerate().map(listed).collect();
         let wanted: Vec<Wanted> = wanted(&known);
-        for (own, named) in wanted.iter().zip(Book::default().names(&rules, &known, &wanted)) {
+        for (own, named) in wanted.iter().zip(Book::default().assign_names(&rules, &known, &wanted)) {
             let name = named.expect("every listed tool has a name").name;
             prop_assert!(own.server < missing || rules.owner(&name) == Some(own.server), "{:?}: {}", own, name);
         }

@@ -35,7 +35,7 @@ struct Client {
 }
 
 impl Sender {
-    pub(super) fn start() -> Result<Self, String> {
+    pub(super) fn start_sender() -> Result<Self, String> {
         crate::tls::ready();
         let millis = var("OTEL_EXPORTER_OTLP_TIMEOUT").and_then(|own| own.trim().parse().ok());
         let client = reqwest::Client::builder()

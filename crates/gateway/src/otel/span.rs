@@ -32,7 +32,7 @@ const NAME_CHARS: usize = 200;
 const CONTENT_CHARS: usize = 64 * 1024;
 
 /// The beginning of a text.
-pub(super) fn short(text: &str) -> String {
+pub(super) fn first_chars(text: &str) -> String {
     text.chars().take(NAME_CHARS).collect()
 }
 
@@ -46,8 +46,8 @@ pub(super) fn parent(meta: &Object) -> Context {
 
 /// What a request is about: the end of the span's name, and attributes.
 pub(super) fn about(method: &str, params: &Object) -> (Option<String>, Vec<KeyValue>) {
-    let mut own = vec![KeyValue::new("mcp.method.name", short(method))];
-    let named = || params.read_as::<String>("name").map(|name| short(&name));
+    let mut own = vec![KeyValue::new("mcp.method.name", first_chars(method))];
+    let named = || params.read_as::<String>("name").map(|name| first_chars(&name));
     match method {
         "tools/call" => {
             own.push(KeyValue::new("gen_ai.operation.name", "execute_tool"));
@@ -62,7 +62,7 @@ pub(super) fn about(method: &str, params: &Object) -> (Option<String>, Vec<KeyVa
         }
         "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
             let uri: Option<String> = params.read_as("uri");
-            own.extend(uri.map(|uri| KeyValue::new("mcp.resource.uri", short(&uri))));
+            own.extend(uri.map(|uri| KeyValue::new("mcp.resource.uri", first_chars(&uri))));
             (None, own)
         }
         _ => (None, own),
@@ -81,7 +81,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    pub(super) fn start(
+    pub(super) fn start_span(
         tracer: &SdkTracer,
         kind: SpanKind,
         parent: &Context,
@@ -90,8 +90,8 @@ impl Open {
         histogram: Histogram<f64>,
     ) -> Self {
         let name = match target {
-            Some(target) => format!("{} {target}", short(method)),
-            None => short(method),
+            Some(target) => format!("{} {target}", first_chars(method)),
+            None => first_chars(method),
         };
         let measured = known.iter().filter(|own| !OF_SPANS.contains(&own.key.as_str())).cloned().collect();
         let builder = SpanBuilder::from_name(name).with_kind(kind).with_attributes(known);
@@ -115,23 +115,24 @@ impl Open {
         }
     }
 
-    fn answered(mut self, answer: &Answer) {
+    fn end_with_answer(mut self, answer: &Answer) {
         match answer {
             Ok(result) => {
                 if self.captures {
                     self.capture(RESULT, Some(result.get()));
                 }
                 let failed = result.get().contains("\"isError\"")
-                    && Object::read(result).and_then(|own| own.read_as("isError")) == Some(true);
+                    && Object::from_json(result).and_then(|own| own.read_as("isError")) == Some(true);
                 self.close(failed.then(|| ("tool_error".to_owned(), String::new())));
             }
             Err(why) => {
-                let code = Object::read(why).and_then(|own| own.read_as::<i64>("code")).unwrap_or_default().to_string();
+                let code =
+                    Object::from_json(why).and_then(|own| own.read_as::<i64>("code")).unwrap_or_default().to_string();
                 let status = KeyValue::new("rpc.response.status_code", code.clone());
                 self.span.set_attribute(status.clone());
                 self.measured.push(status);
                 // What servers say may hold arguments and results.
-                let said = if self.captures { short(&message_of(why)) } else { String::new() };
+                let said = if self.captures { first_chars(&message_of(why)) } else { String::new() };
                 self.close(Some((code, said)));
             }
         }
@@ -205,12 +206,12 @@ impl Answering {
             && let Some(open) = self.taken()
         {
             if let (Some((versions, conversation)), Ok(result)) = (&self.agrees, answer)
-                && let Some(version) = Object::read(result).and_then(|own| own.read_as("protocolVersion"))
+                && let Some(version) = Object::from_json(result).and_then(|own| own.read_as("protocolVersion"))
             {
                 let mut versions = versions.lock().unwrap_or_else(PoisonError::into_inner);
                 versions.insert(conversation.clone(), version);
             }
-            open.answered(answer);
+            open.end_with_answer(answer);
         }
     }
 }
@@ -226,7 +227,7 @@ impl Sent {
 }
 
 impl Exchange for Sent {
-    fn answered(self: Box<Self>, answer: &Answer) {
-        self.0.answered(answer);
+    fn on_answer(self: Box<Self>, answer: &Answer) {
+        self.0.end_with_answer(answer);
     }
 }

@@ -40,7 +40,7 @@ pub struct Listing {
 /// # Errors
 /// [`RunError`] if the runtime cannot be created, or the process was interrupted; the servers have
 /// ended then, too.
-pub fn list(mut servers: Vec<ServerSettings>, limit: Duration) -> Result<Vec<Listing>, RunError> {
+pub fn list_tools(mut servers: Vec<ServerSettings>, limit: Duration) -> Result<Vec<Listing>, RunError> {
     for server in &mut servers {
         // `limit` bounds the whole operation, so the timeouts of the servers must not expire first.
         server.start_timeout = limit.saturating_mul(2) + Duration::from_secs(60);
@@ -60,7 +60,7 @@ pub fn list(mut servers: Vec<ServerSettings>, limit: Duration) -> Result<Vec<Lis
         selection: Selection::default(),
         profiles: BTreeMap::new(),
     };
-    let in_time = on(Builder::new_current_thread(), listed(settings, limit))??;
+    let in_time = on(Builder::new_current_thread(), list_in_time(settings, limit))??;
     stays_interruptible();
     let mut seen = look.seen();
     let listing = |name: &String| {
@@ -85,8 +85,8 @@ fn stays_interruptible() {
 }
 
 /// Whether every server has answered or failed in time.
-async fn listed(settings: Settings, limit: Duration) -> Result<bool, RunError> {
-    let (hub, ended) = Hub::start(settings, "list".to_owned());
+async fn list_in_time(settings: Settings, limit: Duration) -> Result<bool, RunError> {
+    let (hub, ended) = Hub::start_hub(settings, "list".to_owned());
     let done = tokio::select! {
         () = super::once::converse(&hub, "toolfold") => Ok(true),
         () = tokio::time::sleep(limit) => Ok(false),
@@ -109,7 +109,7 @@ impl Look {
 }
 
 impl Watch for Look {
-    fn observed(&self, _conversation: &str, what: &Observed<'_>) {
+    fn on_event(&self, _conversation: &str, what: &Observed<'_>) {
         let mut seen = self.seen();
         match what {
             Observed::Server { name, down } => {
@@ -134,7 +134,7 @@ impl Watch for Look {
 }
 
 impl Layers for Look {
-    fn open(
+    fn open_conversation(
         &self,
         _catalog: Catalog,
         _origins: &BTreeMap<String, Origin>,

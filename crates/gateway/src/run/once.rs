@@ -16,10 +16,10 @@ use crate::version::WITH_SESSIONS;
 const END: Duration = Duration::from_secs(5);
 
 /// Starts a hub, lists the tools, and ends the hub. [`Settings::watch`] receives the results.
-pub(super) async fn listed(settings: Settings, id: String) {
+pub(super) async fn list_once(settings: Settings, id: String) {
     // The handshake and the list have the server's timeout each.
     let longest = settings.servers.iter().map(|own| own.start_timeout).max().unwrap_or_default() * 2 + END;
-    let (hub, ended) = Hub::start(settings, id);
+    let (hub, ended) = Hub::start_hub(settings, id);
     drop(tokio::time::timeout(longest, converse(&hub, "toolfold-doctor")).await);
     drop(hub.send(ToHub::Drain).await);
     drop(hub);

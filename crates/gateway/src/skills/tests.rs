@@ -26,7 +26,7 @@ fn pdf() -> ServedSkills {
 
 #[test]
 fn an_entry_lists_every_file_with_its_digest() {
-    let entries = pdf().entries();
+    let entries = pdf().resource_entries();
     let digest = |bytes: &[u8]| format!("sha256:{}", ContentHash::of(bytes).as_str());
     let expected = json!([{
         "uri": "skill://toolfold/pdf/SKILL.md",
@@ -43,11 +43,14 @@ fn an_entry_lists_every_file_with_its_digest() {
 #[test]
 fn what_is_read_is_what_the_entry_says() {
     let skills = pdf();
-    let text = skills.read("skill://toolfold/pdf/SKILL.md").unwrap();
+    let text = skills.read_resource("skill://toolfold/pdf/SKILL.md").unwrap();
     assert_eq!(text["contents"][0]["text"].as_str().unwrap().as_bytes(), PDF);
     assert_eq!(text["contents"][0]["mimeType"], "text/markdown");
-    assert_eq!(skills.read("skill://toolfold/pdf/references/a%20form.md").unwrap()["contents"][0]["text"], "Form.");
-    assert_eq!(skills.read("skill://toolfold/pdf/templates/eu/x.bin").unwrap()["contents"][0]["blob"], "/wA=");
+    assert_eq!(
+        skills.read_resource("skill://toolfold/pdf/references/a%20form.md").unwrap()["contents"][0]["text"],
+        "Form."
+    );
+    assert_eq!(skills.read_resource("skill://toolfold/pdf/templates/eu/x.bin").unwrap()["contents"][0]["blob"], "/wA=");
 }
 
 #[test]
@@ -56,9 +59,9 @@ fn nothing_else_is_read() {
     for path in
         [".secret", "../pdf/SKILL.md", "references/../SKILL.md", "references", "", "references/a form.md", "skill.md"]
     {
-        assert!(skills.read(&format!("skill://toolfold/pdf/{path}")).is_err(), "{path}");
+        assert!(skills.read_resource(&format!("skill://toolfold/pdf/{path}")).is_err(), "{path}");
     }
-    assert!(skills.read("skill://toolfold/other/SKILL.md").is_err());
+    assert!(skills.read_resource("skill://toolfold/other/SKILL.md").is_err());
     assert!(skills.entry_at("skill://toolfold/pdf/references/a%20form.md").is_err());
 }
 
@@ -88,6 +91,7 @@ fn what_no_host_could_check_is_not_served() {
         ("nameless/SKILL.md", b"---\ndescription: d\n---\n"),
         ("good/SKILL.md", b"---\nname: good\ndescription: d\n---\n"),
     ]);
-    let names: Vec<Value> = skills.entries().iter().map(|entry| entry["frontmatter"]["name"].clone()).collect();
+    let names: Vec<Value> =
+        skills.resource_entries().iter().map(|entry| entry["frontmatter"]["name"].clone()).collect();
     assert_eq!(names, ["good"]);
 }

@@ -19,7 +19,7 @@ impl Clock {
     ///
     /// # Errors
     /// If the store cannot say.
-    pub async fn of(store: &dyn StateStore) -> Result<Self, StateError> {
+    pub async fn synced_with(store: &dyn StateStore) -> Result<Self, StateError> {
         let own = Self { since: Instant::now(), base_ms: AtomicI64::new(0) };
         own.set_by(store).await?;
         Ok(own)

@@ -47,7 +47,7 @@ impl MemoryState {
         Self::default()
     }
 
-    fn all(&self) -> MutexGuard<'_, All> {
+    fn lock_all(&self) -> MutexGuard<'_, All> {
         // What a panicking task left is still whole: nothing in here can fail half-way.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -58,7 +58,7 @@ impl All {
         self.kept.get(key).filter(|own| own.until_ms > now).map(|own| &own.kept)
     }
 
-    fn take(&mut self, key: &StateKey) {
+    fn remove_entry(&mut self, key: &StateKey) {
         if let Some(own) = self.kept.remove(key) {
             self.bytes -= own.kept.value.len();
         }
@@ -68,7 +68,7 @@ impl All {
         while self.bytes > MAX_BYTES {
             let oldest = self.kept.iter().min_by_key(|(_, own)| own.turn).map(|(key, _)| key.clone());
             let Some(oldest) = oldest else { return };
-            self.take(&oldest);
+            self.remove_entry(&oldest);
         }
         while self.consumed.len() > MAX_CONSUMED {
             let oldest = self.consumed.iter().min_by_key(|(_, used)| used.turn).map(|(key, _)| key.clone());
@@ -89,19 +89,19 @@ impl StateStore for MemoryState {
         Box::pin(ready(Ok(now())))
     }
 
-    fn read<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, Option<StoredState>> {
-        Box::pin(ready(Ok(self.all().live(key, now()).cloned())))
+    fn read_state<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, Option<StoredState>> {
+        Box::pin(ready(Ok(self.lock_all().live(key, now()).cloned())))
     }
 
     fn version<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, u64> {
-        Box::pin(ready(Ok(self.all().live(key, now()).map_or(0, |kept| kept.version))))
+        Box::pin(ready(Ok(self.lock_all().live(key, now()).map_or(0, |kept| kept.version))))
     }
 
-    fn write<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> BoxFuture<'a, Written> {
-        let (mut all, now) = (self.all(), now());
+    fn write_state<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> BoxFuture<'a, Written> {
+        let (mut all, now) = (self.lock_all(), now());
         let version = all.live(key, now).map_or(0, |kept| kept.version);
         let written = if version == from {
-            all.take(key);
+            all.remove_entry(key);
             all.turn += 1;
             all.bytes += value.len();
             let (version, turn) = (version + 1, all.turn);
@@ -116,7 +116,7 @@ impl StateStore for MemoryState {
     }
 
     fn consume<'a>(&'a self, key: &'a StateKey, by: &'a str, life_ms: i64) -> BoxFuture<'a, bool> {
-        let (mut all, now) = (self.all(), now());
+        let (mut all, now) = (self.lock_all(), now());
         let first = match all.consumed.get(key) {
             Some(used) if used.until_ms > now => used.by == by,
             _ => {
@@ -131,20 +131,20 @@ impl StateStore for MemoryState {
     }
 
     fn is_consumed<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, bool> {
-        Box::pin(ready(Ok(self.all().consumed.get(key).is_some_and(|used| used.until_ms > now()))))
+        Box::pin(ready(Ok(self.lock_all().consumed.get(key).is_some_and(|used| used.until_ms > now()))))
     }
 
-    fn remove<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, ()> {
-        self.all().take(key);
+    fn remove_state<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, ()> {
+        self.lock_all().remove_entry(key);
         Box::pin(ready(Ok(())))
     }
 
     fn purge(&self) -> BoxFuture<'_, usize> {
-        let (mut all, now) = (self.all(), now());
+        let (mut all, now) = (self.lock_all(), now());
         let late: Vec<StateKey> =
             all.kept.iter().filter(|(_, own)| own.until_ms <= now).map(|(key, _)| key.clone()).collect();
         for key in &late {
-            all.take(key);
+            all.remove_entry(key);
         }
         let before = all.consumed.len();
         all.consumed.retain(|_, used| used.until_ms > now);

@@ -39,7 +39,7 @@ pub struct Upstream {
 
 impl Record {
     /// The record of a session of which only its id is left.
-    pub(crate) fn of(params: Raw) -> Self {
+    pub(crate) fn from_params(params: Raw) -> Self {
         Self { params, upstreams: BTreeMap::new(), conversation: None, names: Names::default() }
     }
 
@@ -50,7 +50,7 @@ impl Record {
     }
 
     /// As it comes from a store; `None`, with a line of the log, if it is none of this gateway's.
-    pub(crate) fn shown(seal: &Seal, key: &StateKey, kept: &StoredState) -> Option<Self> {
+    pub(crate) fn open_sealed(seal: &Seal, key: &StateKey, kept: &StoredState) -> Option<Self> {
         let record = seal
             .show(&["conversation", &key.tenant, &key.name], &kept.value)
             .and_then(|text| serde_json::from_slice(&text).ok());

@@ -31,13 +31,13 @@ pub(crate) struct StateWriter {
 
 impl StateWriter {
     /// A saver that goes on from the version in `version`, and keeps it up to date.
-    pub(crate) fn start(store: Arc<dyn StateStore>, key: StateKey, version: Arc<AtomicU64>) -> Self {
+    pub(crate) fn start_writer(store: Arc<dyn StateStore>, key: StateKey, version: Arc<AtomicU64>) -> Self {
         let (to, steps) = mpsc::unbounded_channel();
         let waits = store.is_shared();
-        Self { to, task: tokio::spawn(run(store, key, version, steps)), waits }
+        Self { to, task: tokio::spawn(write_steps(store, key, version, steps)), waits }
     }
 
-    pub(crate) fn write(&self, value: Vec<u8>) {
+    pub(crate) fn write_later(&self, value: Vec<u8>) {
         drop(self.to.send(Step::Write(value)));
     }
 
@@ -51,14 +51,14 @@ impl StateWriter {
     }
 
     /// Waits until everything is written.
-    pub(crate) async fn ended(self) {
+    pub(crate) async fn until_written(self) {
         let Self { to, task, .. } = self;
         drop(to);
         drop(task.await);
     }
 }
 
-async fn run(
+async fn write_steps(
     store: Arc<dyn StateStore>,
     key: StateKey,
     version: Arc<AtomicU64>,
@@ -66,7 +66,7 @@ async fn run(
 ) {
     while let Some(step) = steps.recv().await {
         match step {
-            Step::Write(value) => write(&*store, &key, &version, value).await,
+            Step::Write(value) => write_over(&*store, &key, &version, value).await,
             Step::Tell(client, message, of, receipt) => client.sink.deliver(message, Some(&of), receipt),
         }
     }
@@ -74,7 +74,7 @@ async fn run(
 
 /// Writes over what another process has written meanwhile: what is lost then is that some schemas were shown, and they are
 /// shown again when they are asked for. What was ended elsewhere stays ended.
-async fn write(store: &dyn StateStore, key: &StateKey, version: &AtomicU64, value: Vec<u8>) {
+async fn write_over(store: &dyn StateStore, key: &StateKey, version: &AtomicU64, value: Vec<u8>) {
     for _ in 0..TRIES {
         let from = version.load(Ordering::Acquire);
         if from == u64::MAX {
@@ -82,7 +82,7 @@ async fn write(store: &dyn StateStore, key: &StateKey, version: &AtomicU64, valu
         }
         // Who compares meanwhile must not take this write for another process's.
         version.store(from + 1, Ordering::Release);
-        match store.write(key, from, value.clone(), LIFE_MS).await {
+        match store.write_state(key, from, value.clone(), LIFE_MS).await {
             Ok(Written::Now(now)) => return version.store(now, Ordering::Release),
             Ok(Written::Changed(0)) if from > 0 => {
                 tracing::debug!(conversation = key.name, "it was ended by another process");

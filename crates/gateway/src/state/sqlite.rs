@@ -47,7 +47,7 @@ impl SqliteState {
     ///
     /// # Errors
     /// If it cannot be opened, or is something else: then it is left as it is.
-    pub fn open(path: &Path) -> Result<Self, StateError> {
+    pub fn open_file(path: &Path) -> Result<Self, StateError> {
         make_private(path)?;
         let mut connection = Connection::open(path).map_err(|why| failed("read", &why))?;
         connection.busy_timeout(BUSY).map_err(|why| failed("read", &why))?;
@@ -166,7 +166,7 @@ impl StateStore for SqliteState {
         self.step("read", |transaction| transaction.query_row(&format!("SELECT {NOW}"), [], |row| row.get(0)))
     }
 
-    fn read<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, Option<StoredState>> {
+    fn read_state<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, Option<StoredState>> {
         let key = key.clone();
         self.step("read", move |transaction| {
             let sql = format!("SELECT version, value FROM state WHERE tenant = ?1 AND name = ?2 AND until_ms > {NOW}");
@@ -180,7 +180,7 @@ impl StateStore for SqliteState {
         self.step("read", move |transaction| version_of(transaction, &key))
     }
 
-    fn write<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> BoxFuture<'a, Written> {
+    fn write_state<'a>(&'a self, key: &'a StateKey, from: u64, value: Vec<u8>, life_ms: i64) -> BoxFuture<'a, Written> {
         let key = key.clone();
         self.step("written", move |transaction| {
             let version = version_of(transaction, &key)?;
@@ -220,7 +220,7 @@ impl StateStore for SqliteState {
         })
     }
 
-    fn remove<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, ()> {
+    fn remove_state<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, ()> {
         let key = key.clone();
         self.step("written", move |transaction| {
             let sql = "DELETE FROM state WHERE tenant = ?1 AND name = ?2";

@@ -21,7 +21,7 @@ impl Folder {
     }
 
     fn store(&self) -> SqliteState {
-        SqliteState::open(&self.0.join("state.db")).unwrap()
+        SqliteState::open_file(&self.0.join("state.db")).unwrap()
     }
 }
 
@@ -33,20 +33,20 @@ impl Drop for Folder {
 
 async fn keeps_its_word(store: &dyn StateStore) {
     let (ada, bob) = (key("ada", "one"), key("bob", "one"));
-    assert_eq!((store.read(&ada).await.unwrap(), store.version(&ada).await.unwrap()), (None, 0));
-    let write = |from, text: &'static str| store.write(&ada, from, text.into(), 60_000);
+    assert_eq!((store.read_state(&ada).await.unwrap(), store.version(&ada).await.unwrap()), (None, 0));
+    let write = |from, text: &'static str| store.write_state(&ada, from, text.into(), 60_000);
     assert_eq!(write(1, "early").await.unwrap(), Written::Changed(0));
     assert_eq!(write(0, "first").await.unwrap(), Written::Now(1));
     assert_eq!(write(0, "late").await.unwrap(), Written::Changed(1));
     assert_eq!(write(1, "second").await.unwrap(), Written::Now(2));
-    let kept = store.read(&ada).await.unwrap().unwrap();
+    let kept = store.read_state(&ada).await.unwrap().unwrap();
     assert_eq!((kept.version, kept.value.as_slice()), (2, b"second".as_slice()));
     assert_eq!(store.version(&ada).await.unwrap(), 2);
-    assert_eq!(store.read(&bob).await.unwrap(), None, "it is another tenant's");
-    store.remove(&bob).await.unwrap();
+    assert_eq!(store.read_state(&bob).await.unwrap(), None, "it is another tenant's");
+    store.remove_state(&bob).await.unwrap();
     assert_eq!(store.version(&ada).await.unwrap(), 2);
-    store.remove(&ada).await.unwrap();
-    assert_eq!(store.read(&ada).await.unwrap(), None);
+    store.remove_state(&ada).await.unwrap();
+    assert_eq!(store.read_state(&ada).await.unwrap(), None);
 
     // Used once; who used it may ask again.
     let by = |key: &'static str, who: &'static str| async move {
@@ -59,8 +59,8 @@ async fn keeps_its_word(store: &dyn StateStore) {
     assert!(store.is_consumed(&key("ada", "token")).await.unwrap());
 
     // What has no time left is not there, and goes at the next purge.
-    assert_eq!(store.write(&ada, 0, b"short".to_vec(), 0).await.unwrap(), Written::Now(1));
-    assert_eq!((store.read(&ada).await.unwrap(), store.version(&ada).await.unwrap()), (None, 0));
+    assert_eq!(store.write_state(&ada, 0, b"short".to_vec(), 0).await.unwrap(), Written::Now(1));
+    assert_eq!((store.read_state(&ada).await.unwrap(), store.version(&ada).await.unwrap()), (None, 0));
     assert!(store.consume(&key("ada", "gone"), "a", 0).await.unwrap());
     assert!(store.consume(&key("ada", "gone"), "b", 0).await.unwrap());
     assert_eq!(store.purge().await.unwrap(), 2);
@@ -86,9 +86,9 @@ async fn memory_forgets_what_was_not_written_for_longest() {
     for name in ["a", "b", "c", "a"] {
         let own = key("t", name);
         let from = store.version(&own).await.unwrap();
-        store.write(&own, from, big(), 60_000).await.unwrap();
+        store.write_state(&own, from, big(), 60_000).await.unwrap();
     }
-    store.write(&key("t", "d"), 0, big(), 60_000).await.unwrap();
+    store.write_state(&key("t", "d"), 0, big(), 60_000).await.unwrap();
     let mut left = Vec::new();
     for name in ["a", "b", "c", "d"] {
         left.push(store.version(&key("t", name)).await.unwrap());
@@ -105,7 +105,7 @@ async fn of_many_who_write_at_once_each_version_is_one_writers() {
             let (own, mut written) = (key("t", "one"), Vec::new());
             while written.len() < 25 {
                 let from = store.version(&own).await.unwrap();
-                if let Written::Now(version) = store.write(&own, from, vec![1], 60_000).await.unwrap() {
+                if let Written::Now(version) = store.write_state(&own, from, vec![1], 60_000).await.unwrap() {
                     written.push(version);
                 }
             }
@@ -134,18 +134,18 @@ async fn a_file_that_is_something_else_is_left_as_it_is() {
     other.execute_batch("CREATE TABLE mine (a); INSERT INTO mine VALUES (1);").unwrap();
     drop(other);
     let before = std::fs::read(&path).unwrap();
-    let why = SqliteState::open(&path).unwrap_err().to_string();
+    let why = SqliteState::open_file(&path).unwrap_err().to_string();
     assert!(why.contains("something else"), "{why}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
     std::fs::write(&path, "no database, but a text of some length, longer than the head of one is; it says nothing")
         .unwrap();
-    assert!(SqliteState::open(&path).is_err());
+    assert!(SqliteState::open_file(&path).is_err());
     // One of a later form is not written with the rules of this one.
     let own = folder.0.join("state.db");
     drop(folder.store());
     let later = rusqlite::Connection::open(&own).unwrap();
     later.pragma_update(None, "user_version", 2).unwrap();
     drop(later);
-    let why = SqliteState::open(&own).unwrap_err().to_string();
+    let why = SqliteState::open_file(&own).unwrap_err().to_string();
     assert!(why.contains("another version of toolfold"), "{why}");
 }

@@ -45,7 +45,7 @@ struct Own {
 }
 
 impl Layers for Own {
-    fn open(
+    fn open_conversation(
         &self,
         catalog: Catalog,
         origins: &BTreeMap<String, Origin>,
@@ -111,7 +111,7 @@ impl World {
         }
         http.console = Some(http.guard.clone());
         http.dashboard = Some(dashboard);
-        http.approvals = Some(Arc::new(Approvals::open(&path, "ada, by the console", now_ms).unwrap()));
+        http.approvals = Some(Arc::new(Approvals::open_store(&path, "ada, by the console", now_ms).unwrap()));
         let listening = listen(vec![settings], http, "gateway").await.unwrap();
         let address = listening.address().unwrap();
         tokio::spawn(listening.serve());

@@ -164,7 +164,7 @@ fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cel
         reported_input: (!reported.is_empty()).then(|| reported.iter().sum::<usize>() / reported.len()),
         right_difference,
         input_saved,
-        verdict: if control.is_none() { Verdict::Control } else { verdict(right_difference) },
+        verdict: if control.is_none() { Verdict::Control } else { accuracy_verdict(right_difference) },
     }
 }
 
@@ -213,7 +213,7 @@ fn beside(rows: &[&Row], control: &[&Row]) -> Vec<Beside> {
     tasks.into_values().collect()
 }
 
-fn verdict(right: Option<Estimate>) -> Verdict {
+fn accuracy_verdict(right: Option<Estimate>) -> Verdict {
     let Some((value, bar)) = right.and_then(|own| Some((own.value, own.bar?))) else { return Verdict::Undecided };
     if value - bar >= -MARGIN_POINTS / 100.0 {
         Verdict::NoWorse

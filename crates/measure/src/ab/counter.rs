@@ -34,7 +34,7 @@ impl Counter {
 
     /// The tokens of a tool array by the meter, or of its compact JSON if the meter has no rule for
     /// it.
-    pub(super) fn array(&mut self, wire: Wire, tools: &Tools) -> usize {
+    pub(super) fn array_tokens(&mut self, wire: Wire, tools: &Tools) -> usize {
         if let Some(known) = self.known.get(tools.digest()) {
             return *known;
         }
@@ -62,11 +62,11 @@ impl Counter {
     /// plus the constant.
     pub(super) fn message(&mut self, message: &Value) -> usize {
         let mut text = String::new();
-        texts(message, &mut text);
-        MESSAGE + self.text(&text)
+        append_texts(message, &mut text);
+        MESSAGE + self.text_tokens(&text)
     }
 
-    pub(super) fn text(&mut self, text: &str) -> usize {
+    pub(super) fn text_tokens(&mut self, text: &str) -> usize {
         if let Some(known) = self.known.get(text) {
             return *known;
         }
@@ -81,20 +81,20 @@ const SILENT: [&str; 7] = ["id", "type", "role", "call_id", "tool_call_id", "too
 /// Keys whose values are JSON that the model writes or reads as JSON.
 const JSON: [&str; 3] = ["input", "args", "response"];
 
-fn texts(value: &Value, text: &mut String) {
+fn append_texts(value: &Value, text: &mut String) {
     match value {
         Value::String(own) => {
             text.push_str(own);
             text.push('\n');
         }
-        Value::Array(items) => items.iter().for_each(|item| texts(item, text)),
+        Value::Array(items) => items.iter().for_each(|item| append_texts(item, text)),
         Value::Object(entries) => {
             for (key, value) in entries.iter().filter(|(key, _)| !SILENT.contains(&key.as_str())) {
                 if JSON.contains(&key.as_str()) && value.is_object() {
                     text.push_str(&value.to_string());
                     text.push('\n');
                 } else {
-                    texts(value, text);
+                    append_texts(value, text);
                 }
             }
         }

@@ -116,7 +116,7 @@ impl Scripted {
             Some((at, entry.category.to_string()))
         });
         if let Some((at, category)) = folded.as_ref().filter(|_| !self.looked && self.tries == 0) {
-            let closed = !conversation.expanded().has(&truth.tool, category);
+            let closed = !conversation.expanded().opens_tool(&truth.tool, category);
             if closed && self.expands(conversation, *at, truth) {
                 self.looked = true;
                 return Some((EXPAND_TOOLS.to_owned(), self.lookup(conversation.arm(), category, &truth.tool)));

@@ -100,7 +100,7 @@ pub fn experiment(conversations: &[LiveConversation], control: Option<&str>) -> 
         differences: Vec::new(),
         sentences: Vec::new(),
     };
-    result.judge();
+    result.judge_variants();
     Ok(result)
 }
 
@@ -151,7 +151,7 @@ fn variant(name: &str, own: &[&LiveConversation], meter: Option<&str>) -> Varian
 }
 
 impl Experiment {
-    fn judge(&mut self) {
+    fn judge_variants(&mut self) {
         let [control, treatment] = self.variants.as_slice() else {
             let names: Vec<&str> = self.variants.iter().map(|own| own.variant.as_str()).collect();
             self.sentences.push(match names.as_slice() {

@@ -51,7 +51,7 @@ pub struct LiveLog {
 
 impl LiveLog {
     /// Adds the next record of a log.
-    pub fn take(&mut self, record: &LogRecord) {
+    pub fn add_record(&mut self, record: &LogRecord) {
         let begins = record.conversation.is_empty() && matches!(record.event, Event::Started { .. });
         let known = self.places.get(&record.conversation).copied().filter(|_| !begins);
         let at = known.unwrap_or_else(|| {
@@ -60,7 +60,7 @@ impl LiveLog {
             self.conversations.len() - 1
         });
         if let Some(own) = self.conversations.get_mut(at) {
-            own.take(record);
+            own.tally_record(record);
         }
     }
 
@@ -77,7 +77,7 @@ impl LiveLog {
 }
 
 impl LiveConversation {
-    fn take(&mut self, record: &LogRecord) {
+    fn tally_record(&mut self, record: &LogRecord) {
         if self.variant.is_none() {
             self.variant.clone_from(&record.variant);
         }

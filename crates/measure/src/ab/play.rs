@@ -89,7 +89,7 @@ impl<'t> Play<'t> {
     ///
     /// # Errors
     /// Returns a [`StartError`] if the wire does not support the arm with these tools.
-    pub fn start(
+    pub fn start_task(
         task: &'t Task,
         engine: &Engine,
         setting: Setting<'t>,
@@ -112,7 +112,7 @@ impl<'t> Play<'t> {
             conversation,
             scripted: setting.driver.map(Scripted::new),
             messages: Vec::new(),
-            sent: setting.system.map_or(0, |text| counter.text(text)),
+            sent: setting.system.map_or(0, |text| counter.text_tokens(text)),
             turn: 0,
             requests_in_turn: 0,
             calls_made: 0,
@@ -135,7 +135,7 @@ impl<'t> Play<'t> {
     ///
     /// # Errors
     /// Returns [`PlayError::Exchange`] if the wire has no models.
-    pub fn body(&mut self, more: &Map<String, Value>) -> Result<Value, PlayError> {
+    pub fn request_body(&mut self, more: &Map<String, Value>) -> Result<Value, PlayError> {
         let tools = self.conversation.tools();
         let Setting { model, system, .. } = self.setting;
         let ask = Ask { model, system, messages: &self.messages, tools: tools.json(), more };
@@ -158,15 +158,20 @@ impl<'t> Play<'t> {
     ///
     /// # Errors
     /// Returns a [`PlayError`] if the message cannot be read.
-    pub fn take(&mut self, message: &Value, usage: Option<Usage>, counter: &mut Counter) -> Result<(), PlayError> {
-        self.count(message, usage, counter);
+    pub fn take_answer(
+        &mut self,
+        message: &Value,
+        usage: Option<Usage>,
+        counter: &mut Counter,
+    ) -> Result<(), PlayError> {
+        self.count_exchange(message, usage, counter);
         let engine = self.conversation.engine().clone();
         let truths: &'t [TrueCall] = self.task.turns.get(self.turn).map_or(&[], |turn| &turn.calls);
         let mut turn = self.conversation.turn(message)?;
         let ends = turn.is_empty();
         let mut any_ran = false;
         for outcome in turn.outcomes() {
-            self.row.calls.take(outcome);
+            self.row.calls.tally_outcome(outcome);
             if let Some(scripted) = &mut self.scripted {
                 scripted.heard(outcome);
             }
@@ -192,7 +197,7 @@ impl<'t> Play<'t> {
         let too_many = self.requests_in_turn >= MAX_REQUESTS_A_TURN;
         self.row.cut += usize::from(!ends && too_many);
         if ends || too_many {
-            self.judge(&engine, truths);
+            self.judge_turn(&engine, truths);
             self.turn += 1;
             self.hear_user(counter);
         }
@@ -201,7 +206,7 @@ impl<'t> Play<'t> {
 
     /// The row, once the play is done or cannot continue.
     #[must_use]
-    pub fn finish(mut self, error: Option<String>) -> Row {
+    pub fn finish_row(mut self, error: Option<String>) -> Row {
         self.row.error = error;
         for event in self.conversation.events() {
             if let Event::Forwarded { notes, .. } = event {
@@ -227,9 +232,9 @@ impl<'t> Play<'t> {
     }
 
     /// Counts a request and its answer.
-    fn count(&mut self, message: &Value, usage: Option<Usage>, counter: &mut Counter) {
+    fn count_exchange(&mut self, message: &Value, usage: Option<Usage>, counter: &mut Counter) {
         let tools = self.conversation.tools();
-        let array = counter.array(self.setting.wire, &tools);
+        let array = counter.array_tokens(self.setting.wire, &tools);
         match &self.last {
             None => {
                 self.row.tokens.first = array;
@@ -250,7 +255,7 @@ impl<'t> Play<'t> {
     }
 
     /// Judges the turn's true calls: each is matched with a call that ran, an equal one first.
-    fn judge(&mut self, engine: &Engine, truths: &[TrueCall]) {
+    fn judge_turn(&mut self, engine: &Engine, truths: &[TrueCall]) {
         let mut left: Vec<&Ran> = self.ran.iter().collect();
         let equal = |truth: &TrueCall, ran: &Ran| is_it(engine, truth, ran);
         let mut open = Vec::new();
@@ -296,7 +301,7 @@ fn recorded(engine: &Engine, truths: &[TrueCall], before: &[Ran], ran: &Ran) -> 
 
 impl Calls {
     /// Counts the outcome of a call.
-    fn take(&mut self, outcome: &Outcome) {
+    fn tally_outcome(&mut self, outcome: &Outcome) {
         self.made += 1;
         self.coerced += usize::from(!outcome.context().coerced.is_empty());
         match outcome {

@@ -20,27 +20,27 @@ struct Reader<'t>(Peekable<Chars<'t>>);
 /// stopped.
 pub(super) fn read_call(text: &str) -> Result<Written, String> {
     let mut reader = Reader(text.chars().peekable());
-    reader.call().map_err(|why| {
+    reader.python_call().map_err(|why| {
         let rest: String = reader.0.collect();
         format!("{text}: {why} before `{rest}`")
     })
 }
 
 impl Reader<'_> {
-    fn call(&mut self) -> Result<Written, String> {
-        let name = self.word();
+    fn python_call(&mut self) -> Result<Written, String> {
+        let name = self.python_word();
         self.expect('(')?;
         let (mut positional, mut named) = (Vec::new(), Vec::new());
         while !self.eat(')') {
             if self.peek().is_some_and(|c| c.is_alphabetic() || c == '_') {
-                let word = self.word();
+                let word = self.python_word();
                 if self.eat('=') {
-                    named.push((word, self.value()?));
+                    named.push((word, self.python_value()?));
                 } else {
                     positional.push(constant(&word)?);
                 }
             } else if named.is_empty() {
-                positional.push(self.value()?);
+                positional.push(self.python_value()?);
             } else {
                 return Err("a positional argument after a named one".to_owned());
             }
@@ -49,7 +49,7 @@ impl Reader<'_> {
         if self.peek().is_some() { Err("more text".to_owned()) } else { Ok(Written { name, positional, named }) }
     }
 
-    fn value(&mut self) -> Result<Value, String> {
+    fn python_value(&mut self) -> Result<Value, String> {
         match self.peek() {
             Some('\'' | '"') => {
                 let mut text = String::new();
@@ -61,8 +61,8 @@ impl Reader<'_> {
             Some('[') => self.sequence('[', ']'),
             Some('(') => self.sequence('(', ')'),
             Some('{') => self.dict(),
-            Some(c) if c.is_ascii_digit() || matches!(c, '-' | '+' | '.') => self.number(),
-            _ => constant(&self.word()),
+            Some(c) if c.is_ascii_digit() || matches!(c, '-' | '+' | '.') => self.python_number(),
+            _ => constant(&self.python_word()),
         }
     }
 
@@ -70,7 +70,7 @@ impl Reader<'_> {
         self.expect(open)?;
         let mut items = Vec::new();
         while !self.eat(close) {
-            items.push(self.value()?);
+            items.push(self.python_value()?);
             self.separator(close)?;
         }
         Ok(Value::Array(items))
@@ -80,9 +80,9 @@ impl Reader<'_> {
         self.expect('{')?;
         let mut entries = Map::new();
         while !self.eat('}') {
-            let Value::String(key) = self.value()? else { return Err("a key that is not a string".to_owned()) };
+            let Value::String(key) = self.python_value()? else { return Err("a key that is not a string".to_owned()) };
             self.expect(':')?;
-            entries.insert(key, self.value()?);
+            entries.insert(key, self.python_value()?);
             self.separator('}')?;
         }
         Ok(Value::Object(entries))
@@ -122,7 +122,7 @@ impl Reader<'_> {
         char::from_u32(code).ok_or_else(|| format!("{hex}: not a character"))
     }
 
-    fn number(&mut self) -> Result<Value, String> {
+    fn python_number(&mut self) -> Result<Value, String> {
         let mut text = String::new();
         while let Some(c) = self.0.next_if(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_')) {
             text.extend(Some(c).filter(|c| *c != '_'));
@@ -131,7 +131,7 @@ impl Reader<'_> {
         whole.or_else(|_| text.parse::<f64>().map(|number| json!(number))).map_err(|why| format!("{text}: {why}"))
     }
 
-    fn word(&mut self) -> String {
+    fn python_word(&mut self) -> String {
         self.peek();
         let mut word = String::new();
         while let Some(c) = self.0.next_if(|c| c.is_alphanumeric() || *c == '_') {

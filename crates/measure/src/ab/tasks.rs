@@ -105,7 +105,7 @@ impl Corpus {
     /// # Errors
     /// Returns a [`TaskError`] that names the line: a task in another format, a true call that is
     /// not a literal call, a call of a tool that its domains lack, or a duplicate id.
-    pub fn read(tasks: &str, tools: &str) -> Result<Self, TaskError> {
+    pub fn from_json_lines(tasks: &str, tools: &str) -> Result<Self, TaskError> {
         let domains = domains(tools)?;
         let mut read: IndexMap<String, Task> = IndexMap::new();
         for (at, line) in tasks.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -234,7 +234,7 @@ mod tests {
         "other":{"tools":[{"name":"say","inputSchema":{"properties":{"text":{}}}}]}}}"#;
 
     fn check(line: &str, expected: Result<Value, &str>) {
-        let read = Corpus::read(line, TOOLS).map(|corpus| {
+        let read = Corpus::from_json_lines(line, TOOLS).map(|corpus| {
             let calls = corpus.tasks[0].turns.iter().flat_map(|turn| &turn.calls);
             json!(calls.map(|call| json!([call.tool, call.arguments, call.result])).collect::<Vec<_>>())
         });

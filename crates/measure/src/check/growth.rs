@@ -17,7 +17,7 @@ pub enum Growth {
 impl Growth {
     /// The maximum growth in tokens for a previous cost of `before`.
     #[must_use]
-    pub fn of(self, before: usize) -> usize {
+    pub fn allowed_from(self, before: usize) -> usize {
         match self {
             Self::Tokens(tokens) => tokens,
             Self::Share(share) => {

@@ -10,14 +10,14 @@ use super::parts::REST;
 impl Budgets {
     /// The violations, rule by rule. Without a diff, growth is not checked.
     #[must_use]
-    pub fn judge(&self, now: &Lock, diff: Option<&Diff>) -> Vec<Finding> {
+    pub fn find_violations(&self, now: &Lock, diff: Option<&Diff>) -> Vec<Finding> {
         let mut found = Vec::new();
         self.first_turn(now, &mut found);
         if let (Some(growth), Some(diff)) = (self.max_growth, diff) {
             arm_growth(growth, diff, &mut found);
         }
-        self.categories(now, &mut found);
-        self.tools(now, &mut found);
+        self.categories_over(now, &mut found);
+        self.tools_over(now, &mut found);
         for change in diff.into_iter().flat_map(|diff| &diff.tools) {
             let there = matches!(change.kind, ChangeKind::Changed | ChangeKind::Recounted);
             if let Some(growth) = self.max_tool_growth.filter(|_| there) {
@@ -31,7 +31,7 @@ impl Budgets {
                 tool: Some(change.name.clone()),
                 before: Some(0),
                 limit: Some(0),
-                ..of(Rule::NewTools, change.after)
+                ..empty_finding(Rule::NewTools, change.after)
             };
             found.push(Finding { message, help: accept("or leave it out"), ..own });
         }
@@ -49,25 +49,32 @@ impl Budgets {
             let message =
                 format!("the first turn of arm `{arm}` costs {tokens} tokens, {over} over the budget of {budget}");
             let help = "see what costs most with toolfold tree, or raise --max-first-turn".to_owned();
-            let own = Finding { arm: Some(arm.clone()), limit: Some(most), ..of(Rule::MaxFirstTurn, total.tokens) };
+            let own = Finding {
+                arm: Some(arm.clone()),
+                limit: Some(most),
+                ..empty_finding(Rule::MaxFirstTurn, total.tokens)
+            };
             found.push(Finding { message, help, ..own });
         }
     }
 
-    fn categories(&self, now: &Lock, found: &mut Vec<Finding>) {
+    fn categories_over(&self, now: &Lock, found: &mut Vec<Finding>) {
         let Some(most) = self.max_category else { return };
         for (category, tokens) in now.categories().into_iter().filter(|(_, tokens)| *tokens > most) {
             let (over, tokens_text, budget) = (grouped(tokens - most), grouped(tokens), grouped(most));
             let message =
                 format!("category `{category}` costs {tokens_text} tokens, {over} over the budget of {budget}");
             let help = "divide it in the profile, or raise --max-category".to_owned();
-            let own =
-                Finding { category: Some(category.to_owned()), limit: Some(most), ..of(Rule::MaxCategory, tokens) };
+            let own = Finding {
+                category: Some(category.to_owned()),
+                limit: Some(most),
+                ..empty_finding(Rule::MaxCategory, tokens)
+            };
             found.push(Finding { message, help, ..own });
         }
     }
 
-    fn tools(&self, now: &Lock, found: &mut Vec<Finding>) {
+    fn tools_over(&self, now: &Lock, found: &mut Vec<Finding>) {
         let Some(most) = self.max_tool else { return };
         let mut over: Vec<&LockedTool> = now.tools.iter().filter(|tool| tool.full > most).collect();
         over.sort_by_key(|tool| std::cmp::Reverse(tool.full));
@@ -82,14 +89,19 @@ impl Budgets {
             );
             let help = format!("see its parts with toolfold why {name}, or raise --max-tool");
             let part = part.map(|(part, _)| part.clone());
-            let own = Finding { tool: Some(name.clone()), part, limit: Some(most), ..of(Rule::MaxTool, tool.full) };
+            let own = Finding {
+                tool: Some(name.clone()),
+                part,
+                limit: Some(most),
+                ..empty_finding(Rule::MaxTool, tool.full)
+            };
             found.push(Finding { message, help, ..own });
         }
     }
 }
 
 /// An empty finding.
-fn of(rule: Rule, after: usize) -> Finding {
+fn empty_finding(rule: Rule, after: usize) -> Finding {
     let (message, help) = (String::new(), String::new());
     Finding { rule, tool: None, part: None, category: None, arm: None, before: None, after, limit: None, message, help }
 }
@@ -108,7 +120,7 @@ fn where_grown(change: &ToolChange) -> Option<(String, String)> {
 fn arm_growth(growth: Growth, diff: &Diff, found: &mut Vec<Finding>) {
     for arm in &diff.arms {
         let (Some(before), Some(after)) = (arm.before, arm.after) else { continue };
-        let limit = before.saturating_add(growth.of(before));
+        let limit = before.saturating_add(growth.allowed_from(before));
         if after <= limit {
             continue;
         }
@@ -131,7 +143,7 @@ fn arm_growth(growth: Growth, diff: &Diff, found: &mut Vec<Finding>) {
             arm: Some(arm.arm.clone()),
             before: Some(before),
             limit: Some(limit),
-            ..of(Rule::MaxGrowth, after)
+            ..empty_finding(Rule::MaxGrowth, after)
         };
         let tool = most.map(|tool| tool.name.clone());
         let part = most.and_then(where_grown).map(|(part, _)| part);
@@ -140,7 +152,7 @@ fn arm_growth(growth: Growth, diff: &Diff, found: &mut Vec<Finding>) {
 }
 
 fn tool_growth(growth: Growth, change: &ToolChange, found: &mut Vec<Finding>) {
-    let limit = change.before.saturating_add(growth.of(change.before));
+    let limit = change.before.saturating_add(growth.allowed_from(change.before));
     if change.after <= limit {
         return;
     }
@@ -156,7 +168,7 @@ fn tool_growth(growth: Growth, change: &ToolChange, found: &mut Vec<Finding>) {
     );
     let part = place.map(|(part, _)| part);
     let (tool, before) = (Some(change.name.clone()), Some(change.before));
-    let own = Finding { tool, part, before, limit: Some(limit), ..of(Rule::MaxToolGrowth, change.after) };
+    let own = Finding { tool, part, before, limit: Some(limit), ..empty_finding(Rule::MaxToolGrowth, change.after) };
     found.push(Finding { message, help: accept("or raise --max-tool-growth"), ..own });
 }
 
@@ -170,10 +182,14 @@ fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
             (&change.name, change.kind.name(), grouped(change.before), grouped(change.after));
         let text = place.as_ref().map_or("", |(_, text)| text.as_str());
         let message = format!("tool `{name}` was {kind}, {before} -> {after} tokens{text}");
-        let own = Finding { tool: Some(name.clone()), before: Some(change.before), ..of(Rule::Frozen, change.after) };
+        let own = Finding {
+            tool: Some(name.clone()),
+            before: Some(change.before),
+            ..empty_finding(Rule::Frozen, change.after)
+        };
         found.push(Finding { part: place.map(|(part, _)| part), message, help: help(), ..own });
     }
-    let whole = |message: &str| Finding { message: message.to_owned(), help: help(), ..of(Rule::Frozen, 0) };
+    let whole = |message: &str| Finding { message: message.to_owned(), help: help(), ..empty_finding(Rule::Frozen, 0) };
     if diff.reordered {
         found.push(whole("the tools stand in another order, which breaks prompt caches"));
     }
@@ -186,7 +202,11 @@ fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
         let (name, before, after) = (&arm.arm, tokens(arm.before), tokens(arm.after));
         let message =
             format!("the first turn of arm `{name}` changed, {before} -> {after}{}", takes.unwrap_or_default());
-        let own = Finding { arm: Some(name.clone()), before: arm.before, ..of(Rule::Frozen, arm.after.unwrap_or(0)) };
+        let own = Finding {
+            arm: Some(name.clone()),
+            before: arm.before,
+            ..empty_finding(Rule::Frozen, arm.after.unwrap_or(0))
+        };
         found.push(Finding { message, help: help(), ..own });
     }
 }

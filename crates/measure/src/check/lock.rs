@@ -80,7 +80,7 @@ pub struct LockedTool {
 
 /// Why two locks cannot be compared: they count different things.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} is {} there and {} here", named(own), named(other))]
+#[error("{what} is {} there and {} here", quoted_or_none(own), quoted_or_none(other))]
 pub struct Incomparable {
     /// What differs, with its article: `the meter`, `the wire`, `the model` or `the arm`.
     pub what: &'static str,
@@ -90,7 +90,7 @@ pub struct Incomparable {
     pub other: String,
 }
 
-fn named(text: &str) -> String {
+fn quoted_or_none(text: &str) -> String {
     if text.is_empty() { "none".to_owned() } else { format!("`{text}`") }
 }
 
@@ -139,30 +139,30 @@ impl Lock {
         out.push_str(&format!("version = {}\n", self.version));
         let heads = [("meter", &self.meter), ("wire", &self.wire), ("model", &self.model), ("arm", &self.arm)];
         for (key, value) in heads.into_iter().filter(|(_, value)| !value.is_empty()) {
-            out.push_str(&format!("{key} = {}\n", quoted(value)));
+            out.push_str(&format!("{key} = {}\n", toml_string(value)));
         }
-        let (name, digest) = (quoted(&self.profile.name), quoted(&self.profile.digest));
+        let (name, digest) = (toml_string(&self.profile.name), toml_string(&self.profile.digest));
         out.push_str(&format!("profile = {{ name = {name}, digest = {digest} }}\n"));
-        out.push_str(&format!("digest = {}\n", quoted(&self.digest)));
+        out.push_str(&format!("digest = {}\n", toml_string(&self.digest)));
         out.push_str("tools = [\n");
         for tool in &self.tools {
-            out.push_str(&format!("  {},\n", line(tool)));
+            out.push_str(&format!("  {},\n", tool_line(tool)));
         }
         out.push_str("]\n\n[arms]\n");
         for (arm, total) in &self.arms {
             let takes =
-                if total.takes.is_empty() { String::new() } else { format!(", takes = {}", quoted(&total.takes)) };
-            out.push_str(&format!("{} = {{ tokens = {}{takes} }}\n", quoted(arm), total.tokens));
+                if total.takes.is_empty() { String::new() } else { format!(", takes = {}", toml_string(&total.takes)) };
+            out.push_str(&format!("{} = {{ tokens = {}{takes} }}\n", toml_string(arm), total.tokens));
         }
         out
     }
 }
 
 /// A tool as an inline table.
-fn line(tool: &LockedTool) -> String {
+fn tool_line(tool: &LockedTool) -> String {
     let LockedTool { name, full, shown, tier, category, digest, parts } = tool;
-    let [name, tier, category, digest] = [name, tier, category, digest].map(|text| quoted(text));
-    let parts: Vec<String> = parts.iter().map(|(part, tokens)| format!("{} = {tokens}", quoted(part))).collect();
+    let [name, tier, category, digest] = [name, tier, category, digest].map(|text| toml_string(text));
+    let parts: Vec<String> = parts.iter().map(|(part, tokens)| format!("{} = {tokens}", toml_string(part))).collect();
     let parts = if parts.is_empty() { String::new() } else { format!(", parts = {{ {} }}", parts.join(", ")) };
     format!(
         "{{ name = {name}, full = {full}, shown = {shown}, tier = {tier}, category = {category}{parts}, digest = {digest} }}"
@@ -170,7 +170,7 @@ fn line(tool: &LockedTool) -> String {
 }
 
 /// A basic TOML string, which has the same escapes as JSON; invisible characters are escaped too.
-fn quoted(text: &str) -> String {
+fn toml_string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {

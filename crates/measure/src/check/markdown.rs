@@ -11,7 +11,7 @@ const MOST_ROWS: usize = 100;
 #[must_use]
 pub fn check_markdown(report: &CheckReport) -> String {
     let mark = if report.is_ok() { "✅" } else { "❌" };
-    let mut out = format!("### {mark} toolfold check\n\n{}\n", text(&report.verdict()));
+    let mut out = format!("### {mark} toolfold check\n\n{}\n", sentence_markdown(&report.verdict()));
     if !report.findings.is_empty() {
         out.push_str("\n| budget | what | before | after | way out |\n|---|---|---:|---:|---|\n");
         for finding in report.findings.iter().take(MOST_ROWS) {
@@ -19,16 +19,16 @@ pub fn check_markdown(report: &CheckReport) -> String {
             out.push_str(&format!(
                 "| `{}` | {} | {before} | {} | {} |\n",
                 finding.rule.name(),
-                text(&finding.message),
+                sentence_markdown(&finding.message),
                 grouped(finding.after),
-                text(&finding.help)
+                sentence_markdown(&finding.help)
             ));
         }
         out.push_str(&more(report.findings.len()));
     }
     if let Some(diff) = &report.diff {
         out.push('\n');
-        body(&mut out, diff);
+        write_diff(&mut out, diff);
     }
     out.push_str(&format!("\n<sub>{}</sub>\n", made_from(&report.now)));
     out
@@ -37,13 +37,13 @@ pub fn check_markdown(report: &CheckReport) -> String {
 /// The differences between two locks.
 #[must_use]
 pub fn diff_markdown(now: &Lock, diff: &Diff) -> String {
-    let mut out = format!("### toolfold diff\n\n{}\n\n", text(&diff.sentence()));
-    body(&mut out, diff);
+    let mut out = format!("### toolfold diff\n\n{}\n\n", sentence_markdown(&diff.sentence()));
+    write_diff(&mut out, diff);
     out.push_str(&format!("\n<sub>{}</sub>\n", made_from(now)));
     out
 }
 
-fn body(out: &mut String, diff: &Diff) {
+fn write_diff(out: &mut String, diff: &Diff) {
     out.push_str("| first turn | before | after | change |\n|---|---:|---:|---:|\n");
     for ArmChange { arm, before, after, takes } in &diff.arms {
         let tokens = |side: &Option<usize>| side.map_or_else(|| "–".to_owned(), grouped);
@@ -117,7 +117,7 @@ fn code(text: &str) -> String {
 }
 
 /// A generated sentence with untrusted names in backticks.
-fn text(sentence: &str) -> String {
+fn sentence_markdown(sentence: &str) -> String {
     sentence.split('`').enumerate().map(|(at, part)| if at % 2 == 1 { code(part) } else { escaped(part) }).collect()
 }
 

@@ -22,7 +22,7 @@ pub enum LockError {
     #[error("its version is {0}, and this toolfold reads up to {LOCK_VERSION}")]
     Newer(u64),
     /// It is not a lock.
-    #[error("{}not a lock: {why}", at(*.line))]
+    #[error("{}not a lock: {why}", line_prefix(*.line))]
     Unreadable {
         /// The line, counted from 1; 0 if unknown.
         line: usize,
@@ -52,7 +52,7 @@ impl LockError {
     }
 }
 
-fn at(line: usize) -> String {
+fn line_prefix(line: usize) -> String {
     if line == 0 { String::new() } else { format!("line {line}: ") }
 }
 
@@ -68,7 +68,7 @@ impl Lock {
     /// # Errors
     /// Returns a [`LockError`] for anything that is not a lock of a known version; nothing of it is
     /// used then.
-    pub fn parse(text: &str) -> Result<Self, LockError> {
+    pub fn from_toml(text: &str) -> Result<Self, LockError> {
         let marks = |line: &str| ["<<<<<<<", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark));
         if let Some(at) = text.lines().position(marks) {
             return Err(LockError::Conflict(at + 1));
@@ -76,7 +76,7 @@ impl Lock {
         let unreadable = |why: toml::de::Error| {
             let line = why.span().and_then(|span| text.get(..span.start));
             let line = line.map_or(0, |before| before.matches('\n').count() + 1);
-            LockError::Unreadable { line, why: short(why.message()) }
+            LockError::Unreadable { line, why: short_excerpt(why.message()) }
         };
         let wrong = |why: String| LockError::Unreadable { line: 0, why };
         let head: Head = toml::from_str(text).map_err(unreadable)?;
@@ -92,7 +92,7 @@ impl Lock {
             if let [a, b] = pair
                 && a.name == b.name
             {
-                return Err(wrong(format!("tool `{}` is in it twice", short(&a.name))));
+                return Err(wrong(format!("tool `{}` is in it twice", short_excerpt(&a.name))));
             }
         }
         let figures =
@@ -101,14 +101,14 @@ impl Lock {
             return Err(wrong(format!("{large} is not a number of tokens")));
         }
         if !lock.arms.contains_key(&lock.arm) {
-            return Err(wrong(format!("it lacks a total for its arm `{}`", short(&lock.arm))));
+            return Err(wrong(format!("it lacks a total for its arm `{}`", short_excerpt(&lock.arm))));
         }
         Ok(lock)
     }
 }
 
 /// A text of the file, shortened for a message.
-fn short(text: &str) -> String {
+fn short_excerpt(text: &str) -> String {
     let text: String = text.chars().take(200).collect();
     visible(&text.replace('\n', "; ")).into_owned()
 }

@@ -66,7 +66,7 @@ fn a_lock_has_one_line_a_tool_and_reads_back() {
         ["  { name = \"read\", full = 100, shown = 50, tier = \"extended\", category = \"files\", \
           parts = { \"description\" = 60, \"/properties/path\" = 30, \"rest\" = 10 }, digest = \"r1\" },"]
     );
-    assert_eq!(Lock::parse(&text), Ok(two()));
+    assert_eq!(Lock::from_toml(&text), Ok(two()));
 }
 
 proptest! {
@@ -76,15 +76,15 @@ proptest! {
     fn whatever_a_lock_says_reads_back(name in any::<String>(), part in any::<String>(), full in 0_usize..1_000_000_000) {
         let mut own = lock(vec![tool(&name, full, "d", &[(&part, full)])]);
         own.model = name;
-        prop_assert_eq!(Lock::parse(&own.to_toml()), Ok(own));
+        prop_assert_eq!(Lock::from_toml(&own.to_toml()), Ok(own));
     }
 
     #[test]
     fn no_text_makes_reading_panic(text in "(?s)\\PC{0,80}", at in 0_usize..900, take in 0_usize..40) {
-        let _ = Lock::parse(&text);
+        let _ = Lock::from_toml(&text);
         let whole = two().to_toml();
         let broken: String = whole.chars().take(at).chain(text.chars()).chain(whole.chars().skip(at + take)).collect();
-        let _ = Lock::parse(&broken);
+        let _ = Lock::from_toml(&broken);
     }
 
     #[test]
@@ -92,7 +92,7 @@ proptest! {
         let (before, now) = (two(), grown(by));
         let diff = Diff::between(&before, &now);
         let budgets = Budgets { max_tool_growth: Some(Growth::Tokens(most)), ..Budgets::default() };
-        prop_assert_eq!(budgets.judge(&now, Some(&diff)).is_empty(), by <= most);
+        prop_assert_eq!(budgets.find_violations(&now, Some(&diff)).is_empty(), by <= most);
     }
 }
 
@@ -115,7 +115,7 @@ fn a_hostile_lock_is_refused_with_its_reason() {
         (with("shown = 50", "shown = 50, surprise = 1"), "line 9: not a lock: "),
         ("tools = ".to_owned() + &"[".repeat(100_000), "line 1: not a lock: "),
     ] {
-        let why = Lock::parse(&text).unwrap_err();
+        let why = Lock::from_toml(&text).unwrap_err();
         assert!(why.to_string().starts_with(expected), "{why} for {}", &text[..text.len().min(120)]);
         assert!(why.help().contains("toolfold lock"));
     }
@@ -182,7 +182,7 @@ fn every_budget_finds_what_is_over_it_and_nothing_else() {
             vec![(Rule::Frozen, Some("read"), Some("/properties/path")), (Rule::Frozen, None, None)],
         ),
     ] {
-        let found = budgets.judge(&now, Some(&diff));
+        let found = budgets.find_violations(&now, Some(&diff));
         let short: Vec<_> = found.iter().map(|own| (own.rule, own.tool.as_deref(), own.part.as_deref())).collect();
         assert_eq!(short, expected, "{budgets:?}");
         assert!(found.iter().all(|own| !own.message.is_empty() && !own.help.is_empty()));
@@ -212,7 +212,7 @@ fn growth_is_tokens_or_a_share() {
     for text in ["200", "5%", "2.5%", "0.05%"] {
         assert_eq!(text.parse::<Growth>().unwrap().to_string(), text);
     }
-    assert_eq!(Growth::Share(u32::MAX).of(usize::MAX), usize::MAX);
+    assert_eq!(Growth::Share(u32::MAX).allowed_from(usize::MAX), usize::MAX);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The session of each arm: one bar per request, with stacked cached, written and uncached input.
 
-use super::markup::{dollars, escaped, grouped, percent};
+use super::markup::{dollars, escaped, percent};
 use super::model::{Page, PageArm, PageRequest};
 use super::treemap::share;
+use crate::check::grouped;
 
 /// The height of the highest bar, in pixels.
 const HEIGHT: f64 = 84.0;

@@ -39,11 +39,6 @@ pub(super) fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> 
     out + rest
 }
 
-/// Formats a number with thousands separators.
-pub(super) fn grouped(n: usize) -> String {
-    crate::check::grouped(n)
-}
-
 /// A share as a percentage, without decimals or, if small, with one.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;

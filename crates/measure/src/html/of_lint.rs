@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::markup::grouped;
 use super::model::{Page, PageFinding};
+use crate::check::grouped;
 use crate::lint::{Finding, Lint};
 
 impl Page {

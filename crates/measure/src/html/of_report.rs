@@ -8,7 +8,7 @@ impl Page {
     /// The page of a report: recommendation, arms with their sessions, tools. The caller adds
     /// findings and how the page was created.
     #[must_use]
-    pub fn of(report: &Report, title: &str) -> Self {
+    pub fn of_report(report: &Report, title: &str) -> Self {
         let verdict = &report.verdict;
         let named = report.arms.contains_key(&verdict.arm);
         let arm = |(name, own): (&String, &ArmCost)| {
@@ -24,14 +24,14 @@ impl Page {
                 relative: own.session.relative_to_full,
                 extra: own.session.extra_requests,
                 breaks: own.session.cache_breaks,
-                requests: own.session.timeline.iter().map(request).collect(),
+                requests: own.session.timeline.iter().map(page_request).collect(),
                 warnings: own.session.warnings.clone(),
             }
         };
         let fix = |own: &crate::report::Fix| PageFix {
             tool: own.tool.clone(),
             tokens: own.tokens,
-            why: format!("largest part: `{}`, {} tokens", own.part, super::markup::grouped(own.part_tokens)),
+            why: format!("largest part: `{}`, {} tokens", own.part, crate::check::grouped(own.part_tokens)),
         };
         let tool = |own: &crate::report::ToolCost| PageTool {
             name: own.name.clone(),
@@ -54,7 +54,7 @@ impl Page {
     }
 }
 
-fn request(own: &TimelineRequest) -> PageRequest {
+fn page_request(own: &TimelineRequest) -> PageRequest {
     PageRequest {
         cached: own.cached,
         written: own.written,
@@ -89,8 +89,8 @@ fn made(report: &Report) -> Vec<(String, String)> {
         "{} requests, {} lookups, {} tokens of system text, {} more tokens a request",
         session.requests,
         session.expansions,
-        super::markup::grouped(session.system_tokens),
-        super::markup::grouped(session.step_tokens)
+        crate::check::grouped(session.system_tokens),
+        crate::check::grouped(session.step_tokens)
     );
     let row = |name: &str, value: String| (name.to_owned(), value);
     let mut rows = vec![
@@ -100,7 +100,7 @@ fn made(report: &Report) -> Vec<(String, String)> {
         row("prices", prices),
     ];
     rows.extend(pricing.source.clone().map(|source| row("prices from", source)));
-    rows.extend(pricing.context_window.map(|window| row("context window", super::markup::grouped(window))));
+    rows.extend(pricing.context_window.map(|window| row("context window", crate::check::grouped(window))));
     rows.push(row("session", scenario));
     rows.push(row("profile", format!("{}{derived}", report.profile.name)));
     rows

@@ -1,9 +1,10 @@
 //! The text and table sections of a page.
 
 use super::bars::relative;
-use super::markup::{dollars, escaped, grouped, percent};
+use super::markup::{dollars, escaped, percent};
 use super::model::{DETAILS, Page, PageArm, PageTool};
 use super::treemap::share;
+use crate::check::grouped;
 
 /// The maximum number of tool rows in the page itself; the script shows the others, and a line
 /// states how many there are.
@@ -105,7 +106,7 @@ fn arm_row(arm: &PageArm, most: usize, window: bool) -> String {
 }
 
 /// The table of tools: the most expensive ones; the script shows the others.
-pub(super) fn tools(page: &Page) -> String {
+pub(super) fn tools_table(page: &Page) -> String {
     let mut out = String::from(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Tools\"><table id=\"tool-table\"><caption>Own tokens of each tool at each detail</caption><thead><tr>\
          <th scope=\"col\">tool</th><th scope=\"col\">category</th><th scope=\"col\">tier</th>",

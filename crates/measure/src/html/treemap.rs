@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::markup::{escaped, grouped};
+use super::markup::escaped;
 use super::model::{DETAILS, Page, PageTool};
+use crate::check::grouped;
 
 /// The height of the picture of the full tools, in pixels, and the minimum height.
 const HEIGHT: f64 = 440.0;
@@ -104,7 +105,7 @@ fn picture(page: &Page, detail: usize, name: &str, whole: usize) -> String {
         if headed {
             out.push_str(&format!(
                 "<svg class=\"g\"{}><text x=\"5\" y=\"13\">{} · {}</text></svg>",
-                place(Area { height: HEADING, ..area }, canvas),
+                area_style(Area { height: HEADING, ..area }, canvas),
                 escaped(category),
                 grouped(sum(leaves))
             ));
@@ -129,7 +130,7 @@ fn rectangle(leaf: &Leaf<'_>, area: Area, canvas: Area, most: usize, category: &
     let tier = leaf.tool.map(|tool| format!(", {}", escaped(&tool.tier))).unwrap_or_default();
     let mut out = format!(
         "<svg class=\"t s{step}\"{row}{}><title>{name}: {tokens} tokens ({}{tier})</title><rect width=\"100%\" height=\"100%\"/>",
-        place(area, canvas),
+        area_style(area, canvas),
         escaped(category)
     );
     if area.height > 19.0 && area.width > 34.0 {
@@ -141,7 +142,7 @@ fn rectangle(leaf: &Leaf<'_>, area: Area, canvas: Area, most: usize, category: &
     out + "</svg>"
 }
 
-fn place(area: Area, canvas: Area) -> String {
+fn area_style(area: Area, canvas: Area) -> String {
     let of = |part: f64, whole: f64| {
         let text = format!("{:.2}", part / whole.max(1.0) * 100.0);
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

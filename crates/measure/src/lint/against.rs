@@ -6,17 +6,17 @@ use toolfold::catalog::{Catalog, Tool};
 use toolfold::diagnostic::Severity;
 use toolfold::schema::{Types, dereferenced, properties, required};
 
-use super::found::{Found, below};
+use super::found::{Found, place_below};
 use super::rules::{
     ADDED, BOUNDS_NARROWED, DEFAULT_CHANGED, DESCRIPTION_CHANGED, ENUM_NARROWED, HINT_WEAKENED, NEWLY_REQUIRED,
     PARAMETER_REMOVED, REMOVED, TYPE_CHANGED,
 };
-use super::view::{listed, shown};
+use super::view::{first_names, short_line};
 
-pub(super) fn check(found: &mut Found<'_>, before: &Catalog, now: &Catalog) {
+pub(super) fn check_against(found: &mut Found<'_>, before: &Catalog, now: &Catalog) {
     found.begin_list();
     for old in before.iter().filter(|old| now.get(old.name().as_str()).is_none()) {
-        found.add(&REMOVED, "", format!("`{}` is not there any more", old.name()));
+        found.add_finding(&REMOVED, "", format!("`{}` is not there any more", old.name()));
     }
     for tool in now.iter() {
         match before.get(tool.name().as_str()) {
@@ -34,7 +34,7 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
         found.about(Some(new), rule, severity, at, reason);
     };
     if old.description() != new.description() {
-        let reason = format!("it was `{}`", shown(old.description()));
+        let reason = format!("it was `{}`", short_line(old.description()));
         say(&DESCRIPTION_CHANGED, DESCRIPTION_CHANGED.severity, "/description", reason);
     }
     let hints = |tool: &Tool| tool.annotations().copied().unwrap_or_default();
@@ -53,7 +53,7 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     let (old_all, new_all) = (properties(was).unwrap_or(&none), properties(is).unwrap_or(&none));
     let closed = is.get("additionalProperties") == Some(&Value::Bool(false));
     for (name, node) in old_all {
-        let at = below("/parameters/properties", name);
+        let at = place_below("/parameters/properties", name);
         match new_all.get(name) {
             Some(other) => parameter(&mut say, name, &at, (was, node), (is, other)),
             None => {
@@ -66,7 +66,7 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     let needed: Vec<&str> = required(was).collect();
     let newly: Vec<&str> = required(is).filter(|name| !needed.contains(name)).collect();
     if !newly.is_empty() {
-        let reason = format!("calls without {} were valid", listed(&newly));
+        let reason = format!("calls without {} were valid", first_names(&newly));
         say(&NEWLY_REQUIRED, NEWLY_REQUIRED.severity, "/parameters/required", reason);
     }
 }
@@ -104,7 +104,7 @@ fn parameter(
                     &ENUM_NARROWED,
                     ENUM_NARROWED.severity,
                     at,
-                    format!("`{name}` does not take {} any more", listed(&gone)),
+                    format!("`{name}` does not take {} any more", first_names(&gone)),
                 );
             }
         }
@@ -133,8 +133,11 @@ fn parameter(
     if let (Some(was), Some(is)) = (old.get("default"), new.get("default"))
         && was != is
     {
-        let reason =
-            format!("the default of `{name}` is `{}` and was `{}`", shown(&is.to_string()), shown(&was.to_string()));
+        let reason = format!(
+            "the default of `{name}` is `{}` and was `{}`",
+            short_line(&is.to_string()),
+            short_line(&was.to_string())
+        );
         say(&DEFAULT_CHANGED, DEFAULT_CHANGED.severity, at, reason);
     }
 }

@@ -38,13 +38,13 @@ const CHANGES: [&str; 29] = [
     "erase",
 ];
 
-pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
+pub(super) fn check_annotations(found: &mut Found<'_>, view: &View<'_>) {
     let Some(hints) = view.tool.annotations() else { return };
     if hints.read_only_hint != Some(true) {
         return;
     }
     if hints.destructive_hint == Some(true) {
-        found.add(&HINTS_DISAGREE, "/annotations", "`readOnlyHint` and `destructiveHint` are both true");
+        found.add_finding(&HINTS_DISAGREE, "/annotations", "`readOnlyHint` and `destructiveHint` are both true");
     }
     let name = view.tool.name().as_str();
     let own = name.rsplit("__").next().unwrap_or(name);
@@ -55,6 +55,10 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
         .iter()
         .any(|word| ["get", "list", "search", "find", "check", "validate", "preview"].contains(&word.as_str()));
     if let Some(verb) = verb.filter(|_| !looks) {
-        found.add(&READ_ONLY, "/annotations/readOnlyHint", format!("`readOnlyHint` is true of a tool that can {verb}"));
+        found.add_finding(
+            &READ_ONLY,
+            "/annotations/readOnlyHint",
+            format!("`readOnlyHint` is true of a tool that can {verb}"),
+        );
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use toolfold::catalog::{Catalog, Format};
 
-use self::spans::{Span, parse};
+use self::spans::{Span, parse_spans};
 use self::splice::spliced;
 use super::found::{Edit, Finding};
 use super::{Options, findings};
@@ -37,7 +37,7 @@ pub fn fix(text: &str, file: &str, format: Option<Format>, options: &Options<'_>
         let catalog = Catalog::import(&fixed.text, file, format).value;
         let found: Vec<Finding> =
             findings(&catalog, &Options { before: None, ..*options }).into_iter().filter(|one| one.fixable).collect();
-        let Some(roots) = parse(&fixed.text).filter(|_| !found.is_empty()) else { return fixed };
+        let Some(roots) = parse_spans(&fixed.text).filter(|_| !found.is_empty()) else { return fixed };
         let mut tools = Vec::new();
         roots.iter().for_each(|root| gather(&fixed.text, root, "", &mut tools));
         let mut changes = Vec::new();

@@ -12,7 +12,7 @@ use toolfold::tokens::CountError;
 use super::Options;
 use super::rules::Rule;
 use super::view::View;
-use crate::parts::{Measurer, chat_value, remove};
+use crate::parts::{Measurer, chat_value, remove_member};
 
 /// The maximum number of findings of a rule; the rest are counted in the last one.
 const MOST_OF_A_RULE: usize = 2_000;
@@ -146,11 +146,16 @@ impl<'o> Found<'o> {
     }
 
     /// Adds a finding at a place of the tool: `""`, `/description`, `/parameters/…`.
-    pub(super) fn add(&mut self, rule: &'static Rule, at: &str, reason: impl Into<String>) -> Option<&mut Finding> {
+    pub(super) fn add_finding(
+        &mut self,
+        rule: &'static Rule,
+        at: &str,
+        reason: impl Into<String>,
+    ) -> Option<&mut Finding> {
         self.add_as(rule, rule.severity, at, reason)
     }
 
-    /// Like `add`, with a different severity.
+    /// Like `add_finding`, with a different severity.
     pub(super) fn add_as(
         &mut self,
         rule: &'static Rule,
@@ -260,14 +265,14 @@ fn allowed(tool: &Tool) -> Vec<String> {
 }
 
 /// A place below another.
-pub(super) fn below(at: &str, token: &str) -> String {
+pub(super) fn place_below(at: &str, token: &str) -> String {
     format!("{at}/{}", pointer_token(token))
 }
 
 /// Makes an edit in a Chat Completions tool. Missing members are skipped.
 fn edited(value: &mut Value, edit: &Edit) {
     match edit {
-        Edit::Remove(at) => remove(value, &format!("/function{at}")),
+        Edit::Remove(at) => remove_member(value, &format!("/function{at}")),
         Edit::Replace(at, new) => {
             if let Some(old) = value.pointer_mut(&format!("/function{at}")) {
                 *old = new.clone();
@@ -305,7 +310,7 @@ pub(super) fn measured(
             if let Some(own) = own {
                 price(measurer, own, before, one)?;
             }
-            texts(measurer, one);
+            count_texts(measurer, one);
             match &mut all {
                 Some(all) if one.fixable => {
                     fixable += 1;
@@ -342,14 +347,14 @@ fn price(measurer: &Measurer<'_>, own: &Value, before: usize, one: &mut Finding)
     }
     if let Some(part) = &one.part {
         let mut without = own.clone();
-        remove(&mut without, &format!("/function{part}"));
+        remove_member(&mut without, &format!("/function{part}"));
         one.costs = Some(before.saturating_sub(measurer.one(&without)?));
     }
     Ok(())
 }
 
 /// The cost of a finding's texts, and the saving if one of each remains.
-fn texts(measurer: &Measurer<'_>, one: &mut Finding) {
+fn count_texts(measurer: &Measurer<'_>, one: &mut Finding) {
     if one.texts.is_empty() {
         return;
     }

@@ -7,12 +7,12 @@ use toolfold::catalog::Catalog;
 use super::found::Found;
 use super::rules::{COLLIDING, SPELLINGS};
 use super::shapes::folded;
-use super::view::listed;
+use super::view::first_names;
 
 /// The maximum number of parameters whose spellings are reported individually.
 const MOST: usize = 20;
 
-pub(super) fn check(found: &mut Found<'_>, catalog: &Catalog) {
+pub(super) fn check_names(found: &mut Found<'_>, catalog: &Catalog) {
     let mut tools: IndexMap<String, Vec<&str>> = IndexMap::new();
     let mut parameters: IndexMap<String, IndexMap<&str, usize>> = IndexMap::new();
     for tool in catalog.iter() {
@@ -24,11 +24,11 @@ pub(super) fn check(found: &mut Found<'_>, catalog: &Catalog) {
     }
     found.begin_list();
     for names in tools.values().filter(|names| names.len() > 1) {
-        found.add(&COLLIDING, "", format!("{} differ in case or joints only", listed(names)));
+        found.add_finding(&COLLIDING, "", format!("{} differ in case or joints only", first_names(names)));
     }
     let several = parameters.values().filter(|spellings| spellings.len() > 1);
     for spellings in several.take(MOST) {
         let said: Vec<String> = spellings.iter().map(|(name, n)| format!("`{name}` ({n})")).collect();
-        found.add(&SPELLINGS, "", format!("one parameter is spelt {}", said.join(" and ")));
+        found.add_finding(&SPELLINGS, "", format!("one parameter is spelt {}", said.join(" and ")));
     }
 }

@@ -33,7 +33,7 @@ fn rule(code: &str) -> Option<&'static Rule> {
     })
 }
 
-pub(super) fn check(found: &mut Found<'_>, catalog: &Catalog, options: &Options<'_>) {
+pub(super) fn check_providers(found: &mut Found<'_>, catalog: &Catalog, options: &Options<'_>) {
     let wires: &[Wire] = match &options.wire {
         Some(wire) => std::slice::from_ref(wire),
         None => &Wire::ALL,
@@ -45,7 +45,7 @@ pub(super) fn check(found: &mut Found<'_>, catalog: &Catalog, options: &Options<
     for wire in wires {
         for own in noticed(&engine, *wire, options) {
             let Some(rule) = rule(own.code) else { continue };
-            let tool = named(&own.message).filter(|name| catalog.get(name).is_some());
+            let tool = tool_in_message(&own.message).filter(|name| catalog.get(name).is_some());
             let one = said.entry((rule.id, tool.map(str::to_owned))).or_insert((rule, own.message.clone(), Vec::new()));
             if !one.2.contains(wire) {
                 one.2.push(*wire);
@@ -87,7 +87,7 @@ fn noticed(engine: &Engine, wire: Wire, options: &Options<'_>) -> Vec<Diagnostic
 }
 
 /// The tool that a message is about: the text in the first backticks after `tool` or `name`.
-fn named(message: &str) -> Option<&str> {
+fn tool_in_message(message: &str) -> Option<&str> {
     let start = ["tool `", "name `"].iter().filter_map(|cue| Some(message.find(cue)? + cue.len())).min()?;
     message.get(start..)?.split('`').next()
 }
@@ -113,7 +113,7 @@ fn repairs(tool: &Tool, wires: &[Wire]) -> Vec<Edit> {
     let mut below = false;
     walk(root, &mut |node| below |= !std::ptr::eq(node, root) && lacks_items(node));
     if openai {
-        for node in &View::of(0, tool).nodes {
+        for node in &View::of_tool(0, tool).nodes {
             if lacks_items(&Value::Object(node.map.clone())) && node.at != "/parameters" {
                 edits.push(Edit::Add(node.at.clone(), "items", json!({})));
             }

@@ -9,15 +9,15 @@ use toolfold::schema::{Target, identifier, is_dynamic, reference, resolve};
 
 use super::found::{Edit, Found};
 use super::rules::{INVALID, MISSING_REF, RECURSIVE, REMOTE_REF, UNUSED_DEFS};
-use super::view::{View, listed, shown};
+use super::view::{View, first_names, short_line};
 
-pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
+pub(super) fn check_schema(found: &mut Found<'_>, view: &View<'_>) {
     let broken = references(found, view);
     if !broken
         && found.wants(&INVALID)
         && let Err(why) = Validator::compile(view.schema)
     {
-        found.add(&INVALID, "/parameters", shown_whole(&why.to_string()));
+        found.add_finding(&INVALID, "/parameters", shown_whole(&why.to_string()));
     }
     unused(found, view);
 }
@@ -37,12 +37,12 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
     let mut broken = false;
     let based = view.nodes.iter().any(|node| node.at != "/parameters" && node.map.contains_key("$id"));
     for node in &view.nodes {
-        let Some(target) = node.text("$ref") else { continue };
-        let at = node.place("$ref");
+        let Some(target) = node.string_keyword("$ref") else { continue };
+        let at = node.keyword_place("$ref");
         let around = format!("/parameters{}", target.strip_prefix('#').unwrap_or("?"));
         let inside = |rest: &str| rest.is_empty() || rest.starts_with('/');
         if node.at.strip_prefix(around.as_str()).is_some_and(inside) && circles.insert(target) {
-            found.add(&RECURSIVE, &at, format!("`{}` leads to what it stands in", shown(target)));
+            found.add_finding(&RECURSIVE, &at, format!("`{}` leads to what it stands in", short_line(target)));
         }
         if !seen.insert(target) {
             continue;
@@ -53,11 +53,11 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
             _ if based => {}
             Target::Remote => {
                 broken = true;
-                found.add(&REMOTE_REF, &at, format!("`{}` is another document", shown(target)));
+                found.add_finding(&REMOTE_REF, &at, format!("`{}` is another document", short_line(target)));
             }
             Target::Missing => {
                 broken = true;
-                found.add(&MISSING_REF, &at, format!("there is nothing at `{}`", shown(target)));
+                found.add_finding(&MISSING_REF, &at, format!("there is nothing at `{}`", short_line(target)));
             }
         }
     }
@@ -90,8 +90,11 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
         };
         // A definition is used if something used refers to it; everything outside definitions is
         // used.
-        let edges: Vec<(Option<String>, String)> =
-            view.nodes.iter().filter_map(|node| Some((inside(&node.at), named(node.text("$ref")?)?))).collect();
+        let edges: Vec<(Option<String>, String)> = view
+            .nodes
+            .iter()
+            .filter_map(|node| Some((inside(&node.at), named(node.string_keyword("$ref")?)?)))
+            .collect();
         let mut used: BTreeSet<&str> = BTreeSet::new();
         loop {
             let before = used.len();
@@ -112,10 +115,12 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
         let edits = if unused.len() == all.len() {
             vec![Edit::Remove(at.clone())]
         } else {
-            unused.iter().map(|name| Edit::Remove(super::found::below(&at, name))).collect()
+            unused.iter().map(|name| Edit::Remove(super::found::place_below(&at, name))).collect()
         };
         let are = if unused.len() == 1 { "is" } else { "are" };
-        if let Some(one) = found.add(&UNUSED_DEFS, &at, format!("{} {are} used by nothing", listed(&unused))) {
+        if let Some(one) =
+            found.add_finding(&UNUSED_DEFS, &at, format!("{} {are} used by nothing", first_names(&unused)))
+        {
             one.fixed_by(edits);
         }
     }

@@ -41,26 +41,26 @@ const ANYBODY: &str = "user username you yourname your_name your-name your-usern
 /// Users and passwords in example URLs.
 const ANY_PASSWORD: &str = "pass password passwd pwd secret token key mypassword my-password user username p@ss";
 
-pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
-    for (at, text) in view.texts() {
+pub(super) fn check_secrets(found: &mut Found<'_>, view: &View<'_>) {
+    for (at, text) in view.model_texts() {
         if text.len() < 8 {
             continue;
         }
         if let Some(secret) = token(text) {
             let first: String = secret.chars().take(4).collect();
             let reason = format!("`{first}…` of {} characters looks like a key", secret.chars().count());
-            found.add(&SECRET, &at, reason);
+            found.add_finding(&SECRET, &at, reason);
         }
         if has_private_key(text) {
-            found.add(&PRIVATE_KEY, &at, "it holds a private key (PEM)");
+            found.add_finding(&PRIVATE_KEY, &at, "it holds a private key (PEM)");
         }
         if let Some(user) = url_user(text) {
             let first: String = user.chars().take(2).collect();
-            found.add(&URL_PASSWORD, &at, format!("an address holds the user `{first}…` and a password"));
+            found.add_finding(&URL_PASSWORD, &at, format!("an address holds the user `{first}…` and a password"));
         }
         if let Some((before, user)) = home(text) {
             let first: String = user.chars().take(2).collect();
-            found.add(&HOME_PATH, &at, format!("it shows a path below `{before}{first}…`"));
+            found.add_finding(&HOME_PATH, &at, format!("it shows a path below `{before}{first}…`"));
         }
     }
 }

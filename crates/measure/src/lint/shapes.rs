@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use toolfold::schema::{KEYWORDS, Types, keyword};
 
-use super::found::{Edit, Found, below};
+use super::found::{Edit, Found, place_below};
 use super::rules::{
     BOUNDS, DEEP, DEFAULT_MISMATCH, DUPLICATE_ENUM, DUPLICATE_REQUIRED, EMPTY_MEMBER, ENUM_TYPE, EXAMPLE_MISMATCH,
     LARGE_ENUM, MANY_PARAMETERS, MISSPELT, NEAR_PARAMETERS, OPEN_OBJECT, REQUIRED_UNKNOWN, UNTYPED,
 };
-use super::view::{Node, View, listed, shown};
+use super::view::{Node, View, first_names, short_line};
 
 /// The minimum number of values of a large enum.
 const LARGE: usize = 100;
@@ -18,7 +18,7 @@ const MANY: usize = 20;
 /// The maximum depth of properties.
 const TOO_DEEP: usize = 5;
 
-pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
+pub(super) fn check_shapes(found: &mut Found<'_>, view: &View<'_>) {
     for node in &view.nodes {
         values(found, view, node);
         bounds(found, node);
@@ -30,31 +30,32 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
     near(found, view);
     let parameters = view.parameters().count();
     if parameters > MANY {
-        found.add(&MANY_PARAMETERS, "/parameters", format!("it has {parameters} parameters"));
+        found.add_finding(&MANY_PARAMETERS, "/parameters", format!("it has {parameters} parameters"));
     }
     if let Some(deepest) = view.nodes.iter().filter(|node| node.depth > TOO_DEEP).max_by_key(|node| node.depth) {
-        found.add(&DEEP, &deepest.at, format!("objects are nested {} deep", deepest.depth));
+        found.add_finding(&DEEP, &deepest.at, format!("objects are nested {} deep", deepest.depth));
     }
 }
 
 /// The keyword's list, or an empty one.
-fn list<'n>(node: &Node<'n>, key: &str) -> &'n [Value] {
+fn keyword_list<'n>(node: &Node<'n>, key: &str) -> &'n [Value] {
     node.map.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
 fn values(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
-    let all = list(node, "enum");
+    let all = keyword_list(node, "enum");
     if all.len() >= LARGE {
-        let at = node.place("enum");
-        if let Some(one) = found.add(&LARGE_ENUM, &at, format!("it lists {} values", all.len())) {
+        let at = node.keyword_place("enum");
+        if let Some(one) = found.add_finding(&LARGE_ENUM, &at, format!("it lists {} values", all.len())) {
             one.about_part(&at);
         }
     }
     let mut seen = std::collections::BTreeSet::new();
     let once: Vec<Value> = all.iter().filter(|value| seen.insert(value.to_string())).cloned().collect();
     if once.len() < all.len() {
-        let at = node.place("enum");
-        if let Some(one) = found.add(&DUPLICATE_ENUM, &at, format!("{} values are there twice", all.len() - once.len()))
+        let at = node.keyword_place("enum");
+        if let Some(one) =
+            found.add_finding(&DUPLICATE_ENUM, &at, format!("{} values are there twice", all.len() - once.len()))
         {
             one.fixed_by(vec![Edit::Replace(at, Value::Array(once))]);
         }
@@ -66,27 +67,34 @@ fn values(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
         return;
     };
     let nullable = node.map.get("nullable") == Some(&Value::Bool(true));
-    let is_of = |value: &Value| fits(types, value) || nullable && value.is_null();
+    let is_of = |value: &Value| has_type(types, value) || nullable && value.is_null();
     if let Some(wrong) = all.iter().find(|value| !is_of(value)) {
-        let reason =
-            format!("`{}` is not of type {}", shown(&wrong.to_string()), types.iter().collect::<Vec<_>>().join(" or "));
-        found.add(&ENUM_TYPE, &node.place("enum"), reason);
+        let reason = format!(
+            "`{}` is not of type {}",
+            short_line(&wrong.to_string()),
+            types.iter().collect::<Vec<_>>().join(" or ")
+        );
+        found.add_finding(&ENUM_TYPE, &node.keyword_place("enum"), reason);
     }
     // Generators write a default of null for no default.
     if let Some(default) = node.map.get("default").filter(|value| !value.is_null() && !is_of(value)) {
         let reason = format!(
             "`{}` is not of type {}",
-            shown(&default.to_string()),
+            short_line(&default.to_string()),
             types.iter().collect::<Vec<_>>().join(" or ")
         );
-        found.add(&DEFAULT_MISMATCH, &node.place("default"), reason);
+        found.add_finding(&DEFAULT_MISMATCH, &node.keyword_place("default"), reason);
     } else {
         fits_enum(found, node, all);
     }
-    for (at, example) in list(node, "examples").iter().enumerate() {
+    for (at, example) in keyword_list(node, "examples").iter().enumerate() {
         if !is_of(example) || !all.is_empty() && !all.contains(example) {
-            let reason = format!("`{}` is not valid for this schema", shown(&example.to_string()));
-            found.add(&EXAMPLE_MISMATCH, &below(&node.place("examples"), &at.to_string()), reason);
+            let reason = format!("`{}` is not valid for this schema", short_line(&example.to_string()));
+            found.add_finding(
+                &EXAMPLE_MISMATCH,
+                &place_below(&node.keyword_place("examples"), &at.to_string()),
+                reason,
+            );
         }
     }
 }
@@ -99,17 +107,17 @@ fn bare(node: &Node<'_>) -> Map<String, Value> {
 fn fits_enum(found: &mut Found<'_>, node: &Node<'_>, all: &[Value]) {
     let default = node.map.get("default").filter(|value| !value.is_null() && !value.is_array());
     if let Some(default) = default.filter(|value| !all.is_empty() && !all.contains(value)) {
-        found.add(
+        found.add_finding(
             &DEFAULT_MISMATCH,
-            &node.place("default"),
-            format!("`{}` is not in `enum`", shown(&default.to_string())),
+            &node.keyword_place("default"),
+            format!("`{}` is not in `enum`", short_line(&default.to_string())),
         );
     }
 }
 
 /// Whether a value has one of these types. A number without a fraction is an integer (JSON Schema
 /// 2020-12, 4.2.3).
-fn fits(types: Types, value: &Value) -> bool {
+fn has_type(types: Types, value: &Value) -> bool {
     let has = |name: &str| types.has(name);
     match value {
         Value::Null => has("null"),
@@ -136,13 +144,13 @@ fn bounds(found: &mut Found<'_>, node: &Node<'_>) {
         if let (Some(from), Some(to)) = (number(low), number(high))
             && (from > to || from >= to && low == "exclusiveMinimum")
         {
-            found.add(&BOUNDS, &node.place(low), format!("`{low}` is {from} and `{high}` is {to}"));
+            found.add_finding(&BOUNDS, &node.keyword_place(low), format!("`{low}` is {from} and `{high}` is {to}"));
         }
     }
 }
 
 fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
-    let names: Vec<&str> = list(node, "required").iter().filter_map(Value::as_str).collect();
+    let names: Vec<&str> = keyword_list(node, "required").iter().filter_map(Value::as_str).collect();
     let mut once: Vec<&str> = Vec::new();
     names.iter().for_each(|name| {
         if !once.contains(name) {
@@ -150,8 +158,8 @@ fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
         }
     });
     if once.len() < names.len() {
-        let at = node.place("required");
-        if let Some(one) = found.add(&DUPLICATE_REQUIRED, &at, "it names a parameter twice") {
+        let at = node.keyword_place("required");
+        if let Some(one) = found.add_finding(&DUPLICATE_REQUIRED, &at, "it names a parameter twice") {
             one.fixed_by(vec![Edit::Replace(at, once.iter().map(|name| Value::from(*name)).collect())]);
         }
     }
@@ -160,7 +168,7 @@ fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
     let whole = node.at == "/parameters" || node.property.is_some() || node.definition.is_some();
     let beside = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "if", "then", "$dynamicRef"];
     let Some(properties) = node.map.get("properties").and_then(Value::as_object) else { return };
-    if !whole || node.has(&beside) || view.nodes.len() > 4_000 {
+    if !whole || node.has_any(&beside) || view.nodes.len() > 4_000 {
         return;
     }
     let unknown: Vec<&str> = once.into_iter().filter(|name| !properties.contains_key(*name)).collect();
@@ -168,8 +176,8 @@ fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
         let closed = node.map.get("additionalProperties") == Some(&Value::Bool(false));
         let never = if closed { ": no call can be valid" } else { "" };
         let severity = if closed { toolfold::diagnostic::Severity::Error } else { REQUIRED_UNKNOWN.severity };
-        let reason = format!("it names {}, which `properties` lacks{never}", listed(&unknown));
-        found.add_as(&REQUIRED_UNKNOWN, severity, &node.place("required"), reason);
+        let reason = format!("it names {}, which `properties` lacks{never}", first_names(&unknown));
+        found.add_as(&REQUIRED_UNKNOWN, severity, &node.keyword_place("required"), reason);
     }
 }
 
@@ -182,10 +190,10 @@ fn misspelt(found: &mut Found<'_>, node: &Node<'_>) {
                 && strsim::osa_distance(&known.name.to_lowercase(), &key.to_lowercase()) <= 1
         });
         if let Some(near) = near {
-            found.add(
+            found.add_finding(
                 &MISSPELT,
-                &node.place(key),
-                format!("`{}` is not a keyword; did you mean `{}`?", shown(key), near.name),
+                &node.keyword_place(key),
+                format!("`{}` is not a keyword; did you mean `{}`?", short_line(key), near.name),
             );
         }
     }
@@ -209,10 +217,10 @@ fn untyped(found: &mut Found<'_>, node: &Node<'_>) {
         "items",
         "additionalProperties",
     ];
-    if !node.has(&SAYS) {
-        found.add(&UNTYPED, &node.at, format!("`{name}` may be anything"));
+    if !node.has_any(&SAYS) {
+        found.add_finding(&UNTYPED, &node.at, format!("`{name}` may be anything"));
     } else if node.is("object")
-        && !node.has(&[
+        && !node.has_any(&[
             "properties",
             "patternProperties",
             "anyOf",
@@ -228,7 +236,7 @@ fn untyped(found: &mut Found<'_>, node: &Node<'_>) {
             .get("additionalProperties")
             .is_none_or(|inner| matches!(inner, Value::Bool(true)) || is_empty(inner))
     {
-        found.add(&OPEN_OBJECT, &node.at, format!("`{name}` is an object of anything"));
+        found.add_finding(&OPEN_OBJECT, &node.at, format!("`{name}` is an object of anything"));
     }
 }
 
@@ -240,14 +248,14 @@ fn empty(found: &mut Found<'_>, view: &View<'_>) {
     let mut edits = Vec::new();
     for node in &view.nodes {
         for key in ["description", "title"] {
-            if node.text(key).is_some_and(|text| text.trim().is_empty()) {
-                edits.push(Edit::Remove(node.place(key)));
+            if node.string_keyword(key).is_some_and(|text| text.trim().is_empty()) {
+                edits.push(Edit::Remove(node.keyword_place(key)));
             }
         }
     }
     if let Some(Edit::Remove(first)) = edits.first().cloned() {
         let many = if edits.len() == 1 { "a member says".to_owned() } else { format!("{} members say", edits.len()) };
-        if let Some(one) = found.add(&EMPTY_MEMBER, &first, format!("{many} nothing")) {
+        if let Some(one) = found.add_finding(&EMPTY_MEMBER, &first, format!("{many} nothing")) {
             one.fixed_by(edits);
         }
     }
@@ -259,7 +267,7 @@ fn near(found: &mut Found<'_>, view: &View<'_>) {
     for node in view.parameters() {
         let Some(name) = node.property else { continue };
         if let Some(other) = seen.insert(folded(name), name) {
-            found.add(&NEAR_PARAMETERS, &node.at, format!("`{other}` and `{name}` are almost one name"));
+            found.add_finding(&NEAR_PARAMETERS, &node.at, format!("`{other}` and `{name}` are almost one name"));
         }
     }
 }

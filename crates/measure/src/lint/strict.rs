@@ -7,7 +7,7 @@ use toolfold::wire::Wire;
 
 use super::found::Found;
 use super::rules::{STRICT_KEYWORD, STRICT_OPEN, STRICT_OPTIONAL};
-use super::view::{Node, View, listed};
+use super::view::{Node, View, first_names};
 
 /// Keywords that OpenAI's strict mode rejects. Source: OpenAI, "Structured outputs", supported
 /// schemas, 2026.
@@ -28,7 +28,7 @@ const REFUSED: [&str; 12] = [
 
 /// Only OpenAI requires every parameter and closed objects at any depth; Anthropic's strict mode
 /// accepts optional ones.
-pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, wire: Option<Wire>) {
+pub(super) fn check_strict(found: &mut Found<'_>, view: &View<'_>, wire: Option<Wire>) {
     let openai = match wire {
         Some(wire) => matches!(wire, Wire::OpenAiChat | Wire::OpenAiResponses),
         None => matches!(view.tool.origin(), Some(Format::OpenAiChat | Format::OpenAiResponses)),
@@ -39,17 +39,21 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, wire: Option<Wire>) 
     let is_object = |node: &&Node<'_>| node.is("object") || node.map.contains_key("properties");
     let open = |node: &&Node<'_>| node.map.get("additionalProperties") != Some(&Value::Bool(false));
     if let Some(node) = view.nodes.iter().filter(is_object).find(open) {
-        found.add(&STRICT_OPEN, &node.at, "the object does not say `\"additionalProperties\": false`");
+        found.add_finding(&STRICT_OPEN, &node.at, "the object does not say `\"additionalProperties\": false`");
     }
     let optional: Vec<&str> =
         view.nodes.iter().filter(|node| !node.required).filter_map(|node| node.property).collect();
     if !optional.is_empty() {
         let are = if optional.len() == 1 { "is" } else { "are" };
-        found.add(&STRICT_OPTIONAL, "/parameters/required", format!("{} {are} not required", listed(&optional)));
+        found.add_finding(
+            &STRICT_OPTIONAL,
+            "/parameters/required",
+            format!("{} {are} not required", first_names(&optional)),
+        );
     }
     for node in &view.nodes {
         if let Some(key) = REFUSED.iter().find(|key| node.map.contains_key(**key)) {
-            found.add(&STRICT_KEYWORD, &node.place(key), format!("strict mode does not take `{key}`"));
+            found.add_finding(&STRICT_KEYWORD, &node.keyword_place(key), format!("strict mode does not take `{key}`"));
         }
     }
 }

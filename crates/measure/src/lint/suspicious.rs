@@ -4,7 +4,7 @@ use toolfold::diagnostic::{Invisible, hidden_in, invisible};
 
 use super::found::Found;
 use super::rules::{BIDI, HIDDEN, INJECTION};
-use super::view::{View, shown};
+use super::view::{View, short_line};
 
 /// Phrases that act against the user or refer to the model's other instructions. A description does
 /// not need them. Sources: published attacks by tool descriptions ("tool poisoning", Invariant
@@ -41,16 +41,16 @@ const PHRASES: [&str; 29] = [
     "send its contents to",
 ];
 
-pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
-    for (at, text) in view.texts() {
+pub(super) fn check_suspicious(found: &mut Found<'_>, view: &View<'_>) {
+    for (at, text) in view.model_texts() {
         if text.is_ascii() && text.bytes().all(|b| b >= 0x20 || matches!(b, b'\t' | b'\n' | b'\r')) {
             phrases(found, &at, text);
             continue;
         }
         if let Some(c) = text.chars().find(|c| invisible(*c) == Some(Invisible::Bidi)) {
-            found.add(&BIDI, &at, format!("U+{:04X} reorders the text around it", u32::from(c)));
+            found.add_finding(&BIDI, &at, format!("U+{:04X} reorders the text around it", u32::from(c)));
         } else if let Some(c) = hidden_in(text) {
-            found.add(&HIDDEN, &at, format!("U+{:04X} is not seen", u32::from(c)));
+            found.add_finding(&HIDDEN, &at, format!("U+{:04X} is not seen", u32::from(c)));
         }
         phrases(found, &at, text);
     }
@@ -67,5 +67,5 @@ fn phrases(found: &mut Found<'_>, at: &str, text: &str) {
     if phrase.contains(".ssh") && around.split_whitespace().next().is_some_and(|word| word.contains(".pub")) {
         return;
     }
-    found.add(&INJECTION, at, format!("`{}`", shown(around)));
+    found.add_finding(&INJECTION, at, format!("`{}`", short_line(around)));
 }

@@ -9,7 +9,7 @@ use super::rules::{
     EXAMPLES_INSIDE, LONG_DESCRIPTION, LONG_PARAMETER, LOOSE_SPACE, NO_DESCRIPTION, NOT_ALONE, RESTATES_TOOL,
     UNKNOWN_TOOL,
 };
-use super::view::{View, listed, shown, split};
+use super::view::{View, first_names, short_line, split};
 
 /// The maximum length of a description, in characters: three in four real tools have less than a
 /// third of it.
@@ -23,10 +23,10 @@ const LONG_EXAMPLES: usize = 200;
 /// The minimum number of white space bytes worth a finding.
 const MUCH_SPACE: usize = 8;
 
-pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
+pub(super) fn check_texts(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     let text = view.tool.description();
     if text.trim().is_empty() {
-        found.add(&NO_DESCRIPTION, "", "it has no description: a model has only its name");
+        found.add_finding(&NO_DESCRIPTION, "", "it has no description: a model has only its name");
     } else {
         sentence(found, view, facts);
         restates(found, view);
@@ -36,13 +36,13 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     }
     spaces(found, view);
     for node in view.nodes.iter().filter(|node| node.property.is_some()) {
-        let Some(text) = node.text("description") else { continue };
+        let Some(text) = node.string_keyword("description") else { continue };
         let length = text.chars().count();
         if length > LONG_FOR_PARAMETER {
-            let at = node.place("description");
+            let at = node.keyword_place("description");
             let name = node.property.unwrap_or_default();
             if let Some(one) =
-                found.add(&LONG_PARAMETER, &at, format!("the description of `{name}` has {length} characters"))
+                found.add_finding(&LONG_PARAMETER, &at, format!("the description of `{name}` has {length} characters"))
             {
                 one.about_part(&at);
             }
@@ -58,8 +58,9 @@ fn sentence(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     if facts.is_shared(&first) || same(&first, other) {
         return;
     }
-    let reason = format!("`{}` cannot stand for the tool; folded, it is shown as `{}`", shown(&first), shown(other));
-    found.add(&NOT_ALONE, "/description", reason);
+    let reason =
+        format!("`{}` cannot stand for the tool; folded, it is shown as `{}`", short_line(&first), short_line(other));
+    found.add_finding(&NOT_ALONE, "/description", reason);
 }
 
 /// Whether one of two sentences ends with the other, ignoring its first letter and its cut end.
@@ -78,8 +79,8 @@ fn restates(found: &mut Found<'_>, view: &View<'_>) {
     let named: Vec<String> = name.iter().map(|word| stem(word)).collect();
     let is_said = |word: &String| named.contains(&stem(word)) || named.contains(&stem(word.trim_end_matches("es")));
     if !said.is_empty() && said.len() <= 5 && said.iter().all(is_said) && view.parameters().next().is_some() {
-        let reason = format!("`{}` only repeats the name", shown(view.tool.description()));
-        found.add(&RESTATES_TOOL, "/description", reason);
+        let reason = format!("`{}` only repeats the name", short_line(view.tool.description()));
+        found.add_finding(&RESTATES_TOOL, "/description", reason);
     }
 }
 
@@ -118,7 +119,7 @@ fn examples(found: &mut Found<'_>, text: &str) {
     }
     if blocks.chars().count() > LONG_EXAMPLES {
         let reason = format!("examples take {} of its {} characters", blocks.chars().count(), text.chars().count());
-        if let Some(one) = found.add(&EXAMPLES_INSIDE, "/description", reason) {
+        if let Some(one) = found.add_finding(&EXAMPLES_INSIDE, "/description", reason) {
             one.about_text(&blocks, 1);
         }
     }
@@ -144,17 +145,20 @@ fn unknown_tools(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
         }
     }
     if !unknown.is_empty() {
-        found.add(&UNKNOWN_TOOL, "/description", format!("{} not in the list", are(&unknown)));
+        found.add_finding(&UNKNOWN_TOOL, "/description", format!("{} not in the list", are(&unknown)));
     }
 }
 
 fn are(names: &[&str]) -> String {
-    format!("it names {}, which {}", listed(names), if names.len() == 1 { "is" } else { "are" })
+    format!("it names {}, which {}", first_names(names), if names.len() == 1 { "is" } else { "are" })
 }
 
 fn spaces(found: &mut Found<'_>, view: &View<'_>) {
     let own = ("/description".to_owned(), view.tool.description());
-    let inner = view.nodes.iter().filter_map(|node| Some((node.place("description"), node.text("description")?)));
+    let inner = view
+        .nodes
+        .iter()
+        .filter_map(|node| Some((node.keyword_place("description"), node.string_keyword("description")?)));
     let mut edits = Vec::new();
     let mut first = String::new();
     let mut spared = 0;
@@ -171,7 +175,8 @@ fn spaces(found: &mut Found<'_>, view: &View<'_>) {
     if !edits.is_empty() {
         let places =
             if edits.len() == 1 { "one description".to_owned() } else { format!("{} descriptions", edits.len()) };
-        if let Some(one) = found.add(&LOOSE_SPACE, &first, format!("{spared} bytes of white space in {places}")) {
+        if let Some(one) = found.add_finding(&LOOSE_SPACE, &first, format!("{spared} bytes of white space in {places}"))
+        {
             one.fixed_by(edits);
         }
     }

@@ -35,7 +35,7 @@ pub(super) struct Node<'t> {
 
 impl Node<'_> {
     /// The string value of a keyword.
-    pub(super) fn text(&self, keyword: &str) -> Option<&str> {
+    pub(super) fn string_keyword(&self, keyword: &str) -> Option<&str> {
         self.map.get(keyword).and_then(Value::as_str)
     }
 
@@ -54,19 +54,19 @@ impl Node<'_> {
     }
 
     /// Whether it has any of these keywords.
-    pub(super) fn has(&self, keywords: &[&str]) -> bool {
+    pub(super) fn has_any(&self, keywords: &[&str]) -> bool {
         keywords.iter().any(|keyword| self.map.contains_key(*keyword))
     }
 
     /// The place of a keyword in it.
-    pub(super) fn place(&self, keyword: &str) -> String {
+    pub(super) fn keyword_place(&self, keyword: &str) -> String {
         format!("{}/{}", self.at, pointer_token(keyword))
     }
 }
 
 impl<'t> View<'t> {
     /// Indexes a tool. Its schema is not nested more than [`toolfold::schema::MAX_DEPTH`] deep.
-    pub(super) fn of(at: usize, tool: &'t Tool) -> Self {
+    pub(super) fn of_tool(at: usize, tool: &'t Tool) -> Self {
         let schema = tool.parameters();
         let mut view = Self { tool, at, schema, nodes: Vec::new() };
         view.gather("/parameters", schema, None, None, false, 0);
@@ -119,7 +119,7 @@ impl<'t> View<'t> {
 
     /// Every text of the tool that a model reads, with its place: its description, and the texts in
     /// its schema.
-    pub(super) fn texts(&self) -> Vec<(String, &'t str)> {
+    pub(super) fn model_texts(&self) -> Vec<(String, &'t str)> {
         let own = ("/description".to_owned(), self.tool.description());
         let mut all = vec![own];
         strings("/parameters", self.schema, &mut all);
@@ -172,7 +172,7 @@ pub(super) fn split(text: &str) -> Vec<String> {
 }
 
 /// A text shortened for one line.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn short_line(text: &str) -> String {
     const MOST: usize = 60;
     let line = text.split_whitespace().take(24).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MOST) {
@@ -182,9 +182,9 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// Names in backticks, at most five: `` `a`, `b` and 3 more ``.
-pub(super) fn listed(names: &[&str]) -> String {
+pub(super) fn first_names(names: &[&str]) -> String {
     const MOST: usize = 5;
-    let said: Vec<String> = names.iter().take(MOST).map(|name| format!("`{}`", shown(name))).collect();
+    let said: Vec<String> = names.iter().take(MOST).map(|name| format!("`{}`", short_line(name))).collect();
     match names.len().saturating_sub(MOST) {
         0 => said.join(", "),
         more => format!("{} and {more} more", said.join(", ")),

@@ -7,7 +7,7 @@ use super::rules::{
     DEFAULT_IN_WORDS, ENUM_IN_WORDS, FORMAT_IN_WORDS, JSON_IN_WORDS, LIST_IN_WORDS, RANGE_IN_WORDS, RESTATES_NAME,
     RESTATES_TYPE, TITLE_RESTATES, UNDESCRIBED,
 };
-use super::view::{Node, View, listed, shown, split};
+use super::view::{Node, View, first_names, short_line, split};
 
 /// Keywords that already constrain a value.
 const SAYS: [&str; 10] =
@@ -19,17 +19,17 @@ const NEAR: usize = 80;
 /// Words of a description that carry no information about a value's purpose.
 const EMPTY: &str = "a an the of to for in on this that is be it its given value values parameter argument field name";
 
-pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
+pub(super) fn check_words(found: &mut Found<'_>, view: &View<'_>) {
     undescribed(found, view);
     titles(found, view);
     let mut same = Vec::new();
     for node in view.nodes.iter().filter(|node| node.property.is_some()) {
         let name = node.property.unwrap_or_default();
-        let Some(text) = node.text("description").filter(|text| !text.trim().is_empty()) else { continue };
+        let Some(text) = node.string_keyword("description").filter(|text| !text.trim().is_empty()) else { continue };
         if restates_type(node, text) {
-            let at = node.place("description");
-            let reason = format!("`{}` of `{name}` only repeats its type", shown(text));
-            if let Some(one) = found.add(&RESTATES_TYPE, &at, reason) {
+            let at = node.keyword_place("description");
+            let reason = format!("`{}` of `{name}` only repeats its type", short_line(text));
+            if let Some(one) = found.add_finding(&RESTATES_TYPE, &at, reason) {
                 one.fixed_by(vec![Edit::Remove(at)]);
             }
         } else if restates_name(name, text) {
@@ -41,7 +41,11 @@ pub(super) fn check(found: &mut Found<'_>, view: &View<'_>) {
     same.dedup();
     if !same.is_empty() {
         let (what, say) = if same.len() == 1 { ("description of", "says") } else { ("descriptions of", "say") };
-        found.add(&RESTATES_NAME, "/parameters", format!("the {what} {} {say} no more than the name", listed(&same)));
+        found.add_finding(
+            &RESTATES_NAME,
+            "/parameters",
+            format!("the {what} {} {say} no more than the name", first_names(&same)),
+        );
     }
 }
 
@@ -51,7 +55,9 @@ fn undescribed(found: &mut Found<'_>, view: &View<'_>) {
     let all: Vec<&Node<'_>> = view.parameters().collect();
     let bare: Vec<&str> = all
         .iter()
-        .filter(|node| node.text("description").is_none_or(|text| text.trim().is_empty()) && !node.has(&["$ref"]))
+        .filter(|node| {
+            node.string_keyword("description").is_none_or(|text| text.trim().is_empty()) && !node.has_any(&["$ref"])
+        })
         .filter_map(|node| node.property)
         .collect();
     if bare.is_empty() {
@@ -62,9 +68,11 @@ fn undescribed(found: &mut Found<'_>, view: &View<'_>) {
     let first = all.iter().find(|node| node.property == bare.first().copied());
     let at = first.map_or("/parameters", |node| node.at.as_str()).to_owned();
     let reason = match (bare.len(), all.len()) {
-        (1, 1) => format!("its parameter {} has no description", listed(&bare)),
-        (few, many) if few == many => format!("none of its {many} parameters has a description: {}", listed(&bare)),
-        (few, many) => format!("{few} of {many} parameters have no description: {}", listed(&bare)),
+        (1, 1) => format!("its parameter {} has no description", first_names(&bare)),
+        (few, many) if few == many => {
+            format!("none of its {many} parameters has a description: {}", first_names(&bare))
+        }
+        (few, many) => format!("{few} of {many} parameters have no description: {}", first_names(&bare)),
     };
     found.add_as(&UNDESCRIBED, severity, &at, reason);
 }
@@ -111,7 +119,7 @@ fn titles(found: &mut Found<'_>, view: &View<'_>) {
     let tool = split(view.tool.name().as_str());
     let mut edits = Vec::new();
     for node in &view.nodes {
-        let Some(title) = node.text("title").filter(|title| !title.is_empty()) else { continue };
+        let Some(title) = node.string_keyword("title").filter(|title| !title.is_empty()) else { continue };
         let words = split(title);
         let own = node.property.or(node.definition).map(split);
         let repeats = match own {
@@ -122,13 +130,13 @@ fn titles(found: &mut Found<'_>, view: &View<'_>) {
             None => false,
         };
         if repeats {
-            edits.push(Edit::Remove(node.place("title")));
+            edits.push(Edit::Remove(node.keyword_place("title")));
         }
     }
     if let Some(Edit::Remove(first)) = edits.first().cloned() {
         let many =
             if edits.len() == 1 { "a title repeats".to_owned() } else { format!("{} titles repeat", edits.len()) };
-        if let Some(one) = found.add(&TITLE_RESTATES, &first, format!("{many} the name beside it")) {
+        if let Some(one) = found.add_finding(&TITLE_RESTATES, &first, format!("{many} the name beside it")) {
             one.fixed_by(edits);
         }
     }
@@ -136,19 +144,19 @@ fn titles(found: &mut Found<'_>, view: &View<'_>) {
 
 /// Constraints in words that a keyword could express.
 fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
-    let at = node.place("description");
+    let at = node.keyword_place("description");
     let lower = text.to_lowercase();
-    if node.is("string") && !node.has(&SAYS) && !node.is("array") && !node.is("object") {
+    if node.is("string") && !node.has_any(&SAYS) && !node.is("array") && !node.is("object") {
         if let Some(values) = listed_values(text) {
-            let reason = format!("`{name}` takes {}, and has no `enum`", listed(&values));
-            found.add(&ENUM_IN_WORDS, &at, reason);
+            let reason = format!("`{name}` takes {}, and has no `enum`", first_names(&values));
+            found.add_finding(&ENUM_IN_WORDS, &at, reason);
         } else if let Some(format) = format_in(&lower) {
-            found.add(&FORMAT_IN_WORDS, &at, format!("`{name}` could say `\"format\": \"{format}\"`"));
+            found.add_finding(&FORMAT_IN_WORDS, &at, format!("`{name}` could say `\"format\": \"{format}\"`"));
         } else if ["comma-separated", "comma separated", "comma-delimited", "逗号分隔"]
             .iter()
             .any(|cue| lower.contains(cue))
         {
-            found.add(&LIST_IN_WORDS, &at, format!("`{name}` is a list in one text: `{}`", shown(text)));
+            found.add_finding(&LIST_IN_WORDS, &at, format!("`{name}` is a list in one text: `{}`", short_line(text)));
         } else if [
             "json string",
             "json-encoded",
@@ -160,21 +168,25 @@ fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
         .iter()
         .any(|cue| lower.find(cue).is_some_and(|at| at < NEAR))
         {
-            found.add(&JSON_IN_WORDS, &at, format!("`{name}` is JSON in a text: `{}`", shown(text)));
+            found.add_finding(&JSON_IN_WORDS, &at, format!("`{name}` is JSON in a text: `{}`", short_line(text)));
         }
     }
     if (node.is("integer") || node.is("number"))
-        && !node.has(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "const"])
+        && !node.has_any(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "const"])
         && let Some((from, to)) = range_in(&lower)
     {
         let reason = format!("`{name}` lies between {from} and {to}, and has neither `minimum` nor `maximum`");
-        found.add(&RANGE_IN_WORDS, &at, reason);
+        found.add_finding(&RANGE_IN_WORDS, &at, reason);
     }
     if !node.required
-        && !node.has(&["default", "const"])
+        && !node.has_any(&["default", "const"])
         && let Some(value) = default_in(text)
     {
-        found.add(&DEFAULT_IN_WORDS, &at, format!("`{name}` has the default `{}` in words only", shown(value)));
+        found.add_finding(
+            &DEFAULT_IN_WORDS,
+            &at,
+            format!("`{name}` has the default `{}` in words only", short_line(value)),
+        );
     }
 }
 

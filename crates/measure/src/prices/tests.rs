@@ -5,12 +5,12 @@ use toolfold::wire::{Capabilities, Wire};
 
 #[test]
 fn the_shipped_table_has_no_faults_and_a_source_for_every_row() {
-    let loaded = PriceTable::parse(SHIPPED, "prices.toml");
+    let loaded = PriceTable::from_toml(SHIPPED, "prices.toml");
     assert_eq!(loaded.diagnostics, vec![]);
     assert!(loaded.value.rows().count() >= 19);
     for row in loaded.value.rows() {
         for model in &row.models {
-            assert_eq!(loaded.value.of(model), Some(row), "{model} is priced once");
+            assert_eq!(loaded.value.row_for_model(model), Some(row), "{model} is priced once");
             let id = ModelId::parse(model);
             assert!(id.vendor.is_some() && id.version.is_some(), "{model} is read as a model in any spelling");
         }
@@ -22,7 +22,7 @@ fn the_shipped_table_has_no_faults_and_a_source_for_every_row() {
 #[test]
 fn every_spelling_of_a_model_has_its_price_and_no_other_model_has() {
     let table = PriceTable::builtin();
-    let input = |model: &str| table.of(model).map(|row| row.prices.input);
+    let input = |model: &str| table.row_for_model(model).map(|row| row.prices.input);
     for spelling in [
         "claude-opus-4.5",
         "claude-opus-4-5-20251101",
@@ -64,27 +64,27 @@ const OWN: &str =
 
 #[test]
 fn own_rows_go_before_the_shipped_ones() {
-    let own = PriceTable::parse(OWN, "own.toml").into_result().unwrap();
+    let own = PriceTable::from_toml(OWN, "own.toml").into_result().unwrap();
     let both = own.over(PriceTable::builtin());
-    assert_eq!(both.of("gpt-5.4").unwrap().prices.input, 2.0);
-    assert_eq!(both.of("gpt-5.5").unwrap().prices.input, 5.0);
-    let mine = both.of("My-Model").unwrap();
+    assert_eq!(both.row_for_model("gpt-5.4").unwrap().prices.input, 2.0);
+    assert_eq!(both.row_for_model("gpt-5.5").unwrap().prices.input, 5.0);
+    let mine = both.row_for_model("My-Model").unwrap();
     assert_eq!((mine.rules, mine.context), (CacheRules::NONE, None), "without cache prices there is no cache");
-    assert_eq!(both.of("my-model-2"), None);
+    assert_eq!(both.row_for_model("my-model-2"), None);
 }
 
 #[test]
 fn a_longer_cache_costs_more_to_write() {
-    let row = PriceTable::builtin().of("claude-sonnet-5.5").unwrap();
+    let row = PriceTable::builtin().row_for_model("claude-sonnet-5.5").unwrap();
     let long = row.with_long_cache().unwrap();
     assert_eq!((row.rules.write, row.rules.lifetime), (1_250, Some(300)));
     assert_eq!((long.rules.write, long.rules.lifetime, long.prices.cache_write), (2_000, Some(3_600), 4.0));
-    assert_eq!(PriceTable::builtin().of("gpt-5.4").unwrap().with_long_cache(), None);
+    assert_eq!(PriceTable::builtin().row_for_model("gpt-5.4").unwrap().with_long_cache(), None);
 }
 
 #[track_caller]
 fn refused(rows: &str, code: &str, because: &str) {
-    let loaded = PriceTable::parse(rows, "own.toml");
+    let loaded = PriceTable::from_toml(rows, "own.toml");
     let said: Vec<String> = loaded.diagnostics.iter().map(|own| format!("{} {}", own.code, own.message)).collect();
     assert!(said.iter().any(|own| own.starts_with(code) && own.contains(because)), "{said:?}");
     assert_eq!(loaded.value.rows().count(), 0);
@@ -103,6 +103,6 @@ fn what_is_no_price_is_refused() {
 
 #[test]
 fn free_input_is_no_division_by_zero() {
-    let own = PriceTable::parse(&OWN.replace("input = 2", "input = 0"), "own.toml").into_result().unwrap();
-    assert!(!own.of("my-model").unwrap().rules.matters());
+    let own = PriceTable::from_toml(&OWN.replace("input = 2", "input = 0"), "own.toml").into_result().unwrap();
+    assert!(!own.row_for_model("my-model").unwrap().rules.matters());
 }

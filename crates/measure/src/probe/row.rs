@@ -64,7 +64,7 @@ impl CaseResult {
     }
 }
 
-fn word(support: Support) -> &'static str {
+fn support_word(support: Support) -> &'static str {
     match support {
         Support::Yes => "yes",
         Support::No => "no",
@@ -95,7 +95,7 @@ pub fn capability_row(wire: Wire, model: &str, date: &str, results: &[CaseResult
     for (key, case) in [("native", Case::Native), ("in_result", Case::Stub), ("bridge", Case::CallTool)] {
         // Cases that were not tested are left to other rows.
         if let Some(own) = of(case) {
-            out.push_str(&format!("{key} = \"{}\"\n", word(own.support())));
+            out.push_str(&format!("{key} = \"{}\"\n", support_word(own.support())));
         }
     }
     let counts: Vec<String> = results.iter().map(CaseResult::counts).collect();

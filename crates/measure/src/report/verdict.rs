@@ -3,8 +3,8 @@
 use toolfold::catalog::Catalog;
 use toolfold::tokens::{CountError, Meter};
 
-use super::grouped;
 use super::model::{ArmCost, Fix, PricingInfo, SessionInfo, ToolCost, Verdict};
+use crate::check::grouped;
 use crate::parts::{Measurer, PartKind};
 
 /// The minimum share of the session's cost for which folding is worth its extra requests and hidden
@@ -19,7 +19,7 @@ const LEAST_PART: usize = 5;
 
 /// Chooses the arm that auto chose, if its session costs less than that of arm full; otherwise the
 /// arm with the cheapest session, if any costs less; otherwise arm full.
-pub(super) fn verdict<'a>(
+pub(super) fn choose_arm<'a>(
     arms: &(impl Iterator<Item = (&'a String, &'a ArmCost)> + Clone),
     full_tokens: usize,
     session: SessionInfo,

@@ -46,14 +46,14 @@ pub fn arm_sizes(
     let mut details: Vec<Detail> = in_place.flat_map(|arm| [arm.core(), arm.extended()]).collect();
     details.sort_unstable();
     details.dedup();
-    let tokens = CatalogTokens::of(engine.catalog(), engine.assignment(), counting, &details)?;
+    let tokens = CatalogTokens::of_catalog(engine.catalog(), engine.assignment(), counting, &details)?;
     let (mut sizes, mut unavailable) = (Vec::new(), Vec::new());
     for arm in arms {
         match started(engine, backend, *arm) {
             Ok(mut conversation) => {
                 let choice = (*arm == Arm::Auto)
                     .then(|| Choice { arm: conversation.arm(), reason: conversation.reason().to_owned() });
-                let own = ArmSizes::of(&mut conversation, &tokens, counting)?;
+                let own = ArmSizes::of_conversation(&mut conversation, &tokens, counting)?;
                 sizes.push(ArmSizes { name: arm.name().to_owned(), choice, ..own });
             }
             Err(why) => unavailable.push(Unavailable { arm: arm.name().to_owned(), why: why.to_string() }),

@@ -59,7 +59,7 @@ impl<'c> Counting<'c> {
     /// Returns a [`CountError`] if it is not an array, or an entry cannot be counted offline.
     pub fn array_json(&self, json: &str) -> Result<usize, CountError> {
         if let Some(memo) = self.memo
-            && let Some(tokens) = memo.array(json, self.meter, self.counter)?
+            && let Some(tokens) = memo.array_tokens(json, self.meter, self.counter)?
         {
             return Ok(tokens);
         }
@@ -190,11 +190,11 @@ impl ToolTokens {
     /// The cost in the array at a detail.
     #[must_use]
     pub fn array(&self, detail: Detail) -> usize {
-        place(detail).and_then(|at| self.array.get(at)).copied().unwrap_or_default()
+        detail_index(detail).and_then(|at| self.array.get(at)).copied().unwrap_or_default()
     }
 }
 
-fn place(detail: Detail) -> Option<usize> {
+fn detail_index(detail: Detail) -> Option<usize> {
     [Detail::Full, Detail::Signature, Detail::Outline, Detail::Required, Detail::Summary]
         .into_iter()
         .position(|own| own == detail)
@@ -221,7 +221,7 @@ impl CatalogTokens {
     ///
     /// # Errors
     /// Returns a [`CountError`] if a tool cannot be counted offline.
-    pub fn of(
+    pub fn of_catalog(
         catalog: &Catalog,
         assignment: &Assignment,
         counting: &Counting<'_>,
@@ -233,7 +233,7 @@ impl CatalogTokens {
         let mut shared = 0;
         let others = details.iter().copied().filter(|detail| !matches!(detail, Detail::Full | Detail::Index));
         for detail in std::iter::once(Detail::Full).chain(others) {
-            let Some(at) = place(detail) else { continue };
+            let Some(at) = detail_index(detail) else { continue };
             let shown = catalog.iter().zip(assignment.iter());
             let shown = shown.map(|(tool, own)| chat_tool(&Folded::new(tool, detail, own.summary.as_deref())));
             let (costs, total) = counting.each_and_all(shown, detail == Detail::Full)?;

@@ -21,7 +21,7 @@ pub struct ToolMemo(RefCell<HashMap<(u64, u64), Rc<str>>>);
 impl ToolMemo {
     /// The tokens that an array adds to a request; `None` if it must be counted as a whole: a small
     /// one, one of an estimating meter, or one with entries that are not a single function.
-    pub(super) fn array(
+    pub(super) fn array_tokens(
         &self,
         json: &str,
         meter: &Meter,
@@ -35,7 +35,7 @@ impl ToolMemo {
         let frame = meter.frame();
         let mut whole = frame.header.to_owned();
         for entry in entries {
-            let Some(text) = self.text(entry.get(), meter)? else { return Ok(None) };
+            let Some(text) = self.entry_text(entry.get(), meter)? else { return Ok(None) };
             whole.push_str(&text);
             whole.push_str(frame.after_each);
         }
@@ -44,8 +44,8 @@ impl ToolMemo {
     }
 
     /// The billed text of one entry; `None` if it is not a single function.
-    fn text(&self, entry: &str, meter: &Meter) -> Result<Option<Rc<str>>, CountError> {
-        let key = key(entry);
+    fn entry_text(&self, entry: &str, meter: &Meter) -> Result<Option<Rc<str>>, CountError> {
+        let key = entry_key(entry);
         if let Some(known) = self.0.borrow().get(&key) {
             return Ok(Some(known.clone()));
         }
@@ -75,7 +75,7 @@ fn constant(entries: &[&RawValue], meter: &Meter, counter: &dyn TokenCounter) ->
 }
 
 /// Two 64-bit digests, so that no two tools of a list share a key.
-fn key(entry: &str) -> (u64, u64) {
+fn entry_key(entry: &str) -> (u64, u64) {
     let digest = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         salt.hash(&mut hasher);
@@ -117,14 +117,14 @@ mod tests {
             let json = Value::from(array.clone()).to_string();
             let whole = count_tools_with(&array, &meter, |_| &counter).unwrap().tokens;
             for _ in 0..2 {
-                assert_eq!(memo.array(&json, &meter, &counter).unwrap(), Some(whole), "{meter}");
+                assert_eq!(memo.array_tokens(&json, &meter, &counter).unwrap(), Some(whole), "{meter}");
             }
             let few = Value::from(array[..20].to_vec()).to_string();
-            assert_eq!(memo.array(&few, &meter, &counter).unwrap(), None);
+            assert_eq!(memo.array_tokens(&few, &meter, &counter).unwrap(), None);
         }
         let estimate: Meter = "estimate:anthropic/claude-sonnet-5.5".parse().unwrap();
         let json = Value::from((0..300).map(chat).collect::<Vec<Value>>()).to_string();
         let counter = Cached::new(Tiktoken::new(estimate.encoding()));
-        assert_eq!(ToolMemo::default().array(&json, &estimate, &counter).unwrap(), None);
+        assert_eq!(ToolMemo::default().array_tokens(&json, &estimate, &counter).unwrap(), None);
     }
 }

@@ -81,15 +81,15 @@ pub fn play(arm: &ArmSizes, session: &Session) -> Vec<Played> {
         }
         state.messages = state.messages.saturating_add(own.input);
         for opening in &own.opens {
-            let Some(opened) = state.open(opening) else { continue };
-            played.push(Played { step, kind: RequestKind::Expand, request: state.request(arm.ask) });
+            let Some(opened) = state.open_tools(opening) else { continue };
+            played.push(Played { step, kind: RequestKind::Expand, request: state.next_request(arm.ask) });
             state.messages = state.messages.saturating_add(arm.reply).saturating_add(opened.answer);
             if opened.growth > 0 {
                 state.tools = state.tools.saturating_add(opened.growth);
                 state.changed = Some(PromptPart::Tools);
             }
         }
-        played.push(Played { step, kind: RequestKind::Work, request: state.request(own.output) });
+        played.push(Played { step, kind: RequestKind::Work, request: state.next_request(own.output) });
         state.messages = state.messages.saturating_add(own.output.saturating_sub(own.thinking));
     }
     played
@@ -115,7 +115,7 @@ struct Opened {
 }
 
 impl Opened {
-    fn add(&mut self, tool: &FoldedTool) {
+    fn add_tool(&mut self, tool: &FoldedTool) {
         self.answer += tool.answer;
         self.growth += tool.growth;
     }
@@ -136,7 +136,7 @@ impl<'a> State<'a> {
         }
     }
 
-    fn request(&mut self, output: usize) -> SessionRequest {
+    fn next_request(&mut self, output: usize) -> SessionRequest {
         SessionRequest {
             tools: self.tools,
             system: self.system,
@@ -148,7 +148,7 @@ impl<'a> State<'a> {
     }
 
     /// Opens what is not open; `None` if there is nothing to request.
-    fn open(&mut self, opening: &Opening) -> Option<Opened> {
+    fn open_tools(&mut self, opening: &Opening) -> Option<Opened> {
         match opening {
             Opening::Average => {
                 let left = self.arm.categories.len() > self.anonymous.0;
@@ -160,7 +160,7 @@ impl<'a> State<'a> {
                 let count = (*count).min(folded.saturating_sub(self.anonymous.1));
                 self.anonymous.1 += count;
                 let mut all = Opened::default();
-                self.arm.folded.iter().flatten().for_each(|tool| all.add(tool));
+                self.arm.folded.iter().flatten().for_each(|tool| all.add_tool(tool));
                 let mean = |sum: usize| sum.saturating_mul(count) / folded.max(1);
                 (count > 0).then(|| Opened { answer: mean(all.answer), growth: mean(all.growth) })
             }
@@ -183,7 +183,7 @@ impl<'a> State<'a> {
             if let (Some(Some(tool)), Some(open)) = (self.arm.folded.get(at), self.open.get_mut(at))
                 && !std::mem::replace(open, true)
             {
-                opened.add(tool);
+                opened.add_tool(tool);
                 any = true;
             }
         }
@@ -195,7 +195,7 @@ impl<'a> State<'a> {
         let (mut sum, mut count) = (Opened::default(), 0);
         for tools in &self.arm.categories {
             let mut category = Opened::default();
-            tools.iter().filter_map(|at| self.arm.folded.get(*at)?.as_ref()).for_each(|tool| category.add(tool));
+            tools.iter().filter_map(|at| self.arm.folded.get(*at)?.as_ref()).for_each(|tool| category.add_tool(tool));
             sum.answer += category.answer * tools.len();
             sum.growth += category.growth * tools.len();
             count += tools.len();

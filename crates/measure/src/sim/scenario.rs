@@ -193,17 +193,17 @@ impl Scenario {
     ///
     /// # Errors
     /// Returns a [`ScenarioError`] that names the line or the key.
-    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
+    pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
         let scenario: Self = toml::from_str(text).map_err(|why| {
             let at = why.span().map_or(0, |span| span.start).min(text.len());
             let line = text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
             ScenarioError::Toml { line, why: why.message().replace('\n', " ") }
         })?;
-        scenario.check()?;
+        scenario.check_ranges()?;
         Ok(scenario)
     }
 
-    fn check(&self) -> Result<(), ScenarioError> {
+    fn check_ranges(&self) -> Result<(), ScenarioError> {
         let within = |key, value: usize, least: usize, most: usize| {
             let allowed = format!("{least} to {most} is allowed");
             if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::Range { key, value, allowed }) }
@@ -258,12 +258,12 @@ impl Scenario {
         let tool = |name: &String| {
             catalog
                 .position(name)
-                .ok_or_else(|| unknown("tool", name, catalog.names().map(toolfold::name::ToolName::as_str)))
+                .ok_or_else(|| unknown_name("tool", name, catalog.names().map(toolfold::name::ToolName::as_str)))
         };
         let category = |name: &str| {
             let names = || engine.assignment().categories().map(|(own, _)| own.as_str());
             if !names().any(|own| own == name) {
-                return Err(unknown("category", name, names()));
+                return Err(unknown_name("category", name, names()));
             }
             let own = engine.assignment().iter().enumerate();
             Ok(own.filter(|(_, own)| own.category.as_str() == name).map(|(at, _)| at).collect())
@@ -333,9 +333,9 @@ impl Scenario {
         let category = |name: &str| {
             let at = names.iter().position(|own| own == name);
             at.and_then(|at| members.get(at).cloned())
-                .ok_or_else(|| unknown("category", name, names.iter().map(String::as_str)))
+                .ok_or_else(|| unknown_name("category", name, names.iter().map(String::as_str)))
         };
-        let session = self.session_of(&|name| Err(unknown("tool", name, [].into_iter())), &category)?;
+        let session = self.session_of(&|name| Err(unknown_name("tool", name, [].into_iter())), &category)?;
         let arms = [Arm::Full, Arm::Seed, Arm::Stable, Arm::Native];
         Ok(Some((session, arms.into_iter().map(|arm| self.sized_arm(arm, sizes, &members)).collect())))
     }
@@ -378,7 +378,7 @@ impl Scenario {
     }
 }
 
-fn unknown<'n>(kind: &'static str, name: &str, names: impl Iterator<Item = &'n str>) -> ScenarioError {
+fn unknown_name<'n>(kind: &'static str, name: &str, names: impl Iterator<Item = &'n str>) -> ScenarioError {
     let near = nearest(name, names, 1).first().map(|near| (*near).to_owned());
     let name = toolfold::diagnostic::visible(&name.chars().take(80).collect::<String>()).into_owned();
     ScenarioError::Unknown { kind, name, nearest: near }

@@ -60,7 +60,7 @@ impl ArmSizes {
     ///
     /// # Errors
     /// Returns a [`CountError`] if an entry of the array cannot be counted offline.
-    pub fn of(
+    pub fn of_conversation(
         conversation: &mut Conversation,
         tokens: &CatalogTokens,
         counting: &Counting<'_>,

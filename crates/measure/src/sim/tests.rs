@@ -18,12 +18,13 @@ fn scenario(file: &str) -> Scenario {
         "toy-120-tools" => include_str!("../../scenarios/toy-120-tools.toml"),
         other => panic!("there is no scenario {other}"),
     };
-    Scenario::parse(text).unwrap()
+    Scenario::from_toml(text).unwrap()
 }
 
 fn pricing(model: &str) -> Pricing {
-    let none = PriceTable::parse(include_str!("../../scenarios/no-cache.toml"), "no-cache.toml").into_result().unwrap();
-    Pricing::from(none.over(PriceTable::builtin()).of(model).unwrap())
+    let none =
+        PriceTable::from_toml(include_str!("../../scenarios/no-cache.toml"), "no-cache.toml").into_result().unwrap();
+    Pricing::from(none.over(PriceTable::builtin()).row_for_model(model).unwrap())
 }
 
 /// How much an arm costs more than `full`, in per cent.
@@ -80,7 +81,7 @@ fn the_toy_scenarios_give_the_stated_table_within_a_point() {
 fn arms() -> Vec<ArmSizes> {
     let text = "requests = 3\n[sizes]\ncore = 1000\ncategories = [2, 2]\ntool = 500\nanswer = 700\nstub = 50\n\
                 expand_tools = 100";
-    Scenario::parse(text).unwrap().sized().unwrap().unwrap().1
+    Scenario::from_toml(text).unwrap().sized().unwrap().unwrap().1
 }
 
 fn opening(opens: Vec<Opening>) -> Session {
@@ -175,10 +176,10 @@ fn a_scenario_that_makes_no_sense_is_refused() {
         ("\n\nsystem = -1", "line 3"),
         ("[sizes]\ncore = 1\ncategories = [99999, 2]\ntool = 1\nstub = 1\nexpand_tools = 1", "`sizes.categories`"),
     ] {
-        let why = Scenario::parse(text).unwrap_err().to_string();
+        let why = Scenario::from_toml(text).unwrap_err().to_string();
         assert!(why.contains(because), "`{because}` is not in `{why}`");
     }
-    let sized = Scenario::parse(
+    let sized = Scenario::from_toml(
         "[sizes]\ncore = 1\ncategories = [2]\ntool = 1\nstub = 1\nexpand_tools = 1\n[[expand]]\nbefore = 1\ncategory = '2'",
     );
     assert_eq!(sized.unwrap().sized().unwrap_err().to_string(), "there is no category `2`");

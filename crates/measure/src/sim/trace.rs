@@ -77,7 +77,7 @@ impl Trace {
     ///
     /// # Errors
     /// Returns a [`TraceError`] if it is not a transcript.
-    pub fn read(
+    pub fn from_transcript(
         transcript: &Value,
         catalog: &Catalog,
         counting: &Counting<'_>,
@@ -97,7 +97,7 @@ impl Trace {
         for message in messages {
             if is_of_model(message) {
                 answers = true;
-                trace.answered(message, catalog, counting, lookup, &mut step);
+                trace.add_message(message, catalog, counting, lookup, &mut step);
                 continue;
             }
             if std::mem::take(&mut answers) {
@@ -116,7 +116,7 @@ impl Trace {
         if trace.session.steps.is_empty() { Err(TraceError::NoRequest) } else { Ok(trace) }
     }
 
-    fn answered(
+    fn add_message(
         &mut self,
         message: &Value,
         catalog: &Catalog,
@@ -125,8 +125,8 @@ impl Trace {
         step: &mut SessionStep,
     ) {
         let mut reader = UsageReader::new(catalog);
-        reader.take(&Value::Array(vec![message.clone()]), &Place::default());
-        let usage = reader.finish();
+        reader.read_value(&Value::Array(vec![message.clone()]), &Place::default());
+        let usage = reader.into_usage();
         let called: Vec<usize> = usage.sessions.iter().flat_map(|own| &own.calls).map(|call| call.tool).collect();
         self.calls += called.len();
         self.meta_calls += usage.meta_calls;
@@ -154,22 +154,22 @@ fn is_of_model(message: &Value) -> bool {
 /// arguments as JSON.
 fn text_of(value: &Value) -> String {
     let mut text = String::new();
-    add(&mut text, value);
+    append_texts(&mut text, value);
     text
 }
 
-fn add(out: &mut String, value: &Value) {
+fn append_texts(out: &mut String, value: &Value) {
     match value {
         Value::String(text) => {
             out.push_str(text);
             out.push('\n');
         }
-        Value::Array(list) => list.iter().for_each(|value| add(out, value)),
+        Value::Array(list) => list.iter().for_each(|value| append_texts(out, value)),
         Value::Object(map) => {
             for (key, value) in map.iter().filter(|(key, _)| !UNBILLED.contains(&key.as_str())) {
                 match (key.as_str(), value) {
                     ("input" | "args" | "response" | "arguments", Value::Object(_)) => out.push_str(&value.to_string()),
-                    _ => add(out, value),
+                    _ => append_texts(out, value),
                 }
             }
         }

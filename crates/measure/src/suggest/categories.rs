@@ -114,7 +114,7 @@ impl Opened<'_> {
 
     /// The cost of an expansion without the schemas, in thousandths of a token: a request that
     /// reads the context.
-    fn request(&self) -> f64 {
+    fn request_cost(&self) -> f64 {
         let options = self.options;
         let prefix = self.shown.sizes.first_turn + options.system_tokens + options.step_tokens * USUAL_STEPS;
         f64::from(options.rules.read) * prefix as f64 + LOOKUP_OUTPUT as f64 * f64::from(options.output)
@@ -125,7 +125,7 @@ impl Opened<'_> {
         f64::from(self.options.rules.write) + f64::from(self.options.rules.read) * USUAL_STEPS as f64
     }
 
-    fn whole(&self, tools: impl Iterator<Item = usize>) -> f64 {
+    fn full_tokens(&self, tools: impl Iterator<Item = usize>) -> f64 {
         tools.filter_map(|tool| self.shown.forms.get(tool)).map(|form| form.whole).sum::<usize>() as f64
     }
 }
@@ -154,11 +154,11 @@ pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> O
         }
         let whole = |place: usize| {
             let tools = categories.get_index(place).into_iter().flat_map(|(_, own)| &own.tools);
-            opened.whole(tools.filter(|tool| !core.contains(tool)).copied())
+            opened.full_tokens(tools.filter(|tool| !core.contains(tool)).copied())
         };
         let gain = |(one, two): (usize, usize), both: usize| {
             let only = |place: usize| alone.get(&place).copied().unwrap_or_default().saturating_sub(both) as f64;
-            both as f64 * opened.request() - opened.kept() * (only(one) * whole(two) + only(two) * whole(one))
+            both as f64 * opened.request_cost() - opened.kept() * (only(one) * whole(two) + only(two) * whole(one))
         };
         let pairs = together.iter().filter(|(_, both)| **both >= MIN_TOGETHER);
         let pairs = pairs.map(|(pair, both)| (gain(*pair, *both), *pair)).filter(|(gain, _)| *gain > 0.0);
@@ -203,10 +203,11 @@ pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -
         // (Good and Turing); the split must pay even at one standard error more.
         let once = rest.iter().filter(|tool| uses.get(tool) == Some(&1)).count() as f64;
         let once = once + (once + 1.0).sqrt();
-        let whole = opened.whole(rare.iter().copied());
-        let gain = openings * whole * opened.kept() - once * (opened.request() + whole * opened.kept());
+        let whole = opened.full_tokens(rare.iter().copied());
+        let gain = openings * whole * opened.kept() - once * (opened.request_cost() + whole * opened.kept());
         let rare_name = format!("{name}_{RARELY}");
-        let sound = CategoryName::new(&rare_name).is_ok() && !draft.categories.contains_key(&rare_name) && plain(name);
+        let sound =
+            CategoryName::new(&rare_name).is_ok() && !draft.categories.contains_key(&rare_name) && is_divisible(name);
         if gain <= 0.0 || rare.len() < MIN_APART || rest.len() < MIN_APART || !sound {
             categories.insert(name.clone(), own.clone());
             continue;
@@ -242,7 +243,7 @@ fn joined(
     let (first, one) = categories.get_index(one)?;
     let (second, two) = categories.get_index(two)?;
     let folded = |own: &DraftCategory| own.tools.iter().filter(|tool| !core.contains(tool)).count();
-    if !plain(first) || !plain(second) || folded(one) + folded(two) > MOST_TOOLS {
+    if !is_divisible(first) || !is_divisible(second) || folded(one) + folded(two) > MOST_TOOLS {
         return None;
     }
     let name = format!("{first}_and_{second}");
@@ -260,7 +261,7 @@ fn joined(
 
 /// Whether a category can be merged by name or split: a name with three subjects is unreadable, and
 /// the rest of a server is not a subject.
-fn plain(name: &str) -> bool {
+fn is_divisible(name: &str) -> bool {
     !name.contains("_and_") && !name.ends_with("_misc") && !name.ends_with(RARELY) && name != toolfold::profile::OTHER
 }
 

@@ -165,15 +165,15 @@ impl<'m> Model<'m> {
 
     /// The cost of opening a group in a session, without the schemas: the request, and the model's
     /// output.
-    fn request(&self, session: &Expected, block: f64) -> f64 {
+    fn request_cost(&self, session: &Expected, block: f64) -> f64 {
         let prefix = block + session.beside;
         let broken = if self.in_place { f64::from(self.rules.write) - f64::from(self.rules.read) } else { 0.0 };
         prefix * (f64::from(self.rules.read) + broken) + LOOKUP_OUTPUT as f64 * self.output
     }
 
     /// The same with the schemas.
-    fn opened(&self, session: &Expected, block: f64, reply: f64) -> f64 {
-        self.request(session, block) + reply * self.kept(session.requests / 2.0)
+    fn opening_cost(&self, session: &Expected, block: f64, reply: f64) -> f64 {
+        self.request_cost(session, block) + reply * self.kept(session.requests / 2.0)
     }
 
     /// An average session.
@@ -197,18 +197,18 @@ impl<'m> State<'m> {
         core.iter().filter_map(|tool| own.get_mut(*tool).map(|slot| *slot = true)).count();
         let sessions = model.sessions.iter().map(|session| session.open.clone()).collect();
         let mut state = Self { model, core: own, block, replies, sessions, total: 0.0 };
-        state.total = state.cost();
+        state.total = state.total_cost();
         state
     }
 
     /// The total cost, computed from scratch.
-    fn cost(&self) -> f64 {
+    fn total_cost(&self) -> f64 {
         let mut total = 0.0;
         for (session, open) in self.model.sessions.iter().zip(&self.sessions) {
             total += self.block * self.model.kept(session.requests);
             for group in open.keys() {
                 let reply = self.replies.get(*group).copied().unwrap_or_default();
-                total += self.model.opened(session, self.block, reply);
+                total += self.model.opening_cost(session, self.block, reply);
             }
         }
         total
@@ -240,14 +240,14 @@ impl<'m> State<'m> {
             let Some((session, open)) = model.sessions.get(*at).zip(self.sessions.get(*at)) else { continue };
             match (is_core, open.get(&group)) {
                 // The last tool that needs the group, or the first.
-                (false, Some(1)) => delta -= sure * model.opened(session, self.block, reply - whole),
-                (true, None) => delta += sure * model.opened(session, self.block, reply + whole),
+                (false, Some(1)) => delta -= sure * model.opening_cost(session, self.block, reply - whole),
+                (true, None) => delta += sure * model.opening_cost(session, self.block, reply + whole),
                 _ => {}
             }
         }
         // Prior sessions, in which only this tool is needed.
         let alone = if is_core { reply + whole } else { reply };
-        delta - sign * model.prior * model.opened(&usual, self.block, alone)
+        delta - sign * model.prior * model.opening_cost(&usual, self.block, alone)
     }
 
     fn flip(&mut self, tool: usize) {

@@ -110,7 +110,7 @@ impl<'s> Costs<'s> {
     }
 
     /// A catalog under an assignment and an arm.
-    pub(super) fn shown(&mut self, assignment: &Assignment, arm: Arm) -> Result<Shown, SuggestError> {
+    pub(super) fn shown_assignment(&mut self, assignment: &Assignment, arm: Arm) -> Result<Shown, SuggestError> {
         let catalog = self.catalog;
         let presentation = Presentation::new(catalog, assignment, arm);
         let plan = presentation.plan(catalog, assignment, &Expanded::default());

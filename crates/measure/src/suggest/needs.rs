@@ -35,7 +35,7 @@ struct ToolNeeds {
 pub(super) struct Needs(Vec<ToolNeeds>);
 
 impl Needs {
-    pub(super) fn of(catalog: &Catalog) -> Self {
+    pub(super) fn of_catalog(catalog: &Catalog) -> Self {
         let tool = |schema: &Value| {
             let required = schema.get("required").and_then(Value::as_array);
             let is_required = |name: &str| required.is_some_and(|list| list.iter().any(|own| own == name));

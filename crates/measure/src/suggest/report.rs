@@ -125,7 +125,7 @@ pub(super) fn report(
     held_out: Option<HeldOut>,
 ) -> Result<Suggestion, SuggestError> {
     let catalog = fitter.catalog;
-    let counts = Counts::of(usage, catalog.len());
+    let counts = Counts::count_usage(usage, catalog.len());
     let name = |at: usize| catalog.at(at).map(|tool| tool.name().to_string()).unwrap_or_default();
     let Fitted { draft, shown } = fitted;
     let at = |list: &[usize], place: usize| list.get(place).copied().unwrap_or_default();
@@ -152,7 +152,7 @@ pub(super) fn report(
     let hidden_parameters = hidden_parameters(fitter, usage, &shown.forms, &name);
     let full = fitter.costs.full_forms()?;
     let unused_tokens = unused.iter().filter_map(|tool| full.get(*tool)).sum();
-    let head = head(fitter, usage, played.len(), &costs, held_out.as_ref(), &draft);
+    let head = profile_comments(fitter, usage, played.len(), &costs, held_out.as_ref(), &draft);
     Ok(Suggestion {
         toml: draft.to_toml(catalog, &head),
         arm: fitter.options.arm.to_string(),
@@ -177,7 +177,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(usage: &Usage, tools: usize) -> Self {
+    fn count_usage(usage: &Usage, tools: usize) -> Self {
         let mut counts = Self { sessions: vec![0; tools], calls: vec![0; tools] };
         for session in &usage.sessions {
             for call in &session.calls {
@@ -249,7 +249,7 @@ fn hidden_parameters(
 }
 
 /// The comments above the profile.
-fn head(
+fn profile_comments(
     fitter: &Fitter<'_>,
     usage: &Usage,
     played: usize,

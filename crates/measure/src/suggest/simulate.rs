@@ -31,7 +31,7 @@ impl Simulated {
         self.milli_tokens as f64 / 1_000.0 / self.sessions.max(1) as f64
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(super) fn add_costs(&mut self, other: &Self) {
         self.sessions += other.sessions;
         self.first_turn = self.first_turn.max(other.first_turn);
         self.milli_tokens = self.milli_tokens.saturating_add(other.milli_tokens);

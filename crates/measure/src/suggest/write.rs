@@ -61,7 +61,7 @@ impl Draft {
 
     /// The draft as a file, with `head` as comments at the top.
     pub(super) fn to_toml(&self, catalog: &Catalog, head: &[String]) -> String {
-        let name = |at: &usize| Some(quoted(catalog.at(*at)?.name().as_str()));
+        let name = |at: &usize| Some(toml_string(catalog.at(*at)?.name().as_str()));
         let list = |tools: &mut dyn Iterator<Item = &usize>| -> String {
             tools.filter_map(name).map(|name| format!("  {name},\n")).collect()
         };
@@ -80,22 +80,22 @@ impl Draft {
             if tools.is_empty() {
                 continue;
             }
-            let description = quoted(&own.description);
+            let description = toml_string(&own.description);
             let bare = category.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-            let name = if bare { category.clone() } else { quoted(category) };
+            let name = if bare { category.clone() } else { toml_string(category) };
             out.push_str(&format!("\n[category.{name}]\ndescription = {description}\ntools = [\n{tools}]\n"));
         }
         if !self.summaries.is_empty() {
             out.push_str("\n[summary]\n");
         }
         for (tool, summary) in &self.summaries {
-            out.push_str(&format!("{} = {}\n", quoted(tool), quoted(summary)));
+            out.push_str(&format!("{} = {}\n", toml_string(tool), toml_string(summary)));
         }
         out
     }
 }
 
 /// A basic TOML string, which has the same escapes as JSON.
-fn quoted(text: &str) -> String {
+fn toml_string(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

@@ -71,7 +71,7 @@ impl<'c> Names<'c> {
 
     /// Resolves a name: exactly, or else after folding case and separators, with or without the
     /// server prefix, if only one tool matches.
-    pub(super) fn find(&mut self, name: &str) -> ResolvedName {
+    pub(super) fn resolve_name(&mut self, name: &str) -> ResolvedName {
         if let Some(at) = self.catalog.position(name) {
             return ResolvedName::Tool(at);
         }
@@ -84,11 +84,11 @@ impl<'c> Names<'c> {
         match tail(name).unwrap_or(name) {
             CALL_TOOL => ResolvedName::Wrapper,
             EXPAND_TOOLS | ACTIVATE_SKILL => ResolvedName::MetaTool,
-            _ => self.unknown(name),
+            _ => self.count_unknown(name),
         }
     }
 
-    fn unknown(&mut self, name: &str) -> ResolvedName {
+    fn count_unknown(&mut self, name: &str) -> ResolvedName {
         let name = kept(name);
         if let Some(known) = self.unknown.get_mut(&name) {
             known.calls += 1;

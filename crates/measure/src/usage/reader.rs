@@ -10,7 +10,7 @@ use toolfold::wire::{Arguments, PastCall, Wire};
 
 use super::names::{FoundNames, Names, ResolvedName};
 use super::record::{self, Said};
-use super::shape::{Shape, id, shape};
+use super::shape::{Shape, conversation_id, shape};
 use super::{Usage, UsedCall, UsedSession};
 
 /// The maximum number of conversations that are counted.
@@ -90,15 +90,15 @@ impl<'c> UsageReader<'c> {
     }
 
     /// Reads one value. Returns diagnostics about errors, but not about values without calls.
-    pub fn take(&mut self, value: &Value, place: &Place) -> Vec<Diagnostic> {
+    pub fn read_value(&mut self, value: &Value, place: &Place) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
-        self.value(value, place, 0, &mut diagnostics);
+        self.add_value(value, place, 0, &mut diagnostics);
         diagnostics
     }
 
     /// Returns the result.
     #[must_use]
-    pub fn finish(self) -> Usage {
+    pub fn into_usage(self) -> Usage {
         let FoundNames { unknown, more_unknown, loose } = self.names.done();
         Usage {
             sessions: self.sessions.into_iter().map(|reading| reading.session).collect(),
@@ -111,7 +111,7 @@ impl<'c> UsageReader<'c> {
         }
     }
 
-    fn value(&mut self, value: &Value, place: &Place, depth: usize, diagnostics: &mut Vec<Diagnostic>) {
+    fn add_value(&mut self, value: &Value, place: &Place, depth: usize, diagnostics: &mut Vec<Diagnostic>) {
         match shape(value) {
             Shape::Event => self.event(value, place, diagnostics),
             Shape::Call { name, arguments } => {
@@ -127,7 +127,7 @@ impl<'c> UsageReader<'c> {
             Shape::Several(list) if depth == 0 => {
                 for (at, inner) in list.iter().enumerate() {
                     let path = format!("{}/{at}", place.path.as_deref().unwrap_or_default());
-                    self.value(inner, &place.clone().path(path), 1, diagnostics);
+                    self.add_value(inner, &place.clone().path(path), 1, diagnostics);
                 }
             }
             Shape::Several(_) | Shape::Nothing => self.silent += 1,
@@ -135,7 +135,7 @@ impl<'c> UsageReader<'c> {
     }
 
     fn event(&mut self, value: &Value, place: &Place, diagnostics: &mut Vec<Diagnostic>) {
-        let (conversation, said) = match record::read(value) {
+        let (conversation, said) = match record::read_record(value) {
             Ok(read) => read,
             Err(why) => {
                 let why = Diagnostic::warning("bad-record", place.clone(), why);
@@ -176,7 +176,7 @@ impl<'c> UsageReader<'c> {
         place: &Place,
         diagnostics: &mut Vec<Diagnostic>,
     ) {
-        let session = match id(whole) {
+        let session = match conversation_id(whole) {
             Some(id) => self.under(&id),
             None => self.continued(messages),
         };
@@ -249,7 +249,7 @@ impl<'c> UsageReader<'c> {
     }
 
     fn called(&mut self, session: Option<usize>, name: &str, arguments: Option<&Arguments>, depth: usize) {
-        match self.names.find(name) {
+        match self.names.resolve_name(name) {
             ResolvedName::Tool(tool) => {
                 let parameters = arguments.and_then(|arguments| self.parameters(tool, arguments));
                 if self.calls >= MAX_CALLS {
@@ -286,7 +286,7 @@ impl<'c> UsageReader<'c> {
 
     /// The session of a value that is only a part of one.
     fn session_of(&mut self, value: &Value) -> Option<usize> {
-        match id(value) {
+        match conversation_id(value) {
             Some(id) => self.under(&id),
             None => {
                 self.of_file = self.of_file.or_else(|| self.begun());

@@ -19,7 +19,7 @@ pub(super) enum Said {
 }
 
 /// The conversation and the content of a record, or why the value is not a record.
-pub(super) fn read(value: &Value) -> Result<(String, Said), String> {
+pub(super) fn read_record(value: &Value) -> Result<(String, Said), String> {
     let version = value.get("v").and_then(Value::as_u64);
     let is_read = |version: u64| (u64::from(OLDEST_LOG_VERSION)..=u64::from(LOG_VERSION)).contains(&version);
     if !version.is_some_and(is_read) {

@@ -51,7 +51,7 @@ pub(super) enum Shape<'v> {
 }
 
 /// The conversation id of a value: its own, or that of the wrapped value.
-pub(super) fn id(value: &Value) -> Option<String> {
+pub(super) fn conversation_id(value: &Value) -> Option<String> {
     let own = |value: &Value| {
         IDS.iter().find_map(|key| match value.get(key)? {
             Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -81,24 +81,25 @@ fn within(value: &Value, depth: usize) -> Shape<'_> {
     if value.get("event").is_some_and(Value::is_string) && value.get("v").is_some_and(Value::is_number) {
         return Shape::Event;
     }
-    if let Some(wire) = request(value) {
+    if let Some(wire) = request_wire(value) {
         return Shape::Transcript(wire, value);
     }
     if let Some(wire) = message(value) {
         return Shape::Message(wire, value);
     }
-    if let Some(call) = call(value) {
+    if let Some(call) = logged_call(value) {
         return call;
     }
     let inner = WRAPPERS.iter().filter_map(|key| value.get(key)).filter(|inner| inner.is_object() || inner.is_array());
     let found = inner.map(|inner| if depth == 0 { Shape::Nothing } else { within(inner, depth - 1) });
     let found = found.into_iter().find(|shape| *shape != Shape::Nothing);
-    found.or_else(|| answer(value)).unwrap_or(Shape::Nothing)
+    found.or_else(|| answer_message(value)).unwrap_or(Shape::Nothing)
 }
 
 fn of_list<'v>(whole: &'v Value, list: &'v [Value]) -> Shape<'v> {
-    let requests =
-        list.iter().any(|value| request(value).is_some() || call(value).is_some() && message(value).is_none());
+    let requests = list
+        .iter()
+        .any(|value| request_wire(value).is_some() || logged_call(value).is_some() && message(value).is_none());
     if requests {
         return Shape::Several(list);
     }
@@ -112,7 +113,7 @@ fn of_list<'v>(whole: &'v Value, list: &'v [Value]) -> Shape<'v> {
 }
 
 /// The wire of a request body.
-fn request(value: &Value) -> Option<Wire> {
+fn request_wire(value: &Value) -> Option<Wire> {
     let list = |key: &str| value.get(key).and_then(Value::as_array);
     if let Some(contents) = list("contents")
         && contents.iter().all(|content| content.get("parts").is_some())
@@ -153,7 +154,7 @@ fn message(value: &Value) -> Option<Wire> {
 }
 
 /// The message in a provider's whole answer.
-fn answer(value: &Value) -> Option<Shape<'_>> {
+fn answer_message(value: &Value) -> Option<Shape<'_>> {
     let first = |key: &str, inner: &str| value.get(key)?.as_array()?.first()?.get(inner);
     if let Some(message) = first("choices", "message") {
         return Some(Shape::Message(Wire::OpenAiChat, message));
@@ -166,13 +167,13 @@ fn answer(value: &Value) -> Option<Shape<'_>> {
 }
 
 /// A call as written in call logs.
-fn call(value: &Value) -> Option<Shape<'_>> {
+fn logged_call(value: &Value) -> Option<Shape<'_>> {
     let (key, named) = TOOLS.iter().find_map(|key| Some((*key, value.get(key)?)))?;
     let arguments = |value: &'_ Value| ARGUMENTS.iter().find(|key| value.get(**key).is_some()).copied();
     if let Value::String(name) = named {
         let arguments = arguments(value).and_then(|key| value.get(key));
         // A `name` alone can be anything; a call also has an id or arguments.
-        let sure = key != "name" || arguments.is_some() || id(value).is_some();
+        let sure = key != "name" || arguments.is_some() || conversation_id(value).is_some();
         return sure.then_some(Shape::Call { name, arguments });
     }
     let name = named.get("name")?.as_str()?;

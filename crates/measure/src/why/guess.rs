@@ -82,14 +82,14 @@ pub(super) fn guesses(whole: &Value, shown: &Value) -> Vec<Guess> {
             None => vec![Hidden::Name],
             Some(folded) => hidden((whole, &own), (shown, folded)),
         };
-        let hint = folded.as_ref().and_then(|map| words(map)).filter(|_| hides.contains(&Hidden::Description));
+        let hint = folded.as_ref().and_then(|map| description_of(map)).filter(|_| hides.contains(&Hidden::Description));
         let required = needed.contains(&name.as_str());
         (!hides.is_empty()).then(|| Guess { parameter: name.clone(), required, hides, hint: hint.map(str::to_owned) })
     };
     all.iter().filter_map(guess).collect()
 }
 
-fn words(map: &Map<String, Value>) -> Option<&str> {
+fn description_of(map: &Map<String, Value>) -> Option<&str> {
     map.get("description").and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
@@ -110,7 +110,7 @@ fn hidden((whole, own): (&Value, &Map<String, Value>), (shown, folded): (&Value,
     if before.names > after.names {
         hides.push(Hidden::Shape);
     }
-    if words(own) != words(folded) {
+    if description_of(own) != description_of(folded) {
         hides.push(Hidden::Description);
     }
     hides

@@ -34,15 +34,15 @@ pub fn command(toolfold: &str, folder: &Path, arguments: &[&str], input: &[u8]) 
     crate::timed();
     let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let mut worker =
-        idle.unwrap_or_else(|| Worker::start(&crate::fixture::example(toolfold, "toolfold-commands", &SOURCES)));
-    let output = worker.run(folder, arguments, input);
+        idle.unwrap_or_else(|| Worker::start_worker(&crate::fixture::example(toolfold, "toolfold-commands", &SOURCES)));
+    let output = worker.run_command(folder, arguments, input);
     IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
     output
 }
 
 impl Worker {
     #[expect(clippy::zombie_processes, reason = "it ends with this process, which cannot wait for it then")]
-    fn start(program: &Path) -> Self {
+    fn start_worker(program: &Path) -> Self {
         let mut command = Command::new(program);
         command.env_clear().env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8").env("TOOLFOLD_TEST_SECRET", "hunter2-secret");
         if let Some(path) = std::env::var_os("PATH") {
@@ -59,10 +59,10 @@ impl Worker {
         Self { requests, answers: BufReader::new(answers), folder }
     }
 
-    fn run(&mut self, folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    fn run_command(&mut self, folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
         let file = |name: &str| self.folder.join(name);
-        let words: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
-        let path = |path: &Path| quoted(&path.to_string_lossy());
+        let words: Vec<String> = arguments.iter().map(|word| json_string(word)).collect();
+        let path = |path: &Path| json_string(&path.to_string_lossy());
         let request = format!(
             "{{\"arguments\":[{}],\"folder\":{},\"input\":{},\"output\":{},\"errors\":{}}}\n",
             words.join(","),
@@ -84,7 +84,7 @@ impl Worker {
 }
 
 /// A text as JSON.
-fn quoted(text: &str) -> String {
+fn json_string(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

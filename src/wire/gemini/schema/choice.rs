@@ -47,7 +47,7 @@ impl Writer<'_> {
             base.insert("nullable".to_owned(), Value::Bool(true));
         }
         if between.is_empty() {
-            let words = super::text(&base, "");
+            let words = super::text_schema(&base, "");
             return Some(Written { schema: Value::Object(words), back: ReadBack::any_string() });
         }
         let (mut written, mut back): (Vec<Value>, ReadBack) = (Vec::new(), ReadBack::default());
@@ -71,7 +71,7 @@ impl Writer<'_> {
 
     /// Writes listed values by kind: strings as an enum, numbers and booleans in the description,
     /// objects and arrays as an enum of their JSON text.
-    pub(super) fn listed(&mut self, map: &Map<String, Value>, path: &str) -> Option<Written> {
+    pub(super) fn listed_values(&mut self, map: &Map<String, Value>, path: &str) -> Option<Written> {
         let listed: Vec<Value> = match map.get("enum").and_then(Value::as_array) {
             Some(listed) => listed.clone(),
             None => {
@@ -80,8 +80,8 @@ impl Writer<'_> {
             }
         };
         let said = map.get("type").and_then(Value::as_str);
-        let allowed = said.map_or(Kinds::ALL, Kinds::named);
-        let fits = |value: &&Value| !allowed.both(Kinds::of(value)).is_empty();
+        let allowed = said.map_or(Kinds::ALL, Kinds::of_type);
+        let fits = |value: &&Value| !allowed.both(Kinds::of_value(value)).is_empty();
         let mut words = Map::new();
         self.rest(map, &mut words, path, &["type", "enum", "const"]);
         if listed.iter().any(Value::is_null) {
@@ -102,14 +102,14 @@ impl Writer<'_> {
         }
         let shapes: Vec<&Value> =
             listed.iter().filter(fits).filter(|value| value.is_object() || value.is_array()).collect();
-        let kinds = shapes.iter().map(|value| Kinds::of(value)).fold(Kinds::NONE, Kinds::and);
+        let kinds = shapes.iter().map(|value| Kinds::of_value(value)).fold(Kinds::NONE, Kinds::and);
         let asked = !shapes.is_empty() && !self.plain.contains(&self.at);
         if asked {
             let texts: Vec<String> = shapes.iter().map(ToString::to_string).collect();
-            let description = super::text(map, "(JSON, written as text)").shift_remove("description");
+            let description = super::text_schema(map, "(JSON, written as text)").shift_remove("description");
             let more = description.map(|words| ("description", words));
             let more = more.into_iter().chain([("enum", json!(texts))]).collect();
-            add("string", more, ReadBack::text(kinds));
+            add("string", more, ReadBack::requested_as_text(kinds));
         }
         let typed = |kinds: [&str; 2]| said.is_none_or(|said| kinds.contains(&said));
         let numeric = typed(["number", "integer"]);
@@ -175,7 +175,7 @@ impl Writer<'_> {
     pub(super) fn any(&mut self, map: &Map<String, Value>, path: &str) -> Written {
         self.changed("type", "is missing: narrowed to string, number or boolean", path);
         let with = |kind: &str| {
-            let mut own = super::text(map, "");
+            let mut own = super::text_schema(map, "");
             own.insert("type".to_owned(), json!(kind));
             own
         };

@@ -18,7 +18,7 @@ impl Kinds {
     pub(super) const OTHER: Self = Self(8);
     pub(super) const ALL: Self = Self(15);
 
-    pub(super) fn of(value: &Value) -> Self {
+    pub(super) fn of_value(value: &Value) -> Self {
         match value {
             Value::Object(_) => Self::OBJECT,
             Value::Array(_) => Self::ARRAY,
@@ -27,7 +27,7 @@ impl Kinds {
         }
     }
 
-    pub(super) fn named(kind: &str) -> Self {
+    pub(super) fn of_type(kind: &str) -> Self {
         match kind {
             "object" => Self::OBJECT,
             "array" => Self::ARRAY,
@@ -69,7 +69,7 @@ pub(super) struct ReadBack {
 
 impl ReadBack {
     /// A place where values are requested as text.
-    pub(super) fn text(kinds: Kinds) -> Self {
+    pub(super) fn requested_as_text(kinds: Kinds) -> Self {
         Self { text: kinds, ..Self::default() }
     }
 
@@ -80,7 +80,7 @@ impl ReadBack {
 
     /// A place where one of these strings may occur.
     pub(super) fn strings<'v>(texts: impl Iterator<Item = &'v str>) -> Self {
-        let read = texts.map(|text| json(text).as_ref().map_or(Kinds::NONE, Kinds::of));
+        let read = texts.map(|text| json(text).as_ref().map_or(Kinds::NONE, Kinds::of_value));
         Self { string: read.fold(Kinds::NONE, Kinds::and), ..Self::default() }
     }
 
@@ -126,7 +126,7 @@ impl ReadBack {
     pub(super) fn restored(&self, value: Value) -> Value {
         match value {
             Value::String(text) if !self.text.is_empty() => match json(&text) {
-                Some(read) if !self.text.both(Kinds::of(&read)).is_empty() => read,
+                Some(read) if !self.text.both(Kinds::of_value(&read)).is_empty() => read,
                 _ => Value::String(text),
             },
             Value::Object(map) if !self.properties.is_empty() => {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::super::super::output::Failure;
-use super::{NoAnswer, short};
+use super::{NoAnswer, foreign_line};
 use crate::configuration::parse::command_words;
 
 /// The longest response that is read, in bytes.
@@ -46,7 +46,7 @@ impl Program {
         Ok(Self { words, once, timeout, most, sent: 0, running: None })
     }
 
-    pub(super) fn answer(&mut self, body: &Value) -> Result<Value, NoAnswer> {
+    pub(super) fn answer_request(&mut self, body: &Value) -> Result<Value, NoAnswer> {
         if self.sent >= self.most {
             let why = format!("stopped after {} requests, as --max-requests says", self.sent);
             return Err(NoAnswer::Everything(why));
@@ -54,7 +54,7 @@ impl Program {
         self.sent += 1;
         let mut running = match self.running.take() {
             Some(running) => running,
-            None => self.start()?,
+            None => self.start_program()?,
         };
         let line = format!("{body}\n");
         let written = running.input.as_mut().map_or(Ok(()), |input| input.write_all(line.as_bytes()));
@@ -71,11 +71,13 @@ impl Program {
             self.running = Some(running);
         }
         let read = serde_json::from_str(&text);
-        read.map_err(|why| NoAnswer::Request(format!("the program's answer is not JSON: {why}: {}", short(&text))))
+        read.map_err(|why| {
+            NoAnswer::Request(format!("the program's answer is not JSON: {why}: {}", foreign_line(&text)))
+        })
     }
 
     /// Starts it. Its standard error is this command's own.
-    fn start(&self) -> Result<Running, NoAnswer> {
+    fn start_program(&self) -> Result<Running, NoAnswer> {
         let [program, args @ ..] = self.words.as_slice() else {
             return Err(NoAnswer::Everything("--model-cmd names no program".to_owned()));
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::super::super::output::Failure;
-use super::{NoAnswer, short};
+use super::{NoAnswer, foreign_line};
 use toolfold::wire::Wire;
 use toolfold_gateway::outbox::{Posted, Poster};
 
@@ -78,7 +78,7 @@ impl Remote {
         Ok(Self { poster, url, key, wire, patience, sent: 0, reached: false })
     }
 
-    pub(super) fn answer(&mut self, body: &Value) -> Result<Value, NoAnswer> {
+    pub(super) fn answer_request(&mut self, body: &Value) -> Result<Value, NoAnswer> {
         let text = body.to_string();
         let mut wait = FIRST_WAIT;
         for attempt in 0_u32.. {
@@ -96,10 +96,10 @@ impl Remote {
                     return read.map_err(|why| NoAnswer::Request(format!("the response is not JSON: {why}")));
                 }
                 Ok(Posted { status: status @ (408 | 429 | 500..=599), body, retry_after }) => {
-                    (format!("status {status}: {}", short(&self.hidden(&body))), retry_after)
+                    (format!("status {status}: {}", foreign_line(&self.hidden(&body))), retry_after)
                 }
                 Ok(Posted { status, body, .. }) => {
-                    let why = format!("status {status}: {}", short(&self.hidden(&body)));
+                    let why = format!("status {status}: {}", foreign_line(&self.hidden(&body)));
                     return Err(match status {
                         401 | 403 | 404 | 300..=399 => NoAnswer::Everything(why),
                         _ => NoAnswer::Request(why),

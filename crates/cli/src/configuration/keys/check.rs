@@ -1,6 +1,6 @@
 //! `[check]`: the lock and the budgets of `toolfold check`.
 
-use super::super::parse::{put, switch};
+use super::super::parse::{parse_into, switch};
 use super::super::paths::Paths;
 use super::super::scope::{Scope, Tightening};
 use super::keys;
@@ -71,54 +71,54 @@ keys! {
         flag: "--max-first-turn",
         default: "",
         help: "tokens of the tool block on the first turn, or off",
-        store: |settings, text| put(&mut settings.check.max_first_turn, text, tokens),
+        store: |settings, text| parse_into(&mut settings.check.max_first_turn, text, token_budget),
     }
     MAX_TOOL = "check.max_tool" {
         scope: Scope::Project,
         flag: "--max-tool",
         default: "",
         help: "tokens of one tool whole, or off",
-        store: |settings, text| put(&mut settings.check.max_tool, text, tokens),
+        store: |settings, text| parse_into(&mut settings.check.max_tool, text, token_budget),
     }
     MAX_CATEGORY = "check.max_category" {
         scope: Scope::Project,
         flag: "--max-category",
         default: "",
         help: "tokens of one category's tools whole, or off",
-        store: |settings, text| put(&mut settings.check.max_category, text, tokens),
+        store: |settings, text| parse_into(&mut settings.check.max_category, text, token_budget),
     }
     MAX_GROWTH = "check.max_growth" {
         scope: Scope::Project,
         flag: "--max-growth",
         default: "",
         help: "by how much the first turn of an arm may grow since the lock: 200, 5%, or off",
-        store: |settings, text| put(&mut settings.check.max_growth, text, growth),
+        store: |settings, text| parse_into(&mut settings.check.max_growth, text, growth),
     }
     MAX_TOOL_GROWTH = "check.max_tool_growth" {
         scope: Scope::Project,
         flag: "--max-tool-growth",
         default: "",
         help: "by how much one tool may grow since the lock: 100, 10%, or off",
-        store: |settings, text| put(&mut settings.check.max_tool_growth, text, growth),
+        store: |settings, text| parse_into(&mut settings.check.max_tool_growth, text, growth),
     }
     NEW_TOOLS = "check.new_tools" {
         scope: Scope::Project,
         flag: "--no-new-tools",
         default: "on",
         help: "whether there may be tools that the lock has not",
-        store: |settings, text| put(&mut settings.check.new_tools, text, switch),
+        store: |settings, text| parse_into(&mut settings.check.new_tools, text, switch),
     }
     FROZEN = "check.frozen" {
         scope: Scope::Project,
         flag: "--frozen",
         default: "off",
         help: "whether nothing may differ from the lock",
-        store: |settings, text| put(&mut settings.check.frozen, text, switch),
+        store: |settings, text| parse_into(&mut settings.check.frozen, text, switch),
     }
 }
 
 /// A budget of tokens; `None` if it is empty or off.
-fn tokens(text: &str) -> Result<Option<usize>, String> {
+fn token_budget(text: &str) -> Result<Option<usize>, String> {
     if matches!(text, "" | "off") {
         return Ok(None);
     }

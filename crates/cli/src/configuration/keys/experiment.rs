@@ -1,6 +1,6 @@
 //! `[experiment]`: two variants of a conversation.
 
-use super::super::parse::{experiment_arms, put, share};
+use super::super::parse::{experiment_arms, parse_into, share};
 use super::super::scope::Scope;
 use super::keys;
 use toolfold::profile::Arm;
@@ -29,6 +29,6 @@ keys! {
         scope: Scope::Project,
         default: "0.5",
         help: "the share of conversations that get the second variant, 0 to 1",
-        store: |settings, text| put(&mut settings.experiment.ratio, text, share),
+        store: |settings, text| parse_into(&mut settings.experiment.ratio, text, share),
     }
 }

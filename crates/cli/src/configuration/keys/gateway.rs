@@ -1,6 +1,6 @@
 //! `[gateway]`: which servers the gateway represents, and how it is reached.
 
-use super::super::parse::{client, optional, put, switch};
+use super::super::parse::{client, optional, parse_into, switch};
 use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::keys;
@@ -57,7 +57,7 @@ keys! {
         flag: "--servers",
         default: "",
         help: "the file that lists the gateway's servers; only in your own configuration",
-        store: |settings, text| put(&mut settings.gateway.servers, text, optional),
+        store: |settings, text| parse_into(&mut settings.gateway.servers, text, optional),
     }
     NAMESPACE = "gateway.namespace" {
         scope: Scope::Project,
@@ -65,7 +65,7 @@ keys! {
         flag: "--namespace",
         default: "off",
         help: "whether every tool has its server before its name, not only where names collide",
-        store: |settings, text| put(&mut settings.gateway.namespace, text, switch),
+        store: |settings, text| parse_into(&mut settings.gateway.namespace, text, switch),
     }
     CLIENT = "gateway.client" {
         scope: Scope::Project,
@@ -73,7 +73,7 @@ keys! {
         flag: "--client",
         default: "generic",
         help: "the client that the gateway serves: which names are its own, whether it defers tools itself",
-        store: |settings, text| put(&mut settings.gateway.client, text, client),
+        store: |settings, text| parse_into(&mut settings.gateway.client, text, client),
     }
     ELICITATION = "gateway.elicitation" {
         scope: Scope::Project,
@@ -81,7 +81,7 @@ keys! {
         flag: "--no-elicitation",
         default: "on",
         help: "whether a person is asked through the client where it has forms; off: only toolfold approvals and the console",
-        store: |settings, text| put(&mut settings.gateway.elicitation, text, switch),
+        store: |settings, text| parse_into(&mut settings.gateway.elicitation, text, switch),
     }
     HTTP = "gateway.http" {
         scope: SERVERS,
@@ -89,7 +89,7 @@ keys! {
         flag: "--http",
         default: "",
         help: "the address to serve HTTP on, instead of standard input and output; only in your own configuration",
-        store: |settings, text| put(&mut settings.gateway.http, text, optional),
+        store: |settings, text| parse_into(&mut settings.gateway.http, text, optional),
     }
     TOKEN_ENV = "gateway.token_env" {
         scope: SERVERS,
@@ -97,7 +97,7 @@ keys! {
         flag: "--token-env",
         default: "",
         help: "the variable with the token that requests over HTTP bring; only in your own configuration",
-        store: |settings, text| put(&mut settings.gateway.token_env, text, optional),
+        store: |settings, text| parse_into(&mut settings.gateway.token_env, text, optional),
     }
     STATE = "gateway.state" {
         scope: SERVERS,
@@ -106,7 +106,7 @@ keys! {
         flag: "--state",
         default: "",
         help: "the file in which sessions over HTTP outlive the process; only in your own configuration",
-        store: |settings, text| put(&mut settings.gateway.state, text, optional),
+        store: |settings, text| parse_into(&mut settings.gateway.state, text, optional),
     }
     STATE_KEY_ENV = "gateway.state_key_env" {
         scope: SERVERS,
@@ -114,7 +114,7 @@ keys! {
         flag: "--state-key-env",
         default: "",
         help: "the variable with the key that seals ids and state of sessions; only in your own configuration",
-        store: |settings, text| put(&mut settings.gateway.state_key_env, text, optional),
+        store: |settings, text| parse_into(&mut settings.gateway.state_key_env, text, optional),
     }
     EAGER_CACHE = "gateway.eager_cache" {
         scope: SERVERS,
@@ -122,6 +122,6 @@ keys! {
         flag: "--eager-cache",
         default: "off",
         help: "whether the list is answered from the last one while servers start; only in your own configuration",
-        store: |settings, text| put(&mut settings.gateway.eager_cache, text, switch),
+        store: |settings, text| parse_into(&mut settings.gateway.eager_cache, text, switch),
     }
 }

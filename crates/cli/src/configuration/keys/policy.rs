@@ -1,6 +1,6 @@
 //! `[policy]`: which calls are allowed.
 
-use super::super::parse::{optional, put};
+use super::super::parse::{optional, parse_into};
 use super::super::paths::Paths;
 use super::super::scope::{Scope, Tightening};
 use super::keys;
@@ -38,7 +38,7 @@ keys! {
         env: "TOOLFOLD_POLICY",
         default: "enforce",
         help: "off, audit or enforce; without a policy file it is off",
-        store: |settings, text| put(&mut settings.policy.mode, text, policy_use),
+        store: |settings, text| parse_into(&mut settings.policy.mode, text, policy_use),
     }
     FILE = "policy.file" {
         scope: Scope::Tightens(Tightening::Additional(|settings, file| {
@@ -48,7 +48,7 @@ keys! {
         flag: "--policy",
         default: "",
         help: "the policy file",
-        store: |settings, text| put(&mut settings.policy.file, text, optional),
+        store: |settings, text| parse_into(&mut settings.policy.file, text, optional),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `[presentation]`: how the tools are presented to the model.
 
-use super::super::parse::{arm, optional, or_default, put, switch, whole, wire};
+use super::super::parse::{optional, or_default, parse_arm, parse_into, switch, whole_number, wire};
 use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::keys;
@@ -59,7 +59,7 @@ keys! {
         default: "auto",
         help: "how the tools are presented: a built-in arm, or one of [arms.NAME]",
         store: |settings, text| {
-            settings.presentation.arm = arm(text, &settings.arms)?;
+            settings.presentation.arm = parse_arm(text, &settings.arms)?;
             Ok(())
         },
     }
@@ -70,76 +70,76 @@ keys! {
         flag: "--profile",
         default: "",
         help: "a file, a built-in name, derived, or off; without one, excel for the built-in tools, derived for others",
-        store: |settings, text| put(&mut settings.presentation.profile, text, optional),
+        store: |settings, text| parse_into(&mut settings.presentation.profile, text, optional),
     }
     BUDGET = "presentation.budget" {
         scope: Scope::Project,
         flag: "--budget",
         default: "4000",
         help: "first-turn tokens before arm auto folds further",
-        store: |settings, text| put(&mut settings.presentation.budget, text, whole),
+        store: |settings, text| parse_into(&mut settings.presentation.budget, text, whole_number),
     }
     REQUESTS = "presentation.requests" {
         scope: Scope::Project,
         default: "20",
         help: "expected requests of a conversation, for arm auto",
-        store: |settings, text| put(&mut settings.presentation.workload.requests, text, whole),
+        store: |settings, text| parse_into(&mut settings.presentation.workload.requests, text, whole_number),
     }
     EXPANSIONS = "presentation.expansions" {
         scope: Scope::Project,
         default: "2",
         help: "expected expansions of a conversation, for arm auto",
-        store: |settings, text| put(&mut settings.presentation.workload.expansions, text, whole),
+        store: |settings, text| parse_into(&mut settings.presentation.workload.expansions, text, whole_number),
     }
     SYSTEM = "presentation.system" {
         scope: Scope::Project,
         default: "2000",
         help: "tokens of system text, for arm auto",
-        store: |settings, text| put(&mut settings.presentation.workload.system_tokens, text, whole),
+        store: |settings, text| parse_into(&mut settings.presentation.workload.system_tokens, text, whole_number),
     }
     STEP = "presentation.step" {
         scope: Scope::Project,
         default: "600",
         help: "tokens by which a conversation grows from request to request, for arm auto",
-        store: |settings, text| put(&mut settings.presentation.workload.step_tokens, text, whole),
+        store: |settings, text| parse_into(&mut settings.presentation.workload.step_tokens, text, whole_number),
     }
     BLIND = "presentation.blind" {
         scope: Scope::Project,
         default: "show",
         help: "calls that leave out parameters which were hidden: show them first, or forward the call as it is",
-        store: |settings, text| put(&mut settings.presentation.blind, text, or_default),
+        store: |settings, text| parse_into(&mut settings.presentation.blind, text, or_default),
     }
     COERCE = "presentation.coerce" {
         scope: Scope::Project,
         default: "on",
         help: "whether arguments with only one meaning are corrected: null for an absent parameter, numbers and JSON as strings",
-        store: |settings, text| put(&mut settings.presentation.coerce, text, switch),
+        store: |settings, text| parse_into(&mut settings.presentation.coerce, text, switch),
     }
     WIRE = "presentation.wire" {
         scope: Scope::Project,
         flag: "--wire",
         default: "openai-chat",
         help: "the provider's API",
-        store: |settings, text| put(&mut settings.presentation.wire, text, wire),
+        store: |settings, text| parse_into(&mut settings.presentation.wire, text, wire),
     }
     MODEL = "presentation.model" {
         scope: Scope::Project,
         flag: "--model",
         default: "",
         help: "the model, for the capability table and the meter",
-        store: |settings, text| put(&mut settings.presentation.model, text, optional),
+        store: |settings, text| parse_into(&mut settings.presentation.model, text, optional),
     }
     GEMINI = "presentation.gemini" {
         scope: Scope::Project,
         default: "json-schema",
         help: "the format of parameters for Gemini: json-schema, or openapi-subset for endpoints that support nothing else",
-        store: |settings, text| put(&mut settings.presentation.gemini, text, or_default),
+        store: |settings, text| parse_into(&mut settings.presentation.gemini, text, or_default),
     }
     CAPABILITIES = "presentation.capabilities" {
         scope: Scope::Project,
         paths: Paths::File,
         default: "",
         help: "a file of rows that override the capability table",
-        store: |settings, text| put(&mut settings.presentation.capabilities, text, optional),
+        store: |settings, text| parse_into(&mut settings.presentation.capabilities, text, optional),
     }
 }

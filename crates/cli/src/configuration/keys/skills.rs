@@ -1,6 +1,6 @@
 //! `[skills]`: which skills are offered, and how much is read.
 
-use super::super::parse::{list, put, switch, whole};
+use super::super::parse::{comma_list, parse_into, switch, whole_number};
 use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::super::units;
@@ -30,7 +30,7 @@ keys! {
         env: "TOOLFOLD_SKILLS",
         default: "on",
         help: "on or off",
-        store: |settings, text| put(&mut settings.skills.on, text, switch),
+        store: |settings, text| parse_into(&mut settings.skills.on, text, switch),
     }
     ROOTS = "skills.roots" {
         scope: Scope::Project,
@@ -38,31 +38,31 @@ keys! {
         flag: "--skills",
         default: "",
         help: "folders of skills, separated by commas",
-        store: |settings, text| put(&mut settings.skills.roots, text, list),
+        store: |settings, text| parse_into(&mut settings.skills.roots, text, comma_list),
     }
     BUDGET = "skills.budget" {
         scope: Scope::Project,
         default: "2000",
         help: "tokens that activate_skill may cost, list and enum together",
-        store: |settings, text| put(&mut settings.skills.budget, text, |text| whole(text).map(Budget::Tokens)),
+        store: |settings, text| parse_into(&mut settings.skills.budget, text, |text| whole_number(text).map(Budget::Tokens)),
     }
     DEPTH = "skills.depth" {
         scope: LIMITS,
         default: "6",
         help: "levels of folders that are read below a root of skills",
-        store: |settings, text| put(&mut settings.skills.limits.depth, text, whole),
+        store: |settings, text| parse_into(&mut settings.skills.limits.depth, text, whole_number),
     }
     FOLDERS = "skills.folders" {
         scope: LIMITS,
         default: "20000",
         help: "folders that are read below a root of skills",
-        store: |settings, text| put(&mut settings.skills.limits.folders, text, whole),
+        store: |settings, text| parse_into(&mut settings.skills.limits.folders, text, whole_number),
     }
     ENTRIES = "skills.entries" {
         scope: LIMITS,
         default: "200000",
         help: "names that are read in the folders below a root of skills",
-        store: |settings, text| put(&mut settings.skills.limits.entries, text, whole),
+        store: |settings, text| parse_into(&mut settings.skills.limits.entries, text, whole_number),
     }
     BYTES = "skills.bytes" {
         scope: LIMITS,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::parse::{CommandLine, command, optional, optional_as, period, put};
+use super::super::parse::{CommandLine, command, optional, optional_as, parse_into, period};
 use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::keys;
@@ -40,28 +40,28 @@ keys! {
         flag: "--tools",
         default: "",
         help: "the tool list; without one, the built-in Excel tools",
-        store: |settings, text| put(&mut settings.tools.file, text, optional),
+        store: |settings, text| parse_into(&mut settings.tools.file, text, optional),
     }
     FORMAT = "tools.format" {
         scope: Scope::Project,
         flag: "--format",
         default: "",
         help: "its format; without one, detected from its first tool",
-        store: |settings, text| put(&mut settings.tools.format, text, optional_as),
+        store: |settings, text| parse_into(&mut settings.tools.format, text, optional_as),
     }
     MCP = "tools.mcp" {
         scope: SERVERS,
         flag: "--mcp",
         default: "",
         help: "the command of an MCP server whose tools are read; only in your own configuration",
-        store: |settings, text| put(&mut settings.tools.mcp, text, command),
+        store: |settings, text| parse_into(&mut settings.tools.mcp, text, command),
     }
     MCP_URL = "tools.mcp_url" {
         scope: SERVERS,
         flag: "--mcp-url",
         default: "",
         help: "the URL of an MCP server whose tools are read; only in your own configuration",
-        store: |settings, text| put(&mut settings.tools.mcp_url, text, optional),
+        store: |settings, text| parse_into(&mut settings.tools.mcp_url, text, optional),
     }
     MCP_CONFIG = "tools.mcp_config" {
         scope: SERVERS,
@@ -69,14 +69,14 @@ keys! {
         flag: "--mcp-config",
         default: "",
         help: "the file with the servers of an MCP client whose tools are read; only in your own configuration",
-        store: |settings, text| put(&mut settings.tools.mcp_config, text, optional),
+        store: |settings, text| parse_into(&mut settings.tools.mcp_config, text, optional),
     }
     MCP_SERVER = "tools.mcp_server" {
         scope: Scope::Project,
         flag: "--mcp-server",
         default: "",
         help: "the one server of that file; without one, all of them",
-        store: |settings, text| put(&mut settings.tools.mcp_server, text, optional),
+        store: |settings, text| parse_into(&mut settings.tools.mcp_server, text, optional),
     }
     MCP_TIMEOUT = "tools.mcp_timeout" {
         scope: Scope::Project,
@@ -84,7 +84,7 @@ keys! {
         flag: "--mcp-timeout",
         default: "30s",
         help: "how long servers may take to start and to list their tools",
-        store: |settings, text| put(&mut settings.tools.mcp_timeout, text, period),
+        store: |settings, text| parse_into(&mut settings.tools.mcp_timeout, text, period),
     }
     MCP_TOKEN_ENV = "tools.mcp_token_env" {
         scope: SERVERS,
@@ -92,6 +92,6 @@ keys! {
         flag: "--mcp-token-env",
         default: "",
         help: "the variable with the bearer token for that URL; only in your own configuration",
-        store: |settings, text| put(&mut settings.tools.mcp_token_env, text, optional),
+        store: |settings, text| parse_into(&mut settings.tools.mcp_token_env, text, optional),
     }
 }

@@ -1,6 +1,6 @@
 //! `[trust]`: which projects are trusted.
 
-use super::super::parse::{list, put};
+use super::super::parse::{comma_list, parse_into};
 use super::super::scope::Scope;
 use super::keys;
 
@@ -17,6 +17,6 @@ keys! {
         scope: Scope::User("a project cannot trust itself"),
         default: "",
         help: "folders whose own configuration and policy may also allow; only in your own configuration",
-        store: |settings, text| put(&mut settings.trust.workspaces, text, list),
+        store: |settings, text| parse_into(&mut settings.trust.workspaces, text, comma_list),
     }
 }

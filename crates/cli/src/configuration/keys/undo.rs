@@ -1,6 +1,6 @@
 //! `[undo]`: how much is stored to undo calls.
 
-use super::super::parse::{period, put};
+use super::super::parse::{parse_into, period};
 use super::super::scope::Scope;
 use super::super::units::size;
 use super::keys;
@@ -27,18 +27,18 @@ keys! {
         flag: "--undo-limit",
         default: "64MiB",
         help: "the most that the snapshot of one call may hold; 0 makes none",
-        store: |settings, text| put(&mut settings.undo.limit, text, size),
+        store: |settings, text| parse_into(&mut settings.undo.limit, text, size),
     }
     TOTAL = "undo.total" {
         scope: LIMITS,
         default: "1GiB",
         help: "the most that all snapshots may hold; the oldest go first",
-        store: |settings, text| put(&mut settings.undo.total, text, size),
+        store: |settings, text| parse_into(&mut settings.undo.total, text, size),
     }
     KEEP = "undo.keep" {
         scope: LIMITS,
         default: "7d",
         help: "how long a snapshot is kept",
-        store: |settings, text| put(&mut settings.undo.keep, text, period),
+        store: |settings, text| parse_into(&mut settings.undo.keep, text, period),
     }
 }

@@ -19,7 +19,7 @@ use http::{HeaderMap, StatusCode, header};
 use tokio::sync::watch;
 
 use super::guard::Guard;
-use super::plain;
+use super::plain_text;
 use crate::approvals::Approvals;
 use crate::dashboard::Dashboard;
 
@@ -55,23 +55,23 @@ impl Console {
         Router::new()
             .route("/console", get(show))
             .route("/console/events", get(watch_on))
-            .route("/console/approvals/{id}/{answer}", post(answers::take))
+            .route("/console/approvals/{id}/{answer}", post(answers::answer_approval))
             .with_state(self.clone())
     }
 
     /// Ends the streams.
-    pub(super) fn end(&self) {
+    pub(super) fn end_streams(&self) {
         self.inner.ends.send_replace(true);
     }
 
     /// Whether a request may see or answer anything.
     #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
-    fn check(&self, headers: &HeaderMap) -> Result<(), Response> {
-        self.inner.guard.check(headers)?;
+    fn check_request(&self, headers: &HeaderMap) -> Result<(), Response> {
+        self.inner.guard.check_headers(headers)?;
         if is_own_page(headers) {
             return Ok(());
         }
-        Err(plain(StatusCode::FORBIDDEN, "only the console's own page may ask here"))
+        Err(plain_text(StatusCode::FORBIDDEN, "only the console's own page may ask here"))
     }
 }
 
@@ -83,7 +83,7 @@ async fn show(State(console): State<Console>, headers: HeaderMap) -> Response {
 }
 
 async fn watch_on(State(console): State<Console>, headers: HeaderMap) -> Response {
-    if let Err(refused) = console.check(&headers) {
+    if let Err(refused) = console.check_request(&headers) {
         return refused;
     }
     let open = console
@@ -92,7 +92,7 @@ async fn watch_on(State(console): State<Console>, headers: HeaderMap) -> Respons
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| (open < MAX_STREAMS).then_some(open + 1));
     match open {
         Ok(_) => stream::response(console),
-        Err(_) => plain(StatusCode::SERVICE_UNAVAILABLE, "too many consoles are open: close one"),
+        Err(_) => plain_text(StatusCode::SERVICE_UNAVAILABLE, "too many consoles are open: close one"),
     }
 }
 

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, Uri, header};
 use sha2::{Digest, Sha256};
 
-use super::plain;
+use super::plain_text;
 use crate::settings::DEFAULT_TENANT;
 
 /// See the module. By default: callers that mean this machine, from no other site, without a token.
@@ -75,7 +75,7 @@ impl Guard {
     /// The answer that it gets instead: 403 for a foreign Host or Origin (a page of another site that reached this machine by
     /// rebinding its name), 401 without the token.
     #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
-    pub fn check(&self, headers: &HeaderMap) -> Result<Arc<str>, Response> {
+    pub fn check_headers(&self, headers: &HeaderMap) -> Result<Arc<str>, Response> {
         self.check_site(headers)?;
         self.check_token(headers)
     }
@@ -83,21 +83,21 @@ impl Guard {
     /// Whether a request means this gateway, and comes from no foreign site.
     ///
     /// # Errors
-    /// As for [`Guard::check`].
+    /// As for [`Guard::check_headers`].
     #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
     pub(super) fn check_site(&self, headers: &HeaderMap) -> Result<(), Response> {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let Some(host) = host.and_then(|host| host.parse::<http::uri::Authority>().ok()) else {
-            return Err(plain(StatusCode::BAD_REQUEST, "the Host header is missing or malformed"));
+            return Err(plain_text(StatusCode::BAD_REQUEST, "the Host header is missing or malformed"));
         };
         if !is_here(host.host()) && !self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host.host())) {
-            return Err(plain(StatusCode::FORBIDDEN, "this Host is not served here"));
+            return Err(plain_text(StatusCode::FORBIDDEN, "this Host is not served here"));
         }
         if let Some(origin) = headers.get(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
             let own = origin.parse::<Uri>().ok().is_some_and(|uri| uri.host().is_some_and(is_here));
             if !own && !self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
-                return Err(plain(StatusCode::FORBIDDEN, "this Origin may not ask here"));
+                return Err(plain_text(StatusCode::FORBIDDEN, "this Origin may not ask here"));
             }
         }
         Ok(())
@@ -139,7 +139,7 @@ mod tests {
         for (name, value) in given {
             headers.append(*name, HeaderValue::from_str(value).unwrap());
         }
-        guard.check(&headers).map_or_else(|response| response.status().as_u16(), |_| 200)
+        guard.check_headers(&headers).map_or_else(|response| response.status().as_u16(), |_| 200)
     }
 
     #[test]

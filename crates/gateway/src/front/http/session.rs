@@ -12,11 +12,11 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::events::{self, Event};
-use super::sessions::ended;
-use super::{json, plain};
+use super::sessions::ended_marker;
+use super::{json, plain_text};
 use crate::client::{Client, Sink, ToHub};
 use crate::hub::{Begin, Hub};
-use crate::rpc::{Id, Message, Request, code, error};
+use crate::rpc::{Id, Message, Request, code, error_member};
 use crate::selection::Selection;
 use crate::settings::Settings;
 use crate::state::{Record, StateError, StateKey};
@@ -98,7 +98,7 @@ impl Streams {
 }
 
 impl State {
-    fn add(&mut self, of: Option<Id>, reader: mpsc::UnboundedSender<Event>) -> u64 {
+    fn add_stream(&mut self, of: Option<Id>, reader: mpsc::UnboundedSender<Event>) -> u64 {
         self.next += 1;
         let ended = self.all.iter().filter(|own| own.done).count();
         if ended > KEPT_STREAMS
@@ -154,7 +154,7 @@ impl Sink for Streams {
 
 impl Session {
     /// A session under the settings of its selection.
-    pub(super) fn start(settings: Settings, id: String, selection: Selection, goes: Option<Goes>) -> Self {
+    pub(super) fn start_session(settings: Settings, id: String, selection: Selection, goes: Option<Goes>) -> Self {
         let streams = Arc::new(Streams::default());
         {
             let mut state = streams.state();
@@ -173,7 +173,7 @@ impl Session {
         Self { key, version, hub: Mutex::new(Some(hub)), task: Mutex::new(Some(task)), streams, selection }
     }
 
-    pub(super) fn key(&self) -> &StateKey {
+    pub(super) fn state_key(&self) -> &StateKey {
         &self.key
     }
 
@@ -184,10 +184,10 @@ impl Session {
         let kept = state.store.version(&self.key).await?;
         if kept <= known {
             // What was never written, or is being written, is as new as it can be.
-            return Ok(kept > 0 || known == 0 || !state.store.is_consumed(&ended(&self.key)).await?);
+            return Ok(kept > 0 || known == 0 || !state.store.is_consumed(&ended_marker(&self.key)).await?);
         }
-        let Some(kept) = state.store.read(&self.key).await? else { return Ok(true) };
-        if let Some(record) = Record::shown(&settings.seal, &self.key, &kept)
+        let Some(kept) = state.store.read_state(&self.key).await? else { return Ok(true) };
+        if let Some(record) = Record::open_sealed(&settings.seal, &self.key, &kept)
             && let Some(hub) = self.hub()
         {
             self.version.store(kept.version, Ordering::Release);
@@ -210,7 +210,7 @@ impl Session {
         if let Some(hub) = self.hub() {
             drop(hub.send(ToHub::Forget).await);
         }
-        self.end();
+        self.end_session();
     }
 
     fn hub(&self) -> Option<mpsc::Sender<ToHub>> {
@@ -234,8 +234,8 @@ impl Session {
     }
 
     /// A request: answered as JSON if the answer is the first thing that comes, else as a stream.
-    pub(super) async fn request(&self, request: Request) -> Response {
-        let ended = || plain(StatusCode::NOT_FOUND, "the session has ended");
+    pub(super) async fn answer_request(&self, request: Request) -> Response {
+        let ended = || plain_text(StatusCode::NOT_FOUND, "the session has ended");
         let Some(hub) = self.hub() else { return ended() };
         let (to, mut events) = mpsc::unbounded_channel();
         let number = {
@@ -243,10 +243,10 @@ impl Session {
             // The hub would say so too, but on the stream of the request that has the id.
             if state.all.iter().any(|own| !own.done && own.of.as_ref() == Some(&request.id)) {
                 let why = format!("request id {} is already in use by an open request", request.id);
-                let refused = Err(error(code::INVALID_REQUEST, &why));
+                let refused = Err(error_member(code::INVALID_REQUEST, &why));
                 return json(StatusCode::OK, &Message::Response(request.id, refused));
             }
-            state.add(Some(request.id.clone()), to)
+            state.add_stream(Some(request.id.clone()), to)
         };
         if hub.send(ToHub::Message(self.client(), Message::Request(request))).await.is_err() {
             return ended();
@@ -257,7 +257,7 @@ impl Session {
             let lives = self.hub().is_some();
             return if lives { events::response(Vec::new(), events, ()) } else { ended() };
         };
-        let whole = Message::parse(&first.data).ok().filter(|message| matches!(message, Message::Response(..)));
+        let whole = Message::from_json(&first.data).ok().filter(|message| matches!(message, Message::Response(..)));
         match whole {
             Some(answer) => {
                 // It has no event that could be asked for again.
@@ -279,7 +279,7 @@ impl Session {
             .and_then(|(stream, event)| Some((stream.parse::<u64>().ok()?, event.parse::<u64>().ok()?)));
         if let Some((number, after)) = place {
             let Some(stream) = state.all.iter_mut().find(|own| own.number == number) else {
-                return plain(StatusCode::NOT_FOUND, "that stream is not kept any more");
+                return plain_text(StatusCode::NOT_FOUND, "that stream is not kept any more");
             };
             let missed = stream.kept.iter().filter(|(event, _)| *event > after);
             let missed =
@@ -294,7 +294,7 @@ impl Session {
             // The one that asked last is read.
             stream.reader = Some(to);
         } else {
-            state.add(None, to);
+            state.add_stream(None, to);
         }
         events::response(Vec::new(), events, ())
     }
@@ -307,7 +307,7 @@ impl Session {
     }
 
     /// Ends it: what runs is cancelled.
-    pub(super) fn end(&self) {
+    pub(super) fn end_session(&self) {
         drop(self.hub.lock().unwrap_or_else(PoisonError::into_inner).take());
         for stream in &mut self.streams.state().all {
             (stream.done, stream.reader) = (true, None);
@@ -324,6 +324,6 @@ impl Session {
         if let Some(task) = task {
             drop(task.await);
         }
-        self.end();
+        self.end_session();
     }
 }

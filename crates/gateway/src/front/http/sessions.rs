@@ -12,8 +12,8 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::value::RawValue;
 
 use super::session::{Goes, Session};
-use super::{SESSION, accepted, plain, refused};
-use crate::rpc::{Message, code, error};
+use super::{SESSION, accepted, plain_text, refused};
+use crate::rpc::{Message, code, error_member};
 use crate::seal::{Opened, Sealed};
 use crate::selection::Selection;
 use crate::settings::Settings;
@@ -40,7 +40,7 @@ impl Sessions {
         Self { settings, id: id.to_owned(), most, open: Mutex::default(), taking_up: tokio::sync::Mutex::default() }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+    fn lock_sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -48,12 +48,12 @@ impl Sessions {
         if matches!(&message, Message::Request(own) if own.method == "initialize") && !headers.contains_key(&SESSION) {
             return self.begin(message, selection).await;
         }
-        let session = match self.of(headers, selection).await {
+        let session = match self.selected_session(headers, selection).await {
             Ok(session) => session,
             Err(refused) => return refused,
         };
         match message {
-            Message::Request(request) => session.request(request).await,
+            Message::Request(request) => session.answer_request(request).await,
             other => {
                 session.say(other).await;
                 accepted()
@@ -66,7 +66,7 @@ impl Sessions {
         let settings = match selection.settings(&self.settings) {
             Ok(settings) => settings,
             Err(why) => {
-                let why = error(code::INVALID_REQUEST, &why.to_string());
+                let why = error_member(code::INVALID_REQUEST, &why.to_string());
                 return refused(StatusCode::BAD_REQUEST, Some(request.id), why);
             }
         };
@@ -75,7 +75,7 @@ impl Sessions {
             return unkept(&why);
         }
         let Some(number) = random() else {
-            return plain(StatusCode::INTERNAL_SERVER_ERROR, "the system gives no random bits");
+            return plain_text(StatusCode::INTERNAL_SERVER_ERROR, "the system gives no random bits");
         };
         // The audit names conversations, and the session's id is a secret.
         let conversation = format!("{}/{number}", self.id);
@@ -86,22 +86,22 @@ impl Sessions {
         let name = self.settings.sealed(&what);
         self.make_room();
         let session = {
-            let mut open = self.open();
+            let mut open = self.lock_sessions();
             if open.len() >= self.most {
                 let why = format!("{} sessions are in use: end one, or try again later", self.most);
-                return refused(StatusCode::SERVICE_UNAVAILABLE, Some(request.id), error(code::INTERNAL, &why));
+                return refused(StatusCode::SERVICE_UNAVAILABLE, Some(request.id), error_member(code::INTERNAL, &why));
             }
-            let session = Arc::new(Session::start(settings, conversation, selection.clone(), None));
+            let session = Arc::new(Session::start_session(settings, conversation, selection.clone(), None));
             open.insert(name.clone(), session.clone());
             session
         };
-        let mut response = session.request(request).await;
+        let mut response = session.answer_request(request).await;
         if session.has_begun() {
             if let Ok(value) = HeaderValue::from_str(&name) {
                 response.headers_mut().insert(SESSION, value);
             }
         } else {
-            self.open().remove(&name);
+            self.lock_sessions().remove(&name);
             session.forget().await;
         }
         response
@@ -109,7 +109,7 @@ impl Sessions {
 
     /// Ends the session that has been silent for longest, if there are too many: where it is kept, it can be taken up again.
     fn make_room(&self) {
-        let mut open = self.open();
+        let mut open = self.lock_sessions();
         if open.len() < self.most || self.settings.state.is_none() {
             return;
         }
@@ -117,25 +117,25 @@ impl Sessions {
         let oldest = quiet.min_by_key(|(since, _)| *since).map(|(_, name)| name);
         if let Some(session) = oldest.and_then(|name| open.remove(&name)) {
             tracing::info!("a silent session is put aside, since there are {}", self.most);
-            session.end();
+            session.end_session();
         }
     }
 
-    pub(super) async fn get(&self, headers: &HeaderMap, selection: &Selection) -> Response {
-        match self.of(headers, selection).await {
+    pub(super) async fn listen_to_session(&self, headers: &HeaderMap, selection: &Selection) -> Response {
+        match self.selected_session(headers, selection).await {
             Ok(session) => session.listen(headers),
             Err(refused) => refused,
         }
     }
 
     pub(super) async fn delete(&self, headers: &HeaderMap, selection: &Selection) -> Response {
-        let session = match self.of(headers, selection).await {
+        let session = match self.selected_session(headers, selection).await {
             Ok(session) => session,
             Err(refused) => return refused,
         };
-        self.open().retain(|_, own| !Arc::ptr_eq(own, &session));
+        self.lock_sessions().retain(|_, own| !Arc::ptr_eq(own, &session));
         session.forget().await;
-        match self.forget(session.key()).await {
+        match self.forget(session.state_key()).await {
             Ok(()) => StatusCode::NO_CONTENT.into_response(),
             Err(why) => unkept(&why),
         }
@@ -143,37 +143,37 @@ impl Sessions {
 
     async fn forget(&self, key: &StateKey) -> Result<(), StateError> {
         let Some(state) = &self.settings.state else { return Ok(()) };
-        state.store.consume(&ended(key), "the client", ENDED_MS).await?;
-        state.store.remove(key).await
+        state.store.consume(&ended_marker(key), "the client", ENDED_MS).await?;
+        state.store.remove_state(key).await
     }
 
     /// The session that a request names. A request may leave the selection out, and must not make another.
     #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
-    async fn of(&self, headers: &HeaderMap, selection: &Selection) -> Result<Arc<Session>, Response> {
-        let session = self.named(headers).await?;
+    async fn selected_session(&self, headers: &HeaderMap, selection: &Selection) -> Result<Arc<Session>, Response> {
+        let session = self.session_by_name(headers).await?;
         if !selection.is_all() && *selection != session.selection {
             let why = "the session was begun with another selection of tools, which is fixed: send `initialize` for a new one";
-            return Err(refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, why)));
+            return Err(refused(StatusCode::BAD_REQUEST, None, error_member(code::INVALID_REQUEST, why)));
         }
         Ok(session)
     }
 
     /// The session of a name: one of this process, as other processes have left it, or one that is taken up.
     #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
-    async fn named(&self, headers: &HeaderMap) -> Result<Arc<Session>, Response> {
+    async fn session_by_name(&self, headers: &HeaderMap) -> Result<Arc<Session>, Response> {
         let Some(name) = headers.get(&SESSION) else {
             let why = "Bad Request: the header Mcp-Session-Id is missing: send `initialize` first";
-            return Err(refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, why)));
+            return Err(refused(StatusCode::BAD_REQUEST, None, error_member(code::INVALID_REQUEST, why)));
         };
-        let name = name.to_str().map_err(|_| unknown())?;
-        let own = self.open().get(name).cloned();
+        let name = name.to_str().map_err(|_| unknown_session())?;
+        let own = self.lock_sessions().get(name).cloned();
         match own {
             Some(session) => match session.refreshed(&self.settings).await {
                 Ok(true) => Ok(session),
                 Ok(false) => {
-                    self.open().remove(name);
+                    self.lock_sessions().remove(name);
                     session.forget().await;
-                    Err(unknown())
+                    Err(unknown_session())
                 }
                 Err(why) => Err(unkept(&why)),
             },
@@ -186,68 +186,68 @@ impl Sessions {
         let (Some(state), Some(Ok(Opened { what: Sealed::Session { conversation, params, selection }, .. }))) =
             (&self.settings.state, self.settings.unsealed(name))
         else {
-            return Err(unknown());
+            return Err(unknown_session());
         };
         // What it was begun with may be gone.
-        let settings = selection.settings(&self.settings).map_err(|_| unknown())?;
+        let settings = selection.settings(&self.settings).map_err(|_| unknown_session())?;
         let _one = self.taking_up.lock().await;
-        if let Some(session) = self.open().get(name) {
+        if let Some(session) = self.lock_sessions().get(name) {
             return Ok(session.clone());
         }
         let key = StateKey { tenant: self.settings.tenant.clone(), name: conversation.clone() };
-        if state.store.is_consumed(&ended(&key)).await.map_err(|why| unkept(&why))? {
-            return Err(unknown());
+        if state.store.is_consumed(&ended_marker(&key)).await.map_err(|why| unkept(&why))? {
+            return Err(unknown_session());
         }
         self.settings.names.refresh().await.map_err(|why| unkept(&why))?;
-        let kept = state.store.read(&key).await.map_err(|why| unkept(&why))?;
+        let kept = state.store.read_state(&key).await.map_err(|why| unkept(&why))?;
         let version = kept.as_ref().map_or(0, |kept| kept.version);
-        let record = kept.and_then(|kept| Record::shown(&self.settings.seal, &key, &kept));
+        let record = kept.and_then(|kept| Record::open_sealed(&self.settings.seal, &key, &kept));
         let carried = || params.and_then(|text| RawValue::from_string(text).ok());
-        let record = record.or_else(|| carried().map(Record::of)).ok_or_else(unknown)?;
+        let record = record.or_else(|| carried().map(Record::from_params)).ok_or_else(unknown_session)?;
         self.make_room();
-        let mut open = self.open();
+        let mut open = self.lock_sessions();
         if open.len() >= self.most {
             let why = format!("{} sessions are in use: try again later", self.most);
-            return Err(refused(StatusCode::SERVICE_UNAVAILABLE, None, error(code::INTERNAL, &why)));
+            return Err(refused(StatusCode::SERVICE_UNAVAILABLE, None, error_member(code::INTERNAL, &why)));
         }
         tracing::info!(conversation, "a session is taken up");
         let goes = Goes { record, version };
-        let session = Arc::new(Session::start(settings, conversation, selection, Some(goes)));
+        let session = Arc::new(Session::start_session(settings, conversation, selection, Some(goes)));
         open.insert(name.to_owned(), session.clone());
         Ok(session)
     }
 
     pub(super) fn end_idle(&self, idle: Duration) {
-        self.open().retain(|_, session| {
+        self.lock_sessions().retain(|_, session| {
             let stays = !session.is_idle(idle);
             if !stays {
-                session.end();
+                session.end_session();
             }
             stays
         });
     }
 
     pub(super) async fn drain(&self) {
-        let all: Vec<Arc<Session>> = self.open().drain().map(|(_, session)| session).collect();
+        let all: Vec<Arc<Session>> = self.lock_sessions().drain().map(|(_, session)| session).collect();
         let drained = all.iter().map(|session| session.drain());
         futures_util::future::join_all(drained).await;
     }
 }
 
 /// What is used up when a client ends its session.
-pub(super) fn ended(key: &StateKey) -> StateKey {
+pub(super) fn ended_marker(key: &StateKey) -> StateKey {
     StateKey { tenant: key.tenant.clone(), name: format!("ended {}", key.name) }
 }
 
-fn unknown() -> Response {
+fn unknown_session() -> Response {
     let why = "unknown session; send `initialize` again";
-    refused(StatusCode::NOT_FOUND, None, error(code::INVALID_REQUEST, why))
+    refused(StatusCode::NOT_FOUND, None, error_member(code::INVALID_REQUEST, why))
 }
 
 pub(super) fn unkept(why: &StateError) -> Response {
     tracing::error!("{why}");
     let why = "the gateway's store of conversations cannot be used now: try again later";
-    refused(StatusCode::SERVICE_UNAVAILABLE, None, error(code::INTERNAL, why))
+    refused(StatusCode::SERVICE_UNAVAILABLE, None, error_member(code::INTERNAL, why))
 }
 
 /// 64 random bits, in hexadecimal digits.

@@ -13,12 +13,12 @@ use tokio::time::Instant;
 
 use super::events::{self, Event};
 use super::sessions::unkept;
-use super::{accepted, json, plain, refused};
-use crate::capture::digest;
+use super::{accepted, json, plain_text, refused};
+use crate::capture::digest_of_texts;
 use crate::client::{Client, Sink, ToHub};
 use crate::hub::{Begin, Hub};
 use crate::object::Object;
-use crate::rpc::{Id, Message, Raw, Request, code, error};
+use crate::rpc::{Id, Message, Raw, Request, code, error_member};
 use crate::seal::Opened;
 use crate::selection::Selection;
 use crate::settings::Settings;
@@ -95,7 +95,7 @@ impl Stateless {
         if !params.get().contains("requestState") {
             return Ok(true);
         }
-        let given: Option<String> = Object::of(Some(params)).read_as("requestState");
+        let given: Option<String> = Object::from_params(Some(params)).read_as("requestState");
         let Some(Ok(Opened { token, .. })) = given.and_then(|given| self.settings.unsealed(&given)) else {
             return Ok(true);
         };
@@ -110,7 +110,7 @@ impl Stateless {
             return Ok((own.to.clone(), own.kept.clone()));
         }
         let settings = selection.settings(&self.settings)?;
-        let kept = StoredVersion { key: self.key(selection), version: Arc::default() };
+        let kept = StoredVersion { key: self.state_key(selection), version: Arc::default() };
         // A conversation's id is its own: one that ends closes what was opened under it.
         let id = if selection.is_all() {
             self.id.clone()
@@ -132,13 +132,13 @@ impl Stateless {
     }
 
     /// Where the conversation of a selection is kept: the same in every process.
-    fn key(&self, selection: &Selection) -> StateKey {
+    fn state_key(&self, selection: &Selection) -> StateKey {
         let all = format!("{}/stateless", self.id);
         let name = if selection.is_all() {
             all
         } else {
             let text = serde_json::to_string(selection).unwrap_or_default();
-            format!("{all}/{}", digest(&[&text]))
+            format!("{all}/{}", digest_of_texts(&[&text]))
         };
         StateKey { tenant: self.settings.tenant.clone(), name }
     }
@@ -149,9 +149,9 @@ impl Stateless {
         if state.store.version(key).await? <= version.load(Ordering::Acquire) {
             return Ok(None);
         }
-        let Some(kept) = state.store.read(key).await? else { return Ok(None) };
+        let Some(kept) = state.store.read_state(key).await? else { return Ok(None) };
         version.store(kept.version, Ordering::Release);
-        Ok(Record::shown(&self.settings.seal, key, &kept))
+        Ok(Record::open_sealed(&self.settings.seal, key, &kept))
     }
 
     /// Ends the hubs of selections that nobody has asked for in a while.
@@ -174,7 +174,7 @@ impl Stateless {
         }
         let (hub, kept) = match self.hub(selection) {
             Ok(own) => own,
-            Err(why) => return refused(StatusCode::BAD_REQUEST, None, error(code::INVALID_REQUEST, &why)),
+            Err(why) => return refused(StatusCode::BAD_REQUEST, None, error_member(code::INVALID_REQUEST, &why)),
         };
         let key = self.next.fetch_add(1, Ordering::Relaxed);
         let (to, mut messages) = mpsc::unbounded_channel();
@@ -190,10 +190,10 @@ impl Stateless {
         }
         let mut waits = Waits { hub: hub.clone(), key, done: false };
         if hub.send(ToHub::Message(client, message)).await.is_err() {
-            return plain(StatusCode::SERVICE_UNAVAILABLE, "the gateway is shutting down");
+            return plain_text(StatusCode::SERVICE_UNAVAILABLE, "the gateway is shutting down");
         }
         let Some(first) = messages.recv().await else {
-            return plain(StatusCode::SERVICE_UNAVAILABLE, "the gateway is shutting down");
+            return plain_text(StatusCode::SERVICE_UNAVAILABLE, "the gateway is shutting down");
         };
         if let Message::Response(_, answer) = &first {
             waits.done = true;
@@ -212,7 +212,7 @@ impl Stateless {
         let Message::Request(request) = message else { return Ok(None) };
         if !self.uses_up(request, key).await? {
             let why = "that `requestState` was used before: make the request again without one";
-            let answer = Message::Response(request.id.clone(), Err(error(code::INVALID_PARAMS, why)));
+            let answer = Message::Response(request.id.clone(), Err(error_member(code::INVALID_PARAMS, why)));
             return Ok(Some(json(StatusCode::OK, &answer)));
         }
         if let Some(record) = self.changed(kept).await? {
@@ -259,14 +259,14 @@ fn event(message: &Message) -> Event {
 }
 
 fn lacks_meta(request: &Request) -> bool {
-    let meta = Object::of(request.params.as_deref()).object("_meta").unwrap_or_default();
-    !meta.has(META_VERSION) || !meta.has(META_CAPABILITIES)
+    let meta = Object::from_params(request.params.as_deref()).object("_meta").unwrap_or_default();
+    !meta.has_member(META_VERSION) || !meta.has_member(META_CAPABILITIES)
 }
 
 /// The status that goes with an error (specification 2026-07-28, "streamable HTTP").
 fn status_of(error: Option<&Raw>, malformed: bool) -> StatusCode {
     let Some(error) = error else { return StatusCode::OK };
-    match Object::read(error).and_then(|own| own.read_as::<i64>("code")) {
+    match Object::from_json(error).and_then(|own| own.read_as::<i64>("code")) {
         Some(code::UNSUPPORTED_VERSION | code::MISSING_CAPABILITY | code::HEADER_MISMATCH) => StatusCode::BAD_REQUEST,
         Some(code::INVALID_PARAMS) if malformed => StatusCode::BAD_REQUEST,
         Some(code::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,

@@ -9,7 +9,7 @@ use axum::routing::get;
 use http::{HeaderMap, StatusCode, header};
 
 use super::guard::Guard;
-use super::plain;
+use super::plain_text;
 use crate::approvals::Approvals;
 use crate::dashboard::Dashboard;
 
@@ -32,25 +32,25 @@ impl Status {
 async fn health(State(own): State<Status>, headers: HeaderMap) -> Response {
     let health = own.dashboard.as_ref().map(Dashboard::health).unwrap_or_default();
     if health.down.is_empty() {
-        return plain(StatusCode::OK, "ok");
+        return plain_text(StatusCode::OK, "ok");
     }
     let mut text = format!("degraded: {} of {} servers down", health.down.len(), health.servers);
-    if own.guard.check(&headers).is_ok() {
+    if own.guard.check_headers(&headers).is_ok() {
         for name in &health.down {
             text.push_str("\ndown: ");
             text.push_str(name);
         }
     }
-    plain(StatusCode::OK, &text)
+    plain_text(StatusCode::OK, &text)
 }
 
 async fn metrics(State(own): State<Status>, headers: HeaderMap) -> Response {
-    if let Err(refused) = own.guard.check(&headers) {
+    if let Err(refused) = own.guard.check_headers(&headers) {
         return refused;
     }
-    let Some(dashboard) = own.dashboard else { return plain(StatusCode::NOT_FOUND, "nothing is counted here") };
+    let Some(dashboard) = own.dashboard else { return plain_text(StatusCode::NOT_FOUND, "nothing is counted here") };
     let pending = match own.approvals {
-        Some(approvals) => tokio::task::spawn_blocking(move || approvals.pending().ok()).await.ok().flatten(),
+        Some(approvals) => tokio::task::spawn_blocking(move || approvals.count_pending().ok()).await.ok().flatten(),
         None => None,
     };
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];

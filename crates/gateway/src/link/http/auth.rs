@@ -105,7 +105,7 @@ impl Auth {
     /// Why the server is not logged in to, if its last request was refused for that.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
-        lock(&self.refused).clone()
+        lock_unpoisoned(&self.refused).clone()
     }
 
     /// The token that goes with a request, where there is one. One that is about to end is renewed first.
@@ -114,40 +114,40 @@ impl Auth {
         let tokens = kept.tokens.as_ref()?;
         let ends = tokens.until_ms.is_some_and(|until| until - EARLY_MS <= self.vault.now_ms());
         if !ends || tokens.refresh.is_none() {
-            return Bearer::of(&tokens.access);
+            return Bearer::from_token(&tokens.access);
         }
         let (own, used) = (self.clone(), tokens.access.clone());
-        let renewed = whole(async move {
+        let renewed = run_to_end(async move {
             let _renewing = own.renewing.lock().await;
             own.renewed(&used).await
         });
         if let Err(why) = renewed.await {
             tracing::info!(server = self.server, "the token was not renewed: {why}");
         }
-        Bearer::of(&self.known().ok()?.tokens.as_ref()?.access)
+        Bearer::from_token(&self.known().ok()?.tokens.as_ref()?.access)
     }
 
     /// Does what a refusal asks for. `Ok`: the request can be made again.
     pub(super) async fn challenged(self: &Arc<Self>, challenge: Challenge, used: Option<Bearer>) -> Result<(), String> {
         let own = self.clone();
-        let outcome = whole(async move {
+        let outcome = run_to_end(async move {
             let _renewing = own.renewing.lock().await;
-            own.answer(&challenge, used.as_ref()).await
+            own.answer_challenge(&challenge, used.as_ref()).await
         });
         let outcome = outcome.await;
-        *lock(&self.refused) = outcome.as_ref().err().cloned();
+        *lock_unpoisoned(&self.refused) = outcome.as_ref().err().cloned();
         outcome
     }
 
     /// A request was not refused.
     pub(super) fn accepted(&self) {
-        let mut refused = lock(&self.refused);
+        let mut refused = lock_unpoisoned(&self.refused);
         if refused.is_some() {
             *refused = None;
         }
     }
 
-    async fn answer(&self, challenge: &Challenge, used: Option<&Bearer>) -> Result<(), String> {
+    async fn answer_challenge(&self, challenge: &Challenge, used: Option<&Bearer>) -> Result<(), String> {
         let kept = self.read_again()?;
         // A person, or another process, may have been here since.
         if let Some(tokens) = &kept.tokens
@@ -194,14 +194,14 @@ impl Auth {
 
     /// Why nothing is asked for just now.
     fn rests(&self) -> Result<(), String> {
-        let resting = lock(&self.resting).clone().filter(|(until, _)| *until > self.vault.now_ms());
+        let resting = lock_unpoisoned(&self.resting).clone().filter(|(until, _)| *until > self.vault.now_ms());
         resting.map_or(Ok(()), |(_, why)| Err(why))
     }
 
     /// An outcome that counts for a while, if it is a failure.
     fn rested<T>(&self, outcome: Result<T, String>) -> Result<T, String> {
         let until = self.vault.now_ms().saturating_add(REST_MS);
-        *lock(&self.resting) = outcome.as_ref().err().map(|why| (until, why.clone()));
+        *lock_unpoisoned(&self.resting) = outcome.as_ref().err().map(|why| (until, why.clone()));
         outcome
     }
 
@@ -222,7 +222,7 @@ impl Auth {
             vec![("grant_type".to_owned(), "refresh_token".to_owned()), ("refresh_token".to_owned(), refresh.clone())];
         self.rests()?;
         let now_ms = self.vault.now_ms();
-        let outcome = match token::tokens(self.web()?, &self.settings, &client, of, fields, now_ms).await {
+        let outcome = match token::request_tokens(self.web()?, &self.settings, &client, of, fields, now_ms).await {
             Ok(mut new) => {
                 new.refresh = new.refresh.or(Some(refresh));
                 kept.tokens = Some(new);
@@ -237,7 +237,7 @@ impl Auth {
                 Err(why)
             }
         };
-        if let Err(why) = self.write(kept) {
+        if let Err(why) = self.store_login(kept) {
             tracing::warn!(server = self.server, "{why}");
         }
         drop(locked);
@@ -263,9 +263,9 @@ impl Auth {
             fields.push(("scope".to_owned(), challenge::joined(&asked)));
         }
         let of = For { issuer: &found.issuer.issuer, token_endpoint: endpoint, resource: &found.resource, asked };
-        let given = token::tokens(web, &self.settings, &client, of, fields, self.vault.now_ms()).await;
+        let given = token::request_tokens(web, &self.settings, &client, of, fields, self.vault.now_ms()).await;
         kept.tokens = Some(given.map_err(|refused| refused.why)?);
-        self.write(kept)?;
+        self.store_login(kept)?;
         drop(locked);
         Ok(())
     }
@@ -300,13 +300,13 @@ impl Auth {
     /// What is kept, as it was read lately.
     fn known(&self) -> Result<Arc<StoredLogin>, String> {
         let oldest = self.vault.now_ms() - AGE_MS;
-        let known = lock(&self.known).as_ref().filter(|(_, at)| *at >= oldest).map(|(kept, _)| kept.clone());
+        let known = lock_unpoisoned(&self.known).as_ref().filter(|(_, at)| *at >= oldest).map(|(kept, _)| kept.clone());
         known.map_or_else(|| self.read_again(), Ok)
     }
 
     fn read_again(&self) -> Result<Arc<StoredLogin>, String> {
-        let kept = match self.vault.read()? {
-            Some(text) => StoredLogin::parse(&text, self.url.as_str()).unwrap_or_else(|why| {
+        let kept = match self.vault.read_login()? {
+            Some(text) => StoredLogin::parse_stored(&text, self.url.as_str()).unwrap_or_else(|why| {
                 tracing::warn!(server = self.server, "{why}; it is left out");
                 StoredLogin::new(self.url.as_str())
             }),
@@ -317,7 +317,7 @@ impl Auth {
             kept.tokens = None;
         }
         let kept = Arc::new(kept);
-        *lock(&self.known) = Some((kept.clone(), self.vault.now_ms()));
+        *lock_unpoisoned(&self.known) = Some((kept.clone(), self.vault.now_ms()));
         Ok(kept)
     }
 
@@ -329,7 +329,7 @@ impl Auth {
         let locked = self.locked().await?;
         let mut kept = StoredLogin::clone(&*self.read_again()?);
         kept.wanted = Some(challenge.clone());
-        self.write(kept)?;
+        self.store_login(kept)?;
         drop(locked);
         Ok(())
     }
@@ -337,13 +337,13 @@ impl Auth {
     /// The vault for this process alone, until what is given is dropped.
     async fn locked(&self) -> Result<Box<dyn Send>, String> {
         let vault = self.vault.clone();
-        Ok(tokio::task::spawn_blocking(move || vault.lock()).await.map_err(|why| why.to_string())??)
+        Ok(tokio::task::spawn_blocking(move || vault.lock_login()).await.map_err(|why| why.to_string())??)
     }
 
-    fn write(&self, kept: StoredLogin) -> Result<(), String> {
-        let written = self.vault.write(Some(&kept.to_text()));
+    fn store_login(&self, kept: StoredLogin) -> Result<(), String> {
+        let written = self.vault.write_login(Some(&kept.to_text()));
         // It counts for this run even where it cannot be kept.
-        *lock(&self.known) = Some((Arc::new(kept), self.vault.now_ms()));
+        *lock_unpoisoned(&self.known) = Some((Arc::new(kept), self.vault.now_ms()));
         Ok(written?)
     }
 }
@@ -355,7 +355,7 @@ pub(super) struct Bearer {
 }
 
 impl Bearer {
-    fn of(token: &str) -> Option<Self> {
+    fn from_token(token: &str) -> Option<Self> {
         let mut header = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
         header.set_sensitive(true);
         Some(Self { token: token.to_owned(), header })
@@ -364,7 +364,7 @@ impl Bearer {
 
 /// Does something to its end, even if nobody waits for it any more: a refresh token that was used and whose answer was lost would
 /// be the end of the login.
-async fn whole(what: impl Future<Output = Result<(), String>> + Send + 'static) -> Result<(), String> {
+async fn run_to_end(what: impl Future<Output = Result<(), String>> + Send + 'static) -> Result<(), String> {
     tokio::spawn(what).await.map_err(|why| why.to_string())?
 }
 
@@ -376,6 +376,6 @@ fn random() -> Result<String, String> {
 }
 
 /// What a panicking task left is still whole: every change is one assignment.
-fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_unpoisoned<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
 }

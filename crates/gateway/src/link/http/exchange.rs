@@ -13,7 +13,7 @@ use super::auth::Challenge;
 use super::headers::{LAST_EVENT, SESSION, on, remember};
 use super::{Endpoint, Event};
 use crate::link::{MAX_MESSAGE, beginning};
-use crate::rpc::{Id, Message, code, error};
+use crate::rpc::{Id, Message, code, error_member};
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -64,22 +64,22 @@ impl Exchange {
     }
 
     /// Sends it and hands over what comes. A request that gets no answer is answered with why.
-    pub(super) async fn run(self, ends: &CancellationToken) {
+    pub(super) async fn run_exchange(self, ends: &CancellationToken) {
         let why = tokio::select! {
-            outcome = self.asked() => outcome.err(),
+            outcome = self.post_message() => outcome.err(),
             () = ends.cancelled() => return,
         };
         let Some((code, why)) = why else { return };
         match self.id {
             Some(id) => {
-                let answer = Message::Response(Id::number(id), Err(error(code, &why)));
+                let answer = Message::Response(Id::number(id), Err(error_member(code, &why)));
                 self.endpoint.source.message(answer, Some(id)).await;
             }
             None => tracing::warn!(server = self.endpoint.source.server, "a message was not taken: {why}"),
         }
     }
 
-    async fn asked(&self) -> Result<(), (i64, String)> {
+    async fn post_message(&self) -> Result<(), (i64, String)> {
         let post = || {
             let post = self.endpoint.client.post(self.endpoint.url.clone());
             let post = post.header(CONTENT_TYPE, JSON).header(ACCEPT, format!("{JSON}, {EVENTS}"));
@@ -112,11 +112,11 @@ impl Exchange {
             None => Err(format!("HTTP {status}")),
             Some(id) if kind == EVENTS && status.is_success() => self.streamed(id, response).await,
             Some(id) if kind == JSON => {
-                let text = whole(response).await?;
-                let message = Message::parse(&text).map_err(|fault| refused(status, &text, &fault.why))?;
+                let text = read_limited_body(response).await?;
+                let message = Message::from_json(&text).map_err(|fault| refused(status, &text, &fault.why))?;
                 match message {
                     Message::Response(own, answer) if own.as_number() == Some(id) || answer.is_err() => {
-                        self.endpoint.answered(id, answer).await;
+                        self.endpoint.hand_over_answer(id, answer).await;
                         Ok(())
                     }
                     _ => Err(refused(status, &text, "it answers something else")),
@@ -124,7 +124,7 @@ impl Exchange {
             }
             Some(_) => {
                 let asks = response.headers().get("www-authenticate").is_some();
-                let text = whole(response).await.unwrap_or_default();
+                let text = read_limited_body(response).await.unwrap_or_default();
                 let hint = if asks || status == StatusCode::UNAUTHORIZED {
                     "; it refuses the header `Authorization` that the configuration gives it"
                 } else {
@@ -158,7 +158,7 @@ impl Exchange {
                 return Err("the server ended the stream before its answer".to_owned());
             }
             tokio::time::sleep(position.retry).await;
-            match self.endpoint.get(&position).await {
+            match self.endpoint.get_events(&position).await {
                 Ok(again) => response = Some(again),
                 Err(_) => vain += 1,
             }
@@ -178,7 +178,7 @@ impl Endpoint {
                 None => make(),
             };
             let response = request.send().await.map_err(Unsent::Failed)?;
-            let Some(challenge) = Challenge::of(response.status(), response.headers()) else {
+            let Some(challenge) = Challenge::from_response(response.status(), response.headers()) else {
                 auth.accepted();
                 return Ok(response);
             };
@@ -190,7 +190,7 @@ impl Endpoint {
         }
     }
 
-    async fn get(&self, position: &Position) -> Result<Response, Option<StatusCode>> {
+    async fn get_events(&self, position: &Position) -> Result<Response, Option<StatusCode>> {
         let get = || {
             let get = self.client.get(self.url.clone()).header(ACCEPT, EVENTS);
             let get = self.with_known(|known| {
@@ -227,9 +227,9 @@ impl Endpoint {
                 position.retry = Duration::from_millis(retry.min(60_000));
             }
             let Some(data) = data.filter(|data| !data.trim().is_empty()) else { continue };
-            match Message::parse(&data) {
+            match Message::from_json(&data) {
                 Ok(Message::Response(id, answer)) if of.is_some() && id.as_number() == of => {
-                    self.answered(of.unwrap_or_default(), answer).await;
+                    self.hand_over_answer(of.unwrap_or_default(), answer).await;
                     return Ended::Answered;
                 }
                 Ok(message) => {
@@ -248,7 +248,7 @@ impl Endpoint {
         Ended::Open
     }
 
-    async fn answered(&self, id: u64, answer: crate::rpc::Answer) {
+    async fn hand_over_answer(&self, id: u64, answer: crate::rpc::Answer) {
         let answer = self.with_known(|known| remember(answer, known));
         self.source.message(Message::Response(Id::number(id), answer), Some(id)).await;
     }
@@ -260,7 +260,7 @@ pub(super) async fn listen(endpoint: Arc<Endpoint>, ends: CancellationToken) {
     let mut vain = 0;
     while vain < MAX_RETRIES {
         let open = tokio::select! {
-            open = endpoint.get(&position) => open,
+            open = endpoint.get_events(&position) => open,
             () = ends.cancelled() => return,
         };
         match open {
@@ -288,7 +288,7 @@ fn media_type(response: &Response) -> String {
 }
 
 /// The body, as long as it is no longer than a message may be.
-async fn whole(response: Response) -> Result<String, String> {
+async fn read_limited_body(response: Response) -> Result<String, String> {
     let mut body = Vec::new();
     let mut parts = response.bytes_stream();
     while let Some(part) = parts.next().await {

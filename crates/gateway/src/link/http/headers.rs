@@ -38,7 +38,7 @@ pub(super) fn on(request: RequestBuilder, message: &Message, known: &Known) -> R
     // From 2026-07-28 on, what intermediaries route by stands in headers (SEP-2243).
     let Some(method) = method.filter(|_| own.as_deref().is_some_and(|own| !has_sessions(own))) else { return request };
     request = request.header("mcp-method", method);
-    let params = Object::of(params);
+    let params = Object::from_params(params);
     let named = match method {
         "tools/call" | "prompts/get" => params.read_as::<String>("name"),
         "resources/read" => params.read_as::<String>("uri"),
@@ -77,7 +77,7 @@ pub(super) fn remember(answer: Answer, known: &mut Known) -> Answer {
     if known.version.as_deref().is_none_or(has_sessions) || !result.get().contains("x-mcp-header") {
         return Ok(result);
     }
-    let Some(mut list) = Object::read(&result) else { return Ok(result) };
+    let Some(mut list) = Object::from_json(&result) else { return Ok(result) };
     let mut kept: Vec<Raw> = Vec::new();
     for tool in elements(list.get("tools")) {
         let read: Value = serde_json::from_str(tool.get()).unwrap_or_default();
@@ -91,7 +91,7 @@ pub(super) fn remember(answer: Answer, known: &mut Known) -> Answer {
             Err(why) => tracing::warn!(tool = name, "left out: its x-mcp-header annotations are not sound: {why}"),
         }
     }
-    list.put("tools", &kept);
+    list.put_value("tools", &kept);
     Ok(list.to_raw())
 }
 

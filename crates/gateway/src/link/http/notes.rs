@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A line of messages beside the requests.
-pub(super) fn line(ends: &CancellationToken) -> mpsc::UnboundedSender<Exchange> {
+pub(super) fn spawn_queue(ends: &CancellationToken) -> mpsc::UnboundedSender<Exchange> {
     let (to, mut waiting) = mpsc::unbounded_channel::<Exchange>();
     let ends = ends.child_token();
     tokio::spawn(async move {
@@ -28,7 +28,7 @@ pub(super) fn line(ends: &CancellationToken) -> mpsc::UnboundedSender<Exchange> 
 /// Sends a message, and waits until it is taken or has taken too long: then it goes on by itself.
 pub(super) async fn sent(exchange: Exchange, ends: CancellationToken) {
     let goes = tokio::spawn(async move {
-        if tokio::time::timeout(LIMIT, exchange.run(&ends)).await.is_err() {
+        if tokio::time::timeout(LIMIT, exchange.run_exchange(&ends)).await.is_err() {
             tracing::warn!("a message that asks for no answer was not taken in {LIMIT:?}");
         }
     });

@@ -14,7 +14,7 @@ fn report(budgets: Budgets) -> CheckReport {
     let part = now.tools[0].parts.shift_remove("/properties/path").unwrap();
     now.tools[0].parts.insert(format!("/properties/{HOSTILE}"), part);
     let diff = Diff::between(&two(), &now);
-    let findings = budgets.judge(&now, Some(&diff));
+    let findings = budgets.find_violations(&now, Some(&diff));
     let place = Some(Place { file: "a,b:c.json".to_owned(), line: None });
     let places = IndexMap::from([("read".to_owned(), Place { file: "tools 1.json".to_owned(), line: Some(7) })]);
     let lock_file = Some("toolfold.lock".to_owned());

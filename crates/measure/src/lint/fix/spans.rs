@@ -44,7 +44,7 @@ impl Span {
     }
 
     /// The value at a path.
-    pub(super) fn at(&self, path: &[String]) -> Option<&Span> {
+    pub(super) fn at_path(&self, path: &[String]) -> Option<&Span> {
         path.iter().try_fold(self, |span, token| match &span.kind {
             Kind::Object(_) => span.member(token),
             Kind::Array(items) => items.get(token.parse::<usize>().ok()?),
@@ -59,12 +59,12 @@ impl Span {
 }
 
 /// The values of a text, one after the other. `None` if it is not valid JSON.
-pub(super) fn parse(text: &str) -> Option<Vec<Span>> {
+pub(super) fn parse_spans(text: &str) -> Option<Vec<Span>> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
     let mut roots = Vec::new();
     reader.blank();
     while reader.at < text.len() {
-        roots.push(reader.value(0)?);
+        roots.push(reader.value_span(0)?);
         reader.blank();
     }
     Some(roots)
@@ -91,14 +91,14 @@ impl Reader<'_> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    fn value(&mut self, depth: usize) -> Option<Span> {
+    fn value_span(&mut self, depth: usize) -> Option<Span> {
         if depth > MAX_DEPTH {
             return None;
         }
         let start = self.at;
         let kind = match self.peek()? {
             b'{' => self.object(depth)?,
-            b'[' => self.array(depth)?,
+            b'[' => self.array_items(depth)?,
             b'"' => {
                 self.string()?;
                 Kind::Leaf
@@ -128,14 +128,14 @@ impl Reader<'_> {
             self.blank();
             self.eat(b':')?;
             self.blank();
-            members.push(Member { key, key_start, value: self.value(depth + 1)? });
+            members.push(Member { key, key_start, value: self.value_span(depth + 1)? });
             self.blank();
         }
         self.eat(b'}')?;
         Some(Kind::Object(members))
     }
 
-    fn array(&mut self, depth: usize) -> Option<Kind> {
+    fn array_items(&mut self, depth: usize) -> Option<Kind> {
         self.eat(b'[')?;
         let mut items = Vec::new();
         self.blank();
@@ -144,7 +144,7 @@ impl Reader<'_> {
                 self.eat(b',')?;
                 self.blank();
             }
-            items.push(self.value(depth + 1)?);
+            items.push(self.value_span(depth + 1)?);
             self.blank();
         }
         self.eat(b']')?;

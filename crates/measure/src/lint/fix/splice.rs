@@ -22,13 +22,13 @@ pub(super) fn spliced(text: &str, changes: &[(&Span, Vec<String>, &Edit)]) -> St
     for (tool, path, edit) in changes {
         match edit {
             Edit::Replace(_, value) => {
-                if let Some(span) = tool.at(path) {
+                if let Some(span) = tool.at_path(path) {
                     splices.insert((span.start, span.end), value.to_string());
                 }
             }
             Edit::Remove(_) => {
                 let Some((key, holder)) = path.split_last() else { continue };
-                let Some(object) = tool.at(holder) else { continue };
+                let Some(object) = tool.at_path(holder) else { continue };
                 let Some(members) = object.members() else { continue };
                 let work = work(&mut objects, object);
                 let at = members.iter().enumerate().filter(|(_, member)| member.key == *key).map(|(at, _)| at);
@@ -36,7 +36,7 @@ pub(super) fn spliced(text: &str, changes: &[(&Span, Vec<String>, &Edit)]) -> St
                 work.removed.extend(fresh);
             }
             Edit::Add(_, key, value) => {
-                let Some(object) = tool.at(path).filter(|object| object.member(key).is_none()) else { continue };
+                let Some(object) = tool.at_path(path).filter(|object| object.member(key).is_none()) else { continue };
                 if object.members().is_some() {
                     let work = work(&mut objects, object);
                     if work.added.iter().all(|(own, _)| own != key) {

@@ -10,7 +10,7 @@ use toolfold::policy::{Answer, ApprovalError};
 
 use super::Console;
 use crate::approvals::is_of_the_store;
-use crate::front::http::{JSON, media_type, plain};
+use crate::front::http::{JSON, media_type, plain_text};
 
 /// The largest body that is read, in bytes.
 const MAX_BODY: usize = 8 * 1024;
@@ -27,39 +27,42 @@ struct Given {
 }
 
 /// `POST /console/approvals/{id}/approve` and `…/reject`. The body has to be JSON: a form of another site cannot send that.
-pub(super) async fn take(
+pub(super) async fn answer_approval(
     State(console): State<Console>,
     Path((id, answer)): Path<(String, String)>,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    if let Err(refused) = console.check(&parts.headers) {
+    if let Err(refused) = console.check_request(&parts.headers) {
         return refused;
     }
     if media_type(&parts.headers) != JSON {
-        return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json");
+        return plain_text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json");
     }
     let Some(approvals) = console.inner.approvals.clone() else {
-        return plain(StatusCode::NOT_FOUND, "this gateway has no approval store");
+        return plain_text(StatusCode::NOT_FOUND, "this gateway has no approval store");
     };
     let given = to_bytes(body, MAX_BODY).await.ok().and_then(|body| serde_json::from_slice::<Given>(&body).ok());
     let Some(Given { digest, reason }) = given else {
-        return plain(StatusCode::BAD_REQUEST, "the body has to be {\"digest\": \"…\"}, with a reason if rejected");
+        return plain_text(
+            StatusCode::BAD_REQUEST,
+            "the body has to be {\"digest\": \"…\"}, with a reason if rejected",
+        );
     };
     let reason = reason.map(|reason| reason.trim().chars().take(MAX_REASON).collect::<String>());
     let answer = match answer.as_str() {
         "approve" => Answer::Approve,
         "reject" => Answer::Reject(reason.filter(|reason| !reason.is_empty())),
-        _ => return plain(StatusCode::NOT_FOUND, "approve or reject"),
+        _ => return plain_text(StatusCode::NOT_FOUND, "approve or reject"),
     };
-    let answered = tokio::task::spawn_blocking(move || approvals.answer(&id, &digest, answer)).await;
+    let answered = tokio::task::spawn_blocking(move || approvals.answer_approval(&id, &digest, answer)).await;
     match answered {
         Ok(Ok(approval)) => {
             let body = json!({"id": approval.id, "state": approval.state, "expires_ms": approval.expires_ms});
             (StatusCode::OK, [(header::CONTENT_TYPE, JSON)], body.to_string()).into_response()
         }
-        Ok(Err(why)) => plain(status_of(&why), &why.to_string()),
-        Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the answer was not taken: see the gateway's log"),
+        Ok(Err(why)) => plain_text(status_of(&why), &why.to_string()),
+        Err(_) => plain_text(StatusCode::INTERNAL_SERVER_ERROR, "the answer was not taken: see the gateway's log"),
     }
 }
 

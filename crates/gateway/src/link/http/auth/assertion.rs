@@ -14,7 +14,7 @@ const LIFE: i64 = 120;
 
 /// A statement of a client to an authorization server. The key is PKCS#8 in PEM: P-256, RSA or Ed25519.
 pub(super) fn signed(pem: &str, client: &str, issuer: &str, now_ms: i64) -> Result<String, String> {
-    let key = Key::read(pem)?;
+    let key = Key::from_pem(pem)?;
     let (now, id) = (now_ms.div_euclid(1000), super::random()?);
     let head = json!({"alg": key.algorithm(), "typ": "JWT"});
     let claims = json!({"iss": client, "sub": client, "aud": issuer, "jti": id, "iat": now, "exp": now + LIFE});
@@ -31,7 +31,7 @@ enum Key {
 }
 
 impl Key {
-    fn read(pem: &str) -> Result<Self, String> {
+    fn from_pem(pem: &str) -> Result<Self, String> {
         let bad = || {
             "`private_key` is none that can be used: it has to be PKCS#8 in PEM (BEGIN PRIVATE KEY), of P-256, RSA or Ed25519"
                 .to_owned()
@@ -88,7 +88,7 @@ mod tests {
             (&claims["aud"], &claims["sub"], &claims["exp"]),
             (&json!("https://as.test"), &json!("me"), &json!(1120))
         );
-        let Key::P256(key) = Key::read(&pem).unwrap() else { panic!("P-256") };
+        let Key::P256(key) = Key::from_pem(&pem).unwrap() else { panic!("P-256") };
         let public = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key.public_key().as_ref());
         let signature = URL_SAFE_NO_PAD.decode(parts[2]).unwrap();
         public.verify(format!("{}.{}", parts[0], parts[1]).as_bytes(), &signature).unwrap();

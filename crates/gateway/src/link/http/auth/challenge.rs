@@ -30,7 +30,7 @@ pub(crate) struct Challenge {
 
 impl Challenge {
     /// The challenge of an answer: 401, or 403 where the scopes are too few. `None` for any other.
-    pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
+    pub(crate) fn from_response(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         let said = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
         let params: Vec<(String, String)> = said.flat_map(bearer).collect();
         let value = |name: &str| params.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
@@ -119,7 +119,7 @@ mod tests {
     fn challenge(status: u16, header: &'static str) -> Option<Challenge> {
         let mut headers = HeaderMap::new();
         headers.insert(WWW_AUTHENTICATE, header.parse().unwrap());
-        Challenge::of(StatusCode::from_u16(status).unwrap(), &headers)
+        Challenge::from_response(StatusCode::from_u16(status).unwrap(), &headers)
     }
 
     #[test]

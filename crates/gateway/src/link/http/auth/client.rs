@@ -168,7 +168,7 @@ async fn register(web: &Web, found: &Found, redirect_uri: &str) -> Result<Regist
     });
     let (status, body) = web.json(WHAT, web.url("the registration endpoint", endpoint)?, &body).await?;
     if !status.is_success() {
-        return Err(format!("{WHAT} was refused: {}", super::token::said(status, &body, &[])));
+        return Err(format!("{WHAT} was refused: {}", super::token::oauth_error(status, &body, &[])));
     }
     let own: Registered = serde_json::from_slice(&body).map_err(|_| format!("{WHAT} gave no client"))?;
     let given = own.token_endpoint_auth_method.unwrap_or_else(|| method.to_owned());

@@ -60,7 +60,7 @@ pub(super) async fn discover(
             issuer(web, own).await.map_err(|why| format!("it has no metadata of a protected resource; {why}"))?;
         return Ok(Found { resource: canonical(server), scopes: Scopes::new(), issuer });
     };
-    if !covers(&resource.resource, server) {
+    if !resource_covers(&resource.resource, server) {
         let other = beginning(&resource.resource);
         return Err(format!("its metadata is of another resource, `{other}`: no token is asked for"));
     }
@@ -130,7 +130,7 @@ fn well_known(name: &str, server: &Url) -> Vec<String> {
 }
 
 /// Whether a resource is the server, or a part of its host that has the server in it.
-fn covers(resource: &str, server: &Url) -> bool {
+fn resource_covers(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else { return false };
     let (above, below) = (resource.path().trim_end_matches('/'), server.path());
     let is_within = below.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -158,7 +158,7 @@ mod tests {
         for good in
             ["https://a.test", "https://a.test/", "https://a.test/v1", "https://a.test/v1/mcp", "https://A.test:443/v1"]
         {
-            assert!(covers(good, &server), "{good}");
+            assert!(resource_covers(good, &server), "{good}");
         }
         for bad in [
             "https://b.test",
@@ -170,7 +170,7 @@ mod tests {
             "a.test",
             "",
         ] {
-            assert!(!covers(bad, &server), "{bad}");
+            assert!(!resource_covers(bad, &server), "{bad}");
         }
     }
 

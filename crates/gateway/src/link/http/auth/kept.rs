@@ -14,20 +14,20 @@ pub trait Vault: Send + Sync {
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be read.
-    fn read(&self) -> Result<Option<String>, GatewayError>;
+    fn read_login(&self) -> Result<Option<String>, GatewayError>;
 
     /// Writes a text, whole or not at all. `None` takes it away.
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be written.
-    fn write(&self, text: Option<&str>) -> Result<(), GatewayError>;
+    fn write_login(&self, text: Option<&str>) -> Result<(), GatewayError>;
 
     /// Keeps others who use this vault, in this process or another, from changing it, until what is given is dropped. May
     /// block for a while.
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be locked.
-    fn lock(&self) -> Result<Box<dyn Send>, GatewayError>;
+    fn lock_login(&self) -> Result<Box<dyn Send>, GatewayError>;
 
     /// The time, in milliseconds since 1970.
     fn now_ms(&self) -> i64;
@@ -106,7 +106,7 @@ impl StoredLogin {
     ///
     /// # Errors
     /// Why it cannot be used. What stands in it is not repeated.
-    pub(super) fn parse(text: &str, url: &str) -> Result<Self, String> {
+    pub(super) fn parse_stored(text: &str, url: &str) -> Result<Self, String> {
         let kept: Self = serde_json::from_str(text).map_err(|_| "the kept login is damaged".to_owned())?;
         match (kept.version, kept.url == url) {
             (VERSION, true) => Ok(kept),
@@ -123,13 +123,13 @@ mod tests {
     #[test]
     fn what_is_kept_is_of_one_server() {
         let text = StoredLogin::new("https://a.test/mcp").to_text();
-        assert!(StoredLogin::parse(&text, "https://a.test/mcp").is_ok());
+        assert!(StoredLogin::parse_stored(&text, "https://a.test/mcp").is_ok());
         for (text, url) in [
             (text.as_str(), "https://b.test/mcp"),
             (&text.replace("\"version\":1", "\"version\":2"), "https://a.test/mcp"),
             (&text[1..], "https://a.test/mcp"),
         ] {
-            assert!(StoredLogin::parse(text, url).is_err(), "{text}");
+            assert!(StoredLogin::parse_stored(text, url).is_err(), "{text}");
         }
     }
 }

@@ -17,7 +17,7 @@ use super::kept::{Registration, StoredLogin};
 use super::redirect::{Answer, Redirect};
 use super::token::{self, For};
 use super::web::Web;
-use super::{Auth, Grant, client, lock, random};
+use super::{Auth, Grant, client, lock_unpoisoned, random};
 use crate::error::GatewayError;
 use crate::link::beginning;
 use crate::version::{STATELESS, WITH_SESSIONS};
@@ -84,12 +84,12 @@ impl Auth {
     /// # Errors
     /// [`GatewayError`] if the vault cannot be changed.
     pub fn log_out(&self) -> Result<bool, GatewayError> {
-        let locked = self.vault.lock()?;
-        let was_there = self.vault.read()?.is_some();
+        let locked = self.vault.lock_login()?;
+        let was_there = self.vault.read_login()?.is_some();
         if was_there {
-            self.vault.write(None)?;
+            self.vault.write_login(None)?;
         }
-        *lock(&self.known) = None;
+        *lock_unpoisoned(&self.known) = None;
         drop(locked);
         Ok(was_there)
     }
@@ -104,7 +104,7 @@ impl Auth {
             return self.result();
         }
         let found = discover(web, &self.url, &challenge, self.settings.issuer.as_deref()).await?;
-        let endpoints = Endpoints::of(web, &found.issuer)?;
+        let endpoints = Endpoints::of_issuer(web, &found.issuer)?;
         let usual = kept.registration.as_ref().filter(|own| own.issuer == found.issuer.issuer).and_then(port);
         let redirect = Redirect::listen(self.settings.redirect_port, usual).await?;
         let now_ms = self.vault.now_ms();
@@ -130,7 +130,7 @@ impl Auth {
         ];
         address.query_pairs_mut().extend_pairs(own.iter().filter(|(_, value)| !value.is_empty()));
         show(address.as_str());
-        let answer = redirect.answer(&state, strange).await?;
+        let answer = redirect.wait_for_answer(&state, strange).await?;
         let code = code(answer, &found.issuer)?;
         let fields = [
             ("grant_type", Grant::AuthorizationCode.name()),
@@ -141,11 +141,11 @@ impl Auth {
         let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let (issuer, resource) = (&found.issuer.issuer, &found.resource);
         let of = For { issuer, token_endpoint: &endpoints.token, resource, asked };
-        let given = token::tokens(web, &self.settings, &who, of, fields, self.vault.now_ms()).await;
+        let given = token::request_tokens(web, &self.settings, &who, of, fields, self.vault.now_ms()).await;
         kept.tokens = Some(given.map_err(|refused| refused.why)?);
         kept.wanted = None;
         let locked = self.locked().await?;
-        self.write(kept)?;
+        self.store_login(kept)?;
         drop(locked);
         self.result()
     }
@@ -172,8 +172,8 @@ impl Auth {
         let mut fresh = None;
         for (method, params) in asks {
             let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-            let response = web.asked(self.url.clone(), &body).await?;
-            fresh = Challenge::of(response.status(), response.headers());
+            let response = web.post_without_token(self.url.clone(), &body).await?;
+            fresh = Challenge::from_response(response.status(), response.headers());
             if fresh.is_some() {
                 break;
             }
@@ -195,7 +195,7 @@ struct Endpoints {
 }
 
 impl Endpoints {
-    fn of(web: &Web, issuer: &Issuer) -> Result<Self, String> {
+    fn of_issuer(web: &Web, issuer: &Issuer) -> Result<Self, String> {
         let none = |what: &str| format!("the authorization server `{}` has no {what}", visible(&issuer.issuer));
         // The MCP specification: who does not say that S256 is taken is not asked.
         let methods = issuer.code_challenge_methods_supported.as_deref().unwrap_or_default();

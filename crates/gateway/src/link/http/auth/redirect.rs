@@ -53,7 +53,7 @@ impl Redirect {
     }
 
     /// Waits for the answer to the request that has this `state`. Anything else is refused, and waited on; `strange` is told.
-    pub(super) async fn answer(&self, state: &str, mut strange: impl FnMut()) -> Result<Answer, String> {
+    pub(super) async fn wait_for_answer(&self, state: &str, mut strange: impl FnMut()) -> Result<Answer, String> {
         let (to, mut answers) = mpsc::channel(1);
         loop {
             tokio::select! {
@@ -94,7 +94,7 @@ async fn serve(mut stream: TcpStream, state: &str) -> std::io::Result<Option<Opt
     };
     let url = Url::parse(&format!("http://127.0.0.1{target}")).ok().filter(|url| url.path() == PATH);
     let Some(url) = url else {
-        said(&mut stream, "404 Not Found", "There is nothing here.").await?;
+        write_response(&mut stream, "404 Not Found", "There is nothing here.").await?;
         return Ok(None);
     };
     // A parameter that comes twice is none (OAuth 2.1, section 3.1).
@@ -103,15 +103,20 @@ async fn serve(mut stream: TcpStream, state: &str) -> std::io::Result<Option<Opt
         all.next().filter(|_| all.next().is_none())
     };
     if param("state").as_deref() != Some(state) {
-        said(&mut stream, "400 Bad Request", "This is not the answer to the login that toolfold waits for.").await?;
+        write_response(&mut stream, "400 Bad Request", "This is not the answer to the login that toolfold waits for.")
+            .await?;
         return Ok(Some(None));
     }
-    said(&mut stream, "200 OK", "toolfold has the answer. You can close this page; the terminal says how it went.")
-        .await?;
+    write_response(
+        &mut stream,
+        "200 OK",
+        "toolfold has the answer. You can close this page; the terminal says how it went.",
+    )
+    .await?;
     Ok(Some(Some(Answer { code: param("code"), error: param("error"), iss: param("iss") })))
 }
 
-async fn said(stream: &mut TcpStream, status: &str, text: &str) -> std::io::Result<()> {
+async fn write_response(stream: &mut TcpStream, status: &str, text: &str) -> std::io::Result<()> {
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
          Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{text}",

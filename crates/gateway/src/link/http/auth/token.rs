@@ -46,7 +46,7 @@ struct Given {
 }
 
 /// Asks for tokens; `fields` are those of the grant.
-pub(super) async fn tokens(
+pub(super) async fn request_tokens(
     web: &Web,
     settings: &AuthSettings,
     client: &ClientId,
@@ -61,7 +61,7 @@ pub(super) async fn tokens(
     if !status.is_success() {
         let sent = fields.iter().map(|(_, value)| value.as_str());
         let secrets: Vec<&str> = sent.chain(client.secret.as_deref()).collect();
-        let why = format!("no token was given: {}", said(status, &body, &secrets));
+        let why = format!("no token was given: {}", oauth_error(status, &body, &secrets));
         return Err(Refused { is_final: status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS, why });
     }
     let given: Given = serde_json::from_slice(&body).map_err(|_| "the token endpoint gave no token".to_owned())?;
@@ -91,7 +91,7 @@ pub(super) async fn tokens(
 }
 
 /// What an authorization server says in an error (RFC 6749, section 5.2), without what it was sent.
-pub(super) fn said(status: StatusCode, body: &[u8], secrets: &[&str]) -> String {
+pub(super) fn oauth_error(status: StatusCode, body: &[u8], secrets: &[&str]) -> String {
     #[derive(Deserialize)]
     struct Error {
         error: String,
@@ -115,8 +115,8 @@ mod tests {
     fn an_error_repeats_no_secret() {
         let body = br#"{"error":"invalid_grant","error_description":"code c0de-c0de is spent"}"#;
         let status = StatusCode::BAD_REQUEST;
-        assert_eq!(said(status, body, &["other-secret"]), "invalid_grant: code c0de-c0de is spent");
-        assert_eq!(said(status, body, &["c0de-c0de"]), "HTTP 400 Bad Request");
-        assert_eq!(said(status, b"<html>", &[]), "HTTP 400 Bad Request");
+        assert_eq!(oauth_error(status, body, &["other-secret"]), "invalid_grant: code c0de-c0de is spent");
+        assert_eq!(oauth_error(status, body, &["c0de-c0de"]), "HTTP 400 Bad Request");
+        assert_eq!(oauth_error(status, b"<html>", &[]), "HTTP 400 Bad Request");
     }
 }

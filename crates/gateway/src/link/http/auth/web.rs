@@ -67,7 +67,7 @@ impl Web {
             if !status.is_success() {
                 return Err(format!("{what}: HTTP {status}"));
             }
-            let body = whole(what, response).await?;
+            let body = read_body(what, response).await?;
             let read = serde_json::from_slice(&body).map(Some);
             return read.map_err(|why| format!("{what} cannot be read: {}", beginning(&why.to_string())));
         }
@@ -98,7 +98,7 @@ impl Web {
             None => post,
         };
         let response = sent(what, post.body(encoded(fields))).await?;
-        Ok((response.status(), whole(what, response).await?))
+        Ok((response.status(), read_body(what, response).await?))
     }
 
     /// Sends JSON, and gives the answer.
@@ -110,11 +110,11 @@ impl Web {
     ) -> Result<(StatusCode, Vec<u8>), String> {
         let post = self.client.post(url).header(ACCEPT, "application/json").header(CONTENT_TYPE, "application/json");
         let response = sent(what, post.body(body.to_string())).await?;
-        Ok((response.status(), whole(what, response).await?))
+        Ok((response.status(), read_body(what, response).await?))
     }
 
     /// Sends a message of MCP without a token, for what the server says to that. The body is not read.
-    pub(super) async fn asked(&self, url: Url, body: &serde_json::Value) -> Result<Response, String> {
+    pub(super) async fn post_without_token(&self, url: Url, body: &serde_json::Value) -> Result<Response, String> {
         let post = self.client.post(url).header(ACCEPT, "application/json, text/event-stream");
         sent("the server", post.header(CONTENT_TYPE, "application/json").body(body.to_string())).await
     }
@@ -141,7 +141,7 @@ async fn sent(what: &str, request: RequestBuilder) -> Result<Response, String> {
     request.send().await.map_err(|why| format!("{what}: {}", unreachable_because(&why)))
 }
 
-async fn whole(what: &str, response: Response) -> Result<Vec<u8>, String> {
+async fn read_body(what: &str, response: Response) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
     let mut parts = response.bytes_stream();
     while let Some(part) = parts.next().await {

@@ -8,17 +8,15 @@
 
 use serde_json::{Value, json};
 
-use super::WireError;
-use super::answers::{Answered, ExpansionAnswer};
-use super::api::{Api, ApiFacts};
+use super::api::{
+    Answered, Api, ApiFacts, At, Demands, ExpansionAnswer, OutTool, RenderInput, RenderOptions, Shape, Step, WireCall,
+    WireError,
+};
 use super::append::ToolChange;
-use super::calls::{WireCall, arguments_of, called_name, id_under};
-use super::out::{BREAKPOINT, OutTool, with_members};
-use super::reader::At;
-use super::render::{RenderInput, RenderOptions, write_head};
-use super::repair::Demands;
-use super::shape::Shape;
-use super::steps::{Step, answer_step, called};
+use super::calls::{arguments_of, called_name, id_under};
+use super::out::{BREAKPOINT, with_members};
+use super::render::write_head;
+use super::steps::{answer_step, called};
 use crate::catalog::{Entry, Format};
 use crate::diagnostic::{Diagnostic, Place};
 
@@ -32,26 +30,24 @@ const INLINE_TOOLS: &str = "inline-tools-2026-09-15";
 
 pub(super) struct Anthropic;
 
-const FACTS: ApiFacts = ApiFacts {
-    name: "anthropic",
-    format: Format::Anthropic,
-    message: "an assistant message of Anthropic Messages (`content` blocks)",
-    shapes: &[Shape::PlainMessage, Shape::AnthropicMessage],
-    parts: true,
-    messages: "messages",
-    takes_text: false,
-    no_native: None,
-    no_append: None,
-    append_betas: &[INLINE_TOOLS],
-    required_schema: Some("input_schema"),
-    strict: true,
-    namespaces: false,
-    bridges_by_effect: false,
-};
-
 impl Api for Anthropic {
     fn facts(&self) -> &'static ApiFacts {
-        &FACTS
+        &ApiFacts {
+            name: "anthropic",
+            format: Format::Anthropic,
+            message: "an assistant message of Anthropic Messages (`content` blocks)",
+            shapes: &[Shape::PlainMessage, Shape::AnthropicMessage],
+            parts: true,
+            messages: "messages",
+            takes_text: false,
+            no_native: None,
+            no_append: None,
+            append_betas: &[INLINE_TOOLS],
+            required_schema: Some("input_schema"),
+            strict: true,
+            namespaces: false,
+            bridges_by_effect: false,
+        }
     }
 
     fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {

@@ -3,16 +3,17 @@
 
 use serde_json::Value;
 
-use super::answers::{Answered, ExpansionAnswer};
+pub(super) use super::WireError;
+pub(super) use super::answers::{Answered, ExpansionAnswer};
 use super::assemble;
-use super::calls::WireCall;
-use super::out::OutTool;
-use super::reader::At;
-use super::render::{RenderInput, RenderOptions, Rendered};
-use super::repair::Demands;
-use super::shape::Shape;
-use super::steps::Step;
-use super::{Wire, WireError, anthropic, gemini, mcp, openai_chat, openai_responses};
+pub(super) use super::calls::WireCall;
+pub(super) use super::out::OutTool;
+pub(super) use super::reader::At;
+pub(super) use super::render::{RenderInput, RenderOptions, Rendered};
+pub(super) use super::repair::Demands;
+pub(super) use super::shape::Shape;
+pub(super) use super::steps::Step;
+use super::{Wire, anthropic, gemini, mcp, openai_chat, openai_responses};
 use crate::catalog::Format;
 use crate::diagnostic::Diagnostic;
 

@@ -15,16 +15,13 @@ use std::str::FromStr;
 use serde_json::{Map, Value, json};
 
 use self::schema::{Change, Subset};
-use super::WireError;
-use super::answers::{Answered, NUMBERED};
-use super::api::{Api, ApiFacts};
-use super::calls::{WireCall, arguments_of, called_name, id_under};
-use super::out::OutTool;
-use super::reader::At;
-use super::render::{RenderInput, RenderOptions, write_head};
-use super::repair::Demands;
-use super::shape::Shape;
-use super::steps::{Step, StepResult, answer_step, called};
+use super::answers::NUMBERED;
+use super::api::{
+    Answered, Api, ApiFacts, At, Demands, OutTool, RenderInput, RenderOptions, Shape, Step, WireCall, WireError,
+};
+use super::calls::{arguments_of, called_name, id_under};
+use super::render::write_head;
+use super::steps::{StepResult, answer_step, called};
 use crate::catalog::Format;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::profile::Detail;
@@ -110,26 +107,24 @@ impl FromStr for GeminiParameters {
 
 pub(super) struct Gemini;
 
-const FACTS: ApiFacts = ApiFacts {
-    name: "gemini",
-    format: Format::Gemini,
-    message: "a content of Gemini (`parts`)",
-    shapes: &[Shape::GeminiContent],
-    parts: true,
-    messages: "contents",
-    takes_text: false,
-    no_native: Some("Gemini has no deferred tools: use arm stable"),
-    no_append: Some("no content of Gemini defines a tool: use arm index"),
-    append_betas: &[],
-    required_schema: None,
-    strict: false,
-    namespaces: false,
-    bridges_by_effect: false,
-};
-
 impl Api for Gemini {
     fn facts(&self) -> &'static ApiFacts {
-        &FACTS
+        &ApiFacts {
+            name: "gemini",
+            format: Format::Gemini,
+            message: "a content of Gemini (`parts`)",
+            shapes: &[Shape::GeminiContent],
+            parts: true,
+            messages: "contents",
+            takes_text: false,
+            no_native: Some("Gemini has no deferred tools: use arm stable"),
+            no_append: Some("no content of Gemini defines a tool: use arm index"),
+            append_betas: &[],
+            required_schema: None,
+            strict: false,
+            namespaces: false,
+            bridges_by_effect: false,
+        }
     }
 
     fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {

@@ -5,41 +5,33 @@
 
 use serde_json::{Value, json};
 
-use super::WireError;
-use super::answers::Answered;
-use super::api::{Api, ApiFacts};
-use super::calls::{WireCall, arguments_of, called_name, request_id};
-use super::out::OutTool;
-use super::reader::At;
-use super::render::{RenderOptions, write_head};
-use super::repair::Demands;
-use super::shape::Shape;
-use super::steps::{Step, answer_step, called};
+use super::api::{Answered, Api, ApiFacts, At, Demands, OutTool, RenderOptions, Shape, Step, WireCall, WireError};
+use super::calls::{arguments_of, called_name, request_id};
+use super::render::write_head;
+use super::steps::{answer_step, called};
 use crate::catalog::{Format, write_string};
 use crate::diagnostic::Diagnostic;
 
 pub(super) struct Mcp;
 
-const FACTS: ApiFacts = ApiFacts {
-    name: "mcp",
-    format: Format::Mcp,
-    message: "a `tools/call` request of MCP",
-    shapes: &[Shape::McpRequest],
-    parts: true,
-    messages: "messages",
-    takes_text: false,
-    no_native: Some("MCP has no deferred tools, and a server does not know its client's model: use arm stable"),
-    no_append: Some("an MCP server adds nothing to its client's messages: use arm index"),
-    append_betas: &[],
-    required_schema: Some("inputSchema"),
-    strict: false,
-    namespaces: false,
-    bridges_by_effect: true,
-};
-
 impl Api for Mcp {
     fn facts(&self) -> &'static ApiFacts {
-        &FACTS
+        &ApiFacts {
+            name: "mcp",
+            format: Format::Mcp,
+            message: "a `tools/call` request of MCP",
+            shapes: &[Shape::McpRequest],
+            parts: true,
+            messages: "messages",
+            takes_text: false,
+            no_native: Some("MCP has no deferred tools, and a server does not know its client's model: use arm stable"),
+            no_append: Some("an MCP server adds nothing to its client's messages: use arm index"),
+            append_betas: &[],
+            required_schema: Some("inputSchema"),
+            strict: false,
+            namespaces: false,
+            bridges_by_effect: true,
+        }
     }
 
     fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {

@@ -3,42 +3,35 @@
 
 use serde_json::{Value, json};
 
-use super::WireError;
-use super::answers::{Answered, arguments_text};
-use super::api::{Api, ApiFacts};
-use super::calls::{WireCall, arguments_of, called_name, id_under};
-use super::out::OutTool;
-use super::reader::At;
-use super::render::{RenderOptions, write_head};
-use super::repair::Demands;
-use super::shape::Shape;
-use super::steps::{Step, answer_step, called};
+use super::answers::arguments_text;
+use super::api::{Answered, Api, ApiFacts, At, Demands, OutTool, RenderOptions, Shape, Step, WireCall, WireError};
+use super::calls::{arguments_of, called_name, id_under};
+use super::render::write_head;
+use super::steps::{answer_step, called};
 use crate::catalog::Format;
 use crate::diagnostic::Diagnostic;
 use crate::profile::Folded;
 
 pub(super) struct OpenAiChat;
 
-const FACTS: ApiFacts = ApiFacts {
-    name: "openai-chat",
-    format: Format::OpenAiChat,
-    message: "an assistant message of Chat Completions (`content`, `tool_calls`)",
-    shapes: &[Shape::PlainMessage, Shape::ChatMessage],
-    parts: false,
-    messages: "messages",
-    takes_text: false,
-    no_native: Some("Chat Completions has no deferred tools: use openai-responses, or arm stable"),
-    no_append: Some("no message of Chat Completions defines a tool: use openai-responses, or arm index"),
-    append_betas: &[],
-    required_schema: None,
-    strict: true,
-    namespaces: false,
-    bridges_by_effect: false,
-};
-
 impl Api for OpenAiChat {
     fn facts(&self) -> &'static ApiFacts {
-        &FACTS
+        &ApiFacts {
+            name: "openai-chat",
+            format: Format::OpenAiChat,
+            message: "an assistant message of Chat Completions (`content`, `tool_calls`)",
+            shapes: &[Shape::PlainMessage, Shape::ChatMessage],
+            parts: false,
+            messages: "messages",
+            takes_text: false,
+            no_native: Some("Chat Completions has no deferred tools: use openai-responses, or arm stable"),
+            no_append: Some("no message of Chat Completions defines a tool: use openai-responses, or arm index"),
+            append_betas: &[],
+            required_schema: None,
+            strict: true,
+            namespaces: false,
+            bridges_by_effect: false,
+        }
     }
 
     fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {

@@ -6,17 +6,17 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::answers::{Answered, ExpansionAnswer, arguments_text};
-use super::api::{Api, ApiFacts};
+use super::answers::arguments_text;
+use super::api::{
+    Answered, Api, ApiFacts, At, Demands, ExpansionAnswer, OutTool, RenderInput, RenderOptions, Rendered, Shape, Step,
+    WireCall, WireError,
+};
 use super::append::ToolChange;
-use super::calls::{WireCall, arguments_of, called_name, id_under};
-use super::out::{OutTool, in_namespaces, with_members};
-use super::reader::At;
-use super::render::{MetaRole, RenderInput, RenderOptions, Rendered, comma, write_head};
-use super::repair::Demands;
-use super::shape::Shape;
-use super::steps::{Step, answer_step, called};
-use super::{Wire, WireError, assemble};
+use super::calls::{arguments_of, called_name, id_under};
+use super::out::{in_namespaces, with_members};
+use super::render::{MetaRole, comma, write_head};
+use super::steps::{answer_step, called};
+use super::{Wire, assemble};
 use crate::catalog::{Format, Member, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::ToolName;
@@ -31,26 +31,24 @@ const SEARCH: &str = "tool_search";
 
 pub(super) struct OpenAiResponses;
 
-const FACTS: ApiFacts = ApiFacts {
-    name: "openai-responses",
-    format: Format::OpenAiResponses,
-    message: "the output items of OpenAI Responses (`function_call`)",
-    shapes: &[Shape::ResponsesItems],
-    parts: true,
-    messages: "input",
-    takes_text: true,
-    no_native: None,
-    no_append: None,
-    append_betas: &[],
-    required_schema: None,
-    strict: true,
-    namespaces: true,
-    bridges_by_effect: false,
-};
-
 impl Api for OpenAiResponses {
     fn facts(&self) -> &'static ApiFacts {
-        &FACTS
+        &ApiFacts {
+            name: "openai-responses",
+            format: Format::OpenAiResponses,
+            message: "the output items of OpenAI Responses (`function_call`)",
+            shapes: &[Shape::ResponsesItems],
+            parts: true,
+            messages: "input",
+            takes_text: true,
+            no_native: None,
+            no_append: None,
+            append_betas: &[],
+            required_schema: None,
+            strict: true,
+            namespaces: true,
+            bridges_by_effect: false,
+        }
     }
 
     fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {

@@ -90,7 +90,7 @@ use crate::catalog::Tool;
 use crate::diagnostic::Diagnostic;
 use crate::engine::{Engine, InFlight};
 use crate::profile::{Arm, Delivery, ExpandRequest, Expanded, Expansion, Plan, Presentation, definitions, expand};
-use crate::wire::{Limits, RenderedFacts, Wire};
+use crate::wire::{Limits, Wire};
 
 /// One conversation with a model.
 ///
@@ -219,8 +219,7 @@ impl Conversation {
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let engine = self.engine.diagnostics().iter().cloned();
         let first = self.bound.first_array(&self.engine);
-        // The array is JSON that this crate wrote.
-        let facts = RenderedFacts::read_array(self.wire(), first.text()).unwrap_or_default();
+        let facts = self.bound.facts(&self.engine, &self.bound.first_plan(&self.engine), &first);
         let limits = self.limits.check(self.wire(), &facts);
         engine.chain(first.diagnostics().iter().cloned()).chain(limits).collect()
     }

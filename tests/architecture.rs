@@ -83,6 +83,27 @@ fn the_layers_that_are_crates_do_not_know_each_other() {
 }
 
 #[test]
+fn one_api_is_named_only_where_the_table_allows() {
+    let (mut faults, mut read) = (Vec::new(), 0);
+    let folders = ["src", "crates/cli/src", "crates/gateway/src", "crates/measure/src", "bindings/python/src"];
+    for path in folders.into_iter().flat_map(|folder| rust_files(&root().join(folder))) {
+        let file = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+        // Unit tests may name an API.
+        if !file.contains("/tests/") && !file.ends_with("/tests.rs") {
+            faults.extend(rules::judge_apis(&file, &std::fs::read_to_string(&path).unwrap()));
+            read += 1;
+        }
+    }
+    assert!(read > 300, "{read} files were read");
+    assert!(faults.is_empty(), "see tests/architecture/rules.rs:\n{}", faults.join("\n"));
+    let named = |file: &str, text: &str| !rules::judge_apis(file, text).is_empty();
+    assert!(named("src/wire/steps.rs", "impl Wire { fn f(self) { match self { Self::Gemini => {} _ => {} } } }"));
+    assert!(named("src/conversation.rs", "fn f(w: Wire) { if matches!(w, crate::wire::Wire::Mcp) {} }"));
+    assert!(named("src/tokens.rs", "use crate::wire::Wire::Anthropic;"));
+    assert!(!named("src/tokens/read.rs", "fn f() -> Request { Request::Anthropic }"));
+}
+
+#[test]
 fn the_root_only_declares_and_re_exports() {
     for file in ["src/lib.rs", "crates/diagnostic/src/lib.rs", "crates/policy/src/lib.rs", "crates/skill/src/lib.rs"] {
         let text = std::fs::read_to_string(root().join(file)).unwrap();

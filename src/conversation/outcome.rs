@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Answer, ApprovalId, CallId, ForwardNotes};
 use crate::name::ToolName;
@@ -349,21 +349,4 @@ impl Refuse {
     fn call_label(&self) -> Answered<'_> {
         Answered { id: self.label.as_str(), name: &self.name }
     }
-}
-
-/// The tool references of Anthropic's native deferral, with notes as text.
-pub(super) fn references(id: &CallId, names: &[&str], notes: &str) -> Vec<Value> {
-    let mut content: Vec<Value> = Vec::with_capacity(names.len());
-    for name in names {
-        content.push(json!({"type": "tool_reference", "tool_name": name}));
-    }
-    if !notes.is_empty() {
-        content.push(json!({"type": "text", "text": notes}));
-    }
-    vec![json!({"type": "tool_result", "tool_use_id": id, "content": content})]
-}
-
-/// A message item that follows a search result on OpenAI Responses.
-pub(super) fn developer_note(notes: &str) -> Value {
-    json!({"type": "message", "role": "developer", "content": [{"type": "input_text", "text": notes}]})
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::bound::{Bound, ToolArray};
 use crate::engine::Engine;
 use crate::profile::Plan;
-use crate::wire::ToolEntry;
+use crate::wire::{RenderedFacts, ToolEntry};
 
 /// The tools that a model is currently shown. Both forms come from one source.
 #[derive(Debug, Clone)]
@@ -59,6 +59,12 @@ impl Tools {
     #[must_use]
     pub fn entries(&self) -> Vec<ToolEntry> {
         self.bound.tool_entries(&self.engine, &self.plan)
+    }
+
+    /// The facts about the array that a provider's limits refer to.
+    #[must_use]
+    pub fn facts(&self) -> RenderedFacts {
+        self.bound.facts(&self.engine, &self.plan, &self.array)
     }
 }
 

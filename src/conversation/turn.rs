@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::outcome::{Confirm, Forward, Outcome, Resumed};
 use super::{ApprovalId, CallError, CallId, Conversation, ToolResult};
-use crate::wire::{Arguments, Message, Wire, WireError};
+use crate::wire::{Arguments, Message, WireError};
 
 /// Why a message cannot be turned into a turn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -248,9 +248,9 @@ impl Turn<'_> {
         let (mut answers, mut additions) = (Vec::new(), Vec::new());
         for call in self.calls.iter().filter(|call| wanted(&call.outcome)) {
             for answer in &call.answers {
-                answers.push(match (&call.request, wire) {
-                    (Some(id), Wire::Mcp) => json!({"jsonrpc": "2.0", "id": id, "result": answer}),
-                    _ => answer.clone(),
+                answers.push(match &call.request {
+                    Some(id) => json!({"jsonrpc": "2.0", "id": id, "result": answer}),
+                    None => answer.clone(),
                 });
             }
             for addition in call.outcome.additions() {

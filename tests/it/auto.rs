@@ -5,7 +5,7 @@ use toolfold::catalog::Catalog;
 use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, CacheRules, ToolProfile, Workload};
-use toolfold::wire::{Capabilities, RenderedFacts, Wire};
+use toolfold::wire::{Capabilities, Wire};
 
 use crate::project;
 use crate::talk::Talk;
@@ -135,7 +135,7 @@ fn many(count: usize, words: usize) -> Engine {
 fn an_array_respects_the_providers_tool_limit() {
     let on = |engine: &Engine, wire| {
         let mut session = engine.conversation(wire).model("any").start().unwrap();
-        let facts = RenderedFacts::read_array(wire, session.tools().json()).unwrap();
+        let facts = session.tools().facts();
         let said = Capabilities::builtin().check(wire, Some("any"), &facts);
         (session.arm(), session.explain(), said.iter().any(|one| one.code == "too-many-tools"))
     };

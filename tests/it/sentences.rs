@@ -23,8 +23,8 @@ fn sentences(catalog: &Catalog) -> Vec<String> {
     let assignment = ToolProfile::derive(catalog).assign(catalog).value;
     let presentation = Presentation::new(catalog, &assignment, Arm::Stable);
     let plan = presentation.plan(catalog, &assignment, &Expanded::default());
-    let own = presentation.array(catalog, &plan).filter(|sent| sent.index.is_some());
-    own.map(|sent| sent.tool.description().to_owned()).collect()
+    let own = presentation.array(catalog, &plan).filter(|sent| sent.index().is_some());
+    own.map(|sent| sent.description().to_owned()).collect()
 }
 
 #[track_caller]
@@ -215,8 +215,8 @@ fn open_and_denied_tools_do_not_change_sentences() {
     let said = |catalog: &Catalog, assignment: &_, expanded: &Expanded| -> Vec<String> {
         let presentation = Presentation::new(catalog, assignment, Arm::Stable);
         let plan = presentation.plan(catalog, assignment, expanded);
-        let sent = presentation.array(catalog, &plan).filter(|sent| sent.index.is_some());
-        sent.map(|sent| sent.tool.description().to_owned()).collect()
+        let sent = presentation.array(catalog, &plan).filter(|sent| sent.index().is_some());
+        sent.map(|sent| sent.description().to_owned()).collect()
     };
     let closed = said(&catalog, &assignment, &Expanded::default());
     assert_eq!(closed, ["Adds an item.", "Pays.", "Counts the items."], "the profile's own words win");

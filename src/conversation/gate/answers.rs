@@ -8,12 +8,12 @@ use super::{Call, CallInProgress, CallKind, ResolvedTool};
 use crate::catalog::Tool;
 use crate::conversation::breaker::Nudge;
 use crate::conversation::event::Event;
-use crate::conversation::outcome::{OpenedTool, Outcome, Reply, developer_note, references};
+use crate::conversation::outcome::{OpenedTool, Outcome, Reply};
 use crate::conversation::{Answer, Conversation, ReplyKind};
 use crate::diagnostic::visible;
 use crate::name::ToolName;
 use crate::profile::{CALL_TOOL, Delivery, EXPAND_TOOLS, Naming, definition, definitions};
-use crate::wire::{MetaRole, Wire, search_output};
+use crate::wire::{Answered, ExpansionAnswer, MetaRole};
 
 /// The maximum number of characters of an unknown name that an answer repeats.
 const MAX_NAME_SHOWN: usize = 80;
@@ -129,27 +129,15 @@ impl Conversation {
         if !expands || self.arm().delivery() != Delivery::Native {
             return None;
         }
-        let (names, label) = (&self.bound.names, call.label());
-        let Answer { content, notes, mentioned, .. } = answer;
-        match self.wire() {
-            Wire::OpenAiResponses if call.name == names.meta(MetaRole::Expand) => {
-                let (catalog, presentation) = (self.engine.catalog(), self.presentation());
-                let (tools, namespaces) = (&names.tools, &names.namespaces);
-                let found = search_output(catalog, presentation, tools, namespaces, label.as_str(), mentioned);
-                // If nothing was found, the whole answer is the note.
-                let note = if mentioned.is_empty() { content } else { notes.as_str() };
-                let mut items = vec![found];
-                if !note.is_empty() {
-                    items.push(developer_note(note));
-                }
-                Some(items)
-            }
-            Wire::Anthropic if !mentioned.is_empty() => {
-                let shown: Vec<&str> = mentioned.iter().map(|name| names.tools.sent(name.as_str())).collect();
-                Some(references(&label, &shown, notes))
-            }
-            _ => None,
-        }
+        self.wire().expansion(&ExpansionAnswer {
+            call: Answered { id: call.label().as_str(), name: &call.name },
+            catalog: self.engine.catalog(),
+            presentation: self.presentation(),
+            names: &self.bound.names,
+            mentioned: &answer.mentioned,
+            content: &answer.content,
+            notes: &answer.notes,
+        })
     }
 
     /// An opened tool with its full schema.

@@ -236,23 +236,23 @@ pub enum Fault {
         /// The number of the record.
         seq: u64,
     },
-    /// The chain has records but no head that says which one is the last.
+    /// The chain has records but no head, which would identify the last one.
     #[error("the head of the chain is missing: a truncated chain would look intact")]
     NoHead,
-    /// The record claims a consent that the records before it do not bear out.
+    /// The record claims a consent that the records before it do not contain.
     #[error("record {seq} is forged: {why}")]
     Forged {
         /// The number of the record.
         seq: u64,
-        /// What it claims in vain.
+        /// The unconfirmed claim.
         why: String,
     },
-    /// The store has an approval or a grant that the records do not bear out.
-    #[error("`{id}` in the store is not borne out by the records: {why}")]
+    /// The store has an approval or a grant that the records do not confirm.
+    #[error("`{id}` in the store is not confirmed by the records: {why}")]
     Unrecorded {
         /// The approval or grant.
         id: String,
-        /// What the records do not bear out.
+        /// What the records do not confirm.
         why: String,
     },
     /// The record cannot be read.

@@ -52,12 +52,7 @@ impl PolicyFile {
                 }
                 None => {
                     let help = did_you_mean(name, &identities, "remove its `[tool]` table");
-                    found.push(error(
-                        &capability.place,
-                        "policy-no-such-tool",
-                        format!("there is no tool `{name}`"),
-                        help,
-                    ));
+                    found.push(error(&capability.place, "policy-no-such-tool", format!("unknown tool `{name}`"), help));
                 }
             }
         }
@@ -78,14 +73,14 @@ impl PolicyFile {
             if let Some(tool) = tools.iter().find(|tool| tool.identity == identity) {
                 let named = rule.args.iter().filter(|(name, _)| name != "*");
                 found.extend(named.filter_map(|(name, _)| {
-                    let about = format!("the rule `{}` is about the argument `{name}`", rule.text);
+                    let about = format!("the rule `{}` refers to the argument `{name}`", rule.text);
                     tool.lacks(name, &rule.place, format!("{about}, which `{identity}` does not have"))
                 }));
             } else if rule.family.is_none() && !self.capabilities.contains_key(&identity) {
                 // Names of families cover tools of other names; a record of the name has been
                 // complained of.
                 let help = did_you_mean(&identity, &identities, "remove the rule");
-                let message = format!("the rule `{}` is about `{identity}`, and there is no such tool", rule.text);
+                let message = format!("the rule `{}` refers to the unknown tool `{identity}`", rule.text);
                 found.push(error(&rule.place, "policy-no-such-tool", message, help));
             }
         }
@@ -105,7 +100,7 @@ impl PolicyFile {
                 head("policy-off", "the policy is off: no call is evaluated", "write mode = \"enforce\"");
             }
             Some(PolicyMode::Audit) => {
-                let message = "the policy only audits: it enforces nothing but managed denies and the floor";
+                let message = "the policy only audits: it enforces only managed denies and the floor";
                 head("policy-audit-only", message, "write mode = \"enforce\"");
             }
             Some(PolicyMode::Enforce) | None => {}
@@ -150,7 +145,7 @@ impl PolicyFile {
         for (name, record) in self.capabilities.iter().filter(|(_, record)| record.command.is_some()) {
             let Some(tier) = record.tier.filter(|tier| *tier < PolicyTier::A) else { continue };
             let message =
-                format!("`{name}` runs shell commands, and its tier {tier} allows every one of them, `rm -rf x` too");
+                format!("`{name}` runs shell commands, and its tier {tier} allows all of them, including `rm -rf x`");
             let help = "write tier = \"a\", and allow commands by rules: `Bash(git log:*)`";
             found.push(Diagnostic::warning("policy-shell-tier", record.place.clone(), message).help(help));
         }
@@ -169,7 +164,7 @@ impl PolicyFile {
         let tier = self.capabilities.get(name).and_then(|record| record.tier);
         if rule.effect == Effect::Allow && tier.is_some_and(|tier| tier < PolicyTier::A) {
             let message =
-                format!("`{}` confines nothing: the tier of `{name}` allows it for every other path, too", rule.text);
+                format!("`{}` confines nothing: the tier of `{name}` also allows every other path", rule.text);
             report("policy-not-confined", message, "give the tool tier \"a\", or deny the other paths");
         }
     }
@@ -206,7 +201,7 @@ impl PolicyFile {
                 continue;
             }
             let message = format!(
-                "`{name}` has no record: every text of its arguments is held against denies of paths and hosts"
+                "`{name}` has no record: every string in its arguments is checked against denies of paths and hosts"
             );
             let help = format!("write [tool.{name}] with tier, reads, writes and hosts");
             found.push(Diagnostic::warning("policy-no-record", rule.place.clone(), message).help(help));
@@ -253,7 +248,7 @@ fn mutating(name: &str, capability: &ToolCapability) -> Vec<Diagnostic> {
     }
     let tier = capability.tier.into_iter().chain(actions).max();
     if tier > Some(PolicyTier::ReadOnly) && capability.writes.is_none() && capability.command.is_none() {
-        let message = format!("`{name}` does not say whether it writes files");
+        let message = format!("`{name}` does not declare whether it writes files");
         report("policy-no-paths", message, "write writes = [\"…\"], or writes = [] if it writes no file");
     }
     let only_reads = capability.tier == Some(PolicyTier::ReadOnly) && capability.actions.is_none();

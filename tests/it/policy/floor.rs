@@ -8,7 +8,7 @@ use toolfold::policy::{
 };
 
 #[test]
-fn no_call_approves_for_the_person() {
+fn no_call_can_approve() {
     let text = "allow = [\"Bash\"]\n[tool.Bash]\ncommand = \"command\"\ntier = \"read_only\"\n";
     let policy = Policy::new(vec![PolicyFile::load(text, "policy.toml", PolicyScope::Managed).into_result().unwrap()]);
     let context = Context { interactive: true, cwd: Some("/w".into()), ..Context::default() };
@@ -71,7 +71,7 @@ fn here() -> Context {
 }
 
 #[test]
-fn the_words_of_an_answer_ask_whatever_the_program_is() {
+fn the_words_of_an_approval_require_approval_in_any_program() {
     use Decision::{AllowAudited, Confirm, Deny};
     decided(
         &here(),
@@ -154,7 +154,7 @@ fn the_words_of_an_answer_ask_whatever_the_program_is() {
 
 /// A floor that is in doubt holds in every mode, and no remembered approval lifts it.
 #[test]
-fn a_doubt_of_the_floor_holds_in_every_mode() {
+fn uncertain_floor_matches_require_approval_in_every_mode() {
     for (mode, grants) in [("enforce", true), ("audit", false), ("off", false)] {
         let text = format!("allow = [\"Bash\"]\n[policy]\nmode = \"{mode}\"");
         let policy =

@@ -135,7 +135,7 @@ fn a_deny_wins_over_an_approval() {
 }
 
 #[test]
-fn of_64_threads_one_succeeds() {
+fn one_of_64_threads_succeeds() {
     let folder = Folder::new("threads");
     let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
     let policy = policy();
@@ -158,7 +158,7 @@ fn of_64_threads_one_succeeds() {
 
 /// Two agents that start together, each before there is a store.
 #[test]
-fn of_4_that_create_it_at_once_all_can_use_it() {
+fn four_concurrent_creators_can_all_use_it() {
     let folder = Folder::new("created");
     let policy = policy();
     for round in 0..toolfold_testing::faults() {
@@ -237,7 +237,7 @@ fn spawn(work: &str, store: &Path, id: &str) -> std::process::Child {
 }
 
 #[test]
-fn of_4_processes_one_succeeds() {
+fn one_of_4_processes_succeeds() {
     let folder = Folder::new("processes");
     let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
     let policy = policy();
@@ -316,7 +316,7 @@ pub(super) fn tamper(path: &Path, sql: &str) {
 }
 
 #[test]
-fn tampering_shows() {
+fn tampering_is_detected() {
     let open_triggers = "DROP TRIGGER audit_is_append_only_1; DROP TRIGGER audit_is_append_only_2;";
     type Wanted = fn(&Fault) -> bool;
     let cases: [(&str, Wanted); 9] = [
@@ -364,7 +364,7 @@ fn tampering_shows() {
 
 /// Names in the program change, names in the store do not: what an older version stored is read, and its digest holds.
 #[test]
-fn what_an_older_version_stored_is_read() {
+fn data_of_an_older_version_is_read() {
     let request = json!({
         "origin": "native", "tool": "delete", "schema_hash": "h", "arguments": { "path": "x" }, "cwd": "/w",
         "session": "s", "call_id": "c1", "policy_version": "v",

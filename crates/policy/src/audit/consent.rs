@@ -56,7 +56,7 @@ impl Consented {
                 let (id, digest) = (id_of(entry, "approval")?, entry.digest.clone().ok_or("it has no digest")?);
                 let standing = Standing { state: ApprovalState::Pending, digest, approved_ms: 0 };
                 if self.approvals.insert(id.to_owned(), standing).is_some() {
-                    return Err(format!("it asks a second time as `{id}`"));
+                    return Err(format!("it requests `{id}` a second time"));
                 }
             }
             Kind::Accepted => {
@@ -72,7 +72,7 @@ impl Consented {
                 let standing = self.standing(id, ApprovalState::Approved, entry)?;
                 standing.state = ApprovalState::Consumed;
                 if entry.time_ms.saturating_sub(standing.approved_ms) > WAIT_MS {
-                    return Err(format!("it uses `{id}` after it had expired"));
+                    return Err(format!("it uses `{id}` after its expiry"));
                 }
             }
             Kind::Granted => {
@@ -85,7 +85,7 @@ impl Consented {
                 // A grant that could not be read was revoked without its name by older versions.
                 let Ok(id) = id_of(entry, "grant") else { return Ok(()) };
                 let grant = self.grants.get_mut(id);
-                grant.ok_or_else(|| format!("it revokes `{id}`, which nobody granted"))?.revoked = true;
+                grant.ok_or_else(|| format!("it revokes `{id}`, which was never granted"))?.revoked = true;
             }
             _ => {}
         }
@@ -94,12 +94,12 @@ impl Consented {
 
     /// The approval that a record is about, which must be in a state and have the record's digest.
     fn standing(&mut self, id: &str, state: ApprovalState, entry: &Entry) -> Result<&mut Standing, String> {
-        let standing = self.approvals.get_mut(id).ok_or_else(|| format!("nobody was asked as `{id}`"))?;
+        let standing = self.approvals.get_mut(id).ok_or_else(|| format!("`{id}` was never requested"))?;
         if standing.state != state {
             return Err(format!("`{id}` was {}, not {state}", standing.state));
         }
         if entry.digest.as_ref() != Some(&standing.digest) {
-            return Err(format!("its digest is not that of what was asked as `{id}`"));
+            return Err(format!("its digest differs from that of the request `{id}`"));
         }
         Ok(standing)
     }
@@ -109,20 +109,20 @@ impl Consented {
     /// # Errors
     /// [`Unproven`], with what the chain does not know of it.
     pub fn knows(&self, id: &str, approval: &Approval) -> Result<(), Unproven> {
-        let standing = self.approvals.get(id).ok_or_else(|| Unproven("no record asks for it".to_owned()))?;
+        let standing = self.approvals.get(id).ok_or_else(|| Unproven("no record requests it".to_owned()))?;
         if approval.id != id {
-            return Err(Unproven(format!("it says that it is `{}`", approval.id)));
+            return Err(Unproven(format!("its id is `{}`", approval.id)));
         }
         if approval.digest != standing.digest {
-            return Err(Unproven("its digest is not that of what was asked".to_owned()));
+            return Err(Unproven("its digest differs from that of the request".to_owned()));
         }
         // What is over keeps no arguments to compare.
         if approval.state.is_open() && approval.request.digest() != standing.digest {
-            return Err(Unproven("its call is not the one that was asked about".to_owned()));
+            return Err(Unproven("its call differs from the requested one".to_owned()));
         }
         let expired = approval.state == ApprovalState::Expired && standing.state.is_open();
         if approval.state != standing.state && !expired {
-            return Err(Unproven(format!("it says {}, and the records say {}", approval.state, standing.state)));
+            return Err(Unproven(format!("its state is {}, but the records have {}", approval.state, standing.state)));
         }
         if approval.state == ApprovalState::Approved
             && approval.expires_ms.saturating_sub(standing.approved_ms) > WAIT_MS
@@ -139,7 +139,7 @@ impl Consented {
     pub fn knows_grant(&self, id: &str, grant: &Grant) -> Result<(), Unproven> {
         let known = self.grants.get(id).ok_or_else(|| Unproven("no record grants it".to_owned()))?;
         if grant.id != id {
-            return Err(Unproven(format!("it says that it is `{}`", grant.id)));
+            return Err(Unproven(format!("its id is `{}`", grant.id)));
         }
         let same = match &known.proof {
             Ok(digest) => *digest == grant_digest(grant),
@@ -149,7 +149,7 @@ impl Consented {
             }
         };
         if !same {
-            return Err(Unproven("it is not what was granted".to_owned()));
+            return Err(Unproven("it differs from what was granted".to_owned()));
         }
         if known.revoked { Err(Unproven("it was revoked".to_owned())) } else { Ok(()) }
     }

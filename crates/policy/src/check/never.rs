@@ -155,7 +155,7 @@ fn condition(rule: &Rule, recorded: Option<&ToolCapability>) -> Option<Never> {
         return Some(Never::new("policy-no-such-argument", why, help));
     }
     if let Some(target) = rule.target.as_deref().filter(|target| *target != "*" && known.target.is_none()) {
-        let why = format!("`{own}` dispatches to no other tool, so that it has no target `{target}`");
+        let why = format!("`{own}` dispatches to no other tool, so it has no target `{target}`");
         let help = match target.contains(['/', '~', '.']) {
             true => format!("for a path write [[rule]] with tool = \"{own}\" and path = \"{target}\""),
             false => format!("name the argument: `{own}(argument:{target})`, or its record's: target = \"…\""),

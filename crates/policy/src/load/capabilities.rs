@@ -70,7 +70,7 @@ fn names_its_shell(reader: &mut Reader<'_>, capability: &ToolCapability, name: &
     if capability.family != Some(Family::Shell) || capability.shell.is_some() || !is_other {
         return true;
     }
-    let message = format!("`like = \"Bash\"` on `{name}`, whose name is that of another shell");
+    let message = format!("`like = \"Bash\"` on `{name}`, which has the name of another shell");
     let help = "write shell = \"other\", so that every call asks, or shell = \"bash\" if bash runs its commands";
     reader.error("policy-shell", at, message, help);
     false
@@ -86,7 +86,7 @@ fn is_read_as_a_shell(reader: &mut Reader<'_>, capability: &mut ToolCapability, 
         Some(_) if capability.family.is_none() => {
             capability.family = own.or(capability.shell.map(|_| Family::Shell));
             if capability.family.is_none() {
-                let message = format!("`{name}` has a `command`, and the record does not say which shell reads it");
+                let message = format!("`{name}` has a `command`, but its record does not name the shell that reads it");
                 let help = "write like = \"Bash\", so that rules such as Bash(rm:*) cover it; beside it, shell = \"sh\", \"zsh\" or \
                             \"other\" for another one";
                 reader.error("policy-no-shell", at, message, help);
@@ -94,7 +94,7 @@ fn is_read_as_a_shell(reader: &mut Reader<'_>, capability: &mut ToolCapability, 
             }
         }
         None if is_shell && own.is_none() => {
-            let message = format!("`{name}` is a shell, and the record does not say which argument has the command");
+            let message = format!("`{name}` is a shell, but its record does not name the argument with the command");
             reader.error("policy-no-command", at, message, "write command = \"…\"");
             return false;
         }

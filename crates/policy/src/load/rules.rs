@@ -171,7 +171,9 @@ impl Written {
         rule.why.clone_from(&self.why);
         if let Some(options) = &self.options {
             if rule.effect != Effect::Allow || rule.command.as_ref().is_none_or(|command| command.any) {
-                return Err(PatternError::new("`options` belongs to an allow with a `command` that names a program"));
+                return Err(PatternError::new(
+                    "`options` is only valid on an `allow` rule whose `command` names a program",
+                ));
             }
             rule.options = options.iter().map(|text| OptionPattern::parse(text)).collect::<Result<_, _>>()?;
         }
@@ -182,9 +184,7 @@ impl Written {
         let texts = [&self.tool, &self.command, &self.path, &self.host, &self.target];
         let alone = self.access.is_none() && self.args.is_none() && self.annotations.is_none();
         if !alone || texts.into_iter().any(Option::is_some) {
-            return Err(PatternError::new(
-                "`rule` stands instead of `tool` and its conditions: write one or the other",
-            ));
+            return Err(PatternError::new("`rule` replaces `tool` and its conditions: write one or the other"));
         }
         compact(self.decide, text, |name| file.capabilities.get(name).cloned())
     }
@@ -210,7 +210,7 @@ impl Written {
                 Value::String(text) => text.clone(),
                 Value::Array(_) | Value::Object(_) => {
                     return Err(PatternError::new(format!(
-                        "`args.{name}` must be one text, number or switch: write one rule for each value"
+                        "`args.{name}` must be a string, number or boolean: write one rule for each value"
                     )));
                 }
                 other => other.to_string(),
@@ -222,7 +222,7 @@ impl Written {
             // A hint that is not known would be a condition that is not checked.
             rule.annotations = known
                 .filter(|known| serde_json::to_value(known).ok().as_ref() == Some(hints))
-                .ok_or_else(|| PatternError::new("`annotations` takes hints such as `readOnlyHint = true`"))?;
+                .ok_or_else(|| PatternError::new("`annotations` requires hints such as `readOnlyHint = true`"))?;
         }
         for (key, text) in [("command", &self.command), ("path", &self.path), ("host", &self.host)] {
             rule.text += &text.as_ref().map(|text| format!(", {key} = {text}")).unwrap_or_default();
@@ -242,7 +242,7 @@ impl Written {
                 reader.note_once(
                     "policy-example-unread",
                     example.span().start,
-                    "the examples of this file's commands are not checked: this build reads no shell commands",
+                    "the examples of this file's commands are not checked: this build cannot parse shell commands",
                     "build with the feature `shell`",
                 );
             } else if fits(rule, example.get_ref(), file) != wanted {

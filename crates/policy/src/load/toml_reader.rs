@@ -35,7 +35,7 @@ impl Reader<'_> {
             let number = self.text.get(..at(first)).unwrap_or_default().matches('\n').count();
             let own = self.text.lines().nth(number).map(head).unwrap_or_default();
             if let Some(before) = self.text.lines().take(number).position(|line| head(line) == own) {
-                message = format!("`{own}` is in line {} already", before + 1);
+                message = format!("`{own}` is already defined in line {}", before + 1);
             }
         }
         self.error("policy-syntax", at(first), message, "fix the TOML; every call asks until then");

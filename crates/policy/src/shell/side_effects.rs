@@ -112,21 +112,21 @@ impl Unknown {
     pub(crate) fn reason(&self) -> String {
         let Self { kind, text, .. } = self;
         let says = match *kind {
-            "strict" => return format!("it has {text}, which is not in the grammar that the strict reader reads"),
+            "strict" => return format!("it has {text}, which the strict reader does not support"),
             "dialect" => return format!("it has {text}"),
-            "piped-code" => return "a program reads its commands from its input, which nobody sees before".to_owned(),
+            "piped-code" => return "a program reads its commands from its input, which cannot be reviewed".to_owned(),
             "other-repository" => {
                 return "git in another folder runs the settings and hooks of that repository".to_owned();
             }
-            "option" | "operand" | "subcommand" => "is nothing that the table of programs calls harmless",
-            "option-for-another-place" => "makes the program work in another place, or with other settings",
-            "option-for-another-host" => "makes the program talk to another host",
+            "option" | "operand" | "subcommand" => "is not listed as harmless in the program table",
+            "option-for-another-place" => "changes the program's folder or settings",
+            "option-for-another-host" => "makes the program contact another host",
             "executing-option" => "runs another command",
             "loading-option" => "loads code or settings",
-            "response-file" => "holds options that nobody sees",
+            "response-file" => "contains options that cannot be reviewed",
             "writing-option" => "writes a file that is not named",
             "acting-option" => "changes what the program does",
-            "environment" | "assignment" => "is set, and may change what a program does",
+            "environment" | "assignment" => "is set and may change what a program does",
             "added-arguments" => "gets arguments that are known only when it runs",
             _ => "is known only when it runs",
         };

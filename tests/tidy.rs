@@ -27,21 +27,8 @@ const MAX_COMMENT_COLUMNS: usize = 100;
 
 /// The beginnings of the paths that still have wider comments. Never add one: an entry without wide
 /// comments is removed.
-const WIDE_COMMENTS: &[&str] = &[
-    "crates/gateway/",
-    "crates/measure/",
-    "src/catalog",
-    "src/conversation",
-    "src/engine",
-    "src/lib.rs",
-    "src/model",
-    "src/policy",
-    "src/profile",
-    "src/schema",
-    "src/skill",
-    "src/tokens",
-    "tests/",
-];
+const WIDE_COMMENTS: &[&str] =
+    &["crates/gateway/", "crates/measure/", "src/catalog", "src/profile", "src/schema", "tests/"];
 
 /// What the top of the project holds, and nothing else.
 const TOP: &[&str] = &[

@@ -178,12 +178,8 @@ impl Policy {
     pub(crate) fn overridden(&self, cx: &Prepared<'_>, rule: &Rule) -> Option<&Rule> {
         let file = self.files.iter().find(|f| f.last_match && f.rules.iter().any(|own| std::ptr::eq(own, rule)))?;
         let later = file.rules.iter().skip_while(|own| !std::ptr::eq(*own, rule)).skip(1);
-        for allow in later.filter(|later| later.effect == Effect::Allow) {
-            if cx.of_tool(allow) && self.may_loosen(allow, cx) && covers_all(cx, allow, rule) {
-                return Some(allow);
-            }
-        }
-        None
+        let mut allows = later.filter(|later| later.effect == Effect::Allow && cx.of_tool(later));
+        allows.find(|allow| self.may_loosen(allow, cx) && covers_all(cx, allow, rule))
     }
 
     /// Whether an allow may apply here at all: one from a project only in a trusted workspace, one

@@ -162,10 +162,8 @@ impl Policy {
             return None;
         }
         // The same under the name for which the policy has this path.
-        let mut renamed = None;
-        if let Some((name, _)) = self.programs().find(|(_, path)| *path == program) {
-            renamed = Some([&[Word::known(name)], words.get(1..).unwrap_or_default()].concat());
-        }
+        let known = self.program_at(program).map(Word::known);
+        let renamed = known.map(|name| [&[name], words.get(1..).unwrap_or_default()].concat());
         for rule in rules.iter().rev().filter(|rule| rule.is_of_commands() && cx.of_tool(rule)) {
             let Some(pattern) = &rule.command else { continue };
             if pattern.allows(words) || renamed.as_ref().is_some_and(|renamed| pattern.allows(renamed)) {

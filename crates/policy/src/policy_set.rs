@@ -142,12 +142,16 @@ impl Policy {
         (known, recorded)
     }
 
-    /// The absolute paths that an allow covers when it names a program.
-    pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.files
-            .iter()
-            .filter(|f| f.scope > PolicyScope::Project)
-            .flat_map(|f| f.programs.iter().flat_map(|(n, paths)| paths.iter().map(move |p| (n.as_str(), p.as_str()))))
+    /// The program that has this absolute path, so that an allow which names it covers the path.
+    pub(crate) fn program_at(&self, path: &str) -> Option<&str> {
+        for file in self.files.iter().filter(|file| file.scope > PolicyScope::Project) {
+            for (name, paths) in &file.programs {
+                if paths.iter().any(|own| own == path) {
+                    return Some(name);
+                }
+            }
+        }
+        None
     }
 
     /// Whether the built-in table of read-only shell commands allows.

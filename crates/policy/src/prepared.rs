@@ -187,10 +187,15 @@ impl<'a> Prepared<'a> {
     /// command are an unknown.
     fn unseen(&self) -> Option<&str> {
         let arguments = self.call.arguments;
-        let urls = self.capability.hosts.iter().flat_map(|names| texts(arguments, names));
-        let files: &[FileEffect] = if self.is_shell { &[] } else { &self.effects.files };
-        let folder = first_text(arguments, self.capability.workdir.as_deref());
-        urls.chain(files.iter().map(|file| file.text.as_str())).chain(folder).find(|text| has_unseen(text))
+        let mut seen = Vec::new();
+        for names in &self.capability.hosts {
+            seen.extend(texts(arguments, names));
+        }
+        if !self.is_shell {
+            seen.extend(self.effects.files.iter().map(|file| file.text.as_str()));
+        }
+        seen.extend(first_text(arguments, self.capability.workdir.as_deref()));
+        seen.into_iter().find(|text| has_unseen(text))
     }
 
     /// The identity of the tool: `name`, or `mcp:server/name`.

@@ -58,10 +58,10 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         }
         "set" if !arguments.is_empty() => {
             walker.found.unknown("shell-settings", name, Weight::Value);
-            if let Some(at) = arguments.iter().position(|w| w.is("--")) {
-                if let Some(rest) = all_known(arguments.get(at + 1..).unwrap_or_default()) {
-                    walker.set_variable("@", Some(rest.join(" ")));
-                }
+            if let Some(at) = arguments.iter().position(|w| w.is("--"))
+                && let Some(rest) = all_known(arguments.get(at + 1..).unwrap_or_default())
+            {
+                walker.set_variable("@", Some(rest.join(" ")));
             }
         }
         "hash" if letters.contains('p') => walker.found.unknown("shell-settings", "hash -p", Weight::Code),

@@ -190,8 +190,8 @@ fn text(letters: &[Letter]) -> String {
     letters.iter().map(|(c, _)| c).collect()
 }
 
-fn is_wild(letter: &Letter) -> bool {
-    matches!(letter, ('*' | '?' | '[', false))
+fn is_wild((c, quoted): Letter) -> bool {
+    !quoted && matches!(c, '*' | '?' | '[')
 }
 
 /// Every word that braces expand to, without recursion. `None` if there are too many, or they are
@@ -253,7 +253,7 @@ fn braces(word: &[Letter]) -> Option<Option<(usize, Vec<usize>, usize)>> {
 }
 
 fn shape(letters: &[Letter]) -> Option<Shape> {
-    let Some(first) = letters.iter().position(is_wild) else {
+    let Some(first) = letters.iter().position(|letter| is_wild(*letter)) else {
         return Some(Shape::Plain(text(letters)));
     };
     let start = letters.get(..first)?.iter().rposition(|(c, _)| *c == '/').map_or(0, |at| at + 1);
@@ -265,7 +265,7 @@ fn shape(letters: &[Letter]) -> Option<Shape> {
         let name = text(part);
         match name.as_str() {
             "" | "." => {}
-            "**" if part.iter().all(is_wild) => segments.push(Segment::Deep),
+            "**" if part.iter().copied().all(is_wild) => segments.push(Segment::Deep),
             // `..`, and what may expand to it.
             _ if part.first()?.0 == '.' && may_climb(part) => return None,
             // `a**v` descends in fish.

@@ -213,11 +213,10 @@ impl Walker {
             }
             None => {
                 self.found.unknown("evaluated", base, Weight::Code);
-                let likely: Vec<&str> = arguments
-                    .iter()
-                    .flat_map(|word| word.value.iter().chain(&word.guess))
-                    .map(String::as_str)
-                    .collect();
+                let mut likely = Vec::new();
+                for word in arguments {
+                    likely.extend(word.value.iter().chain(&word.guess).map(String::as_str));
+                }
                 heuristics::guess(&likely.join(" "), &mut self.found);
             }
         }

@@ -45,7 +45,7 @@ fn sources(folder: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_name_in_src_keeps_to_the_table() {
+fn every_name_in_src_follows_the_table() {
     let mut faults = Vec::new();
     for (file, text) in sources("src") {
         faults.extend(judge(&file, &text));
@@ -112,7 +112,7 @@ fn accepted(file: &str, text: &str) {
 }
 
 #[test]
-fn the_check_refuses_what_leads_to_a_forbidden_module() {
+fn the_check_rejects_paths_to_a_forbidden_module() {
     refused("profile.rs", "use crate::engine::Engine;", "src/profile.rs:1: `crate::engine::Engine`");
     refused(
         "profile.rs",
@@ -163,7 +163,7 @@ fn what_tests_may_do_is_compiled_for_tests_only() {
 }
 
 #[test]
-fn the_check_refuses_what_leads_around_it() {
+fn the_check_rejects_detours() {
     refused("profile.rs", "use crate::*;", "every module");
     refused("profile.rs", "use crate as root;", "every module");
     refused("profile.rs", "use super::*;", "every module");
@@ -178,7 +178,7 @@ fn the_check_refuses_what_leads_around_it() {
 }
 
 #[test]
-fn the_check_refuses_the_world_outside_the_edges() {
+fn the_check_rejects_io_outside_the_edges() {
     refused("engine.rs", "fn f() { println!(\"x\") }", "`println!`: nobody may name it");
     refused("engine.rs", "fn f() { vec![1].iter().for_each(|x| m!(eprintln!(\"{x}\"))) }", "eprintln!");
     refused("engine.rs", "use std::{fmt, fs};", "`std::fs`: only store");

@@ -307,7 +307,7 @@ fn every_exception_has_a_reason() {
 }
 
 #[test]
-fn the_top_holds_only_what_the_project_says() {
+fn the_root_has_only_the_listed_files() {
     for entry in std::fs::read_dir(root()).unwrap().map(Result::unwrap) {
         let name = entry.file_name().to_string_lossy().into_owned();
         assert!(TOP.contains(&name.as_str()), "`{name}` has no place at the top of the project");
@@ -319,7 +319,7 @@ fn the_top_holds_only_what_the_project_says() {
 
 /// README shows the loop that the crate's front page teaches, which is compiled and run.
 #[test]
-fn the_loop_of_the_readme_is_the_one_that_is_tested() {
+fn the_loop_of_the_readme_is_tested() {
     let page = std::fs::read_to_string(root().join("README.md")).unwrap();
     let shown = page.split("```rust\n").nth(1).unwrap().split("```").next().unwrap();
     let front = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
@@ -385,7 +385,7 @@ fn licences_are_the_same_everywhere() {
 
 /// `TOOLFOLD_CASES` reaches every property test.
 #[test]
-fn every_property_test_asks_how_many_cases_it_tries() {
+fn every_property_test_uses_the_number_of_cases() {
     for path in rust_files().into_iter().filter(|path| path != "tests/tidy.rs") {
         let text = text(&path);
         let tests = text.matches("proptest! {").count() + text.matches("TestRunner::new(").count();

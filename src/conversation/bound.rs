@@ -1,4 +1,5 @@
-//! An engine bound to a wire and an arm: names, meta-tools and the first array, made once for all conversations.
+//! An engine bound to a wire and an arm: names, meta-tools and the first array, created once for
+//! all conversations.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +13,7 @@ use crate::wire::{
 };
 use toolfold_diagnostic::sha256_hex;
 
-/// A rendered tool array: the text to send, and its digest.
+/// A rendered tool array and its digest.
 #[derive(Debug)]
 pub(super) struct ToolArray {
     text: String,
@@ -26,33 +27,33 @@ impl ToolArray {
         &self.text
     }
 
-    /// What the wire could not carry of it.
+    /// What the wire could not represent.
     pub(super) fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// SHA-256 of the text, in lower-case hexadecimal digits. Computed when it is first asked for.
+    /// The SHA-256 of the text in lower-case hexadecimal digits, computed on first use.
     pub(super) fn digest(&self) -> &str {
         self.digest.get_or_init(|| sha256_hex(self.text.as_bytes()))
     }
 }
 
-/// Everything about an engine on a wire under an arm that no conversation changes.
+/// Everything that an engine, a wire and an arm determine for all their conversations.
 #[derive(Debug)]
 pub(super) struct Bound {
     pub(super) wire: Wire,
-    /// Every form that tools can take under the arm.
+    /// The forms that each tool can take with this arm.
     pub(super) presentation: Arc<Presentation>,
     pub(super) names: Arc<NameTable>,
     meta: Vec<MetaEntry>,
     options: RenderOptions,
-    /// The array of a conversation that has opened nothing: rendered once for all of them.
+    /// The array of a conversation that has opened nothing, rendered once for all conversations.
     first: OnceLock<Arc<ToolArray>>,
 }
 
 impl Bound {
-    /// The binding of an engine, shared by all conversations that have the same. A rule for names other than the shipped
-    /// one makes a binding of its own, and so do reserved names.
+    /// Returns the binding shared by all conversations with the same parameters. A custom name rule
+    /// or reserved names get a separate binding.
     pub(super) fn for_engine(
         engine: &Engine,
         wire: Wire,
@@ -98,7 +99,8 @@ impl Bound {
         self.wire.render_entries(&self.input(engine, plan))
     }
 
-    /// The arguments of a call as the tool takes them: what the model was asked to write as text is read again.
+    /// Converts a call's arguments to the tool's schema: parses values that the model was asked to
+    /// write as text.
     pub(super) fn read_back(&self, tool: &Tool, arguments: Arguments) -> Arguments {
         let form = self.options.gemini_parameters;
         match arguments.value() {

@@ -30,7 +30,7 @@ fn check(names: &str, own: &str) {
 }
 
 #[test]
-fn every_client_says_where_its_facts_come_from() {
+fn every_client_record_has_a_source() {
     assert_eq!(ClientProfile::builtin().len(), 4, "all of them can be read");
     for client in ClientProfile::builtin() {
         assert!(!client.source().is_empty(), "{}", client.name());
@@ -74,7 +74,7 @@ fn a_servers_own_list_has_no_own_tools() {
 }
 
 #[test]
-fn own_tools_stay_whole_in_every_arm() {
+fn own_tools_are_full_in_every_arm() {
     let mcp: Vec<String> =
         (0..12).map(|n| format!("mcp__shop__get_{}", ["cart", "item", "order"][n % 3].repeat(n / 3 + 1))).collect();
     let catalog = catalog(&format!("Bash Read Edit Skill {}", mcp.join(" ")));

@@ -124,7 +124,7 @@ fn check(tools: &[(&str, &str)], expected: &[&str]) {
 }
 
 #[test]
-fn tools_whose_descriptions_begin_alike_are_of_one_server() {
+fn tools_with_a_common_description_prefix_share_a_server() {
     let shop = "Part of the shop, where one buys. ";
     let bank = "Part of the bank, where one pays. ";
     let names = ["add", "get", "put", "run", "set", "sort", "stop", "test"];
@@ -149,7 +149,7 @@ fn many_tools_are_derived_in_bounded_categories() {
 }
 
 #[test]
-fn corpus_profiles_have_no_fault() {
+fn corpus_profiles_are_valid() {
     let (mut large, mut fitting) = (0, 0);
     for list in toolfold_testing::sample(tool_lists(), 10) {
         let catalog = Catalog::import(&list.text, &list.name, None).value;

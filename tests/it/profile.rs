@@ -202,7 +202,7 @@ fn misspelt_names_get_a_hint() {
 }
 
 #[test]
-fn the_published_schema_is_in_step() {
+fn the_published_schema_is_current() {
     let published: Value = serde_json::from_str(&project("profiles/profile.schema.json")).unwrap();
     assert_eq!(
         published,
@@ -224,7 +224,7 @@ fn excel() -> Catalog {
 }
 
 #[test]
-fn the_excel_profiles_fit_their_tools() {
+fn the_excel_profiles_match_their_tools() {
     let catalog = excel();
     assert_eq!(catalog.len(), 49);
     for file in ["profiles/excel/profile.toml", "profiles/excel/original.toml"] {
@@ -302,7 +302,7 @@ fn replies_to_the_model() {
 }
 
 #[test]
-fn requests_are_read_leniently_and_refused_clearly() {
+fn requests_are_read_leniently_and_rejected_clearly() {
     let read = |value: Value| {
         ExpandRequest::from_arguments(&value).map(|r| (r.categories, r.tools)).map_err(|e| e.to_string())
     };
@@ -352,7 +352,7 @@ fn original_arm_declares_the_original_shape() {
 }
 
 #[test]
-fn tools_of_servers_have_profiles_of_their_own() {
+fn server_tools_have_separate_profiles() {
     let tool =
         |name: &str| json!({"name": name, "description": format!("Does {name}."), "inputSchema": {"type": "object"}});
     let names = ["db_read", "write", "drop", "list", "draw", "db_list"];

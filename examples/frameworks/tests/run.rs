@@ -64,6 +64,6 @@ fn example_agent_requests_approval_and_continues() {
     assert!(has("asked about delete_file: deletes /old.xlsx") || has("asked about delete_file"), "{told:?}");
     let runs = told.iter().filter(|line| line.starts_with("ran ")).collect::<Vec<_>>();
     assert_eq!(runs, ["ran delete_file", "ran format_cells"], "what the person refused does not run");
-    assert!(has("delete_file was not run: a person said no: keep it for now"), "{told:?}");
+    assert!(has("delete_file was not run: a person rejected it: keep it for now"), "{told:?}");
     agent::main().unwrap();
 }

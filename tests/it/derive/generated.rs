@@ -60,7 +60,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(192), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_derived_profile_has_no_fault(tools in tools()) {
+    fn a_derived_profile_is_valid(tools in tools()) {
         prop_assert_eq!(faults(&catalog(&borrowed(&tools))), Vec::<String>::new());
     }
 

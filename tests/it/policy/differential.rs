@@ -121,7 +121,7 @@ fn was_seen(seen: &SideEffects, argv: &[String]) -> bool {
 }
 
 #[test]
-fn allowed_programs_do_what_was_seen() {
+fn allowed_programs_behave_as_inspected() {
     let shells: Vec<&str> = ["/bin/bash", "/bin/dash"].into_iter().filter(|shell| Path::new(shell).exists()).collect();
     if shells.is_empty() {
         println!("skipped: there is neither /bin/bash nor /bin/dash");

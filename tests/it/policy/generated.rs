@@ -129,7 +129,7 @@ proptest! {
 
     /// Every alternative that is present counts, whatever the arguments are called and wherever the text stands.
     #[test]
-    fn what_a_record_declares_is_held_against_denies(record in record(), arguments in arguments(), tool in prop::sample::select(TOOLS)) {
+    fn declared_arguments_are_checked_against_denies(record in record(), arguments in arguments(), tool in prop::sample::select(TOOLS)) {
         let files = [load(&format!("{}{DENY}{}", record.text(tool), allow(tool)), PolicyScope::User)];
         let names_it = arguments.iter().any(|(name, (_, texts))| record.declares(name) && texts.iter().any(|t| is_denied(t)));
         let decision = decide(&files, tool, &object(&arguments), &place(), &[]);
@@ -140,7 +140,7 @@ proptest! {
 
     /// A tool that nobody described is held against denies by all that it says, and at any depth.
     #[test]
-    fn without_a_record_every_text_is_held_against_denies(arguments in arguments(), deep in 0_usize..3, project in prop::option::of(record())) {
+    fn without_a_record_every_string_is_checked_against_denies(arguments in arguments(), deep in 0_usize..3, project in prop::option::of(record())) {
         let mut files = vec![load(&format!("{DENY}{}", allow("save")), PolicyScope::User)];
         // What a project says of the tool does not end that.
         files.extend(project.map(|record| load(&record.text("save"), PolicyScope::Project)));
@@ -217,7 +217,7 @@ proptest! {
 
     /// A remembered yes is the very same call in the same folder, and no other.
     #[test]
-    fn a_remembered_yes_is_the_same_call(
+    fn a_remembered_approval_is_the_same_call(
         first in arguments(),
         second in arguments(),
         (folder, other) in (prop::sample::select(&["/work/project", "/work"][..]), prop::sample::select(&["/work/project", "/work", "/"][..])),

@@ -186,7 +186,7 @@ fn international_names() {
 }
 
 #[test]
-fn what_nobody_sees_is_asked_about_whatever_allows_it() {
+fn invisible_characters_require_approval_despite_an_allow() {
     for url in ["https://ok.org/\u{202e}x", "https://o\u{200b}k.org/", "https://ok.org/\r\nHost: evil.org"] {
         check(&["allow *"], &[(url, "ask")]);
         check(&["tier READ_ONLY WebFetch"], &[(url, "ask")]);

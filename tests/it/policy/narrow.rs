@@ -129,7 +129,7 @@ fn a_star_in_the_middle_names_no_option() {
 
 /// What a rule asks about is asked, also where the default denies the rest.
 #[test]
-fn an_ask_is_no_deny_under_a_default_that_denies() {
+fn an_ask_is_not_a_deny_under_a_denying_default() {
     let policy = "allow = [\"Bash(ls:*)\"]\nask = [\"Bash(git push:*)\", \"rest_call\", \"Read(secrets/**)\"]\n[policy]\ndefault = \"deny\"";
     is(
         policy,
@@ -293,7 +293,7 @@ fn an_allow_of_a_host_covers_no_other_scheme() {
 
 /// A switch of a shell tool that nobody declared may change what the command does.
 #[test]
-fn a_switch_of_a_shell_that_nobody_declared_asks() {
+fn an_undeclared_switch_of_a_shell_asks() {
     let policy = "allow = [\"Bash(ls:*)\"]";
     let call = |name: &str, value: Value| json!({ "command": "ls", name: value });
     is(

@@ -183,7 +183,7 @@ fn a_host_with_a_port() {
 
 /// A record that runs commands says how they are read: without that, `Bash(rm:*)` would not cover it.
 #[test]
-fn a_record_with_a_command_says_which_shell_reads_it() {
+fn a_record_with_a_command_names_its_shell() {
     let deny = "deny = ['Bash(rm:*)']\n";
     for (record, code) in [
         ("[tool.run_shell]\ntier = 'b'\ncommand = 'command'", Some("policy-no-shell")),
@@ -230,7 +230,7 @@ fn a_rule_for_commands_of_a_tool_that_no_file_records() {
 
 /// What probably means something else than it says: for `lint`.
 #[test]
-fn patterns_that_mean_something_else() {
+fn patterns_with_an_unexpected_meaning() {
     let lints = |text: &str| {
         let (file, found) = load(text);
         assert!(found.is_empty(), "{text}: {found:?}");

@@ -68,8 +68,8 @@ fn an_option_is_covered_with_the_values_that_the_rule_names() {
 #[test]
 fn options_that_cannot_be_read_are_errors() {
     for (rule, says) in [
-        ("decide = \"deny\"\ncommand = \"rg:*\"\noptions = [\"--pre=x\"]", "belongs to an allow"),
-        ("decide = \"allow\"\noptions = [\"--pre=x\"]", "with a `command`"),
+        ("decide = \"deny\"\ncommand = \"rg:*\"\noptions = [\"--pre=x\"]", "only valid on an `allow` rule"),
+        ("decide = \"allow\"\noptions = [\"--pre=x\"]", "whose `command`"),
         ("decide = \"allow\"\ncommand = \"*\"\noptions = [\"--pre=x\"]", "names a program"),
         (
             "decide = \"allow\"\ncommand = \"rg:*\"\noptions = \"--pre=x\"",

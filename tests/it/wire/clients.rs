@@ -120,7 +120,7 @@ fn corpus_full_comes_back_unchanged_on_its_own_wire() {
 }
 
 #[test]
-fn corpus_what_is_not_ours_keeps_its_place_in_every_arm() {
+fn corpus_other_entries_keep_their_place_in_every_arm() {
     for one in recorded() {
         let engine = one.engine();
         let before = entries(&serde_json::from_str(&one.list()).unwrap());

@@ -65,7 +65,7 @@ fn check_in(property: Value, defs: Value, expected: Value, said: &[&str]) {
 const AS_TEXT: &str = "(a JSON object, written as text)";
 
 #[test]
-fn what_the_subset_says_passes() {
+fn subset_schemas_are_unchanged() {
     let plain = json!({"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 9}, "minItems": 1});
     check(plain.clone(), plain, &[]);
     let text = json!({"type": "string", "description": "D.", "enum": ["a", "b"], "pattern": "^a"});
@@ -74,7 +74,7 @@ fn what_the_subset_says_passes() {
 }
 
 #[test]
-fn what_it_cannot_say_is_left_out_and_noted_once() {
+fn unsupported_parts_are_dropped_and_reported_once() {
     check(
         json!({"type": "object", "properties": {"a": {"type": "string", "format": "uri", "title": "A", "default": "x"}},
                "required": ["a", "b"], "additionalProperties": false, "patternProperties": {}}),
@@ -146,7 +146,7 @@ fn types_and_choices() {
 }
 
 #[test]
-fn references_are_put_in_place_and_circles_cut() {
+fn references_are_inlined_and_cycles_cut() {
     check_in(
         json!({"$ref": "#/$defs/Row", "description": "Mine."}),
         json!({"Row": {"type": "object", "description": "Row.", "properties": {"k": {"$ref": "#/$defs/Key"}}}, "Key": {"type": "string"}}),
@@ -180,7 +180,7 @@ fn without_properties_there_are_no_parameters() {
 }
 
 #[test]
-fn an_object_that_a_text_could_be_taken_for_is_left_out() {
+fn an_object_ambiguous_with_text_is_dropped() {
     let text = json!({"type": "string"});
     let left_out = "`object` is indistinguishable from the string allowed there, and is left out";
     let asked = "`object` without properties is asked for as text";
@@ -229,7 +229,7 @@ fn the_default_sends_plain_json_schema() {
     match turn.outcomes().next().unwrap() {
         Outcome::Forward(forward) if cfg!(feature = "validate") => {
             assert_eq!(forward.arguments, json!({"o": {"a": 1}}));
-            assert_eq!(forward.context.coerced, ["`o`: JSON text was taken as the object that it holds"]);
+            assert_eq!(forward.context.coerced, ["`o`: JSON text was parsed as an object"]);
         }
         Outcome::Forward(forward) if !cfg!(feature = "validate") => {
             assert_eq!(forward.arguments, json!({"o": "{\"a\":1}"}), "nothing reads it back");
@@ -249,7 +249,7 @@ fn the_default_sends_plain_json_schema() {
 }
 
 #[test]
-fn stubs_stay_open_by_default_and_are_told_where_the_subset_closes_them() {
+fn stubs_are_open_and_reported_if_closed() {
     let engine = excel(Arm::Stable);
     let array = sent(&engine, Wire::Gemini);
     let stubs: Vec<&Value> = array[0]["functionDeclarations"]
@@ -272,7 +272,7 @@ fn stubs_stay_open_by_default_and_are_told_where_the_subset_closes_them() {
 }
 
 #[test]
-fn a_tool_that_came_as_gemini_goes_out_as_it_came_if_the_form_takes_it() {
+fn a_gemini_tool_is_unchanged_if_the_form_allows_it() {
     let schema =
         r#"{"type":"object","properties":{"o":{"type":"object"},"n":{"type":"integer"}},"additionalProperties":false}"#;
     let plain = format!(r#"{{"name":"a","description":"A.","parametersJsonSchema":{schema}}}"#);

@@ -133,7 +133,7 @@ fn names_parameters_descriptions_and_strict_tools() {
 }
 
 #[test]
-fn many_faults_are_counted() {
+fn many_violations_are_counted() {
     let bad: Vec<Value> = (0..50).map(|n| function(&format!("t.{n}"))).collect();
     let facts = RenderedFacts::read_array(Wire::OpenAiChat, &json!(bad).to_string()).unwrap();
     let said = Limits::of(Wire::OpenAiChat, None).check(Wire::OpenAiChat, &facts);
@@ -178,7 +178,7 @@ fn a_configuration_overrides_limit_by_limit() {
 }
 
 #[test]
-fn which_arms_a_limit_refuses() {
+fn limits_exclude_arms() {
     let tools: Vec<Value> = (0..127)
         .map(|n| {
             json!({"name": format!("t{n}"), "description": "word ".repeat(40),

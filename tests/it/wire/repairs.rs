@@ -66,7 +66,7 @@ fn check(wires: &[Wire], schema: Value, expected: Value, said: &[&str]) {
 }
 
 #[test]
-fn what_an_api_takes_is_sent_as_it_is() {
+fn valid_schemas_are_sent_unchanged() {
     let plain = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
     check(&[OPENAI[0], OPENAI[1], Wire::Anthropic, Wire::Mcp], plain.clone(), plain, &[]);
     // OpenAI takes an object without properties below the top: the tools of its own agents have some.
@@ -107,7 +107,7 @@ fn an_object_gets_its_type_and_its_properties() {
 }
 
 #[test]
-fn an_array_gets_its_items_wherever_it_stands() {
+fn every_array_gets_items() {
     check(
         &OPENAI,
         json!({"type": "object", "properties": {
@@ -129,7 +129,7 @@ fn an_array_gets_its_items_wherever_it_stands() {
 }
 
 #[test]
-fn alternatives_at_the_top_are_sent_open_and_said() {
+fn top_level_alternatives_are_sent_open_with_a_note() {
     let alternatives = json!([{"required": ["a"]}, {"required": ["b"]}]);
     let properties = json!({"a": {"type": "string"}, "b": {"type": "string"}});
     let open = json!({"type": "object", "properties": properties, "additionalProperties": true});
@@ -159,7 +159,7 @@ fn alternatives_at_the_top_are_sent_open_and_said() {
 
 /// A folded tool can be expanded, and is told to be.
 #[test]
-fn a_folded_tool_with_alternatives_says_how_to_get_them() {
+fn a_folded_tool_with_alternatives_refers_to_expand_tools() {
     let words = crate::LONG;
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}, "anyOf": [{"required": ["a"]}]});
     let tools = json!([{"name": "t", "description": "Do it. Well.", "inputSchema": schema}]).to_string();
@@ -178,7 +178,7 @@ fn a_folded_tool_with_alternatives_says_how_to_get_them() {
 }
 
 #[test]
-fn a_reference_at_the_top_is_put_in_its_place() {
+fn a_top_level_reference_is_inlined() {
     let args =
         json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"], "description": "D."});
     check(
@@ -209,7 +209,7 @@ fn a_reference_at_the_top_is_put_in_its_place() {
 }
 
 #[test]
-fn a_tool_without_a_schema_gets_one_where_one_is_asked_for() {
+fn a_missing_schema_is_added_if_required() {
     for (wire, key) in [(Wire::Anthropic, "input_schema"), (Wire::Mcp, "inputSchema")] {
         let tools = json!([{"name": "t", "description": "D.", "x": 1}]).to_string();
         let format =
@@ -225,7 +225,7 @@ fn a_tool_without_a_schema_gets_one_where_one_is_asked_for() {
 }
 
 #[test]
-fn a_repaired_tool_is_strict_only_where_nothing_is_left_open() {
+fn a_repaired_tool_is_strict_only_if_closed() {
     let sent = |schema: Value| {
         let tools = json!([{"type": "function", "name": "t", "parameters": schema, "strict": true}]).to_string();
         let engine = Engine::builder(Catalog::from_openai(&tools).unwrap()).build().unwrap();
@@ -240,7 +240,7 @@ fn a_repaired_tool_is_strict_only_where_nothing_is_left_open() {
 
 /// Every token of a schema that is repaired stays as it was written, but for what is put in.
 #[test]
-fn a_repair_keeps_what_it_does_not_touch() {
+fn a_repair_changes_only_what_is_invalid() {
     let schema = r#"{"properties":{"n":{"maximum":12345678901234567890123,"minimum":1e3,"description":"caf\u00e9 \/"},"l":{"type":"array"}}}"#;
     let text = format!(r#"[{{"name":"t","inputSchema":{schema}}}]"#);
     let engine = Engine::builder(Catalog::from_mcp(&text).unwrap()).build().unwrap();
@@ -320,7 +320,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(192)))]
 
     #[test]
-    fn nothing_that_is_refused_is_sent(schema in node()) {
+    fn no_rejected_schema_is_sent(schema in node()) {
         prop_assume!(schema.is_object());
         for from in [Wire::Mcp, Wire::OpenAiChat] {
             let engine = one(from, &schema);

@@ -10,7 +10,7 @@ use super::super::layers::load_policy;
 use super::super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json, say_all};
 use super::super::table::table;
 use toolfold::diagnostic::visible;
-use toolfold::policy::{Context, Explanation, Family, Policy, PolicyCall, PolicyFile, ToolOrigin};
+use toolfold::policy::{Context, Disk, Explanation, Family, History, Policy, PolicyCall, PolicyFile, ToolOrigin};
 
 /// What to explain.
 #[derive(Debug, Args)]
@@ -93,14 +93,12 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let protected = Vec::from_iter(own);
     let secrets = super::super::approver_key::places();
     let interactive = !args.non_interactive;
-    let mut context = Context { interactive, cwd, home: home(), protected, secrets, ..Context::default() };
+    let context = Context { interactive, cwd, home: home(), protected, secrets, ..Context::default() };
     let call = PolicyCall { tool, origin: &origin, arguments: &arguments };
     let broken = loaded.value.broken;
     let policy = Policy::new(vec![loaded.value]);
-    if OwnDisk::CAN_LOOK && !args.as_written {
-        context.links = Some(policy.links(&call, &context, &OwnDisk));
-    }
-    let mut explained = policy.explain(&call, &context, &[]);
+    let disk = (OwnDisk::CAN_LOOK && !args.as_written).then_some(&OwnDisk as &dyn Disk);
+    let mut explained = policy.prepare(call, &context, disk, History::default()).explain(&[]);
     if broken && !explained.verdict.decision.runs() {
         explained.would_allow = vec!["nothing, until the policy file is fixed".to_owned()];
     }

@@ -196,7 +196,7 @@ fn new_lint_and_migrate() {
     let tools = tools.to_str().unwrap();
     let (code, out, _) = world.run(&["lint", "--root", "l", "--tools", tools]);
     assert_eq!(code, 1);
-    assert!(out.contains("l/a/SKILL.md:5:6: warning[unknown-tool]: there is no tool `read_exel`"), "{out}");
+    assert!(out.contains("l/a/SKILL.md:5:6: warning[unknown-tool]: unknown tool `read_exel`"), "{out}");
     assert!(out.contains("says-not-when"), "{out}");
 }
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::{
-    Bound, Context, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, Request, ToolOrigin,
-    gate,
+    Bound, Context, Grant, GrantScope, GrantTarget, History, Policy, PolicyCall, PolicyFile, PolicyScope, Request,
+    ToolOrigin, gate,
 };
 use toolfold::store::SqliteStore;
 
@@ -43,7 +43,8 @@ impl State {
         for (at, (tool, arguments, session, wait_ms)) in calls.into_iter().enumerate() {
             let context = Context { interactive: true, cwd: Some("/w/books".to_owned()), ..Context::default() };
             let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
-            let shown = policy.displayed(&call, &context, &policy.decide(&call, &context, &[]));
+            let prepared = policy.prepare(call, &context, None, History::default());
+            let shown = prepared.displayed(&prepared.decide(&[]));
             let request = Request {
                 message: None,
                 origin: ToolOrigin::Native,
@@ -178,7 +179,7 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
     let yes = say(r#"{"answered":"ap-5"}"#);
     assert_eq!((&yes["outcome"], &yes["arguments"]["file_path"]), (&json!("forward"), &json!("a.xlsx")));
     let late = say(r#"{"accept":"ap-6"}"#);
-    assert_eq!((&late["outcome"], &late["reason"]), (&json!("refuse"), &json!("a person said no: keep it")));
+    assert_eq!((&late["outcome"], &late["reason"]), (&json!("refuse"), &json!("a person rejected it: keep it")));
     assert!(say(r#"{"answered":"ap-5"}"#)["error"].is_object(), "a yes is used once");
     assert!(say(r#"{"accept":"ap-1"}"#)["error"].is_object(), "another session's calls are not answered here");
     let other: Value =

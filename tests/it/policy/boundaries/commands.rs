@@ -16,7 +16,7 @@ fn lines(rules: &str, cases: &[(&str, Decision)]) {
 
 /// The first rule denies; what a later one of its file allows again is exactly what that one covers.
 #[test]
-fn with_last_match_a_later_allow_takes_back_what_it_covers() {
+fn with_last_match_a_later_allow_wins() {
     let rules = |first: &str, second: &str| format!("{first}\n{second}\n[policy]\norder = \"last-match\"\n");
     let git = rules("deny = [\"Bash(git:*)\"]", "allow = [\"Bash(git log:*)\"]");
     lines(

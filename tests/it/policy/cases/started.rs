@@ -8,7 +8,7 @@ use super::check;
 const NO_RM: &[&str] = &["allow Bash(*)", "deny Bash(rm:*)"];
 
 #[test]
-fn a_deny_sees_what_is_started() {
+fn a_deny_covers_started_programs() {
     let deny = [
         // Launchers.
         "logsave /dev/null rm x",
@@ -134,7 +134,7 @@ fn a_rule_that_names_what_a_wrapper_starts_covers_it() {
 }
 
 #[test]
-fn text_that_stands_in_the_line_is_its_value() {
+fn literal_text_is_its_value() {
     check(
         &["allow Bash(git commit:*)", "allow Bash(cat:*)"],
         &[
@@ -153,7 +153,7 @@ fn text_that_stands_in_the_line_is_its_value() {
 }
 
 #[test]
-fn what_only_reads_under_options_cut_short() {
+fn read_only_options_may_be_abbreviated() {
     let reads = ["builtin READ_ONLY_SAFE_SHELL"];
     check(&reads, &["tree --outp f", "sort --comp x f", "rg --hostname x f", "file --comp f"].map(|c| (c, "ask")));
     check(&reads, &["tree -L 2", "sort --reverse f", "rg --hidden f", "file --brief f"].map(|c| (c, "allow")));
@@ -215,7 +215,7 @@ fn a_servers_tool_named_like_the_hosts() {
 }
 
 #[test]
-fn what_may_be_remembered() {
+fn rememberable_commands() {
     for (rule, expected) in [
         ("docker ps:*", "allow"),
         ("kubectl get:*", "allow"),

@@ -187,7 +187,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(600)))]
 
     #[test]
-    fn what_is_asked_for_as_text_is_read_back_as_it_was_meant(case in schemas()) {
+    fn values_requested_as_text_are_parsed_back(case in schemas()) {
         check(&case);
     }
 }
@@ -242,7 +242,7 @@ fn objects_without_properties_in_every_place() {
 }
 
 #[test]
-fn circles_are_read_back_too() {
+fn cycles_are_read_back() {
     let root = json!({"type": "object", "properties": {"n": {"$ref": "#/$defs/Node"}, "l": {"$ref": "#/$defs/List"}}, "$defs": {
         "Node": {"type": "object", "properties": {"v": {"type": "number"}, "next": {"$ref": "#/$defs/Node"}}},
         "List": {"type": "array", "items": {"anyOf": [{"type": "number"}, {"$ref": "#/$defs/List"}]}}}});
@@ -256,7 +256,7 @@ fn circles_are_read_back_too() {
 }
 
 #[test]
-fn texts_stay_texts_and_what_is_not_as_asked_stays() {
+fn strings_and_unexpected_values_are_unchanged() {
     let root = json!({"type": "object", "properties": {
         "options": {"type": "object"}, "rows": {"type": "array", "items": {"type": "object"}}, "note": {"type": "string"}}});
     let restored = SUBSET.restore(

@@ -342,7 +342,7 @@ fn a_client_with_forms_is_not_asked_where_that_is_off() {
         let mut without = command.clone();
         without.insert(at, "--no-elicitation".to_owned());
         let ran = drive(&judged.place, &options, &At::Command(&without), &[yes(), echo(1)]);
-        assert!(ran.text(2).contains("waits for a person's approval"), "{client}: {}", ran.all());
+        assert!(ran.text(2).contains("requires approval"), "{client}: {}", ran.all());
         judged.approve(&approval_in(&ran.text(2)));
     }
 }

@@ -57,7 +57,7 @@ fn what_an_expansion_of_the_same_message_opens_is_unread() {
     let ids: Vec<&str> = order.iter().map(|own| own["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["expand", "blind", "unknown"]);
     assert!(text(&order[0]).contains("workspace"));
-    assert!(text(&order[1]).contains("was not run yet") && text(&order[1]).contains("another answer"), "{order:?}");
+    assert!(text(&order[1]).contains("was not run yet") && text(&order[1]).contains("another result"), "{order:?}");
     let ran = lines.call("9", FOLDED, &json!({"workspace": "w"}));
     assert_eq!(ran["result"]["structuredContent"]["tool"], FOLDED, "{ran}");
 }

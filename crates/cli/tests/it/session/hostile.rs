@@ -34,7 +34,7 @@ const WRONG: [(&str, &str); 34] = [
     ("{\"calls\":{}}", "`calls`: expected a list of calls, found an object"),
     ("{\"calls\":[{\"id\":\"1\"}]}", "`calls[0]`: expected an object with `id` and `name`; `name` is missing"),
     ("{\"result\":{\"id\":\"1\"}}", "`result`: expected an object with `id` and `content`; `content` is missing"),
-    ("{\"result\":{\"id\":\"1\",\"content\":\"x\"}}", "no call `1` is at the host"),
+    ("{\"result\":{\"id\":\"1\",\"content\":\"x\"}}", "call `1` is not waiting for a result"),
     ("{\"finished\":{\"id\":\"1\",\"ok\":\"yes\"}}", "`finished.ok`: expected true or false, found a string"),
     ("{\"accept\":7}", "`accept`: expected a string, found a number"),
     ("{\"accept\":\"ap-1\"}", "no call waits, because policy is off"),

@@ -299,7 +299,7 @@ fn approvals_survive_the_process() {
     assert_eq!(error["error"]["help"], "no call waits", "{error}");
     let again = session.say(&delete);
     assert_eq!(again["outcome"], "refuse", "an approval is handed over once: {again}");
-    assert!(again["reason"].as_str().unwrap().contains("already used; check whether it took effect"), "{again}");
+    assert!(again["reason"].as_str().unwrap().contains("already used; check whether the call took effect"), "{again}");
     assert_eq!(session.end().0, 0);
 }
 

@@ -33,7 +33,7 @@ fn a_line_may_have_the_key_of_its_message() {
         (json!({"tools": true, "key": "msg_1"}), "`key` is not supported for `tools`"),
         (json!({"calls": [], "key": 1}), "`key`: expected a string"),
         (json!({"calls": [], "kye": "msg_1"}), "unknown key `kye`; did you mean `key`?"),
-        (json!({"pause": "z"}), "no call `z` is at the host"),
+        (json!({"pause": "z"}), "call `z` is not waiting for a result"),
     ] {
         let error = session.say(&line);
         assert!(error["error"]["message"].as_str().unwrap().contains(says), "{line}: {error}");

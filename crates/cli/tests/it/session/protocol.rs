@@ -42,12 +42,12 @@ fn a_call_is_confirmed_accepted_and_gets_its_result() {
         json!({"id": "2", "messages": [{"role": "tool", "tool_call_id": "2", "content": "{\"gone\":true}"}]})
     );
     let twice = session.say(json!({"result": {"id": "2", "content": "gone"}}));
-    assert_eq!(twice["error"]["message"], "no call `2` is at the host");
+    assert_eq!(twice["error"]["message"], "call `2` is not waiting for a result");
     let skill = session.say(call("3", "activate_skill", json!({"name": "format-basic"})));
     assert_eq!((&skill["reason"], &skill["activation"]["name"]), (&json!("activated"), &json!("format-basic")));
     let asked = session.say(call("4", "delete_file", json!({"file_path": "b.xlsx", "confirm": true})));
     let no = session.say(json!({"reject": {"id": asked["approval"], "reason": "keep it"}}));
-    assert_eq!((&no["outcome"], &no["reason"]), (&json!("refuse"), &json!("a person said no: keep it")));
+    assert_eq!((&no["outcome"], &no["reason"]), (&json!("refuse"), &json!("a person rejected it: keep it")));
     let again = session.say(call("4", "delete_file", json!({"file_path": "b.xlsx", "confirm": true})));
     assert_eq!(again["outcome"], "refuse", "what was rejected is never asked again under the same id");
     let (code, err) = session.end();

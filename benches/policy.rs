@@ -1,7 +1,7 @@
 //! The cost of a policy decision. `cargo bench --bench policy`.
 //!
-//! Limits: under 2 µs without a shell command, under 0.3 ms (median) with one, also with all that an approval of it needs,
-//! under 10 ms at 10,000 characters.
+//! Limits: under 2 µs without a shell command, under 0.3 ms (median) with one, also with all that
+//! an approval of it needs, under 10 ms at 10,000 characters.
 #![allow(missing_docs, reason = "benches document themselves by name")]
 
 use divan::{Bencher, black_box};
@@ -43,7 +43,8 @@ fn with_a_shell_command(bencher: Bencher<'_, '_>, command: &str) {
     decide(bencher, "run_shell", &json!({ "command": command }));
 }
 
-/// What is asked about a call that a person approves: when it is judged, and when its approval is used.
+/// What is asked about a call that a person approves: when it is judged, and when its approval is
+/// used.
 #[divan::bench]
 fn with_approval(bencher: Bencher<'_, '_>) {
     let rules = "deny = ['Read(**/.env)']\n[tool.run_shell]\ncommand = 'command'\nlike = 'Bash'\nundo = 'snapshot'\n";

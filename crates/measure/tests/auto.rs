@@ -170,8 +170,8 @@ fn on_every_server_and_wire_auto_never_costs_more_than_full() {
     check(&servers(), &EVERY_BACKEND, &WORKLOADS);
 }
 
-/// A tool like those of real lists: words of a fixed list, sometimes nested, sometimes with no words at
-/// all, perhaps far too many.
+/// A tool like those of real lists: words of a fixed list, sometimes nested, sometimes with no
+/// words at all, perhaps far too many.
 fn tool(at: usize, seed: &[usize]) -> Value {
     const WORDS: [&str; 12] = [
         "file",

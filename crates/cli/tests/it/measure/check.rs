@@ -185,7 +185,7 @@ fn flags_override_budgets_of_the_configuration() {
     assert_eq!(run(&path, &["check", "--tools", "tools.json"]).0, 1, "a bad file");
     std::fs::write(path.join("toolfold.toml"), "[check]\nlock = '/etc/hosts'\n").unwrap();
     let (code, _, err) = run(&path, &["lock", "--tools", "tools.json"]);
-    assert!(code == 0 && err.contains("the lock of a project lies in its folder"), "{err}");
+    assert!(code == 0 && err.contains("a project's lock must be in its folder"), "{err}");
 }
 
 #[test]

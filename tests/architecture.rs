@@ -1,5 +1,5 @@
-//! Proof 1 and 3 of orthogonality: every name in `src/` keeps to the table of the architecture, and the engine alone
-//! brings in no async runtime, network or database.
+//! Proof 1 and 3 of orthogonality: every name in `src/` keeps to the table of the architecture, and
+//! the engine alone brings in no async runtime, network or database.
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "a test reads the source it judges")]
 

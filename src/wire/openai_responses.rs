@@ -77,8 +77,8 @@ impl Api for OpenAiResponses {
             let id = message.get("call_id").map(|id| id.text().map(str::to_owned)).transpose()?;
             found.push(answer_step(id, true, message.get("tools")));
         } else if message.is("type", "function_call") || message.is("type", "tool_search_call") {
-            // An item that is not a call is skipped; the `output` or `content` of a message contains
-            // none.
+            // An item that is not a call is skipped; the `output` or `content` of a message
+            // contains none.
             called(message, found)?;
         } else if message.is("type", "additional_tools") {
             found.extend(responses_changes(message)?.into_iter().map(Step::Changed));

@@ -2,11 +2,12 @@
 
 use crate::reader::{Named, Target, read};
 
-/// The library's modules, innermost first, each with those of ours that it may name. `name`, `diagnostic`, `skill` and
-/// `policy` are crates that the library re-exports: cargo keeps the two layers from naming each other or a module.
+/// The library's modules, innermost first, each with those of ours that it may name. `name`,
+/// `diagnostic`, `skill` and `policy` are crates that the library re-exports: cargo keeps the two
+/// layers from naming each other or a module.
 ///
-/// `error` is the crate's one error and holds diagnostics; `catalog` names it for its constructors that give everything
-/// or nothing (`Catalog::from_openai`).
+/// `error` is the crate's one error and holds diagnostics; `catalog` names it for its constructors
+/// that give everything or nothing (`Catalog::from_openai`).
 const TABLE: &[(&str, &[&str])] = &[
     ("excel", &[]),
     ("model", &["diagnostic"]),
@@ -24,10 +25,12 @@ const TABLE: &[(&str, &[&str])] = &[
     ("store", &["policy", "engine", "diagnostic"]),
 ];
 
-/// The edges inside the library: the only modules that touch files or clocks. Everything else of that kind is in other crates.
+/// The edges inside the library: the only modules that touch files or clocks. Everything else of
+/// that kind is in other crates.
 const EDGES: &[&str] = &["store", "skill::disk"];
 
-/// Modules that are compiled for tests only, which `tests/architecture.rs` checks: they read recordings and print scores.
+/// Modules that are compiled for tests only, which `tests/architecture.rs` checks: they read
+/// recordings and print scores.
 pub(crate) const TESTS: &[&str] = &["tokens::estimate::held_out"];
 
 /// Names of other crates that only some modules may use.
@@ -61,8 +64,9 @@ const KEPT_MACROS: &[(&str, &[&str])] =
 /// The variants of `wire::Wire`.
 const APIS: &[&str] = &["OpenAiChat", "OpenAiResponses", "Anthropic", "Gemini", "Mcp"];
 
-/// The files that may name one API, by path in the repository. Every other file treats all APIs alike: what differs is in
-/// the API's own file (`src/wire/<api>.rs`), or in a table of one of these files.
+/// The files that may name one API, by path in the repository. Every other file treats all APIs
+/// alike: what differs is in the API's own file (`src/wire/<api>.rs`), or in a table of one of
+/// these files.
 const NAMES_AN_API: &[&str] = &[
     // The enum, and its match to the API's file.
     "src/wire.rs",
@@ -132,7 +136,8 @@ pub(crate) fn judge(file: &str, text: &str) -> Vec<String> {
     faults(&format!("src/{file}"), text, &module, &|path| our_rule(own, allowed, path))
 }
 
-/// The same for a file of a layer that is a crate: what it names of its own and of ours is cargo's to judge.
+/// The same for a file of a layer that is a crate: what it names of its own and of ours is cargo's
+/// to judge.
 pub(crate) fn judge_layer(layer: &str, file: &str, text: &str) -> Vec<String> {
     let mut module = vec![layer.to_owned()];
     module.extend(module_of(file));

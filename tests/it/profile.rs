@@ -153,7 +153,8 @@ fn a_reference_into_an_optional_parameter_keeps_the_whole_shape() {
     assert_eq!(folded.parameters()["properties"]["b"], json!({"type": "integer"}));
 }
 
-/// What checking a profile against three tools says: `severity[code] line:column`, one a diagnostic.
+/// What checking a profile against three tools says: `severity[code] line:column`, one a
+/// diagnostic.
 #[track_caller]
 fn check_profile(toml: &str, expected: &[&str]) {
     let tools = r#"[{"name":"read_a","inputSchema":{}},{"name":"write_a","inputSchema":{}},{"name":"write_b","inputSchema":{}}]"#;
@@ -267,7 +268,8 @@ fn a_derived_profile_can_be_written_and_read_back() {
     assert!(one.iter().eq(two.iter()));
 }
 
-/// The reply to a request over four tools, one core and three foldable; the last is long enough to make folding pay.
+/// The reply to a request over four tools, one core and three foldable; the last is long enough to
+/// make folding pay.
 fn reply(arm: Arm, open: &[&str], categories: &[&str], tools: &[&str]) -> String {
     let words = "A parameter with words enough to be worth folding away.";
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}});
@@ -359,7 +361,8 @@ fn server_tools_have_separate_profiles() {
     let text = Value::Array(names.map(tool).to_vec()).to_string();
     let catalog = Catalog::from_mcp(&text).unwrap();
     let parsed = |text: &str| ToolProfile::parse(text, "p.toml").into_result().unwrap();
-    // The database's tools are known to it by their own names; the names of the list are another's, too.
+    // The database's tools are known to it by their own names; the names of the list are another's,
+    // too.
     let own = parsed(
         "core = [\"read\"]\nunlisted = \"hidden\"\n[category.rows]\ndescription = \"of tables\"\ntools = [\"w*\", \"list\"]\n\
          [summary]\nwrite = \"Writes rows.\"\n",

@@ -54,7 +54,8 @@ fn bounds_are_the_keywords_that_take_numbers_only() {
     }
 }
 
-/// A keyword is an annotation if no value of it makes a validator of any dialect refuse an instance.
+/// A keyword is an annotation if no value of it makes a validator of any dialect refuse an
+/// instance.
 #[test]
 fn annotations_accept_everything_unlike_applicators() {
     let refuses = |name: &str, value: &Value, beside: &Value| {

@@ -130,12 +130,14 @@ fn headings_and_warnings_are_not_sentences() {
         let text = text.replace("{}", long);
         let other = "Prints on paper whatever there is to be printed, with a title and a legend below it.";
         let found = sentences(&catalog(&[("do_it", &text), ("print", other)]));
-        // Of a language whose verbs are not known any sentence may stand for the tool; what must not is the warning.
+        // Of a language whose verbs are not known any sentence may stand for the tool; what must
+        // not is the warning.
         assert_eq!(found.first().map(String::as_str), Some(expected), "{text}");
     }
 }
 
-/// What descriptions are written in besides plain sentences; `do_it` stands where nothing tells what the tool does.
+/// What descriptions are written in besides plain sentences; `do_it` stands where nothing tells
+/// what the tool does.
 #[test]
 fn mark_up_and_phrases_are_not_sentences() {
     for (text, expected) in [
@@ -230,7 +232,8 @@ fn open_and_denied_tools_do_not_change_sentences() {
     assert_eq!(fewer, ["Adds an item.", "Counts the items."], "though only two are left that begin alike");
 }
 
-/// What no sentence that stands for a tool may begin with, told here apart from the lists of the code.
+/// What no sentence that stands for a tool may begin with, told here apart from the lists of the
+/// code.
 fn is_aside(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     let starts = [
@@ -262,7 +265,8 @@ fn is_aside(sentence: &str) -> bool {
     starts.iter().any(|start| lower.starts_with(start))
 }
 
-/// In every real catalogue: one sentence a tool, none that stands for three, none that says something else.
+/// In every real catalogue: one sentence a tool, none that stands for three, none that says
+/// something else.
 #[test]
 fn corpus_sentences_describe_tools() {
     for list in tool_lists() {

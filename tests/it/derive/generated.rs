@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::{catalog, categories, faults};
 
-/// Names of the conventions that are about, some of them meeting: the same nouns under several verbs, prefixes, numbers.
+/// Names of the conventions that are about, some of them meeting: the same nouns under several
+/// verbs, prefixes, numbers.
 fn name() -> impl Strategy<Value = String> {
     let verb = prop::sample::select(vec!["get", "list", "create", "delete", "update", "set", "search", "run", "core"]);
     let noun = prop::sample::select(vec![

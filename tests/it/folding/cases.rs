@@ -22,7 +22,8 @@ fn folded(schema: &Value, detail: Detail) -> (Detail, Value) {
     (folded.detail(), folded.parameters().into_owned())
 }
 
-/// Which of the parameters a, b, c and d are shown at `required`, where `extra` stands beside them and `a` is required.
+/// Which of the parameters a, b, c and d are shown at `required`, where `extra` stands beside them
+/// and `a` is required.
 #[track_caller]
 fn check_shown(extra: Value, expected: &str) {
     let long =
@@ -220,7 +221,8 @@ fn optional_properties_of_a_required_parameter_have_their_bare_type_in_an_outlin
         json!({"Shape": shape, "Line": choice}),
         (refer("Shape"), json!({"Shape": object(json!({"line": loose, "next": refer("Shape")}))})),
     );
-    // A branch is told from another by what it says; and where something turns wider into narrower, all stays.
+    // A branch is told from another by what it says; and where something turns wider into narrower,
+    // all stays.
     let untouched = object(json!({"line": choice}));
     let either = json!({"anyOf": [untouched, {"type": "null"}]});
     check_loose(either.clone(), json!({}), (either, none.clone()));
@@ -248,7 +250,8 @@ fn a_shorter_outline_replaces_the_required_parameters() {
     assert_eq!((detail, &own["properties"]["p"]["properties"]["line"]), (Detail::Required, &choice));
 }
 
-/// How many tools an arm folds, and how many meta-tools it adds, where each of `count` tools has a description of so many bytes.
+/// How many tools an arm folds, and how many meta-tools it adds, where each of `count` tools has a
+/// description of so many bytes.
 #[track_caller]
 fn check_paying(arm: Arm, count: usize, bytes: usize, folds: bool) {
     let description = "word ".repeat(bytes / 5);

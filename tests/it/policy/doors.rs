@@ -127,8 +127,8 @@ fn all_arguments_of_an_unrecorded_tool_are_checked_against_denies() {
         is(rules, "send", arguments.clone(), Decision::Deny);
     }
     is(rules, "send", json!({"attachment": "app/main.rs", "text": "see .envrc"}), Decision::AllowAudited);
-    // A record that misspells its argument leaves the rest of them undeclared, which its check says; one with a key that
-    // nobody knows breaks its file.
+    // A record that misspells its argument leaves the rest of them undeclared, which its check
+    // says; one with a key that nobody knows breaks its file.
     let broken = PolicyFile::load("[tool.send]\nreeds = [\"attachment\"]", "policy.toml", PolicyScope::User);
     assert!(broken.has_errors() && broken.value.broken);
 }
@@ -364,7 +364,8 @@ fn a_remembered_approval_is_exactly_the_same_call() {
     assert!(prepared.displayed(&prepared.decide(&[])).remember.is_empty());
 }
 
-/// A record of the user's own that calls a tool a shell says what its command is, and not what else may change it.
+/// A record of the user's own that calls a tool a shell says what its command is, and not what else
+/// may change it.
 #[test]
 fn a_custom_shell_accepts_only_declared_arguments() {
     let policy = "allow = [\"exec_command(git log:*)\"]\n[tool.exec_command]\nlike = \"Bash\"\ncommand = \"cmd\"\nworkdir = \"where\"";

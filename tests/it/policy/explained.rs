@@ -1,4 +1,5 @@
-//! What `explain` offers is true: a rule that it names does allow the call, and a name that nothing knows is said.
+//! What `explain` offers is true: a rule that it names does allow the call, and a name that nothing
+//! knows is said.
 
 use serde_json::{Value, json};
 use toolfold::policy::{Context, Explanation, History, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};

@@ -1,4 +1,5 @@
-//! Consent comes from the chain: what the tables of a store claim beyond it lifts nothing, and `verify` names it.
+//! Consent comes from the chain: what the tables of a store claim beyond it lifts nothing, and
+//! `verify` names it.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -157,8 +157,8 @@ fn a_foreign_database_is_unchanged() {
     assert_eq!(tables, 1);
 }
 
-/// An archive: the chain is read where nothing can be written. (A user who may write anywhere writes here too, and then
-/// the first way is taken.)
+/// An archive: the chain is read where nothing can be written. (A user who may write anywhere
+/// writes here too, and then the first way is taken.)
 #[cfg(unix)]
 #[test]
 fn a_store_in_a_folder_that_cannot_be_written_is_read() {
@@ -173,7 +173,8 @@ fn a_store_in_a_folder_that_cannot_be_written_is_read() {
     assert_eq!((verified.records, verified.faults), (5, vec![]));
 }
 
-/// A process that was killed while it made the store leaves a journal, which only a process that may write can take back.
+/// A process that was killed while it made the store leaves a journal, which only a process that
+/// may write can take back.
 #[test]
 fn an_incompletely_created_store_opens() {
     let folder = Folder::new("half-made");

@@ -1,5 +1,6 @@
-//! Doors of policy as properties: over records with other argument names and alternatives, extra arguments, tools without
-//! records, two folders, two scopes. The oracle is how each case is made: which text names what is denied.
+//! Doors of policy as properties: over records with other argument names and alternatives, extra
+//! arguments, tools without records, two folders, two scopes. The oracle is how each case is made:
+//! which text names what is denied.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -127,7 +128,8 @@ fn allow(tool: &str) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(1_500), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every alternative that is present counts, whatever the arguments are called and wherever the text stands.
+    /// Every alternative that is present counts, whatever the arguments are called and wherever the
+    /// text stands.
     #[test]
     fn declared_arguments_are_checked_against_denies(record in record(), arguments in arguments(), tool in prop::sample::select(TOOLS)) {
         let files = [load(&format!("{}{DENY}{}", record.text(tool), allow(tool)), PolicyScope::User)];

@@ -144,7 +144,8 @@ fn turned_round_and_allowed() {
         &["allow Bash(*)", "deny Edit(!./src/**)"],
         &[("rm src/*.rs", "allow"), ("rm *.rs", "deny"), ("rm s*/a", "deny"), ("rm src/*/../../a", "deny")],
     );
-    // A word that becomes arguments at the run is still asked about where single commands are allowed.
+    // A word that becomes arguments at the run is still asked about where single commands are
+    // allowed.
     check(
         &["allow Bash(echo:*)", "allow Bash(cat:*)", "allow Edit(out/**)", "allow Read(src/**)"],
         &[("echo x > out/*", "ask"), ("cat src/*.rs", "ask"), ("echo x > out/a", "allow")],

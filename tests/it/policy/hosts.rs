@@ -1,4 +1,5 @@
-//! Spellings of hosts, by class: a deny sees every host that some reader may see, an allow only the plain one.
+//! Spellings of hosts, by class: a deny sees every host that some reader may see, an allow only the
+//! plain one.
 
 use serde_json::json;
 use toolfold::policy::eval::evaluate;

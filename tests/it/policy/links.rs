@@ -152,7 +152,8 @@ fn commands() {
             ("$ echo > x/a", "ask"),
             ("$ cd x && echo > a", "ask"),
             ("$ cd src && echo > a", "allow"),
-            // The kernel goes up from where the link led; the shell's own `cd ..` takes back the text.
+            // The kernel goes up from where the link led; the shell's own `cd ..` takes back the
+            // text.
             ("$ cd sub && echo > ../a", "ask"),
             ("$ cd sub2 && echo > ../a", "allow"),
             ("$ cd sub2 && cd .. && echo > a", "allow"),

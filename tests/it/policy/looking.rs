@@ -18,7 +18,8 @@ struct Tree {
 }
 
 impl Tree {
-    /// `a/b` is a file, `a -> /etc` a link, `a/!` a folder that cannot be listed; below `/w`, unless they begin with `/`.
+    /// `a/b` is a file, `a -> /etc` a link, `a/!` a folder that cannot be listed; below `/w`,
+    /// unless they begin with `/`.
     fn new(entries: &[&str]) -> Self {
         let at = |path: &str| if path.starts_with('/') { path.to_owned() } else { format!("/w/{path}") };
         let mut tree = Self::default();

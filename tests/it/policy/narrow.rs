@@ -27,7 +27,8 @@ fn commands(cases: &[(&str, Decision)]) -> Vec<(Value, Decision)> {
     cases.iter().map(|(command, decision)| (json!({ "command": command }), *decision)).collect()
 }
 
-/// A rule over hosts says nothing of files: neither in the compact form nor in a table, with a host or without.
+/// A rule over hosts says nothing of files: neither in the compact form nor in a table, with a host
+/// or without.
 #[test]
 fn a_rule_over_hosts_opens_no_file() {
     let base = "allow = [\"Bash(cat:*)\", \"Bash(cp:*)\", \"Bash(curl:*)\"";
@@ -101,7 +102,8 @@ fn a_pattern_over_an_argument_is_left_by_no_dots() {
     is(policy, "rest", &cases.map(|(endpoint, decision)| (json!({ "endpoint": endpoint }), decision)));
 }
 
-/// A `*` of its own lets words pass, and names none of them: options that no row calls harmless ask all the same.
+/// A `*` of its own lets words pass, and names none of them: options that no row calls harmless ask
+/// all the same.
 #[test]
 fn a_star_in_the_middle_names_no_option() {
     let policy =

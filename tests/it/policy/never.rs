@@ -1,4 +1,5 @@
-//! Rules that never match: an error for asks and denies, and then every call asks; a warning of `lint` for allows.
+//! Rules that never match: an error for asks and denies, and then every call asks; a warning of
+//! `lint` for allows.
 
 use serde_json::{Value, json};
 use toolfold::diagnostic::Severity;
@@ -181,7 +182,8 @@ fn a_host_with_a_port() {
     assert_eq!(rule("api.example.com"), []);
 }
 
-/// A record that runs commands says how they are read: without that, `Bash(rm:*)` would not cover it.
+/// A record that runs commands says how they are read: without that, `Bash(rm:*)` would not cover
+/// it.
 #[test]
 fn a_record_with_a_command_names_its_shell() {
     let deny = "deny = ['Bash(rm:*)']\n";
@@ -205,7 +207,8 @@ fn a_record_with_a_command_names_its_shell() {
     }
 }
 
-/// What a rule is about may be recorded in another file: only all files together show that it is recorded in none.
+/// What a rule is about may be recorded in another file: only all files together show that it is
+/// recorded in none.
 #[test]
 fn a_rule_for_commands_of_a_tool_that_no_file_records() {
     let rule = "[[rule]]\ndecide = 'deny'\ntool = 'run_shell'\ncommand = 'rm:*'\n";

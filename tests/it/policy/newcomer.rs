@@ -1,4 +1,5 @@
-//! What somebody found who had nothing but the documentation: holes and silences, each as a call or a file.
+//! What somebody found who had nothing but the documentation: holes and silences, each as a call or
+//! a file.
 
 use serde_json::{Value, json};
 use toolfold::policy::{

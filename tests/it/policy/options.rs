@@ -1,4 +1,5 @@
-//! `options` of a rule: what an allow covers beside the options that the table of programs calls harmless.
+//! `options` of a rule: what an allow covers beside the options that the table of programs calls
+//! harmless.
 
 use serde_json::json;
 use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};

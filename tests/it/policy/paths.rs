@@ -243,7 +243,8 @@ fn names_of_tools() {
     call(&["allow reset"], "reset", "allow");
 }
 
-/// Ways to spell a path below `/workspace` otherwise, so that it still names the same file to some reader.
+/// Ways to spell a path below `/workspace` otherwise, so that it still names the same file to some
+/// reader.
 const WAYS: usize = 15;
 
 fn rewritten(path: &str, way: usize) -> String {

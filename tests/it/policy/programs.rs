@@ -1,4 +1,5 @@
-//! The table of programs: it is what the library holds, it contradicts itself nowhere, and it closes what it was made for.
+//! The table of programs: it is what the library holds, it contradicts itself nowhere, and it
+//! closes what it was made for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -52,7 +53,8 @@ fn rows() -> Vec<Table> {
     rows
 }
 
-/// What the library contains of the rows: a line for each, with its names and then its other keys as JSON.
+/// What the library contains of the rows: a line for each, with its names and then its other keys
+/// as JSON.
 fn packed() -> String {
     let mut text = String::new();
     for row in rows() {

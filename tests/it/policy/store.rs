@@ -261,8 +261,9 @@ fn kill_minus_nine_at_any_step() {
     let mut seen = 0;
     for round in 0..rounds {
         let mut child = spawn("loop", &folder.store(), "");
-        // Another moment every round: within the start of the process, or some transactions later. On a machine that is
-        // busy no time is long enough, so every other round waits for the first call to have run.
+        // Another moment every round: within the start of the process, or some transactions later.
+        // On a machine that is busy no time is long enough, so every other round waits for the
+        // first call to have run.
         if round % 2 == 1 {
             let said = BufReader::new(child.stdout.as_mut().unwrap()).lines();
             said.map_while(Result::ok).find(|line| line.contains("ran ap-")).expect("the child runs calls");
@@ -362,7 +363,8 @@ fn tampering_is_detected() {
     assert_eq!(store.verify(&[other]).unwrap().faults, [Fault::Replaced { seq: 3 }]);
 }
 
-/// Names in the program change, names in the store do not: what an older version stored is read, and its digest holds.
+/// Names in the program change, names in the store do not: what an older version stored is read,
+/// and its digest holds.
 #[test]
 fn data_of_an_older_version_is_read() {
     let request = json!({

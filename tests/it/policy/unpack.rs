@@ -1,5 +1,5 @@
-//! Programs that write files named elsewhere: where a path is forbidden, what may write it is asked about; where none
-//! is, nothing changes.
+//! Programs that write files named elsewhere: where a path is forbidden, what may write it is asked
+//! about; where none is, nothing changes.
 
 use super::cases::check;
 

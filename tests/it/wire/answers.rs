@@ -135,7 +135,8 @@ fn an_error_has_its_place() {
     assert!(broken.starts_with("openai-chat: the message is not valid JSON: EOF"), "{broken}");
 }
 
-/// Every wire's message on every other wire: an error that names both, never a message without calls.
+/// Every wire's message on every other wire: an error that names both, never a message without
+/// calls.
 #[test]
 fn a_message_of_another_wire_is_rejected_by_name() {
     let own = |wire: Wire| match wire {

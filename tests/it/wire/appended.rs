@@ -1,7 +1,7 @@
 //! Arm `append`: tools that messages define, as Anthropic and OpenAI Responses take them.
 //!
-//! The shapes are those of the official SDKs' types; `bindings/python/tests/test_append_shapes.py` reads what
-//! `tests/it/snapshots/append_*.json` hold with those types.
+//! The shapes are those of the official SDKs' types; `bindings/python/tests/test_append_shapes.py`
+//! reads what `tests/it/snapshots/append_*.json` hold with those types.
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
@@ -80,8 +80,8 @@ fn an_expansion_is_a_short_answer_and_a_following_message() {
     }
 }
 
-/// What is written to the snapshots is what the official types read. Its last call is answered with the definition only where
-/// arguments are checked.
+/// What is written to the snapshots is what the official types read. Its last call is answered with
+/// the definition only where arguments are checked.
 #[cfg(feature = "validate")]
 #[test]
 fn the_formats_match_the_official_types() {
@@ -118,7 +118,8 @@ fn tools_of_parallel_calls_are_in_one_message_after_all_answers() {
     }
 }
 
-/// A tool that is in sight is not appended again; what fell out of sight is, and so is what a host gives again.
+/// A tool that is in sight is not appended again; what fell out of sight is, and so is what a host
+/// gives again.
 #[test]
 fn visible_tools_are_appended_once() {
     for wire in ABLE {
@@ -143,7 +144,8 @@ fn visible_tools_are_appended_once() {
     }
 }
 
-/// A compaction leaves nothing but what the host gives again: the conversation goes on from there, live and rebuilt.
+/// A compaction leaves nothing but what the host gives again: the conversation goes on from there,
+/// live and rebuilt.
 #[test]
 fn definitions_sent_again_are_open() {
     for wire in ABLE {
@@ -192,7 +194,8 @@ fn provider_compaction_keeps_tools_and_removal_closes_them() {
     assert_eq!(why, "anthropic: `/0/content/0/tool` must be an object, not absent");
 }
 
-/// Every tool stays callable by its name, opened or not; a call that does not fit brings the definition in a message.
+/// Every tool stays callable by its name, opened or not; a call that does not fit brings the
+/// definition in a message.
 #[test]
 fn every_tool_is_callable_and_a_bad_call_appends_its_definition() {
     for wire in ABLE {
@@ -216,7 +219,8 @@ fn every_tool_is_callable_and_a_bad_call_appends_its_definition() {
     }
 }
 
-/// Breakpoints, strictness and deferral of a list's own are for its array; a schema that the API refuses is repaired.
+/// Breakpoints, strictness and deferral of a list's own are for its array; a schema that the API
+/// refuses is repaired.
 #[test]
 fn definitions_in_messages_are_valid() {
     let long = "Does a thing that takes a while to tell. ".repeat(20);

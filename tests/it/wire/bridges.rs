@@ -1,4 +1,5 @@
-//! Bridges on MCP: one for each kind of effect, so that a client that asks a person by annotations asks the right question.
+//! Bridges on MCP: one for each kind of effect, so that a client that asks a person by annotations
+//! asks the right question.
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;

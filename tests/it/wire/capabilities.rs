@@ -29,7 +29,8 @@ fn every_row_of_the_shipped_table_has_a_source_and_date() {
     }
 }
 
-/// Every spelling with what it names: family, tier and version, and whether the provider defers natively there.
+/// Every spelling with what it names: family, tier and version, and whether the provider defers
+/// natively there.
 #[rustfmt::skip]
 const SPELLINGS: &[(Wire, &str, &str, Support)] = {
     use Support::{No, Unprobed, Yes};
@@ -144,7 +145,8 @@ const SPELLINGS: &[(Wire, &str, &str, Support)] = {
     ]
 };
 
-/// What an id says, in words; a suffix such as `:beta` or `latest` that no row asks for is left out where it stands last.
+/// What an id says, in words; a suffix such as `:beta` or `latest` that no row asks for is left out
+/// where it stands last.
 fn said(id: &ModelId) -> String {
     let loose = |word: &&String| {
         !matches!(word.as_str(), "beta" | "thinking" | "latest") || id.family.as_deref() == Some("gpt")

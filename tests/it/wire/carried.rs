@@ -1,4 +1,5 @@
-//! Entries that are no tools to fold: carried through in place on their own wire, named on the others.
+//! Entries that are no tools to fold: carried through in place on their own wire, named on the
+//! others.
 
 use serde_json::{Value, json};
 use toolfold::catalog::{Catalog, Format};

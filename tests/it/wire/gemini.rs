@@ -1,4 +1,5 @@
-//! Gemini: plain JSON Schema by default, and the OpenAPI subset with everything read back that it asks for as text.
+//! Gemini: plain JSON Schema by default, and the OpenAPI subset with everything read back that it
+//! asks for as text.
 #![allow(clippy::needless_pass_by_value, reason = "a table of `json!` values reads best without borrows")]
 
 use serde_json::{Value, json};
@@ -200,7 +201,8 @@ fn an_object_ambiguous_with_text_is_dropped() {
         json!({"anyOf": [{"type": "string", "enum": ["auto"]}, {"type": "string", "description": AS_TEXT}]}),
         &[&format!("/properties/p {asked}")],
     );
-    // Two shapes of one object, which say different things of `x`: it can be sent by the one where it is a text.
+    // Two shapes of one object, which say different things of `x`: it can be sent by the one where
+    // it is a text.
     check(
         json!({"anyOf": [
             {"type": "object", "properties": {"x": {"type": "object"}, "y": {"type": "number"}}, "required": ["x"]},
@@ -221,7 +223,8 @@ fn the_default_sends_plain_json_schema() {
     assert_eq!(notes(&one(schema), Wire::Gemini, Arm::Full), [], "nothing is translated");
     let untyped = sent(&one(json!({"properties": {"p": {}}})), Wire::Gemini)[0]["functionDeclarations"][0].clone();
     assert_eq!(untyped["parametersJsonSchema"], json!({"type": "object", "properties": {"p": {}}}));
-    // Text that looks like JSON stays text where one fits; where only an object does, the gate says what it took it for.
+    // Text that looks like JSON stays text where one fits; where only an object does, the gate says
+    // what it took it for.
     let engine = one(json!({"type": "object", "properties": {"o": {"type": "object"}}}));
     let message = json!({"role": "model", "parts": [{"functionCall": {"name": "t", "args": {"o": "{\"a\":1}"}}}]});
     let mut conversation = engine.conversation(Wire::Gemini).start().unwrap();

@@ -1,4 +1,5 @@
-//! A generated list with everything in it comes back as it came, and what is not ours is in every arm.
+//! A generated list with everything in it comes back as it came, and what is not ours is in every
+//! arm.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

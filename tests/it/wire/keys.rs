@@ -1,4 +1,5 @@
-//! Keys that toolfold has no field for: they survive folding on their own wire, and elsewhere they are named.
+//! Keys that toolfold has no field for: they survive folding on their own wire, and elsewhere they
+//! are named.
 
 use super::notes;
 use crate::talk::Talk;

@@ -183,7 +183,8 @@ fn sorted(mut facts: RenderedFacts) -> RenderedFacts {
     facts
 }
 
-/// Arrays with entries that are not the catalog's: namespaces, tools that the provider runs, custom tools.
+/// Arrays with entries that are not the catalog's: namespaces, tools that the provider runs, custom
+/// tools.
 #[test]
 fn facts_include_what_is_carried() {
     let function = |name: &str| {
@@ -213,7 +214,8 @@ fn facts_include_what_is_carried() {
     }
 }
 
-/// Facts of what the wires really write: names, and counts that the presentation gives on another way.
+/// Facts of what the wires really write: names, and counts that the presentation gives on another
+/// way.
 #[test]
 fn facts_are_read_from_every_array() {
     for wire in Wire::ALL {

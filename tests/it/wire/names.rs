@@ -149,8 +149,9 @@ fn answers_use_the_names_the_model_sees_and_leave_everything_else() {
     assert!(again.contains("{\"name\":\"fs_read_4074bc02\","), "{again}");
 }
 
-/// The acceptance case: a tool whose name only the host can have, beside one that has the name it would be sent under.
-/// Nothing that is said to the model has any other name than the array shows, and each name reaches its own tool.
+/// The acceptance case: a tool whose name only the host can have, beside one that has the name it
+/// would be sent under. Nothing that is said to the model has any other name than the array shows,
+/// and each name reaches its own tool.
 #[test]
 fn tools_with_colliding_names_are_distinct_everywhere() {
     let tools = json!([folded("files.write"), folded("files_write")]);

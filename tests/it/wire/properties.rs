@@ -143,7 +143,8 @@ proptest! {
         }
     }
 
-    /// The same call of the same id gives the same outcome, whatever happened in between, and changes nothing.
+    /// The same call of the same id gives the same outcome, whatever happened in between, and
+    /// changes nothing.
     #[test]
     fn a_repeated_call_changes_nothing(engines in engines(), turns in turns()) {
         for (arm, engine) in &engines {
@@ -166,7 +167,8 @@ proptest! {
         }
     }
 
-    /// Every name in an array is within the wire's alphabet, unlike every other, and stands for its own tool.
+    /// Every name in an array is within the wire's alphabet, unlike every other, and stands for its
+    /// own tool.
     #[test]
     fn arrays_have_every_tool_once_with_a_valid_name(engines in engines()) {
         for (arm, engine) in &engines {
@@ -179,7 +181,8 @@ proptest! {
         }
     }
 
-    /// Compactions at any point: what is left in sight is what a conversation made from it alone would have open.
+    /// Compactions at any point: what is left in sight is what a conversation made from it alone
+    /// would have open.
     #[test]
     fn visible_answers_determine_open_tools(engines in engines(), turns in turns(), cut in 0_usize..12) {
         for (arm, engine) in engines.iter().filter(|(arm, _)| !matches!(arm, Arm::Seed | Arm::Full)) {

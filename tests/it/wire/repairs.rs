@@ -1,4 +1,5 @@
-//! Schemas that an API refuses although they are valid: what is sent instead, and what is said of it.
+//! Schemas that an API refuses although they are valid: what is sent instead, and what is said of
+//! it.
 #![allow(clippy::needless_pass_by_value, reason = "a table of `json!` values reads best without borrows")]
 
 use proptest::prelude::*;
@@ -46,7 +47,8 @@ fn description_of(wire: Wire, array: &Value) -> String {
     tool["description"].as_str().unwrap().to_owned()
 }
 
-/// What a schema is sent as by each of `wires`, whichever format it came in, and what is said of it.
+/// What a schema is sent as by each of `wires`, whichever format it came in, and what is said of
+/// it.
 #[track_caller]
 fn check(wires: &[Wire], schema: Value, expected: Value, said: &[&str]) {
     for wire in wires {
@@ -69,7 +71,8 @@ fn check(wires: &[Wire], schema: Value, expected: Value, said: &[&str]) {
 fn valid_schemas_are_sent_unchanged() {
     let plain = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
     check(&[OPENAI[0], OPENAI[1], Wire::Anthropic, Wire::Mcp], plain.clone(), plain, &[]);
-    // OpenAI takes an object without properties below the top: the tools of its own agents have some.
+    // OpenAI takes an object without properties below the top: the tools of its own agents have
+    // some.
     let nested = json!({"type": "object", "properties": {"o": {"type": "object"}}});
     check(&OPENAI, nested.clone(), nested, &[]);
     let bare = json!({"type": "object"});
@@ -188,7 +191,8 @@ fn a_top_level_reference_is_inlined() {
                "$defs": {"Args": args, "A": {"type": "string"}}, "$schema": "s"}),
         &["the definition that its top refers to"],
     );
-    // What cannot be put there leaves the tool open: a circle, another document, a keyword on both sides.
+    // What cannot be put there leaves the tool open: a circle, another document, a keyword on both
+    // sides.
     for (schema, rest) in [
         (
             json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}),

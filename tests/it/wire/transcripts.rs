@@ -15,8 +15,8 @@ pub(crate) struct Live {
     pub(crate) messages: Vec<Value>,
 }
 
-/// Drives a conversation by assistant messages of calls and keeps the array that a provider would be sent. Names are those
-/// that a model was shown, or wrote.
+/// Drives a conversation by assistant messages of calls and keeps the array that a provider would
+/// be sent. Names are those that a model was shown, or wrote.
 pub(crate) fn drive(engine: &Engine, wire: Wire, turns: &[Vec<Call>]) -> Live {
     let mut live = Live { session: engine.talk_on(wire), messages: vec![json!({"role": "user", "content": "Go."})] };
     if matches!(wire, Wire::Gemini | Wire::OpenAiResponses | Wire::Mcp) {

@@ -75,8 +75,8 @@ fn tiers_have_readable_names() {
     assert_eq!(named, ["read-only", "B", "A"]);
 }
 
-/// A record that only says how to undo declares no argument, so that those which nobody declared are still guessed at. One
-/// that declares others makes the guess a doubt.
+/// A record that only says how to undo declares no argument, so that those which nobody declared
+/// are still guessed at. One that declares others makes the guess a doubt.
 #[test]
 fn an_undo_only_record_declares_no_arguments() {
     let arguments = json!({"file_path": "a", "target": "/etc/passwd"});
@@ -112,7 +112,8 @@ fn a_record_without_a_tier_is_reported_unless_it_is_undo_only() {
     }
 }
 
-/// What could not be read is complained of once: that the tool has no tier is not its author's mistake then.
+/// What could not be read is complained of once: that the tool has no tier is not its author's
+/// mistake then.
 #[test]
 fn a_record_that_cannot_be_read_is_reported_once() {
     let file = PolicyFile::load("[tool.save]\ntier = \"b\"\nwritez = []", "policy.toml", PolicyScope::User);
@@ -121,7 +122,8 @@ fn a_record_that_cannot_be_read_is_reported_once() {
     assert_eq!(file.value.check(None), []);
 }
 
-/// A rule whose hint nobody knows, or whose conditions stand beside a compact rule, would be wider than it is written.
+/// A rule whose hint nobody knows, or whose conditions stand beside a compact rule, would be wider
+/// than it is written.
 #[test]
 fn a_rule_with_a_condition_that_would_not_be_checked_is_an_error() {
     for (rule, says) in [
@@ -135,7 +137,8 @@ fn a_rule_with_a_condition_that_would_not_be_checked_is_an_error() {
     }
 }
 
-/// A record of a tool that has a built-in one takes over the arguments of that where it declares none of its own.
+/// A record of a tool that has a built-in one takes over the arguments of that where it declares
+/// none of its own.
 #[test]
 fn a_record_declares_its_own_arguments_or_those_of_the_built_in_one() {
     use Decision::{Allow, Confirm, Deny};

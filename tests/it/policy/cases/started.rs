@@ -1,4 +1,5 @@
-//! Commands that other programs start: launchers, options and variables that run, text that a shell reads again.
+//! Commands that other programs start: launchers, options and variables that run, text that a shell
+//! reads again.
 
 use serde_json::json;
 
@@ -157,7 +158,8 @@ fn read_only_options_may_be_abbreviated() {
     let reads = ["builtin READ_ONLY_SAFE_SHELL"];
     check(&reads, &["tree --outp f", "sort --comp x f", "rg --hostname x f", "file --comp f"].map(|c| (c, "ask")));
     check(&reads, &["tree -L 2", "sort --reverse f", "rg --hidden f", "file --brief f"].map(|c| (c, "allow")));
-    // Code from another program is not what an allow for the interpreter meant; a script in the line is.
+    // Code from another program is not what an allow for the interpreter meant; a script in the
+    // line is.
     let python = ["allow Bash(python3:*)", "allow Bash(curl:*)"];
     check(
         &python,
@@ -197,7 +199,8 @@ fn options_under_other_names() {
     );
 }
 
-/// A server's tool that carries the name of one of the host's is not that tool to an allow; to a deny it is.
+/// A server's tool that carries the name of one of the host's is not that tool to an allow; to a
+/// deny it is.
 #[test]
 fn a_servers_tool_named_like_the_hosts() {
     for (rule, tool, arguments, expected) in [

@@ -55,8 +55,9 @@ fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
     let schema = if flag("schema_hash_changed") { "schema-2" } else { "schema-1" };
     let now_ms = if flag("expired") { 10 * WAIT_MS } else { 2 };
     let context = Context { session: text("scope"), now_ms, definition_changed: false, ..context.clone() };
-    // The present call must be the approved one in everything that the approval is bound to: its digest is what finds it. An
-    // approval without a digest cannot exist, so that there is none to find.
+    // The present call must be the approved one in everything that the approval is bound to: its
+    // digest is what finds it. An approval without a digest cannot exist, so that there is none to
+    // find.
     let now = request(&row.arguments, context.session.clone(), text("call_id"), schema).digest();
     let without_digest = ctx.get("digest").is_some_and(Value::is_null);
     let found = gate.get(&approval.id).ok().filter(|found| found.digest == now && !without_digest);

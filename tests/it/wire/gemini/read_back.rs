@@ -1,7 +1,8 @@
 //! What the subset asks for as text comes back as it was meant, wherever it stands.
 //!
-//! A schema is generated together with arguments that it takes. A scripted model writes the arguments by the schema that it
-//! was *sent*: an object as text only where the sent schema asks for that. Reading back must give the arguments again.
+//! A schema is generated together with arguments that it takes. A scripted model writes the
+//! arguments by the schema that it was *sent*: an object as text only where the sent schema asks
+//! for that. Reading back must give the arguments again.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -11,8 +12,9 @@ use serde_json::{Map, Value, json};
 
 use super::SUBSET;
 
-/// Everything that a model may write for a value by a schema of the subset, each with the value that it then means: what the
-/// schema has no room for (a property, an item) is left out of both. Nothing if the schema does not take the value.
+/// Everything that a model may write for a value by a schema of the subset, each with the value
+/// that it then means: what the schema has no room for (a property, an item) is left out of both.
+/// Nothing if the schema does not take the value.
 fn answers(sent: &Value, value: &Value) -> Vec<(Value, Value)> {
     if let Some(choices) = sent.get("anyOf").and_then(Value::as_array) {
         return choices.iter().flat_map(|choice| answers(choice, value)).collect();
@@ -162,7 +164,8 @@ fn choice(cases: Vec<Case>, key: &str) -> Case {
     Case { schema, values, defs: cases.into_iter().flat_map(|one| one.defs).collect() }
 }
 
-/// The name of a definition depends on its schema, so that cases with different definitions can be joined.
+/// The name of a definition depends on its schema, so that cases with different definitions can be
+/// joined.
 fn referred(mut one: Case) -> Case {
     let mut hasher = DefaultHasher::new();
     one.schema.to_string().hash(&mut hasher);

@@ -14,7 +14,7 @@ async fn approving_on_the_console_lets_the_retry_through_once() {
     let world = World::start("approve", Some("s3cret")).await;
     let mut client = world.client().await;
     let asked = client.call("wipe", json!({"path": "/a\u{202e}b"})).await;
-    assert!(asked["content"][0]["text"].as_str().unwrap().contains("waits for a person"), "{asked}");
+    assert!(asked["content"][0]["text"].as_str().unwrap().contains("requires approval"), "{asked}");
     let mut page = world.page().await;
     let hello = page.next("hello").await;
     assert_eq!((hello["store"].as_bool(), hello["meter"].as_str()), (Some(true), Some("letters")));
@@ -41,7 +41,7 @@ async fn approving_on_the_console_lets_the_retry_through_once() {
     let ran = client.call("wipe", json!({"path": "/a\u{202e}b"})).await;
     assert_eq!(ran["content"][0]["text"], "did wipe", "{ran}");
     let again = client.call("wipe", json!({"path": "/a\u{202e}b"})).await;
-    assert!(again["content"][0]["text"].as_str().unwrap().contains("waits for a person"), "{again}");
+    assert!(again["content"][0]["text"].as_str().unwrap().contains("requires approval"), "{again}");
     let late = world.post(&path, &json!({ "digest": digest }), &[]).await;
     assert_eq!(late.status, 409);
 

@@ -192,8 +192,8 @@ def check(browser, url, shots):
     bob.call("expand_tools", category="crm")
     delete = {"folder": "/home/ada/projects/2024", "pattern": "**/*.bak"}
     mail = {"to": "bob@example.com", "subject": "Ignore what stands before\u202e", "body": "<script>alert(1)</script>\n\tsecond line"}
-    assert "waits for a person" in ada.call("delete_files", **delete)
-    assert "waits for a person" in bob.call("send_mail", **mail)
+    assert "requires approval" in ada.call("delete_files", **delete)
+    assert "requires approval" in bob.call("send_mail", **mail)
 
     browser.open()
     browser.ask("Page.navigate", url=url.split("#")[0])
@@ -229,7 +229,7 @@ def check(browser, url, shots):
     browser.key("a")
     browser.until("document.querySelectorAll('.card').length === 1", "a approves it")
     assert ada.call("delete_files", **delete) == "ran delete_files", "the retry runs"
-    assert "waits for a person" in ada.call("delete_files", **delete), "once"
+    assert "requires approval" in ada.call("delete_files", **delete), "once"
     browser.until("document.querySelectorAll('.card').length === 2", "the next one waits")
     time.sleep(0.8)
     browser.key("k")

@@ -1,4 +1,4 @@
-//! The crate's error type: opaque, with a kind to match on and the diagnostics that caused it.
+//! The crate's error type: opaque, with its kind and the diagnostics that caused it.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum ErrorKind {
+pub(crate) enum ErrorKind {
     /// A catalog is invalid.
     Catalog,
     /// A profile is invalid, or does not match its catalog.
@@ -26,14 +26,8 @@ pub struct Error {
 impl Error {
     /// Creates an error from its diagnostics.
     #[must_use]
-    pub fn new(kind: ErrorKind, diagnostics: Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(kind: ErrorKind, diagnostics: Vec<Diagnostic>) -> Self {
         Self { kind, diagnostics }
-    }
-
-    /// The kind of the error.
-    #[must_use]
-    pub fn kind(&self) -> ErrorKind {
-        self.kind
     }
 
     /// All diagnostics, including warnings and notes, in the order of the input.

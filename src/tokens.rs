@@ -57,7 +57,7 @@ mod tool_texts;
 #[cfg(feature = "tiktoken")]
 mod vocabulary;
 
-pub use billing::{Api, Family, unverified};
+pub use billing::{Api, unverified};
 pub use cached::Cached;
 #[cfg(feature = "tiktoken")]
 pub use encoding::Tiktoken;

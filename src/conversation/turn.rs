@@ -63,13 +63,6 @@ pub struct PausedTurn {
     calls: Vec<Judged>,
 }
 
-impl PausedTurn {
-    /// What became of each call so far, in the model's order.
-    pub fn outcomes(&self) -> impl ExactSizeIterator<Item = &Outcome> {
-        self.calls.iter().map(|call| &call.outcome)
-    }
-}
-
 impl Conversation {
     /// Goes on with a turn of this conversation that was [paused](Turn::pause). Those of another conversation take no
     /// results here: their calls are not at this one's host.

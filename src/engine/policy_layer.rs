@@ -17,7 +17,7 @@ use crate::policy::{
 use toolfold_diagnostic::sha256_hex;
 
 /// The time, in milliseconds since 1970, as the host tells it: the engine has no clock of its own.
-pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
+pub(crate) type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// A policy with what it needs: where approvals and the audit record are kept, what is known of the surroundings, and
 /// the time. Holds no [`Approver`](crate::policy::Approver): nothing that a tool can reach says yes.

@@ -41,7 +41,7 @@ impl ModelPattern {
 
     /// Whether it covers a model. Without a model only [`ModelPattern::Any`] does.
     #[must_use]
-    pub fn matches_model(&self, model: Option<&ModelId>) -> bool {
+    pub(crate) fn matches_model(&self, model: Option<&ModelId>) -> bool {
         match (self, model) {
             (Self::Any, _) => true,
             (_, None) => false,

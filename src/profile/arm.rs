@@ -9,7 +9,7 @@ use crate::name::nearest;
 
 mod custom;
 
-pub use custom::{CustomArm, MAX_ARM_NAME_BYTES, UnsoundArm};
+pub use custom::{CustomArm, UnsoundArm};
 
 /// How much of a tool is sent, richest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -99,12 +99,12 @@ impl ClientProfile {
 
     /// The names of its meta-tools, which load skills or search deferred tools. No other tool
     /// should use these names.
-    pub fn meta_tools(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn meta_tools(&self) -> impl Iterator<Item = &str> {
         self.skill_tools.iter().chain(&self.search_tools).map(String::as_str)
     }
 
     /// The names of its tools that search or load deferred tools.
-    pub fn search_tools(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn search_tools(&self) -> impl Iterator<Item = &str> {
         self.search_tools.iter().map(String::as_str)
     }
 
@@ -117,7 +117,7 @@ impl ClientProfile {
 
     /// Whether a tool is the client's own rather than an MCP server's.
     #[must_use]
-    pub fn owns(&self, tool: &Tool) -> bool {
+    pub(crate) fn owns(&self, tool: &Tool) -> bool {
         let name = tool.name().as_str();
         let listed = self.recognised_by.iter().chain(&self.own).any(|own| WildMatch::new(own).matches(name));
         listed || self.meta_tools().any(|own| own == name) || !WildMatch::new(&self.mcp).matches(name)

@@ -9,7 +9,7 @@ mod phrases;
 pub(super) use self::choose::{Sentence, sentences};
 
 /// The maximum length of a one-sentence description, in characters including `…`.
-pub const MAX_SENTENCE_CHARS: usize = 100;
+pub(crate) const MAX_SENTENCE_CHARS: usize = 100;
 
 /// Words that end with a full stop without ending a sentence.
 const ABBREVIATIONS: [&str; 28] = [

@@ -23,7 +23,7 @@ pub enum Holds {
 
 /// The effect of a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// Identifies the schema as the target of references.
     Identity,
     /// Refers to another schema, which applies to the same value.
@@ -51,11 +51,11 @@ pub struct Keyword {
     /// The form of its value.
     pub holds: Holds,
     /// Its effect.
-    pub role: Role,
+    pub(crate) role: Role,
 }
 
 /// The types of JSON Schema.
-pub const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "null", "array", "object"];
+pub(crate) const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "null", "array", "object"];
 
 /// Defines the table.
 macro_rules! keywords {
@@ -200,7 +200,7 @@ pub fn holds(name: &str) -> Holds {
 /// The effect of a keyword. An unknown keyword counts as an assertion, which is the conservative
 /// choice. One that begins with `x-` is an annotation: OpenAPI reserves that prefix for extensions.
 #[must_use]
-pub fn role(name: &str) -> Role {
+pub(crate) fn role(name: &str) -> Role {
     match keyword(name) {
         Some(keyword) => keyword.role,
         None if name.starts_with("x-") => Role::Annotation,
@@ -210,7 +210,7 @@ pub fn role(name: &str) -> Role {
 
 /// Whether a keyword has no effect on validity.
 #[must_use]
-pub fn is_annotation(name: &str) -> bool {
+pub(crate) fn is_annotation(name: &str) -> bool {
     role(name) == Role::Annotation
 }
 

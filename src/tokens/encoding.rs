@@ -133,7 +133,7 @@ const LONGEST_STRETCH: usize = 16 * 1024;
 /// behind. Only ASCII, Han, kana and Hangul letters count: their general categories will not
 /// change.
 #[must_use]
-pub fn openai_splits_between(before: char, after: char) -> bool {
+pub(crate) fn openai_splits_between(before: char, after: char) -> bool {
     let word = matches!(before, '0'..='9' | 'a'..='z' | 'A'..='Z' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}'
         | '\u{4e00}'..='\u{9fef}' | '\u{ac00}'..='\u{d7a3}');
     word && after != '\'' && (after.is_ascii_punctuation() || matches!(after, ' ' | '\n' | '\r' | '\t'))
@@ -201,12 +201,6 @@ impl Tiktoken {
     #[must_use]
     pub fn new(encoding: Encoding) -> Self {
         Self { encoding }
-    }
-
-    /// Its encoding.
-    #[must_use]
-    pub fn encoding(self) -> Encoding {
-        self.encoding
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Function<'a> {
 impl Function<'_> {
     /// Whether it has a non-empty description.
     #[must_use]
-    pub fn is_described(&self) -> bool {
+    pub(crate) fn is_described(&self) -> bool {
         self.description.is_some_and(|d| !strip(d).is_empty())
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn program(words: &[Word]) -> Option<&str> {
 
 /// The last segment of a program's path, without `.exe`.
 #[must_use]
-pub fn base_name(program: &str) -> &str {
+pub(crate) fn base_name(program: &str) -> &str {
     let base = program.rsplit('/').next().unwrap_or(program);
     base.strip_suffix(".exe").unwrap_or(base)
 }

@@ -16,8 +16,9 @@ mod redact;
 
 pub(crate) use consent::grant_digest;
 pub use consent::{Consented, Unproven};
+pub use redact::redact;
+pub(crate) use redact::redact_lines;
 pub use redact::redact_text;
-pub use redact::{redact, redact_lines};
 
 /// The previous hash of the first record.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";

@@ -75,7 +75,7 @@ impl CommandPattern {
 
     /// The tokens of a pattern that is a plain prefix or exact, which is what a grant can remember.
     #[must_use]
-    pub fn literal(&self) -> Option<(Vec<&str>, bool)> {
+    pub(crate) fn literal(&self) -> Option<(Vec<&str>, bool)> {
         let words = self.tokens.iter().map(Token::literal).collect::<Option<Vec<_>>>()?;
         (!self.any).then_some((words, self.open))
     }
@@ -93,13 +93,13 @@ impl CommandPattern {
     /// How many words it names.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a pattern names one word at least")]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }
 
     /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one program.
     #[must_use]
-    pub fn first_is_glob(&self) -> bool {
+    pub(crate) fn first_is_glob(&self) -> bool {
         matches!(self.tokens.first(), Some(Token::Glob(_) | Token::Many))
     }
 
@@ -110,14 +110,14 @@ impl CommandPattern {
 
     /// Whether this pattern covers everything that `other` covers, as far as their literals show. For the lint.
     #[must_use]
-    pub fn covers(&self, other: &Self) -> bool {
+    pub(crate) fn covers(&self, other: &Self) -> bool {
         self.any || (!other.any && self.open && other.tokens.starts_with(&self.tokens)) || self == other
     }
 
     /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths no second word, and a
     /// `*` in front stands for one program.
     #[must_use]
-    pub fn allows(&self, argv: &[Word]) -> bool {
+    pub(crate) fn allows(&self, argv: &[Word]) -> bool {
         if self.any {
             return true;
         }

@@ -41,7 +41,7 @@ impl Decision {
 
     /// `allow`, `ask` or `deny`: the words that rules and `policy eval` use, without the distinction of audited calls.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Allow | Self::AllowAudited => "allow",
             Self::Confirm => "ask",
@@ -101,7 +101,7 @@ pub enum Fit {
 impl Fit {
     /// `Yes` or `No`.
     #[must_use]
-    pub fn of(fits: bool) -> Self {
+    pub(crate) fn of(fits: bool) -> Self {
         if fits { Self::Yes } else { Self::No }
     }
 }

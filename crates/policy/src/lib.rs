@@ -81,7 +81,7 @@ pub use command::{CommandPattern, OptionPattern};
 pub use compact::compact;
 pub use context::{Annotations, Context, PolicyCall, ToolOrigin};
 pub use decision::{Decision, Effect, Fit, Reason, Verdict};
-pub use dialect::{Dialect, Shell};
+pub use dialect::Shell;
 pub use explain::{Explanation, Part};
 pub use gate::{ApprovalStore, Approver, Gate};
 pub use grant::{Bound, Grant, GrantError, GrantScope, GrantTarget};

@@ -219,7 +219,7 @@ impl ActiveSet {
 
     /// Returns one of them.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&ActiveSkill> {
+    pub(crate) fn get(&self, name: &str) -> Option<&ActiveSkill> {
         self.0.get(name)
     }
 }

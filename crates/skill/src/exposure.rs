@@ -13,7 +13,7 @@ use super::view::SkillView;
 
 /// The minimum number of visible skills for which a search is always offered. With fewer, it is
 /// offered if the list is incomplete.
-pub const SEARCH_FROM: usize = 50;
+pub(crate) const SEARCH_FROM: usize = 50;
 
 /// The maximum cost of the declaration of `activate_skill` without any skill: its fixed text, every
 /// parameter and the line with the count. A smaller budget holds no entry, and the declaration

@@ -9,11 +9,11 @@ use super::library::Skill;
 use crate::name::nearest;
 
 /// The maximum number of names in a resource list.
-pub const MAX_LISTED: usize = 60;
+pub(crate) const MAX_LISTED: usize = 60;
 /// The maximum number of characters returned for a resource.
-pub const MAX_RESOURCE_CHARS: usize = 60_000;
+pub(crate) const MAX_RESOURCE_CHARS: usize = 60_000;
 /// The maximum size of a resource file, in bytes.
-pub const MAX_RESOURCE_BYTES: usize = 4 << 20;
+pub(crate) const MAX_RESOURCE_BYTES: usize = 4 << 20;
 
 /// Why a file of a skill cannot be returned. Each message tells the model what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -17,7 +17,8 @@ pub(super) fn exact(text: &str, value: &serde_json::Value) -> Box<RawValue> {
 
 /// JSON text that has no space between its tokens, byte for byte. Any other is brought on one line.
 pub(super) fn one_line(text: &str) -> Box<RawValue> {
-    let whole = (!text.contains('\n') && !text.contains('\r')).then(|| RawValue::from_string(text.to_owned()).ok()).flatten();
+    let whole =
+        (!text.contains('\n') && !text.contains('\r')).then(|| RawValue::from_string(text.to_owned()).ok()).flatten();
     whole.unwrap_or_else(|| exact(text, &serde_json::Value::Null))
 }
 

@@ -74,7 +74,7 @@ impl PathPattern {
     /// Whether it is unanchored, for the lint: it starts neither at the root, nor at home, nor with `./`, nor with
     /// `**`.
     #[must_use]
-    pub fn is_bare(&self, text: &str) -> bool {
+    pub(crate) fn is_bare(&self, text: &str) -> bool {
         self.path.base == Base::Here
             && !text.trim_start_matches('!').starts_with("./")
             && self.path.parts.first().is_none_or(|p| p != "**")

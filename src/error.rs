@@ -1,4 +1,4 @@
-//! The crate's error type: opaque, with its kind and the diagnostics that caused it.
+//! The crate's error type: opaque, with a kind to match on and the diagnostics that caused it.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub(crate) enum ErrorKind {
+pub enum ErrorKind {
     /// A catalog is invalid.
     Catalog,
     /// A profile is invalid, or does not match its catalog.
@@ -30,28 +30,16 @@ impl Error {
         Self { kind, diagnostics }
     }
 
+    /// The kind of the error.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
     /// All diagnostics, including warnings and notes, in the order of the input.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
-    }
-
-    /// Whether a catalog is invalid.
-    #[must_use]
-    pub fn is_catalog(&self) -> bool {
-        self.kind == ErrorKind::Catalog
-    }
-
-    /// Whether a profile is invalid or does not match its catalog.
-    #[must_use]
-    pub fn is_profile(&self) -> bool {
-        self.kind == ErrorKind::Profile
-    }
-
-    /// Whether the parts of an engine are incompatible.
-    #[must_use]
-    pub fn is_engine(&self) -> bool {
-        self.kind == ErrorKind::Engine
     }
 }
 

@@ -48,7 +48,7 @@ pub use arm::{Arm, CustomArm, Delivery, Detail, UnknownArm, UnsoundArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
 pub use choose::Choice;
 pub(crate) use choose::{AutoContext, BUDGET_TOKENS, choose};
-pub use client::{ClientProfile, Deferral, already_defers, client_meta_tools, own_tools};
+pub use client::{ClientProfile, Deferral, already_defers, own_tools};
 pub use cost::TokenFactors;
 pub use expand::{
     Bridge, CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,

@@ -5,7 +5,7 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | what does a keyword do, what does it hold? | [`keyword`], [`holds`], `role` |
+//! | what does a keyword do, what does it hold? | [`holds`], `keyword`, `role` |
 //! | what schemas are in a schema? | [`walk`], `children`, `held`, `walk_mut`, `every_object` |
 //! | where does a `$ref` lead? | [`resolve`], `follow`, `pointed`, `route` |
 //! | where could a validator take it to lead? | `Document` |
@@ -17,6 +17,7 @@
 //! limited when it is read (`MAX_DEPTH`).
 
 mod arguments;
+#[cfg_attr(not(feature = "validate"), allow(dead_code, reason = "only the validator uses all of it"))]
 mod document;
 mod keyword;
 mod merge;
@@ -24,19 +25,22 @@ mod reference;
 #[cfg(test)]
 mod tests;
 mod types;
+#[cfg_attr(not(feature = "validate"), allow(dead_code, reason = "only the validator uses all of it"))]
 mod walk;
 
 pub use arguments::{properties, required, top};
 pub(crate) use arguments::{single_type, takes_no_parameters};
+#[cfg_attr(not(feature = "validate"), allow(unused_imports, reason = "only the validator uses all of it"))]
 pub(crate) use document::Document;
-pub use keyword::{Holds, KEYWORDS, Keyword, holds, keyword};
-pub(crate) use keyword::{Role, TYPES, is_annotation, role};
+pub use keyword::{Holds, holds, keyword_names};
+pub(crate) use keyword::{Role, TYPES, is_annotation, keyword, role};
 pub use merge::dereferenced;
 pub(crate) use merge::{flattened, merge};
-pub(crate) use reference::{Broken, follow, follow_by, pointed, pointed_at, route};
-pub use reference::{Target, identifier, is_dynamic, pointer_token, reference, resolve};
+pub(crate) use reference::{Broken, follow, follow_by, pointed, pointed_at, reference, route};
+pub use reference::{Target, identifier, is_dynamic, pointer_token, resolve};
 pub use types::Types;
 pub use walk::walk;
+#[cfg_attr(not(feature = "validate"), allow(unused_imports, reason = "only the validator uses all of it"))]
 pub(crate) use walk::{children, every_object, held, walk_mut};
 
 use serde_json::Value;

@@ -67,7 +67,7 @@ pub use marginal::{Frame, marginal};
 pub use meter::{Meter, MeterError, Provider};
 pub use read::functions_of;
 pub use reason::Reason;
-pub use render::{Block, Function, render};
+pub use render::{Function, render};
 pub use request::{CountError, Counted, RequestContext, count_request_with, count_tools_with};
 #[cfg(feature = "tiktoken")]
 pub use request::{count_request, count_tools};

@@ -73,7 +73,7 @@ impl EngineBuilder {
         self
     }
 
-    /// What the first turn may cost before arm `auto` folds further, in tokens. Default: [`BUDGET_TOKENS`].
+    /// What the first turn may cost before arm `auto` folds further, in tokens. Default: 4,000.
     pub fn budget(mut self, tokens: usize) -> Self {
         self.budget = tokens;
         self

@@ -117,7 +117,7 @@ pub enum Arm {
     /// Core full, the rest named in `expand_tools` and appended to the messages as full
     /// definitions. Only on wires that support it, see the capability table.
     Append,
-    /// Chosen once, when a session starts: see [`choose`](super::choose).
+    /// Chosen once, when a session starts.
     Auto,
     /// Defined by a user.
     Custom(CustomArm),

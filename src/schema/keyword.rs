@@ -45,7 +45,7 @@ pub(crate) enum Role {
 /// A keyword and its classification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Keyword {
+pub(crate) struct Keyword {
     /// The keyword's name.
     pub name: &'static str,
     /// The form of its value.
@@ -64,7 +64,7 @@ macro_rules! keywords {
         ///
         /// `$schema` is an annotation here, because it only names the dialect. `format` and the
         /// `content…` keywords are assertions, because some drafts and many validators assert them.
-        pub const KEYWORDS: &[Keyword] =
+        pub(crate) const KEYWORDS: &[Keyword] =
             &[$(Keyword { name: $name, holds: Holds::$holds, role: Role::$role }),*];
     };
 }
@@ -179,7 +179,7 @@ static NUMBERS: [u8; PLACES] = {
 
 /// The entry of a keyword; `None` if it is unknown.
 #[must_use]
-pub fn keyword(name: &str) -> Option<Keyword> {
+pub(crate) fn keyword(name: &str) -> Option<Keyword> {
     let mut at = first_slot(name);
     loop {
         let number = usize::from(*NUMBERS.get(at)?);
@@ -206,6 +206,11 @@ pub(crate) fn role(name: &str) -> Role {
         None if name.starts_with("x-") => Role::Annotation,
         None => Role::Assertion,
     }
+}
+
+/// The names of the known keywords, by vocabulary.
+pub fn keyword_names() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().map(|known| known.name)
 }
 
 /// Whether a keyword has no effect on validity.

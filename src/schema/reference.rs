@@ -24,7 +24,7 @@ pub enum Target<'a> {
 
 /// The reference of a schema object, if it has one.
 #[must_use]
-pub fn reference(node: &Value) -> Option<&str> {
+pub(crate) fn reference(node: &Value) -> Option<&str> {
     node.get("$ref").and_then(Value::as_str)
 }
 

@@ -1,9 +1,10 @@
 //! The schema kit: keywords against the official meta-schemas, references, walks, merging.
 
+use super::keyword::KEYWORDS;
 use super::reference::MAX_CHAIN;
 use super::{
-    Broken, Document, Holds, KEYWORDS, Role, Target, children, dereferenced, every_object, flattened, follow, holds,
-    identifier, is_annotation, is_dynamic, keyword, merge, pointed, pointer_token, resolve, role, route, single_type,
+    Broken, Document, Holds, Role, Target, children, dereferenced, every_object, flattened, follow, holds, identifier,
+    is_annotation, is_dynamic, keyword, merge, pointed, pointer_token, resolve, role, route, single_type,
     takes_no_parameters, top, walk, walk_mut,
 };
 use serde_json::{Map, Value, json};

@@ -67,7 +67,7 @@ impl Encoding {
     /// Source: the table of models that OpenAI publishes with `tiktoken`. Models without a
     /// published encoding count as `o200k_base`, the newest.
     #[must_use]
-    pub fn for_model(model: &str) -> (Self, bool) {
+    pub(crate) fn for_model(model: &str) -> (Self, bool) {
         Self::of_id(&ModelId::parse(model))
     }
 
@@ -222,5 +222,33 @@ impl TokenCounter for Tiktoken {
 
     fn splits_between(&self, before: char, after: char) -> bool {
         openai_splits_between(before, after)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Encoding;
+
+    #[test]
+    fn models_have_their_encoding() {
+        for (model, encoding, assumed) in [
+            ("gpt-4o-mini", Encoding::O200kBase, false),
+            ("gpt-4.1", Encoding::O200kBase, false),
+            ("gpt-4.5-preview", Encoding::O200kBase, false),
+            ("gpt-5.6-sol", Encoding::O200kBase, false),
+            ("o3-mini", Encoding::O200kBase, false),
+            ("gpt-4", Encoding::Cl100kBase, false),
+            ("gpt-4-turbo", Encoding::Cl100kBase, false),
+            ("gpt-35-turbo", Encoding::Cl100kBase, false),
+            ("openai/gpt-4-turbo", Encoding::Cl100kBase, false),
+            ("azure/gpt-4o", Encoding::O200kBase, false),
+            ("chatgpt-4o-latest", Encoding::O200kBase, false),
+            ("ft:gpt-4o-mini:org::id", Encoding::O200kBase, false),
+            ("gpt-6", Encoding::O200kBase, true),
+            ("gpt-oss-120b", Encoding::O200kBase, true),
+            ("", Encoding::O200kBase, true),
+        ] {
+            assert_eq!(Encoding::for_model(model), (encoding, assumed), "{model}");
+        }
     }
 }

@@ -273,7 +273,7 @@ pub struct Verified {
 }
 
 /// A record as a store holds it: `(seq, body, prev, hash)`.
-pub type Stored = (u64, String, String, String);
+pub(crate) type Stored = (u64, String, String, String);
 
 /// The most faults that a verification keeps.
 pub const MAX_FAULTS: usize = 1_000;

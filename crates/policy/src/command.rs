@@ -43,7 +43,7 @@ impl CommandPattern {
     ///
     /// # Errors
     /// [`PatternError`] if the pattern is empty, has an unclosed quote or contains a control character.
-    pub fn parse(text: &str) -> Result<Self, PatternError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
             return Err(PatternError::new("a command pattern must not contain control characters"));
@@ -166,7 +166,7 @@ impl CommandPattern {
 
     /// Whether a command fits as written: for ask and deny.
     #[must_use]
-    pub fn fit(&self, argv: &[Word]) -> Fit {
+    pub(crate) fn fit(&self, argv: &[Word]) -> Fit {
         if self.any {
             return Fit::Yes;
         }
@@ -224,7 +224,7 @@ impl CommandPattern {
     /// Whether a command fits in any form: options in another position, combined letters, words that may become what is
     /// denied. For ask and deny.
     #[must_use]
-    pub fn fit_any_form(&self, forms: &[Vec<Word>]) -> Fit {
+    pub(crate) fn fit_any_form(&self, forms: &[Vec<Word>]) -> Fit {
         let mut best = Fit::No;
         for argv in forms {
             best = best.max(self.fit(argv)).max(self.fit_options(argv));

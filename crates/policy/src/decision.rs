@@ -76,7 +76,7 @@ pub enum Effect {
 impl Effect {
     /// Reads `allow`, `ask` or `deny`.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_value(text.into()).ok()
     }
 }
@@ -89,7 +89,7 @@ impl fmt::Display for Effect {
 
 /// Whether a pattern fits something that may be known only in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fit {
+pub(crate) enum Fit {
     /// It cannot fit.
     No,
     /// It may fit, depending on what is known only when the call runs. Never enough to allow, but enough to ask.

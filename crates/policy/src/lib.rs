@@ -65,6 +65,8 @@ mod of_server;
 #[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds some paths"))]
 mod path;
 mod pattern_error;
+#[cfg(test)]
+mod pattern_tests;
 mod policy_set;
 mod programs;
 mod rule;
@@ -80,7 +82,7 @@ pub use check::Covered;
 pub use command::{CommandPattern, OptionPattern};
 pub use compact::compact;
 pub use context::{Annotations, Context, PolicyCall, ToolOrigin};
-pub use decision::{Decision, Effect, Fit, Reason, Verdict};
+pub use decision::{Decision, Effect, Reason, Verdict};
 pub use dialect::Shell;
 pub use explain::{Explanation, Part};
 pub use gate::{ApprovalStore, Approver, Gate};

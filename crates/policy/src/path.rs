@@ -80,7 +80,7 @@ impl LexPath {
     /// below the working folder. A text that a tool may take for another path (escapes, backslashes, `~user`,
     /// `/proc/self`) fits no allow; ask and deny consider every meaning.
     #[must_use]
-    pub fn read(text: &str) -> Self {
+    pub(crate) fn read(text: &str) -> Self {
         let text = form::plain_url(text).unwrap_or(text);
         let mut path = Self::plain(text);
         path.spell(text, Self::plain);

@@ -302,7 +302,7 @@ fn activation(
     let rendered = render(skill.body(), inputs);
     let hash = ContentHash::of(rendered.text.as_bytes());
     let same = active.get(&name).is_some_and(|a| a.rendered == hash && a.scope == skill.origin.scope);
-    let (resources, more) = resource::list(fs, skill);
+    let (resources, more) = resource::list(fs, &skill.origin.folder);
     let categories: Vec<String> = skill.fields().categories().into_iter().map(str::to_owned).collect();
     let text = if same {
         format!("The skill `{name}` is active already and has not changed: its instructions are further up.")

@@ -67,7 +67,7 @@ pub fn activate_tool(view: &SkillView, budget: Budget) -> Option<SkillTool> {
 ///
 /// `name` is an enum of exactly the names in the list. Omitted skills are counted in a line, found
 /// with `search` and activated with `other`, so the enum works for models that can only choose
-/// listed values. `search` is offered with at least [`SEARCH_FROM`] skills or an incomplete list,
+/// listed values. `search` is offered with at least 50 skills or an incomplete list,
 /// `other` if the list omits skills or a name has several copies, and `arguments` if a skill uses
 /// them.
 ///

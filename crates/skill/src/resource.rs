@@ -51,16 +51,10 @@ fn hint(near: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!("; near: {names}") }
 }
 
-/// The files of a skill's folder, relative and sorted, at most [`MAX_LISTED`], and the number of
+/// The files of a skill's folder, relative and sorted, at most 60, and the number of
 /// further files. Excludes hidden names, links and the `SKILL.md` itself.
 #[must_use]
-pub fn list(fs: &dyn SkillFs, skill: &Skill) -> (Vec<String>, usize) {
-    list_folder(fs, &skill.origin.folder)
-}
-
-/// Like [`list`], for a folder.
-#[must_use]
-pub fn list_folder(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
+pub fn list(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
     if root.as_os_str().is_empty() {
         return (Vec::new(), 0);
     }
@@ -88,7 +82,7 @@ pub fn list_folder(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
     (files, more)
 }
 
-/// The text of one file, cut after [`MAX_RESOURCE_CHARS`] characters with a line that reports it.
+/// The text of one file, cut after 60,000 characters with a line that reports it.
 ///
 /// # Errors
 /// Returns a [`ResourceError`] if the path leaves the folder, is missing, is not text or cannot be
@@ -106,7 +100,7 @@ pub fn read(fs: &dyn SkillFs, skill: &Skill, path: &str) -> Result<String, Resou
     let real = match fs.canonical(&root.join(path)) {
         Ok(real) => real,
         Err(FsError::NotFound) => {
-            let (files, _) = list(fs, skill);
+            let (files, _) = list(fs, &skill.origin.folder);
             let near = nearest(path, files.iter().map(String::as_str), 3).into_iter().map(str::to_owned).collect();
             return Err(ResourceError::NotFound { path: path.to_owned(), near });
         }

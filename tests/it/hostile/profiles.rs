@@ -74,7 +74,7 @@ fn mistakes_about_the_catalogue_have_their_line() {
 fn an_engine_is_not_built_from_a_profile_of_another_catalogue() {
     let profile = ToolProfile::parse("core = ['zebra', 'lion']", "profile.toml").value;
     let error = Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).profile(profile).build().unwrap_err();
-    assert!(error.is_profile());
+    assert_eq!(error.kind(), toolfold::error::ErrorKind::Profile);
     assert_eq!(error.to_string().lines().count(), 2, "{error}");
 }
 

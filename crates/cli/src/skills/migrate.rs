@@ -140,7 +140,7 @@ fn refusal(target: &Path, text: &str, written: &BTreeSet<PathBuf>, dry_run: bool
 
 /// Copies the other files of a skill, over none; says what could not be copied.
 fn copy_files(from: &Path, to: &Path) -> Option<Diagnostic> {
-    let (files, more) = resource::list_folder(&DiskFs, from);
+    let (files, more) = resource::list(&DiskFs, from);
     let copy = |file: &String| {
         let target = to.join(file);
         let folder = target.parent().map_or(Ok(()), std::fs::create_dir_all);

@@ -183,7 +183,7 @@ fn arm_cost(
         written_tokens: total.written,
         uncached_tokens: total.uncached,
         output_tokens: total.output,
-        input_cost_tokens: bill.milli_tokens(&pricing.rules) / 1_000,
+        input_cost_tokens: total.milli_tokens(&pricing.rules) / 1_000,
         usd: pricing.prices.map(|prices| total.usd(&prices)),
         relative_to_full: full.map(|(full, _)| share(full)),
         cheaper_from_request: full.and_then(|(full, is_full)| if is_full { None } else { break_even(sums, full) }),

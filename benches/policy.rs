@@ -1,12 +1,12 @@
 //! The cost of a policy decision. `cargo bench --bench policy`.
 //!
-//! Limits: under 2 µs without a shell command, under 0.3 ms (median) with one, under 10 ms at
-//! 10,000 characters.
+//! Limits: under 2 µs without a shell command, under 0.3 ms (median) with one, also with all that
+//! an approval of it needs, under 10 ms at 10,000 characters.
 #![allow(missing_docs, reason = "benches document themselves by name")]
 
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
-use toolfold::policy::{Context, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+use toolfold::policy::{Context, History, LinkTable, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 const POLICY: &str = include_str!("../profiles/excel/policy.toml");
 
@@ -41,6 +41,25 @@ fn with_a_path(bencher: Bencher<'_, '_>) {
 ])]
 fn with_a_shell_command(bencher: Bencher<'_, '_>, command: &str) {
     decide(bencher, "run_shell", &json!({ "command": command }));
+}
+
+/// What is asked about a call that a person approves: when it is judged, and when its approval is
+/// used.
+#[divan::bench]
+fn with_approval(bencher: Bencher<'_, '_>) {
+    let rules = "deny = ['Read(**/.env)']\n[tool.run_shell]\ncommand = 'command'\nlike = 'Bash'\nundo = 'snapshot'\n";
+    let policy = Policy::new(vec![PolicyFile::load(rules, "p", PolicyScope::User).into_result().expect("it is sound")]);
+    let context = Context { interactive: true, cwd: Some("/work".to_owned()), ..Context::default() };
+    let arguments = json!({ "command": "cd src && cp -r a/b l/c && rm -rf 'build dir' && touch a b > log.txt" });
+    let call = PolicyCall { tool: "run_shell", origin: &ToolOrigin::Native, arguments: &arguments };
+    let disk = LinkTable::new([("/work/src/l".to_owned(), "/elsewhere".to_owned())]);
+    bencher.bench_local(|| {
+        let asked = policy.prepare(black_box(call), black_box(&context), Some(&disk), History::default());
+        let verdict = asked.decide(&[]);
+        let shown = (asked.displayed(&verdict), asked.undo());
+        let used = policy.prepare(black_box(call), black_box(&context), Some(&disk), History::default());
+        (shown, used.decide(&[]), used.undo())
+    });
 }
 
 #[divan::bench(args = ["words", "commands", "substitutions", "quotes", "redirects"])]

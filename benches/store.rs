@@ -14,7 +14,7 @@ use serde_json::json;
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::gate::{Approver, Gate, open};
-use toolfold::policy::{Context, Displayed, Policy, PolicyFile, PolicyScope, Request, ToolOrigin};
+use toolfold::policy::{Context, Displayed, History, Policy, PolicyFile, PolicyScope, Request, ToolOrigin};
 use toolfold::store::SqliteStore;
 
 fn main() {
@@ -68,7 +68,9 @@ impl Place {
 
     fn accept(&self, id: &str) {
         self.approver.approve(id, 1).expect("it waits for an answer");
-        self.gate.redeem(id, &self.policy, &self.context, "h", |_, _| Ok(())).expect("it was accepted");
+        let request = self.gate.get(id).expect("it is stored").request;
+        let prepared = self.policy.prepare(request.call(), &self.context, None, History::default());
+        self.gate.redeem(id, &prepared, "h", |_, _| Ok(())).expect("it was accepted");
     }
 }
 

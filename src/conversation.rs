@@ -1,8 +1,9 @@
-//! One conversation with a model: what it is shown, what it calls, and what becomes of each call.
+//! One conversation with a model: the tools it is shown, its calls, and the outcome of each call.
 //!
-//! A [`Conversation`] is bound for its whole life to a [`Wire`], a model and an arm. Everything that leaves it for the
-//! model (tool entries, answers, errors) uses the names that the model sees on that wire, and everything that the model
-//! writes is understood by them. Towards the host a tool has the name that the host gave it ([`Forward::target`]).
+//! A [`Conversation`] is bound to a [`Wire`], a model and an arm for its whole life. Everything it
+//! sends to the model (tool entries, answers, errors) uses the names that the model sees on that
+//! wire, and names that the model writes are resolved in the same way. The host sees a tool under
+//! the name it gave it ([`Forward::target`]).
 //!
 //! ```
 //! use serde_json::json;
@@ -10,33 +11,37 @@
 //! use toolfold::engine::Engine;
 //! use toolfold::wire::Wire;
 //!
-//! # let tools_json = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/excel/tools.json"));
-//! # let model = |_request: &serde_json::Value| json!({"role": "assistant", "tool_calls": [{"id": "c1", "type": "function",
+//! # let tools_json =
+//! #     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/excel/tools.json"));
+//! # let model = |_request: &serde_json::Value| json!({"role": "assistant", "tool_calls": [{
+//! #     "id": "c1", "type": "function",
 //! #     "function": {"name": "list_sheets", "arguments": "{\"file_path\":\"a.xlsx\"}"}}]});
 //! # let run = |_tool: &str, _arguments: &serde_json::Value| "Sheet1".to_owned();
-//! let engine = Engine::builder(Catalog::from_openai(tools_json)?).build()?;      // once a process
-//! let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-5.4").id("c-42").start()?;
+//! let engine = Engine::builder(Catalog::from_openai(tools_json)?).build()?; // once per process
+//! let mut conversation =
+//!     engine.conversation(Wire::OpenAiChat).model("gpt-5.4").id("c-42").start()?;
 //! let mut messages = vec![json!({"role": "user", "content": "Which sheets are there?"})];
 //!
 //! let request = json!({"tools": conversation.tools().value(), "messages": messages});
-//! let message = model(&request);                                                 // the provider's answer
-//! let mut turn = conversation.turn(&message)?;                                   // judges every call, in order
+//! let message = model(&request); // the provider's answer
+//! let mut turn = conversation.turn(&message)?; // judges every call, in order
 //! for call in turn.runnable() {
-//!     turn.finish(&call.id, run(call.target.as_str(), &call.arguments))?;        // toolfold never runs a tool
+//!     turn.finish(&call.id, run(call.target.as_str(), &call.arguments))?; // the host runs tools
 //! }
-//! let answers = turn.into_messages();                                            // one answer a call, in the wire's shape
+//! let answers = turn.into_messages(); // one answer per call, in the wire's shape
 //! messages.push(message);
 //! messages.extend(answers);
 //! # assert_eq!(messages[2]["content"], "Sheet1");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A host that gets calls one at a time uses [`Conversation::call`] and [`Conversation::answer`]. A conversation is derived
-//! from its log of [`Event`]s: [`Engine::replay`] and [`Engine::restore`](crate::engine::Engine::restore) give it back, and
-//! [`Start::from_transcript`] makes one from a message array alone.
+//! A host that receives calls one at a time uses [`Conversation::call`] and
+//! [`Conversation::answer`]. A conversation is derived from its log of [`Event`]s:
+//! [`Engine::replay`] and [`Engine::restore`](crate::engine::Engine::restore) recreate it, and
+//! [`Start::from_transcript`] creates one from a message array alone.
 //!
-//! It knows nothing of files, clocks or networks: where a log is kept, the host writes the records that
-//! [`Conversation::take_log`] gives before it acts on an outcome.
+//! A conversation uses no files, clocks or networks. A host that stores a log writes the records of
+//! [`Conversation::take_log`] before it acts on an outcome.
 //!
 //! [`Engine::replay`]: crate::engine::Engine::replay
 
@@ -85,38 +90,39 @@ use crate::catalog::Tool;
 use crate::diagnostic::Diagnostic;
 use crate::engine::{Engine, InFlight};
 use crate::profile::{Arm, Delivery, ExpandRequest, Expanded, Expansion, Plan, Presentation, definitions, expand};
-use crate::wire::{Limits, RenderedFacts, Wire};
+use crate::wire::{Limits, Wire};
 
 /// One conversation with a model.
 ///
-/// Two conversations are equal if they know the same, whatever rendered text they happen to hold.
+/// Two conversations are equal if their states are equal; cached text is not compared.
 #[derive(Debug, Clone)]
 pub struct Conversation {
     engine: Engine,
     bound: Arc<Bound>,
-    /// What the provider takes.
+    /// The provider's limits.
     limits: Arc<Limits>,
     state: State,
     log: Vec<Event>,
-    /// The number of the first event of `log`.
+    /// The number of the first event in `log`.
     logged: u64,
-    /// The array last asked for; emptied when the array changes.
+    /// The current array, if it has been rendered since it last changed.
     array: Option<Arc<ToolArray>>,
-    /// When the calls at the host began, for the audit alone.
+    /// When each call at the host began, for the audit only.
     in_flight: IndexMap<CallId, InFlight>,
-    /// Whether calls are only remembered: they were judged before, and nothing is recorded or asked again.
+    /// Whether calls are being replayed: they were judged before, so nothing is recorded or
+    /// requested again.
     recalling: bool,
-    /// While calls are judged: what the model had not read when it wrote them.
+    /// What the model had not read when it wrote the calls being judged.
     unread: Option<Unread>,
-    /// Whether the next single call without a key begins a message.
+    /// Whether the next single call without a key begins a new message.
     ended: bool,
-    /// Single calls of the current message whose answer was given twice.
+    /// Single calls of the current message that were answered twice.
     repeated: IndexSet<CallId>,
-    /// Calls at the host that it paused.
+    /// Calls that the host paused.
     paused: IndexSet<CallId>,
     results: StoredResults,
     logs_results: bool,
-    /// What was noticed while calls were judged, and not taken yet.
+    /// Diagnostics of judged calls that have not been taken yet.
     notices: Vec<Diagnostic>,
 }
 
@@ -149,7 +155,7 @@ impl Conversation {
         }
     }
 
-    /// Takes an event into the log and the state.
+    /// Adds an event to the log and applies it to the state.
     fn record_event(&mut self, event: Event) {
         let changes = matches!(event, Event::Expanded { .. } | Event::Dropped { .. });
         self.state.apply(&event);
@@ -159,13 +165,13 @@ impl Conversation {
         }
     }
 
-    /// The engine that this conversation uses.
+    /// The engine of this conversation.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The host's id of the conversation; empty if it gave none.
+    /// The host's id of the conversation; empty if the host set none.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.state.id
@@ -183,43 +189,43 @@ impl Conversation {
         self.state.model.as_deref()
     }
 
-    /// The arm, pinned for the conversation's life; never [`Arm::Auto`].
+    /// The arm, fixed for the conversation's life; never [`Arm::Auto`].
     #[must_use]
     pub fn arm(&self) -> Arm {
         self.state.arm
     }
 
-    /// The variant of the experiment that chose the arm, if one did.
+    /// The experiment variant that chose the arm, if there is one.
     #[must_use]
     pub fn variant(&self) -> Option<&str> {
         self.state.variant.as_deref()
     }
 
-    /// Why the conversation has its arm, without the arm's name.
+    /// The reason for the arm, without its name.
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.state.reason
     }
 
-    /// The arm and why the conversation has it, in one sentence.
+    /// The arm and the reason for it, in one sentence.
     #[must_use]
     pub fn explain(&self) -> String {
         format!("arm {}: {}", self.state.arm, self.state.reason)
     }
 
-    /// What is worth knowing: what was noticed when the engine was built, what this wire could not carry of the first array,
-    /// and what of it the provider refuses or advises against.
+    /// Diagnostics of the engine, of what this wire could not represent in the first array, and of
+    /// what the provider rejects or advises against in it.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let engine = self.engine.diagnostics().iter().cloned();
         let first = self.bound.first_array(&self.engine);
-        // The array is JSON that this crate wrote.
-        let facts = RenderedFacts::read_array(self.wire(), first.text()).unwrap_or_default();
+        let facts = self.bound.facts(&self.engine, &self.bound.first_plan(&self.engine), &first);
         let limits = self.limits.check(self.wire(), &facts);
         engine.chain(first.diagnostics().iter().cloned()).chain(limits).collect()
     }
 
-    /// The array to send now, noted in the log as shown to the model if it was not shown this one last.
+    /// Returns the array to send now, and logs it as shown to the model unless it was the last one
+    /// shown.
     pub fn tools(&mut self) -> Tools {
         let array = self.current_array();
         self.ended = true;
@@ -227,12 +233,12 @@ impl Conversation {
         Tools::new(array, self.engine.clone(), self.bound.clone(), self.plan())
     }
 
-    /// Notes in the log what the array that was shown last costs, by a meter of the host's. It changes nothing else.
+    /// Logs the token count of the array that was last shown, as counted by the host's `meter`.
     pub fn counted(&mut self, meter: impl Into<String>, tokens: usize) {
         self.record_event(Event::Counted { meter: meter.into(), tokens });
     }
 
-    /// SHA-256 of the array to send now, in hexadecimal digits. Notes nothing.
+    /// The SHA-256 of the array to send now, in hexadecimal digits. Logs nothing.
     pub fn digest(&mut self) -> String {
         self.current_array().digest().to_owned()
     }
@@ -263,25 +269,25 @@ impl Conversation {
         self.record_event(Event::Presented { digest: digest.to_owned() });
     }
 
-    /// Every form that tools can take in this conversation.
+    /// The forms that each tool can take in this conversation.
     #[must_use]
     pub fn presentation(&self) -> &Presentation {
         &self.bound.presentation
     }
 
-    /// What is shown now, tool by tool.
+    /// The current form of each tool.
     #[must_use]
     pub fn plan(&self) -> Plan {
         self.presentation().plan(self.engine.catalog(), self.engine.assignment(), &self.state.expanded)
     }
 
-    /// What the conversation has opened, in the names of the profile and the catalogue.
+    /// Everything the conversation has opened, under the names of the profile and the catalog.
     #[must_use]
     pub fn expanded(&self) -> &Expanded {
         &self.state.expanded
     }
 
-    /// The tools that are open, in catalogue order and under the names that the model sees.
+    /// The open tools, in catalog order, under the names that the model sees.
     #[must_use]
     pub fn opened(&self) -> Vec<String> {
         self.opened_tools().iter().map(|tool| self.bound.names.tools.sent(tool.name().as_str()).to_owned()).collect()
@@ -294,13 +300,13 @@ impl Conversation {
         open.map(|(tool, _)| tool).collect()
     }
 
-    /// Opens what a request names and gives the answer that a call of `expand_tools` would get, outside the gate. Names are
-    /// those that the model sees; the host's own are understood too.
+    /// Opens the requested tools and returns the answer that `expand_tools` would give, outside the
+    /// gate. Accepts the names that the model sees and the host's own.
     pub fn expand(&mut self, request: &ExpandRequest) -> Expansion {
         self.open_requested(None, request)
     }
 
-    /// Opens what a request names, as the answer to a call.
+    /// Opens the requested tools in answer to a call.
     fn open_requested(&mut self, by: Option<&CallId>, request: &ExpandRequest) -> Expansion {
         let (engine, presentation) = (&self.engine, self.presentation());
         let (catalog, assignment) = (engine.catalog(), engine.assignment());
@@ -316,9 +322,9 @@ impl Conversation {
         expansion
     }
 
-    /// The schemas of everything that is open, as text for the model in the names that it sees: what a compaction of the
-    /// conversation dropped. `None` if nothing is open, or if the array itself shows it. Under an arm that appends,
-    /// [`redeliver_messages`](Self::redeliver_messages) gives them in the provider's own way.
+    /// The schemas of all open tools as text for the model, to send after a compaction dropped
+    /// them. `None` if nothing is open or the array itself contains the schemas. If the arm
+    /// appends, use [`redeliver_messages`](Self::redeliver_messages).
     #[must_use]
     pub fn redeliver(&self) -> Option<String> {
         let catalog = self.engine.catalog();
@@ -330,14 +336,16 @@ impl Conversation {
         Some(definitions(catalog, self.arm(), places, &*self.bound.names))
     }
 
-    /// Everything that happened since the conversation began, was restored or gave its log away, oldest first.
+    /// The events since the conversation was started or restored, or since its log was last taken,
+    /// oldest first.
     #[must_use]
     pub fn events(&self) -> &[Event] {
         &self.log
     }
 
-    /// Gives the events away that have not been taken yet, as records to write. `at_ms` is the time in milliseconds since
-    /// 1970. Write them before acting on the outcome that they led to: then a conversation that dies is the one its log tells.
+    /// Takes the new events as log records. `at_ms` is the time in milliseconds since the Unix
+    /// epoch. Write the records before acting on the outcome they led to, so that the log is
+    /// complete after a crash.
     pub fn take_log(&mut self, at_ms: i64) -> Vec<LogRecord> {
         let first = std::mem::replace(&mut self.logged, self.state.events);
         let mut records = Vec::with_capacity(self.log.len());
@@ -348,21 +356,21 @@ impl Conversation {
         records
     }
 
-    /// Drops the events that have not been taken yet, for hosts that keep snapshots and no log: they count as given away.
+    /// Discards the new events, for hosts that store snapshots instead of a log.
     pub fn forget_log(&mut self) {
         self.logged = self.state.events;
         self.log.clear();
     }
 
-    /// Whether a call of this id was made here and is remembered.
+    /// Whether a call with this id is remembered.
     #[must_use]
     pub fn knows(&self, id: &CallId) -> bool {
         let calls = &self.state.calls;
         calls.contains_key(id) || calls.iter().any(|(own, record)| record.identity.host_id(own) == id)
     }
 
-    /// Whether these calls, each an id and the name by which the model made it, were made here and are remembered: an id that
-    /// comes twice, by two calls.
+    /// Whether all these calls, given by id and name, are remembered. An id that occurs twice
+    /// requires two calls.
     #[must_use]
     pub fn made<N: AsRef<str>>(&self, calls: &[(CallId, N)]) -> bool {
         let mut left: IndexMap<(&CallId, &str), usize> = IndexMap::new();
@@ -378,12 +386,12 @@ impl Conversation {
         })
     }
 
-    /// Takes what was noticed while calls were judged since it was last taken.
+    /// Takes the diagnostics of judged calls that have not been taken yet.
     pub fn take_notices(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.notices)
     }
 
-    /// The state to store. [`Engine::restore`] makes the conversation from it.
+    /// The state to store. [`Engine::restore`] recreates the conversation from it.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         Snapshot { version: LOG_VERSION, state: self.state.clone(), results: self.redacted_results() }

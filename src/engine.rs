@@ -1,8 +1,8 @@
-//! The engine: a catalogue and its layers put together once, shared by every conversation.
+//! The engine: a catalog with its layers, built once and shared by every conversation.
 //!
-//! An [`Engine`] never changes; reloading means building a new one. It knows nothing of wires or conversations: a
-//! [`Conversation`](crate::conversation::Conversation) binds it to one provider's API. It never runs a tool, reads a clock
-//! or opens a file.
+//! An [`Engine`] is immutable; to reload, build a new one. It is independent of wires and
+//! conversations: a [`Conversation`](crate::conversation::Conversation) binds it to one provider's
+//! API. It never runs a tool, reads a clock or opens a file.
 
 mod blind;
 mod builder;
@@ -32,7 +32,7 @@ use crate::catalog::{Catalog, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::profile::{Arm, Assignment, Presentation, Workload};
 
-/// The name of the meta-tool that brings in a skill, where no tool of the host has it.
+/// The name of the meta-tool that activates a skill, unless a host's tool has this name.
 pub const ACTIVATE_SKILL: &str = "activate_skill";
 
 #[derive(Debug)]
@@ -55,53 +55,55 @@ struct Inner {
     memo: Memo,
 }
 
-/// A catalogue with its layers. Cheap to clone; `Send + Sync`.
+/// A catalog with its layers. Cheap to clone; `Send + Sync`.
 #[derive(Debug, Clone)]
 pub struct Engine(Arc<Inner>);
 
 impl Engine {
-    /// Starts with a catalogue. Without more, a profile is derived from it and arm `auto` chooses how much to fold.
+    /// Starts with a catalog. By default, a profile is derived from it and arm `auto` decides what
+    /// to fold.
     pub fn builder(catalog: Catalog) -> EngineBuilder {
         EngineBuilder::new(catalog)
     }
 
-    /// The catalogue, without the tools that policy denies whatever they are called with.
+    /// The catalog without the tools that policy denies for all arguments.
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
         &self.0.catalog
     }
 
-    /// What the profile makes of the catalogue.
+    /// The profile's settings for each tool of the catalog.
     #[must_use]
     pub fn assignment(&self) -> &Assignment {
         &self.0.assignment
     }
 
-    /// Whether layer 1 is on. Where it is off, every schema is sent whole and there is nothing to expand.
+    /// Whether layer 1 is on. If it is off, every schema is sent in full and nothing can be
+    /// expanded.
     #[must_use]
     pub fn folds(&self) -> bool {
         self.0.folds
     }
 
-    /// The arm that conversations get where nothing else chooses; perhaps [`Arm::Auto`].
+    /// The default arm of conversations; may be [`Arm::Auto`].
     #[must_use]
     pub fn arm(&self) -> Arm {
         self.0.arm
     }
 
-    /// What the first turn may cost before arm `auto` folds further, in tokens.
+    /// The maximum cost of the first turn, in tokens, before arm `auto` folds further.
     #[must_use]
     pub(crate) fn budget(&self) -> usize {
         self.0.budget
     }
 
-    /// How long conversations are expected to be.
+    /// The expected length of conversations.
     #[must_use]
     pub fn workload(&self) -> Workload {
         self.0.workload
     }
 
-    /// What happens to calls whose parameters the model was not shown.
+    /// How calls are handled whose parameters the model was not shown.
     #[must_use]
     pub(crate) fn blind(&self) -> Blind {
         self.0.blind
@@ -125,26 +127,26 @@ impl Engine {
         self.0.skills.as_ref()
     }
 
-    /// What was noticed while the parts were put together; no errors among it.
+    /// The diagnostics of the build; none of them is an error.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.0.diagnostics
     }
 
-    /// Every form that tools can take under an arm. Made when first asked for, then kept.
+    /// The forms that tools can take with an arm. Created on first use and cached.
     #[must_use]
     pub fn presentation(&self, arm: Arm) -> Arc<Presentation> {
         self.memo(0, arm, || Presentation::new(&self.0.catalog, &self.0.assignment, arm))
     }
 
-    /// The same engine over some of its tools only.
+    /// The same engine with only some of its tools.
     #[must_use]
     pub fn restricted(&self, allowed: impl Fn(&Tool) -> bool) -> Self {
         let kept: Vec<bool> = self.0.catalog.iter().map(allowed).collect();
         self.part(&kept, self.0.skills.clone())
     }
 
-    /// The same engine over the tools at the kept places, with these skills.
+    /// The same engine with only the kept tools and with these skills.
     pub(crate) fn part(&self, kept: &[bool], skills: Option<SkillLayer>) -> Self {
         let inner = &self.0;
         Self(Arc::new(Inner {
@@ -166,7 +168,8 @@ impl Engine {
         }))
     }
 
-    /// What somebody else derives from this engine, made once for each key and arm, and kept as long as the engine.
+    /// A value that other modules derive from this engine, created once for each key and arm and
+    /// cached as long as the engine.
     pub(crate) fn memo<T: std::any::Any + Send + Sync>(&self, key: u64, arm: Arm, make: impl FnOnce() -> T) -> Arc<T> {
         self.0.memo.get_or_make(key, arm, make)
     }

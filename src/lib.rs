@@ -11,21 +11,22 @@
 //! # fn run(_tool: &str, _arguments: &str) -> String { "done".to_owned() }
 //! # fn model(messages: &[Value], _tools: &str) -> Result<Value, Box<dyn std::error::Error>> {
 //! #     Ok(if messages.len() > 1 { json!({"role": "assistant", "content": "Done."}) } else {
-//! #         Wire::OpenAiChat.assistant_message(&[("c1", "list_sheets", json!({"file_path": "a.xlsx"}))]) })
+//! #         let arguments = json!({"file_path": "a.xlsx"});
+//! #         Wire::OpenAiChat.assistant_message(&[("c1", "list_sheets", arguments)]) })
 //! # }
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let tools = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/excel/tools.json"));
 //! # let mut messages = vec![json!({"role": "user", "content": "Which sheets are there?"})];
 //! let engine = Engine::builder(Catalog::from_openai(&tools)?).build()?; // once per process
-//! let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-5.4").start()?; // once per conversation
+//! let mut conversation = engine.conversation(Wire::OpenAiChat).model("gpt-5.4").start()?;
 //! loop {
-//!     let message = model(&messages, conversation.tools().json())?; // the array that goes into the request
+//!     let message = model(&messages, conversation.tools().json())?; // the request's `tools`
 //!     let mut turn = conversation.turn(&message)?; // reads and checks every call of the message
 //!     if turn.is_empty() {
 //!         break;
 //!     }
 //!     for call in turn.runnable() {
-//!         turn.finish(&call.id, run(call.target.as_str(), &call.arguments_json))?; // the agent's own code
+//!         turn.finish(&call.id, run(call.target.as_str(), &call.arguments_json))?; // your code
 //!     }
 //!     let answers = turn.into_messages(); // one answer per call, in the format of this API
 //!     messages.push(message);

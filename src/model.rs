@@ -180,6 +180,16 @@ impl ModelId {
         found
     }
 
+    /// Whether the version is known and at least `major.minor`.
+    pub(crate) fn is_since(&self, major: u16, minor: u16) -> bool {
+        self.version.is_some_and(|version| version >= Version::new(major, minor))
+    }
+
+    /// Whether the version is known and lower than `major.minor`.
+    pub(crate) fn is_before(&self, major: u16, minor: u16) -> bool {
+        self.version.is_some_and(|version| version < Version::new(major, minor))
+    }
+
     /// Sets family, version, tier and variants from the words of a name. `at` is the index of the
     /// family.
     fn read_words(&mut self, words: &[String], at: usize) {

@@ -57,7 +57,7 @@ pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;
 pub use naming::{CatalogNames, Naming};
 pub use parts::{ProfilePart, ProfileSource};
-pub use plan::{Expanded, Plan, Planned, PlannedTool, Presentation};
+pub use plan::{Expanded, Plan, Planned, Presentation};
 pub use sentence::first_sentence;
 pub use session_bill::{
     CacheLoss, CacheRules, PromptPart, RequestBill, SessionBill, SessionRequest, TokenPrices, bill_session,

@@ -21,7 +21,8 @@
 //!
 //! let parameters = serde_json::json!({"type": "object", "required": ["path"], "properties": {
 //!     "path": {"type": "string"}, "rows": {"type": "integer"}}});
-//! let read = Function { name: "read_sheet", description: Some("Reads a sheet."), parameters: Some(&parameters) };
+//! let description = Some("Reads a sheet.");
+//! let read = Function { name: "read_sheet", description, parameters: Some(&parameters) };
 //! assert_eq!(
 //!     render(&[read]),
 //!     "namespace functions {\n\n\

@@ -10,6 +10,7 @@
 
 mod answers;
 mod anthropic;
+mod api;
 mod append;
 mod arguments;
 mod assemble;
@@ -32,7 +33,7 @@ mod shape;
 mod steps;
 
 pub use crate::model::{ModelId, ModelPattern};
-pub(crate) use answers::{Answered, NUMBERED};
+pub(crate) use answers::{Answered, ExpansionAnswer, NUMBERED};
 pub use arguments::Arguments;
 pub use cache::CacheRow;
 pub(crate) use calls::WireCall;
@@ -41,9 +42,9 @@ pub use gemini::{GeminiParameters, UnknownGeminiParameters};
 pub use limits::{Limit, LimitRow, Limits, NameLimitsError, NameRule, RenderedFacts};
 pub use message::Message;
 pub(crate) use names::{NameTable, Named, NoFreeName};
-pub(crate) use openai_responses::search_output;
-pub(crate) use render::{MetaEntry, MetaRole, RenderInput};
-pub use render::{RenderOptions, ToolEntry, chat_tool};
+pub use openai_chat::chat_tool;
+pub(crate) use render::{MetaEntry, MetaRole, RenderInput, Rendered};
+pub use render::{RenderOptions, ToolEntry};
 pub use steps::PastCall;
 pub(crate) use steps::{Step, StepResult};
 
@@ -51,6 +52,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::profile::{Arm, Delivery};
 
@@ -78,13 +80,7 @@ impl Wire {
     /// The name in flags and files.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::OpenAiChat => "openai-chat",
-            Self::OpenAiResponses => "openai-responses",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Mcp => "mcp",
-        }
+        self.facts().name
     }
 
     /// Whether the wire can carry an arm. Whether a model handles it well is a separate question:
@@ -97,25 +93,21 @@ impl Wire {
     /// Returns [`WireError::Arm`] with the reason for [`Arm::Native`] if the API has no deferral,
     /// and for [`Arm::Append`] if no message can define a tool.
     pub fn supports(self, arm: Arm) -> Result<(), WireError> {
-        let appends = match arm.delivery() {
-            Delivery::Native => false,
-            Delivery::Append => true,
-            Delivery::None | Delivery::InPlace | Delivery::InResult | Delivery::Bridge => return Ok(()),
+        let why = match arm.delivery() {
+            Delivery::Native => self.facts().no_native,
+            Delivery::Append => self.facts().no_append,
+            Delivery::None | Delivery::InPlace | Delivery::InResult | Delivery::Bridge => None,
         };
-        let why = match (self, appends) {
-            (Self::OpenAiResponses | Self::Anthropic, _) => return Ok(()),
-            (Self::OpenAiChat, false) => "Chat Completions has no deferred tools: use openai-responses, or arm stable",
-            (Self::Gemini, false) => "Gemini has no deferred tools: use arm stable",
-            (Self::Mcp, false) => {
-                "MCP has no deferred tools, and a server does not know its client's model: use arm stable"
-            }
-            (Self::OpenAiChat, true) => {
-                "no message of Chat Completions defines a tool: use openai-responses, or arm index"
-            }
-            (Self::Gemini, true) => "no content of Gemini defines a tool: use arm index",
-            (Self::Mcp, true) => "an MCP server adds nothing to its client's messages: use arm index",
-        };
-        Err(WireError::Arm { wire: self, arm, model: None, why: why.to_owned() })
+        match why {
+            Some(why) => Err(WireError::Arm { wire: self, arm, model: None, why: why.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Converts arguments that a model wrote by a tool's schema as sent to arguments of the tool;
+    /// `None` if they are the same.
+    pub(crate) fn restored(self, options: &RenderOptions, parameters: &Value, arguments: &Value) -> Option<Value> {
+        self.api().restored(options, parameters, arguments)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Proof 1 and 3 of orthogonality: every name in `src/` keeps to the table of the architecture, and the engine alone
-//! brings in no async runtime, network or database.
+//! Proof 1 and 3 of orthogonality: every name in `src/` keeps to the table of the architecture, and
+//! the engine alone brings in no async runtime, network or database.
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "a test reads the source it judges")]
 
@@ -45,7 +45,7 @@ fn sources(folder: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_name_in_src_keeps_to_the_table() {
+fn every_name_in_src_follows_the_table() {
     let mut faults = Vec::new();
     for (file, text) in sources("src") {
         faults.extend(judge(&file, &text));
@@ -83,6 +83,27 @@ fn the_layers_that_are_crates_do_not_know_each_other() {
 }
 
 #[test]
+fn one_api_is_named_only_where_the_table_allows() {
+    let (mut faults, mut read) = (Vec::new(), 0);
+    let folders = ["src", "crates/cli/src", "crates/gateway/src", "crates/measure/src", "bindings/python/src"];
+    for path in folders.into_iter().flat_map(|folder| rust_files(&root().join(folder))) {
+        let file = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+        // Unit tests may name an API.
+        if !file.contains("/tests/") && !file.ends_with("/tests.rs") {
+            faults.extend(rules::judge_apis(&file, &std::fs::read_to_string(&path).unwrap()));
+            read += 1;
+        }
+    }
+    assert!(read > 300, "{read} files were read");
+    assert!(faults.is_empty(), "see tests/architecture/rules.rs:\n{}", faults.join("\n"));
+    let named = |file: &str, text: &str| !rules::judge_apis(file, text).is_empty();
+    assert!(named("src/wire/steps.rs", "impl Wire { fn f(self) { match self { Self::Gemini => {} _ => {} } } }"));
+    assert!(named("src/conversation.rs", "fn f(w: Wire) { if matches!(w, crate::wire::Wire::Mcp) {} }"));
+    assert!(named("src/tokens.rs", "use crate::wire::Wire::Anthropic;"));
+    assert!(!named("src/tokens/read.rs", "fn f() -> Request { Request::Anthropic }"));
+}
+
+#[test]
 fn the_root_only_declares_and_re_exports() {
     for file in ["src/lib.rs", "crates/diagnostic/src/lib.rs", "crates/policy/src/lib.rs", "crates/skill/src/lib.rs"] {
         let text = std::fs::read_to_string(root().join(file)).unwrap();
@@ -112,7 +133,7 @@ fn accepted(file: &str, text: &str) {
 }
 
 #[test]
-fn the_check_refuses_what_leads_to_a_forbidden_module() {
+fn the_check_rejects_paths_to_a_forbidden_module() {
     refused("profile.rs", "use crate::engine::Engine;", "src/profile.rs:1: `crate::engine::Engine`");
     refused(
         "profile.rs",
@@ -163,7 +184,7 @@ fn what_tests_may_do_is_compiled_for_tests_only() {
 }
 
 #[test]
-fn the_check_refuses_what_leads_around_it() {
+fn the_check_rejects_detours() {
     refused("profile.rs", "use crate::*;", "every module");
     refused("profile.rs", "use crate as root;", "every module");
     refused("profile.rs", "use super::*;", "every module");
@@ -178,7 +199,7 @@ fn the_check_refuses_what_leads_around_it() {
 }
 
 #[test]
-fn the_check_refuses_the_world_outside_the_edges() {
+fn the_check_rejects_io_outside_the_edges() {
     refused("engine.rs", "fn f() { println!(\"x\") }", "`println!`: nobody may name it");
     refused("engine.rs", "fn f() { vec![1].iter().for_each(|x| m!(eprintln!(\"{x}\"))) }", "eprintln!");
     refused("engine.rs", "use std::{fmt, fs};", "`std::fs`: only store");

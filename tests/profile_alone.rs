@@ -1,4 +1,5 @@
-//! Proof 2 of orthogonality: layer 1 compiles with nothing of ours but the modules that it may name.
+//! Proof 2 of orthogonality: layer 1 compiles with nothing of ours but the modules that it may
+//! name.
 #![allow(missing_docs, dead_code, unreachable_pub, unused_imports, reason = "a part of the library, seen from a test")]
 #![deny(unsafe_code)]
 

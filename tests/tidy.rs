@@ -13,14 +13,18 @@ const MAX_LINES: usize = 420;
 /// A type with more methods than this has more than one subject: give each its own type and fields.
 const MAX_METHODS: usize = 40;
 
-/// The types that have more methods than [`MAX_METHODS`], by crate and name, with the number they had when the rule was made.
-/// It may only fall: a type that no longer needs its exception loses it.
+/// The types that have more methods than [`MAX_METHODS`], by crate and name, with the number they
+/// had when the rule was made. It may only fall: a type that no longer needs its exception loses
+/// it.
 const MANY_METHODS: &[(&str, &str, usize)] = &[
     ("src", "Conversation", 143),
     ("crates/policy/src", "Walker", 60),
     ("crates/policy/src", "Reader", 64),
     ("crates/policy/src", "Lexer", 44),
 ];
+
+/// Comments are narrower than code (120 columns), because prose is read line by line.
+const MAX_COMMENT_COLUMNS: usize = 100;
 
 /// What the top of the project holds, and nothing else.
 const TOP: &[&str] = &[
@@ -55,9 +59,9 @@ fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Every text file below a folder of the project, sorted, as paths from its top. Nothing if there is no such folder. The
-/// packed vocabularies (`.bin`) are data, compared token by token by their own test; what Python and its tools leave behind
-/// is not the project's.
+/// Every text file below a folder of the project, sorted, as paths from its top. Nothing if there
+/// is no such folder. The packed vocabularies (`.bin`) are data, compared token by token by their
+/// own test; what Python and its tools leave behind is not the project's.
 fn files(folder: &str) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(root().join(folder)) else { return Vec::new() };
     let mut found = Vec::new();
@@ -130,8 +134,8 @@ fn no_file_is_forgotten() {
     }
 }
 
-/// Adds the files that modules declare, and those that these declare: by their names below `folder`, by a path below the
-/// folder `own` of the file that says it.
+/// Adds the files that modules declare, and those that these declare: by their names below
+/// `folder`, by a path below the folder `own` of the file that says it.
 fn declared(items: &[syn::Item], [folder, own]: [&str; 2], known: &mut BTreeSet<String>) {
     for item in items {
         let syn::Item::Mod(item) = item else { continue };
@@ -163,7 +167,8 @@ fn path_of(item: &syn::ItemMod) -> Option<String> {
     Some(text.value())
 }
 
-/// Adds the number of functions in the inherent `impl` blocks of each type, by the name of the type.
+/// Adds the number of functions in the inherent `impl` blocks of each type, by the name of the
+/// type.
 fn count_methods(items: &[syn::Item], methods: &mut BTreeMap<String, usize>) {
     for item in items {
         match item {
@@ -183,8 +188,8 @@ fn count_methods(items: &[syn::Item], methods: &mut BTreeMap<String, usize>) {
     }
 }
 
-/// The folder of the sources of the crate that a file belongs to: `src`, `crates/gateway/src`. Types of one name in a crate
-/// count as one type.
+/// The folder of the sources of the crate that a file belongs to: `src`, `crates/gateway/src`.
+/// Types of one name in a crate count as one type.
 fn crate_of(path: &str) -> Option<String> {
     let parts: Vec<&str> = path.split('/').collect();
     match parts[..] {
@@ -246,7 +251,34 @@ fn every_line_ends_clean() {
     }
 }
 
-/// Every `#[allow]` and `#[expect]` says why: clippy misses those that its own configuration turns off.
+/// The numbers of the comment lines that are too wide. Code and tables in comments cannot be
+/// wrapped.
+fn wide_comments(text: &str) -> Vec<usize> {
+    let (mut wide, mut is_code) = (Vec::new(), false);
+    for (at, line) in text.lines().enumerate() {
+        let Some(comment) = line.trim_start().strip_prefix("//") else {
+            is_code = false;
+            continue;
+        };
+        let comment = comment.trim_start_matches(['/', '!', ' ']);
+        is_code ^= comment.starts_with("```");
+        if !is_code && !comment.starts_with('|') && line.chars().count() > MAX_COMMENT_COLUMNS {
+            wide.push(at + 1);
+        }
+    }
+    wide
+}
+
+#[test]
+fn comments_are_at_most_100_columns_wide() {
+    for path in rust_files() {
+        let wide = wide_comments(&text(&path));
+        assert!(wide.is_empty(), "{path}:{wide:?}: comments beyond column {MAX_COMMENT_COLUMNS}");
+    }
+}
+
+/// Every `#[allow]` and `#[expect]` says why: clippy misses those that its own configuration turns
+/// off.
 struct Exceptions(Vec<usize>);
 
 impl<'ast> Visit<'ast> for Exceptions {
@@ -271,7 +303,7 @@ fn every_exception_has_a_reason() {
 }
 
 #[test]
-fn the_top_holds_only_what_the_project_says() {
+fn the_root_has_only_the_listed_files() {
     for entry in std::fs::read_dir(root()).unwrap().map(Result::unwrap) {
         let name = entry.file_name().to_string_lossy().into_owned();
         assert!(TOP.contains(&name.as_str()), "`{name}` has no place at the top of the project");
@@ -283,7 +315,7 @@ fn the_top_holds_only_what_the_project_says() {
 
 /// README shows the loop that the crate's front page teaches, which is compiled and run.
 #[test]
-fn the_loop_of_the_readme_is_the_one_that_is_tested() {
+fn the_loop_of_the_readme_is_tested() {
     let page = std::fs::read_to_string(root().join("README.md")).unwrap();
     let shown = page.split("```rust\n").nth(1).unwrap().split("```").next().unwrap();
     let front = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
@@ -294,8 +326,8 @@ fn the_loop_of_the_readme_is_the_one_that_is_tested() {
     assert!(shown.lines().count() <= 15, "a loop of {} lines", shown.lines().count());
 }
 
-/// The library is compiled without its unit tests, so that they run where a layer is compiled alone and nowhere else: in
-/// `tests/*_alone.rs`, or as a target of `tests` for a layer that is a crate.
+/// The library is compiled without its unit tests, so that they run where a layer is compiled alone
+/// and nowhere else: in `tests/*_alone.rs`, or as a target of `tests` for a layer that is a crate.
 #[test]
 fn every_unit_test_of_the_library_is_compiled() {
     let mut compiled = Vec::new();
@@ -349,7 +381,7 @@ fn licences_are_the_same_everywhere() {
 
 /// `TOOLFOLD_CASES` reaches every property test.
 #[test]
-fn every_property_test_asks_how_many_cases_it_tries() {
+fn every_property_test_uses_the_number_of_cases() {
     for path in rust_files().into_iter().filter(|path| path != "tests/tidy.rs") {
         let text = text(&path);
         let tests = text.matches("proptest! {").count() + text.matches("TestRunner::new(").count();

@@ -1,4 +1,5 @@
-//! Proof 2 of orthogonality: counting compiles with nothing of ours but the modules that it may name.
+//! Proof 2 of orthogonality: counting compiles with nothing of ours but the modules that it may
+//! name.
 #![allow(
     missing_docs,
     dead_code,

@@ -1,4 +1,4 @@
-//! Results of tools, wrapped for the wire.
+//! Tool results, wrapped for the wire.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -9,7 +9,7 @@ use super::state::{Became, CallRecord};
 use super::{CallError, CallId, Conversation, ForwardNotes};
 use crate::wire::Answered;
 
-/// What a tool gave back.
+/// The result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     /// The text for the model.
@@ -31,7 +31,7 @@ impl From<&str> for ToolResult {
 }
 
 impl From<&Value> for ToolResult {
-    /// Text as it is, anything else as compact JSON.
+    /// Strings unchanged, anything else as compact JSON.
     fn from(value: &Value) -> Self {
         Self::from(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     }
@@ -47,19 +47,20 @@ impl<T: Display, E: Display> From<Result<T, E>> for ToolResult {
 }
 
 impl Conversation {
-    /// Takes the result of a forwarded call, and gives what to append to the conversation: whole messages in the wire's
-    /// shape.
+    /// Accepts the result of a forwarded call and returns the messages of the wire to append to the
+    /// conversation.
     ///
     /// # Errors
-    /// [`CallError::NotAtHost`] if no call of that id is at the host: it was never forwarded, or has its result already.
+    /// [`CallError::NotAtHost`] if no call with this id is at the host: it was never forwarded, or
+    /// already has its result.
     pub fn answer(&mut self, id: &CallId, result: impl Into<ToolResult>) -> Result<Vec<Value>, CallError> {
         let own = self.state.at_host(id).ok_or_else(|| CallError::NotAtHost(id.clone()))?;
         let answer = self.answer_part(&own, &result.into())?;
         Ok(self.wire().wrapped(vec![answer]))
     }
 
-    /// As [`answer`](Self::answer) for the call that is remembered under `own`, without what is around the answers of one
-    /// turn.
+    /// Like [`answer`](Self::answer), for the call remembered under `own`. Returns the answer
+    /// without the message around it.
     pub(super) fn answer_part(&mut self, own: &CallId, result: &ToolResult) -> Result<Value, CallError> {
         let Some(CallRecord { name, became, identity, .. }) =
             self.state.calls.get(own).filter(|_| self.state.is_at_host(own))
@@ -74,7 +75,7 @@ impl Conversation {
         };
         let answered = Answered { id: identity.label(own).as_str(), name };
         let answer = self.wire().answer_message(answered, &content, result.is_error);
-        // With the note, as the model reads it.
+        // Including the note, as the model reads it.
         let stored = ToolResult { content: content.into_owned(), is_error: result.is_error };
         self.finished(own, !stored.is_error, Some(&stored));
         Ok(answer)

@@ -1,4 +1,5 @@
-//! Tools that messages define (arm `append`): what of them the model can see, and how they are given again.
+//! Tools defined in messages (arm `append`): which of them the model can see, and how they are sent
+//! again.
 
 use std::collections::BTreeSet;
 
@@ -11,23 +12,24 @@ use crate::profile::{Delivery, Naming};
 use crate::wire::{NUMBERED, Step};
 
 impl Conversation {
-    /// What a request of this conversation must name in the provider's header for beta features, `anthropic-beta`; empty
-    /// where nothing that is sent is in beta.
+    /// The values that requests of this conversation require in the provider's header
+    /// `anthropic-beta`; empty if no beta feature is used.
     #[must_use]
     pub fn betas(&self) -> &'static [&'static str] {
         self.wire().betas(self.arm().delivery())
     }
 
-    /// Everything that is open as whole messages of the wire, to append where a compaction of the conversation dropped the
-    /// messages that defined it. Empty unless the arm appends, and where nothing is open; other arms give
-    /// [`redeliver`](Self::redeliver)'s text.
+    /// The definitions of all open tools as whole messages of the wire, to append after a
+    /// compaction dropped the messages that defined them. Empty if nothing is open or the arm does
+    /// not append; other arms use [`redeliver`](Self::redeliver).
     #[must_use]
     pub fn redeliver_messages(&self) -> Vec<Value> {
         let opened: Vec<_> = self.opened_tools().into_iter().map(|tool| tool.name().clone()).collect();
         self.wire().appended(&self.additions(&opened)).into_iter().collect()
     }
 
-    /// The tools that an answer opens, as a message behind it defines them; empty unless the arm appends.
+    /// The definitions of newly opened tools for the message after the answers; empty unless the
+    /// arm appends.
     pub(super) fn additions(&self, opened: &[ToolName]) -> Vec<Value> {
         match self.arm().delivery() {
             Delivery::Append => self.wire().additions(self.engine.catalog(), &self.bound.names.tools, opened),
@@ -35,7 +37,8 @@ impl Conversation {
         }
     }
 
-    /// The tools that a message array defines behind its beginning, as places in the catalogue; none unless the arm appends.
+    /// The catalog indexes of the tools that later messages of an array define; empty unless the
+    /// arm appends.
     pub(super) fn changed_tools(&self, steps: &[Step]) -> BTreeSet<usize> {
         let mut defined = BTreeSet::new();
         if self.arm().delivery() != Delivery::Append {
@@ -53,7 +56,8 @@ impl Conversation {
         defined
     }
 
-    /// Whether messages still define every tool that a call opened; `None` if it opened none, or the arm does not append.
+    /// Whether messages still define every tool that a call opened. `None` if the call opened none,
+    /// or the arm does not append.
     pub(super) fn is_appended(&self, id: &CallId, defined: &BTreeSet<usize>) -> Option<bool> {
         if self.arm().delivery() != Delivery::Append {
             return None;
@@ -74,17 +78,22 @@ impl Conversation {
         calls.filter(|id| self.is_appended(id, defined) == Some(true)).cloned().collect()
     }
 
-    /// Closes what calls opened and no message defines, and opens what only messages define.
+    /// Closes tools that no message defines any more, and opens tools that only messages define.
     pub(super) fn drop_undefined(&mut self, defined: &BTreeSet<usize>) {
-        let calls: Vec<CallId> = self.state.delivering_calls().into_iter().cloned().collect();
-        let calls: Vec<CallId> = calls.into_iter().filter(|id| self.is_appended(id, defined) == Some(false)).collect();
+        let mut calls = Vec::new();
+        for id in self.state.delivering_calls() {
+            if self.is_appended(id, defined) == Some(false) {
+                calls.push(id.clone());
+            }
+        }
         if !calls.is_empty() {
             self.record_event(Event::Dropped { calls });
         }
         self.open_defined(defined);
     }
 
-    /// Opens what messages define and no call of this conversation opened: a host gave it again.
+    /// Opens tools that messages define although no call of this conversation opened them: the host
+    /// sent the definitions again.
     pub(super) fn open_defined(&mut self, defined: &BTreeSet<usize>) {
         let (catalog, assignment) = (self.engine.catalog(), self.engine.assignment());
         let mut tools: Vec<ToolName> = Vec::new();
@@ -96,7 +105,7 @@ impl Conversation {
             }
         }
         if !tools.is_empty() {
-            // An id of its own, so that it is closed again with the message that brought it.
+            // A separate id, so that the tool closes together with the message that defined it.
             let by = Some(CallId::from(format!("{NUMBERED}appended-{}", self.state.events)));
             self.record_event(Event::Expanded { by, categories: Vec::new(), tools });
         }

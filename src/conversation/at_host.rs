@@ -1,34 +1,37 @@
-//! Calls that the host runs: their begin, their pause and their end.
+//! Calls at the host: their start, pause and end.
 
 use super::event::Event;
 use super::{CallError, CallId, CallIdentity, Conversation, ToolResult};
 use crate::catalog::Tool;
 use crate::engine::CallRef;
 
-/// How many calls at the host are timed for the audit; the oldest are forgotten first.
+/// The maximum number of calls at the host that are timed for the audit; the oldest are dropped
+/// first.
 const MAX_IN_FLIGHT: usize = 256;
 
 impl Conversation {
-    /// Reports that the host ran a forwarded call, where it wraps results itself. An id that is not at the host is ignored: it
-    /// was reported already.
+    /// Reports that the host ran a forwarded call whose result it wraps itself. Ignores an id that
+    /// is not at the host, because its result was already reported.
     pub fn report_result(&mut self, id: &CallId, ok: bool) {
         if let Some(own) = self.state.at_host(id) {
             self.finished(&own, ok, None);
         }
     }
 
-    /// Reports that the host paused a forwarded call: the tool itself asked for something, has not ended, and its host makes
-    /// the same message again. The call is then handed over once more in this process, although its approval was used.
+    /// Reports that the host paused a forwarded call because the tool itself requires input and the
+    /// host will repeat the message. The call is then forwarded once more in this process, although
+    /// its approval is used.
     ///
     /// # Errors
-    /// [`CallError::NotAtHost`] if no call of that id is at the host.
+    /// [`CallError::NotAtHost`] if no call with this id is at the host.
     pub fn pause(&mut self, id: &CallId) -> Result<(), CallError> {
         let own = self.state.at_host(id).ok_or_else(|| CallError::NotAtHost(id.clone()))?;
         self.paused.insert(own);
         Ok(())
     }
 
-    /// Notes the end of the call that is remembered under `own`, with its result where the conversation wraps it.
+    /// Logs the end of the call remembered under `own`, with its result if the conversation wraps
+    /// it.
     pub(super) fn finished(&mut self, own: &CallId, ok: bool, result: Option<&ToolResult>) {
         let began = self.in_flight.shift_remove(own);
         self.paused.shift_remove(own);
@@ -50,7 +53,7 @@ impl Conversation {
         self.drop_results_if_closed(own);
     }
 
-    /// A call as records and approvals name it, by what identifies it.
+    /// The call as audit records and approvals identify it.
     pub(super) fn call_ref<'a>(&'a self, own: &'a CallId, identity: &'a CallIdentity) -> CallRef<'a> {
         let (label, message) = (identity.label(own).as_str(), identity.mark());
         CallRef { conversation: self.id(), own: own.as_str(), label, message }
@@ -61,7 +64,7 @@ impl Conversation {
         self.state.calls.get(own).map_or(own, |record| record.identity.label(own)).clone()
     }
 
-    /// Notes when a call went to the host.
+    /// Stores the start time of a call at the host.
     pub(super) fn begins(&mut self, id: &CallId, tool: &Tool) {
         if let Some(policy) = self.engine.policy().filter(|_| !self.recalling) {
             self.in_flight.insert(id.clone(), policy.began(tool));

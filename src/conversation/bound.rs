@@ -1,4 +1,5 @@
-//! An engine bound to a wire and an arm: names, meta-tools and the first array, made once for all conversations.
+//! An engine bound to a wire and an arm: names, meta-tools and the first array, created once for
+//! all conversations.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,52 +8,51 @@ use crate::diagnostic::Diagnostic;
 use crate::engine::{ACTIVATE_SKILL, Engine};
 use crate::profile::{Arm, Expanded, Plan, Presentation};
 use crate::wire::{
-    Arguments, GeminiParameters, Limits, MetaEntry, MetaRole, NameRule, NameTable, NoFreeName, RenderInput,
-    RenderOptions, ToolEntry, Wire,
+    Arguments, Limits, MetaEntry, MetaRole, NameRule, NameTable, NoFreeName, RenderInput, RenderOptions, Rendered,
+    RenderedFacts, ToolEntry, Wire,
 };
 use toolfold_diagnostic::sha256_hex;
 
-/// A rendered tool array: the text to send, and its digest.
+/// A rendered tool array and its digest.
 #[derive(Debug)]
 pub(super) struct ToolArray {
-    text: String,
+    rendered: Rendered,
     digest: OnceLock<String>,
-    diagnostics: Vec<Diagnostic>,
 }
 
 impl ToolArray {
     /// The array as compact JSON.
     pub(super) fn text(&self) -> &str {
-        &self.text
+        &self.rendered.text
     }
 
-    /// What the wire could not carry of it.
+    /// What the wire could not represent.
     pub(super) fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
+        &self.rendered.diagnostics
     }
 
-    /// SHA-256 of the text, in lower-case hexadecimal digits. Computed when it is first asked for.
+    /// The SHA-256 of the text in lower-case hexadecimal digits, computed on first use.
     pub(super) fn digest(&self) -> &str {
-        self.digest.get_or_init(|| sha256_hex(self.text.as_bytes()))
+        self.digest.get_or_init(|| sha256_hex(self.text().as_bytes()))
     }
 }
 
-/// Everything about an engine on a wire under an arm that no conversation changes.
+/// Everything that an engine, a wire and an arm determine for all their conversations.
 #[derive(Debug)]
 pub(super) struct Bound {
     pub(super) wire: Wire,
-    /// Every form that tools can take under the arm.
+    /// The forms that each tool can take with this arm.
     pub(super) presentation: Arc<Presentation>,
     pub(super) names: Arc<NameTable>,
     meta: Vec<MetaEntry>,
     options: RenderOptions,
-    /// The array of a conversation that has opened nothing: rendered once for all of them.
+    /// The array of a conversation that has opened nothing, rendered once for all conversations.
     first: OnceLock<Arc<ToolArray>>,
 }
 
 impl Bound {
-    /// The binding of an engine, shared by all conversations that have the same. A rule for names other than the shipped
-    /// one makes a binding of its own, and so do reserved names.
+    /// Returns the binding shared by all conversations with the same parameters. A custom name rule
+    /// or reserved names get a separate binding.
     pub(super) fn for_engine(
         engine: &Engine,
         wire: Wire,
@@ -83,14 +83,22 @@ impl Bound {
 
     /// The array of a conversation that has opened nothing.
     pub(super) fn first_array(&self, engine: &Engine) -> Arc<ToolArray> {
-        let plan = || self.presentation.plan(engine.catalog(), engine.assignment(), &Expanded::default());
-        self.first.get_or_init(|| Arc::new(self.render(engine, &plan()))).clone()
+        self.first.get_or_init(|| Arc::new(self.render(engine, &self.first_plan(engine)))).clone()
+    }
+
+    /// The plan of a conversation that has opened nothing.
+    pub(super) fn first_plan(&self, engine: &Engine) -> Plan {
+        self.presentation.plan(engine.catalog(), engine.assignment(), &Expanded::default())
     }
 
     /// The array of a plan.
     pub(super) fn render(&self, engine: &Engine, plan: &Plan) -> ToolArray {
-        let rendered = self.wire.render_array(&self.input(engine, plan));
-        ToolArray { text: rendered.text, digest: OnceLock::new(), diagnostics: rendered.diagnostics }
+        ToolArray { rendered: self.wire.render_array(&self.input(engine, plan)), digest: OnceLock::new() }
+    }
+
+    /// The facts about a plan's array that limits refer to.
+    pub(super) fn facts(&self, engine: &Engine, plan: &Plan, array: &ToolArray) -> RenderedFacts {
+        self.wire.array_facts(&self.input(engine, plan), &array.rendered)
     }
 
     /// The tools of a plan's array in neutral form.
@@ -98,15 +106,13 @@ impl Bound {
         self.wire.render_entries(&self.input(engine, plan))
     }
 
-    /// The arguments of a call as the tool takes them: what the model was asked to write as text is read again.
+    /// Converts a call's arguments to the tool's schema: parses values that the model was asked to
+    /// write as text.
     pub(super) fn read_back(&self, tool: &Tool, arguments: Arguments) -> Arguments {
-        let form = self.options.gemini_parameters;
-        match arguments.value() {
-            Ok(value) if self.wire == Wire::Gemini && form != GeminiParameters::JsonSchema => {
-                let restored = form.restore(tool.parameters(), value.clone());
-                if restored == *value { arguments } else { Arguments::from(restored) }
-            }
-            _ => arguments,
+        let value = arguments.value().ok();
+        match value.and_then(|value| self.wire.restored(&self.options, tool.parameters(), value)) {
+            Some(restored) => Arguments::from(restored),
+            None => arguments,
         }
     }
 

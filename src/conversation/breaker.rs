@@ -1,20 +1,24 @@
-//! The loop breaker: noticing that a model goes in circles.
+//! The loop breaker: detects a model that repeats itself.
 //!
-//! Each kind of circle is answered the same way: at its limit one directive, then once the schemas, then the bare error.
+//! Every kind of loop is handled in the same steps: at its limit a directive is added, the next
+//! time also the schemas, after that only the directive.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// How often the same call may fail before the model is told to change it. Source: `docs/session.md`, "Loops".
+/// The number of failures of the same call at which the model is directed to change it. See
+/// `docs/session.md`, "Loops".
 const MAX_FAILURES: u32 = 3;
 
-/// How many look-ups may follow each other before the model is told to go on. Source: as above.
+/// The number of consecutive lookups at which the model is directed to call a tool. See
+/// `docs/session.md`, "Loops".
 const MAX_META_RUN: u32 = 4;
 
-/// How many calls of unknown tools may follow each other before the model is told to stop guessing. Source: as above.
+/// The number of consecutive unknown tools at which the model is directed to stop guessing. See
+/// `docs/session.md`, "Loops".
 const MAX_UNKNOWN_RUN: u32 = 3;
 
-/// How many failing calls are remembered; the oldest are forgotten first.
+/// The maximum number of failing calls remembered; the oldest are dropped first.
 const MAX_REMEMBERED: usize = 64;
 
 /// What to add to an answer.
@@ -24,14 +28,14 @@ pub(super) enum Nudge {
     None,
     /// A short directive.
     Directive,
-    /// The directive and the whole schemas of what the model circles.
+    /// The directive and the full schemas of the repeated tools.
     Schemas,
-    /// The directive alone, and nothing that was shown before.
+    /// The directive alone.
     Bare,
 }
 
 impl Nudge {
-    /// The nudge of the `count`-th time, where the `limit`-th is the first one too many.
+    /// The nudge for occurrence `count`, if `limit` is the first that gets one.
     fn for_count(count: u32, limit: u32) -> Self {
         match count {
             _ if count < limit => Self::None,
@@ -42,19 +46,19 @@ impl Nudge {
     }
 }
 
-/// What the breaker has counted.
+/// The breaker's counters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Breaker {
-    /// Digest of target and arguments to how often in a row the call has failed.
+    /// The number of consecutive failures of each call, by the digest of target and arguments.
     failures: IndexMap<String, u32>,
-    /// Look-ups since the last real call.
+    /// Lookups since the last call of a tool.
     meta_run: u32,
     /// Calls of unknown tools since the last call of a known one.
     unknown_run: u32,
 }
 
 impl Breaker {
-    /// A call of a meta-tool, of an unknown tool, or of a real one.
+    /// Counts a call of a meta-tool, an unknown tool or a known one.
     pub(super) fn called(&mut self, meta: bool, unknown: bool) {
         self.meta_run = if meta { self.meta_run.saturating_add(1) } else { 0 };
         self.unknown_run = if unknown { self.unknown_run.saturating_add(1) } else { 0 };
@@ -72,21 +76,22 @@ impl Breaker {
         self.failures.shift_remove(digest);
     }
 
-    /// A call that was held back twice and comes again is let through and counted anew: no call is ever lost.
+    /// Resets the count of a call that was held back twice and is now forwarded. Every call is
+    /// eventually forwarded.
     pub(super) fn forwarded(&mut self, digest: &str) {
         if self.failures.get(digest).is_some_and(|count| *count >= MAX_FAILURES) {
             self.failures.shift_remove(digest);
         }
     }
 
-    /// What an answer to a call that fails now should add; `digest` has failed before as often as is remembered.
+    /// The nudge for the answer to a call that fails now, based on its earlier failures.
     pub(super) fn on_failure(&self, digest: &str) -> Nudge {
         let before = self.failures.get(digest).copied().unwrap_or(0);
         Nudge::for_count(before.saturating_add(1), MAX_FAILURES)
     }
 
-    /// What to answer instead of running a call that failed at the host as often as is remembered. It is held back twice,
-    /// then it runs.
+    /// The nudge to answer instead of forwarding a call that keeps failing at the host. A call is
+    /// held back twice, then forwarded.
     pub(super) fn before_forward(&self, digest: &str) -> Nudge {
         let before = self.failures.get(digest).copied().unwrap_or(0);
         match Nudge::for_count(before, MAX_FAILURES) {
@@ -95,12 +100,12 @@ impl Breaker {
         }
     }
 
-    /// What an answer to the look-up being judged should add.
+    /// The nudge for the answer to the current lookup.
     pub(super) fn on_meta(&self) -> Nudge {
         Nudge::for_count(self.meta_run, MAX_META_RUN)
     }
 
-    /// What an answer to the call of an unknown tool being judged should add.
+    /// The nudge for the answer to the current call of an unknown tool.
     pub(super) fn on_unknown(&self) -> Nudge {
         Nudge::for_count(self.unknown_run, MAX_UNKNOWN_RUN)
     }

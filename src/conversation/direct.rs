@@ -1,18 +1,20 @@
-//! A call as a framework's own layers should see it: by the name of the tool that would run.
+//! The form in which a framework's own layers should see a call: under the name of the tool that
+//! will run.
 
 use super::Conversation;
 use crate::wire::Arguments;
 
 impl Conversation {
-    /// The tool that a call runs, by the name that the host gave it, and its arguments as JSON text, where the model wrote
-    /// another name: `call_tool`, a name that the wire required, or one that the gate resolves. `None` where the call already
-    /// has the host's name, or resolves to no tool with an object of arguments.
+    /// Returns the host's name of the tool that a call runs and its arguments as JSON text, if the
+    /// model wrote another name: `call_tool`, a name required by the wire, or one that the gate
+    /// resolves. `None` if the call already uses the host's name, or does not resolve to a tool
+    /// with an object as arguments.
     ///
-    /// A framework applies its own rules (approvals, guardrails, stop conditions) to the name of a call. A host that replaces
-    /// the call before those layers see it keeps what the model wrote for the next request. [`call`](Self::call) takes both
-    /// names.
+    /// A framework applies its own rules (approvals, guardrails, stop conditions) to the name of a
+    /// call. A host that replaces the call for these layers keeps the original for the next
+    /// request. [`call`](Self::call) accepts both names.
     ///
-    /// Nothing is judged or recorded.
+    /// Judges and records nothing.
     #[must_use]
     pub fn direct(&self, name: &str, arguments: impl Into<Arguments>) -> Option<(String, String)> {
         let arguments = arguments.into();

@@ -1,14 +1,14 @@
-//! What can go wrong with a conversation.
+//! Errors of a conversation.
 
 use super::{ApprovalId, CallId};
 use crate::diagnostic::visible;
 use crate::wire::WireError;
 
-/// Why a conversation does not start.
+/// Why a conversation cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The arm cannot be had on that wire with that model.
+    /// The arm is not available on this wire with this model.
     #[error(transparent)]
     Wire(#[from] WireError),
     /// The host cannot carry the delivery of an explicit arm.
@@ -21,68 +21,68 @@ pub enum StartError {
         /// The name of its delivery.
         delivery: &'static str,
     },
-    /// An explicit arm folds, and layer 1 is off.
-    #[error("arm {0} has nothing to fold with: layer 1 is off; turn the profile on, or use arm full")]
+    /// An explicit arm folds, but layer 1 is off.
+    #[error("arm {0} requires layer 1, which is off: turn the profile on or use arm full")]
     NothingToFold(crate::profile::Arm),
-    /// The engine runs an experiment, and the conversation has no id.
-    #[error("the experiment chooses an arm by the conversation's id, and there is none: give an id, or pin an arm")]
+    /// The engine runs an experiment, but the conversation has no id.
+    #[error("the experiment requires a conversation id: set an id or pin an arm")]
     NoId,
-    /// Every name that a meta-tool could have is taken.
-    #[error("every name for the meta-tool `{0}` is taken by tools of the catalogue: rename one of them")]
+    /// Every possible name of a meta-tool is already used.
+    #[error("every possible name of the meta-tool `{0}` is already a tool's name: rename one of these tools")]
     NoFreeName(&'static str),
-    /// A sub-agent was given tools that do not exist.
-    #[error("there is no tool named {}", quoted_names(.0))]
+    /// A sub-agent was given unknown tools.
+    #[error("unknown tools: {}", quoted_names(.0))]
     UnknownTools(Vec<String>),
 }
 
-/// Why a call or an answer to it is not judged. Nothing has changed.
+/// Why a call or a result was not accepted. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// Nothing waits under that approval.
-    #[error("nothing waits as `{}` in this conversation", visible(.0.as_str()))]
+    /// No call waits for this approval.
+    #[error("no call waits for approval `{}` in this conversation", visible(.0.as_str()))]
     NotWaiting(ApprovalId),
-    /// The tool of a call that waits is gone.
-    #[error("the tool `{}` of approval `{approval}` is gone", visible(.target))]
+    /// The tool of a waiting call no longer exists.
+    #[error("the tool `{}` of approval `{approval}` no longer exists", visible(.target))]
     ToolGone {
         /// The approval.
         approval: ApprovalId,
         /// The tool.
         target: String,
     },
-    /// No call of that id was forwarded.
-    #[error("no call `{}` is at the host", visible(.0.as_str()))]
+    /// No call with this id was forwarded.
+    #[error("call `{}` is not waiting for a result", visible(.0.as_str()))]
     NotAtHost(CallId),
 }
 
-/// Why a log or a snapshot gives no conversation.
+/// Why a log or a snapshot cannot be restored.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RestoreError {
-    /// It is of a form that this version does not read.
-    #[error("form {0} cannot be read, only forms {OLDEST} to {LOG}", OLDEST = super::OLDEST_LOG_VERSION, LOG = super::LOG_VERSION)]
+    /// The format version is not supported.
+    #[error("unsupported format version {0}; supported versions are {OLDEST} to {LOG}", OLDEST = super::OLDEST_LOG_VERSION, LOG = super::LOG_VERSION)]
     Version(u32),
-    /// A log is empty.
+    /// The log is empty.
     #[error("the log is empty")]
     Empty,
-    /// A log does not begin with the conversation's start.
+    /// The log does not begin with the start of the conversation.
     #[error("the log must begin with a `started` event")]
     NoStart,
-    /// A conversation starts once.
+    /// The log has a second start.
     #[error("the log has a second `started` event, as record {0}")]
     SecondStart(u64),
-    /// The records are of several conversations.
-    #[error("the log holds records of `{}` and of `{}`: take them apart by `conversation`", visible(.0), visible(.1))]
+    /// The records belong to several conversations.
+    #[error("the log contains records of `{}` and `{}`: split it by `conversation`", visible(.0), visible(.1))]
     Mixed(String, String),
-    /// Records are missing, or stand twice.
-    #[error("record {found} follows where record {expected} should stand")]
+    /// Records are missing or duplicated.
+    #[error("expected record {expected}, found record {found}")]
     Gap {
-        /// The number that should come next.
+        /// The number of the next record.
         expected: u64,
-        /// The number that came.
+        /// The number that was found.
         found: u64,
     },
-    /// The engine cannot carry the conversation.
+    /// The engine cannot run the conversation.
     #[error(transparent)]
     Start(#[from] StartError),
 }

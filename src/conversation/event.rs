@@ -1,4 +1,4 @@
-//! The log of a conversation: what happened, as data.
+//! The log of a conversation.
 
 use std::sync::Arc;
 
@@ -12,18 +12,19 @@ use crate::profile::Arm;
 use crate::skill::ActiveSkill;
 use crate::wire::{Limits, RenderOptions, Wire};
 
-/// The form of log records and snapshots that this version writes.
+/// The format version of the log records and snapshots that this version writes.
 pub const LOG_VERSION: u32 = 3;
 
-/// The oldest form of log records and snapshots that this version reads: calls of form 2 are in no numbered message.
+/// The oldest supported format version of log records and snapshots. Format 2 does not number
+/// messages.
 pub const OLDEST_LOG_VERSION: u32 = 2;
 
-/// Something that happened in a conversation. A log of them is the conversation, as far as toolfold is concerned.
+/// An event in a conversation. The log of events determines the whole state of the conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 #[non_exhaustive]
 pub enum Event {
-    /// It began, with everything that was chosen for its whole life.
+    /// The conversation started, with settings for its whole life.
     Started {
         /// The wire.
         wire: Wire,
@@ -33,70 +34,72 @@ pub enum Event {
         /// The arm.
         #[serde(serialize_with = "crate::profile::serialize_whole")]
         arm: Arm,
-        /// Why that arm.
+        /// The reason for the arm.
         reason: String,
-        /// Choices in how the wire writes the array.
+        /// Options for how the wire writes the array.
         #[serde(default, skip_serializing_if = "is_default")]
         options: RenderOptions,
-        /// What the provider refuses, where a host said otherwise than [`Limits::of`]: names depend on it.
+        /// The provider's limits if the host overrides [`Limits::of`]; names depend on them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limits: Option<Box<Limits>>,
-        /// The tools a sub-agent was given, by their names in the catalogue; `None` if it has all of them.
+        /// A sub-agent's tools by their catalog names; `None` if it has all of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         allowed: Option<Vec<String>>,
     },
-    /// It began as a fork, with everything that its parent knew.
+    /// The conversation started as a fork with its parent's state.
     Forked {
-        /// What the parent knew.
+        /// The parent's state.
         state: Box<State>,
     },
-    /// The model was shown an array.
+    /// An array was shown to the model.
     Presented {
         /// SHA-256 of the array.
         digest: String,
     },
-    /// The host counted the array that was shown last.
+    /// The host counted the tokens of the array that was last shown.
     Counted {
-        /// What counted it, in the spelling of the command line's `--meter`.
+        /// What counted them, as `--meter` of the command line names it.
         meter: String,
-        /// Its tokens.
+        /// The number of tokens.
         tokens: usize,
     },
-    /// The model called.
+    /// The model made a call.
     Called {
-        /// The call, by an id that no other call of the conversation has. Other events refer to it.
+        /// The call, by an id that is unique in the conversation. Other events refer to it.
         id: CallId,
-        /// Its message, and its label there.
+        /// The call's message and its label there.
         #[serde(flatten)]
         identity: CallIdentity,
-        /// The name by which the model made it.
+        /// The name that the model wrote.
         name: String,
-        /// The real target in the catalogue's name, or the name as written if there is none.
+        /// The catalog name of the target, or the name as written if the tool is unknown.
         target: String,
         /// SHA-256 of target and arguments.
         digest: String,
-        /// Whether it was a meta-tool.
+        /// Whether a meta-tool was called.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         meta: bool,
-        /// Whether there is no such tool.
+        /// Whether the tool is unknown.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unknown: bool,
     },
     /// An answer opened schemas.
     Expanded {
-        /// The call that was answered; `None` where the host opened them.
+        /// The answered call; `None` if the host opened them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<CallId>,
-        /// Whole categories.
+        /// Opened categories.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         categories: Vec<CategoryName>,
-        /// Single tools.
+        /// Opened single tools.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools: Vec<ToolName>,
     },
-    /// Calls come from models that cannot be told apart: answers are whole, and circles are not counted.
+    /// The calls come from several indistinguishable models: lookups are answered in full, and
+    /// loops are not counted.
     Shared {},
-    /// The answers to these calls left the model's sight: what they opened is closed again.
+    /// The answers to these calls are no longer visible to the model, so what they opened is
+    /// closed.
     Dropped {
         /// The calls.
         calls: Vec<CallId>,
@@ -107,51 +110,52 @@ pub enum Event {
         by: CallId,
         /// The skill's name.
         name: String,
-        /// What of it is active.
+        /// The active content of the skill.
         skill: ActiveSkill,
     },
-    /// A person approved a skill that asks first.
+    /// A skill that requires approval was approved.
     SkillApproved {
-        /// Its name.
+        /// The skill's name.
         name: String,
     },
-    /// The call waits for a person.
+    /// The call waits for approval.
     Asked {
         /// The call.
         id: CallId,
         /// The approval.
         approval: ApprovalId,
-        /// Why a person is asked.
+        /// Why approval is required.
         reason: String,
     },
-    /// A person approved, and the stored call runs.
+    /// The call was approved and runs.
     Resumed {
-        /// The call that runs: the one that asked, or a later one that is the same.
+        /// The call that runs: the one that requested approval, or a later identical one.
         id: CallId,
         /// The approval.
         approval: ApprovalId,
-        /// How it can be undone.
+        /// How the call can be undone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         undo: Option<CallUndo>,
     },
-    /// The call will not run: a person said no, or the approval is void.
+    /// The call will not run: it was rejected, or its approval is void.
     Rejected {
         /// The approval.
         approval: ApprovalId,
-        /// What the model is told.
+        /// The text for the model.
         content: Arc<str>,
-        /// Why, for the host.
+        /// The reason, for the host.
         reason: String,
-        /// Whether a person said no.
+        /// Whether a person rejected it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         by_person: bool,
     },
-    /// An approval expired before its call ran: a call that waits for it is judged anew when it comes again.
+    /// An approval expired before its call ran. A call that waits for it is judged again when it is
+    /// repeated.
     Expired {
         /// The approval.
         approval: ApprovalId,
     },
-    /// The call was answered here.
+    /// The conversation answered the call itself.
     Answered {
         /// The call.
         id: CallId,
@@ -159,55 +163,57 @@ pub enum Event {
         #[serde(flatten)]
         answer: Answer,
     },
-    /// The call went to the host.
+    /// The call was forwarded to the host.
     Forwarded {
         /// The call.
         id: CallId,
-        /// The check of its arguments, policy's decision and its undo.
+        /// The check of its arguments, the policy decision and its undo.
         #[serde(flatten)]
         notes: ForwardNotes,
     },
-    /// The call may not run.
+    /// The call was refused.
     Refused {
         /// The call.
         id: CallId,
-        /// What the model is told.
+        /// The text for the model.
         content: Arc<str>,
-        /// Why, for the host.
+        /// The reason, for the host.
         reason: String,
     },
-    /// The host ran it.
+    /// The host ran the call.
     Finished {
         /// The call.
         id: CallId,
         /// Whether it succeeded.
         ok: bool,
-        /// SHA-256 of the result's text, in hexadecimal digits; absent if the host wraps results itself.
+        /// SHA-256 of the result's text in hexadecimal digits; absent if the host wraps results
+        /// itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<String>,
-        /// The text, where the host has results logged.
+        /// The text of the result, if the host logs results.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<Arc<str>>,
     },
-    /// A second conversation began here: a fork, or a sub-agent's.
+    /// Another conversation branched off: a fork or a sub-agent's.
     Branched {
         /// Its id.
         conversation: String,
     },
 }
 
-/// One line of a log: an event with what tells it apart from those of other conversations.
+/// One line of a log: an event and its conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogRecord {
-    /// The form of the record; [`LOG_VERSION`].
+    /// The format version of the record; [`LOG_VERSION`].
     pub v: u32,
-    /// The host's id of the conversation; empty if it gave none.
+    /// The host's id of the conversation; empty if the host set none.
     pub conversation: String,
-    /// The event's place in its conversation, counted from 0.
+    /// The index of the event in its conversation.
     pub seq: u64,
-    /// When it was taken from the conversation, in milliseconds since 1970, as the host says.
+    /// When the event was taken from the conversation, in milliseconds since 1970, by the host's
+    /// clock.
     pub at_ms: i64,
-    /// The variant of the experiment that the conversation is part of.
+    /// The experiment variant of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// The event.

@@ -60,11 +60,12 @@ pub struct ForwardNotes {
     /// Why the arguments were not checked against the schema, if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<String>,
-    /// A line that the model has to read before the result: it names hidden parameters. A result that the conversation
-    /// wraps already begins with it.
+    /// A line that the model has to read before the result: it names hidden parameters. A result
+    /// that the conversation wraps already begins with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Whether the model had not been shown the tool's whole schema. Always `false` for a call that a person approved.
+    /// Whether the model had not been shown the tool's whole schema. Always `false` for a call that
+    /// a person approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blind: bool,
     /// Policy's decision; absent from the log if no policy is loaded.
@@ -73,8 +74,8 @@ pub struct ForwardNotes {
     /// The reason for policy's decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How the call can be undone: the copy that was made before the call runs. `None` without a policy, and for calls
-    /// that policy allows without a record.
+    /// How the call can be undone: the copy that was made before the call runs. `None` without a
+    /// policy, and for calls that policy allows without a record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<CallUndo>,
 }

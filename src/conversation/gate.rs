@@ -1,8 +1,8 @@
-//! The gate: every call a model makes, and what to do with it.
+//! The gate: decides the outcome of every call.
 //!
-//! In this order: resolve the name (unwrapping `call_tool`), give a call that comes again its outcome, policy's deny before
-//! anything that would reveal a schema, validate against the real schema, policy's decision, then the outcome. The loop
-//! breaker adds to answers.
+//! The order is: resolve the name (unwrapping `call_tool`), return the outcome of a repeated call,
+//! let policy deny the call before any schema is revealed, validate against the full schema, apply
+//! the policy decision. The loop breaker adds to answers.
 
 mod again;
 mod answers;
@@ -42,30 +42,29 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// The id by which the host knows it.
+    /// The host's id of the call.
     fn host_id(&self) -> CallId {
         self.identity.host_id(&self.own).clone()
     }
 
-    /// The id of its answer.
+    /// The id for its answer.
     fn label(&self) -> CallId {
         self.identity.label(&self.own).clone()
     }
 }
 
-/// A call that is being judged: what the model wrote, and the arguments of the real target.
+/// A call being judged, with the arguments for its target.
 struct CallInProgress<'c> {
     call: &'c Call,
     arguments: &'c Arguments,
     /// SHA-256 of the target and its arguments.
     digest: &'c str,
-    /// Whether the host makes a call again that it ran before and that failed.
+    /// Whether the host repeats a call that it ran before and that failed.
     retried: bool,
-    /// Whether the call waited for an approval that is void now: another call used it, or it expired.
+    /// Whether the call's earlier approval is void: another call used it, or it expired.
     asks_anew: bool,
 }
 
-/// What kind of thing was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CallKind {
     MetaTool,
@@ -73,7 +72,7 @@ enum CallKind {
     Unknown,
 }
 
-/// A real tool that a call means.
+/// The tool that a call refers to.
 #[derive(Clone, Copy)]
 struct ResolvedTool<'t> {
     index: usize,
@@ -83,16 +82,17 @@ struct ResolvedTool<'t> {
 }
 
 impl Conversation {
-    /// Judges one call. `name` is the name that the model wrote, `arguments` are JSON text or a value. An empty id is
-    /// replaced by one of the conversation's own.
+    /// Judges one call. `name` is the name that the model wrote, `arguments` are JSON text or a
+    /// value. An empty id is replaced by a generated one.
     ///
-    /// Use this for a host that gets calls one at a time and has no id of their message. Until its result is reported, the
-    /// same call (id, name and arguments) gives the same outcome again: one approval, one audit record, no loop count. A
-    /// call that is answered here is answered the same once more. After [`tools`](Self::tools), [`seen`](Self::seen) or
-    /// [`seen_calls`](Self::seen_calls) a new message begins, whose calls are new.
+    /// For hosts that receive calls one at a time without the id of their message. Until its result
+    /// is reported, the same call (id, name and arguments) gets the same outcome: one approval, one
+    /// audit record, no loop count. A call that is answered here gets the same answer once more.
+    /// [`tools`](Self::tools), [`seen`](Self::seen) and [`seen_calls`](Self::seen_calls) begin a
+    /// new message, whose calls are new.
     ///
     /// # Errors
-    /// None today: every call is judged.
+    /// Currently none: every call is judged.
     pub fn call(
         &mut self,
         id: impl Into<CallId>,
@@ -103,15 +103,16 @@ impl Conversation {
         Ok(self.judge_single(self.arrived(&call), None).1)
     }
 
-    /// As [`call`](Self::call), for a host that knows the assistant message of the call. `key` is an id that is unique for
-    /// each assistant message, such as `msg_…` or `resp_…`; an empty one is none.
+    /// Like [`call`](Self::call), for a host that knows the assistant message of the call. `key` is
+    /// an id that is unique for each assistant message, such as `msg_…` or `resp_…`; an empty key
+    /// counts as none.
     ///
-    /// The same call under the same key is the same call whenever it comes: it gets its answer, its stored result, its
-    /// approval, or is forwarded again if its result was not reported. None of the calls under a key counts as written after
-    /// reading the answer to another.
+    /// A repeated call under the same key is always recognized: it gets its answer, its stored
+    /// result or its approval, or is forwarded again if its result was not reported. Calls under
+    /// one key count as written before any of their answers was read.
     ///
     /// # Errors
-    /// None today: every call is judged.
+    /// Currently none: every call is judged.
     pub fn call_in(
         &mut self,
         key: &str,
@@ -123,7 +124,7 @@ impl Conversation {
         Ok(self.judge_single(self.arrived(&call), Some(key)).1)
     }
 
-    /// Judges a call: the id under which it is remembered, and what becomes of it.
+    /// Judges a call. Returns the id under which it is remembered, and its outcome.
     fn judge_call(&mut self, arrived: Arrived, place: &Place) -> (CallId, Outcome) {
         let (engine, bound) = (self.engine.clone(), self.bound.clone());
         let call = self.identified(&arrived, place);
@@ -152,7 +153,7 @@ impl Conversation {
         (own, outcome.with_coerced(coerced))
     }
 
-    /// The place in the catalogue of the tool that a call runs, and the arguments that it gets as the model wrote them.
+    /// The catalog index of the tool that a call runs, and its arguments as the model wrote them.
     pub(super) fn resolved(&self, name: &str, arguments: &Arguments) -> Option<(usize, Arguments)> {
         match resolve::resolve_target(&self.engine, &self.bound.names, name, arguments) {
             (Target::Tool(index), inner) => Some((index, inner)),
@@ -160,7 +161,8 @@ impl Conversation {
         }
     }
 
-    /// The gate for a real tool: deny, validate, decide. `checked`: what checking the arguments found, if they are an object.
+    /// The gate for a tool: deny, validate, decide. `checked` is the result of the check if the
+    /// arguments are an object.
     fn judge_tool(
         &mut self,
         current: &CallInProgress<'_>,
@@ -169,12 +171,12 @@ impl Conversation {
         checked: Option<Checked>,
     ) -> Outcome {
         self.called(current, resolved.tool.name().as_str(), CallKind::Real);
-        // Arguments that are no JSON are judged as none: they never run.
+        // Policy judges invalid JSON as empty arguments; such a call never runs.
         let none = Value::Object(serde_json::Map::new());
         let value = current.arguments.value();
         let exact = Exact { value: value.unwrap_or(&none), text: current.arguments.as_written() };
         let mut judged = engine.policy().map(|policy| self.policy_verdict(policy, resolved.tool, exact));
-        // A person is shown every digit that will run.
+        // A person sees every digit that will run.
         if let Some(judged) = &mut judged
             && judged.verdict.decision != Decision::Allow
             && let Some(written) = current.arguments.exact()
@@ -188,7 +190,7 @@ impl Conversation {
             return self.forbid(current, policy, resolved, exact, judged);
         }
         let unchecked = match (value, checked) {
-            (Err(why), _) => return self.invalid(current, resolved, &[format!("the arguments are not JSON: {why}")]),
+            (Err(why), _) => return self.invalid(current, resolved, &[format!("invalid JSON: {why}")]),
             (Ok(_), Some(Checked::Invalid(errors))) => return self.invalid(current, resolved, &errors),
             (Ok(_), Some(Checked::Valid)) => None,
             (Ok(_), Some(Checked::Unchecked(why))) => Some(why.to_owned()),
@@ -213,7 +215,7 @@ impl Conversation {
         }
     }
 
-    /// What every outcome records.
+    /// The context of every outcome.
     pub(super) fn context(&self) -> Context {
         let policy = if self.engine.policy().is_some() { PolicyMark::NotAsked } else { PolicyMark::Off };
         let variant = self.variant().map(str::to_owned);
@@ -228,7 +230,7 @@ impl Conversation {
         self.record_event(Event::Called { id, identity, name, target, digest, meta, unknown });
     }
 
-    /// Whether the model has not been shown the tool's whole schema.
+    /// Whether the model has not been shown the tool's full schema.
     fn is_closed(&self, resolved: ResolvedTool<'_>) -> bool {
         let category = self.engine.assignment().at(resolved.index).map(|own| own.category.as_str());
         let open =
@@ -236,30 +238,30 @@ impl Conversation {
         self.is_folded(resolved) && !open
     }
 
-    /// Whether the first array does not show the tool whole.
+    /// Whether the first array does not contain the tool's full schema.
     fn is_folded(&self, resolved: ResolvedTool<'_>) -> bool {
         let planned = self.presentation().plan_of(resolved.index);
         planned.is_none_or(|planned| planned.detail != Detail::Full || planned.deferred)
     }
 
-    /// Answers a call that failed at the host again and again, instead of running it once more.
+    /// Answers a call that keeps failing at the host instead of forwarding it again.
     fn hold_back(&mut self, current: &CallInProgress<'_>, resolved: ResolvedTool<'_>) -> Option<Outcome> {
         let nudge = self.state.breaker.before_forward(current.digest);
-        // The model did not repeat a call that its host retries.
+        // A retry by the host is not a repetition by the model.
         if nudge == Nudge::None || current.retried {
             return None;
         }
         let mut content =
-            format!("{} was not run again: the same call has failed each time. Change it.", resolved.shown);
+            format!("{} was not run again: this exact call has failed every time. Change it.", resolved.shown);
         if nudge == Nudge::Schemas {
-            content.push_str("\nIts whole definition:\n");
+            content.push_str("\nFull definition:\n");
             content.push_str(&definition(resolved.tool, resolved.shown));
         }
         let answer = Answer::error(ReplyKind::Loop, content);
         Some(self.give(current, Some(resolved.tool.name().as_str()), answer))
     }
 
-    /// Lets a call through. `notes` hold what is known of it so far: here is added whether the model saw the schema.
+    /// Forwards a call, and adds to its `notes` whether the model had seen the schema.
     fn forward(&mut self, current: &CallInProgress<'_>, resolved: ResolvedTool<'_>, notes: ForwardNotes) -> Outcome {
         let notes = ForwardNotes { blind: self.is_closed(resolved), ..notes };
         let id = current.call.own.clone();
@@ -273,7 +275,7 @@ impl Conversation {
             id: call.host_id(),
             name: call.name.clone(),
             target: tool.name().clone(),
-            // What is forwarded was read as an object before.
+            // Only objects are forwarded, so the default is never used.
             arguments: arguments.value().cloned().unwrap_or_else(|_| Value::Object(serde_json::Map::new())),
             arguments_json: arguments.text().into_owned(),
             context: Context { policy: notes.policy, reason: notes.reason.clone(), ..self.context() },

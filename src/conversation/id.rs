@@ -1,7 +1,8 @@
-//! The ids of calls and of approvals, which are two types, and what identifies a call.
+//! The ids of calls and approvals, as separate types, and the identity of a call.
 //!
-//! Some models number the calls of each message anew (`delete_file:0`), and some servers give all parallel calls one id. So
-//! a provider's id is only the label of an answer. A call is identified by its message and its place there.
+//! Some models number the calls of each message anew (`delete_file:0`), and some servers give all
+//! parallel calls one id. So the provider's id is only the label of an answer; a call is identified
+//! by its message and its place there.
 
 use std::fmt;
 use std::sync::Arc;
@@ -78,37 +79,41 @@ id_type! {
     CallId
 }
 id_type! {
-    /// The id of an approval that a person gives or refuses.
+    /// The id of an approval.
     ApprovalId
 }
 
-/// What identifies a call beside the id under which the conversation remembers it.
+/// The identity of a call, beside the id under which the conversation remembers it.
 #[derive(Debug, Clone, Default, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallIdentity {
-    /// The provider's id, where the call is remembered under another one because an earlier call had it.
+    /// The provider's id, if the call is remembered under another one because an earlier call had
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<CallId>,
-    /// The number of the call's message in the conversation, from 1. Calls of logs of form 2 are in message 0.
+    /// The number of the call's message in the conversation, from 1. Calls of format 2 logs are in
+    /// message 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub message: u64,
-    /// The number of calls of the message, if it came whole; 0 if its calls came one at a time.
+    /// The number of calls of the message if it was received whole; 0 if its calls were received
+    /// one at a time.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub size: u64,
     /// The key that the host gave the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<Arc<str>>,
-    /// The number of earlier calls with this label: in the message if it has a key, otherwise in the conversation.
+    /// The number of earlier calls with this label: in the message if it has a key, otherwise in
+    /// the conversation.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub earlier: u64,
-    /// Whether an earlier call of the same message has the same label. The host then knows the call by the id under which it
-    /// is remembered.
+    /// Whether an earlier call of the same message has the same label. The host then knows the call
+    /// by the id under which it is remembered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub twin: bool,
 }
 
 impl PartialEq for CallIdentity {
-    /// How the calls of the message came does not distinguish them: a transcript gives whole messages.
+    /// Ignores how the message was received: a transcript contains whole messages.
     fn eq(&self, other: &Self) -> bool {
         self.label == other.label
             && self.message == other.message
@@ -119,18 +124,19 @@ impl PartialEq for CallIdentity {
 }
 
 impl CallIdentity {
-    /// The provider's id of the call that is remembered under `own`.
+    /// The provider's id of the call remembered under `own`.
     pub(super) fn label<'r>(&'r self, own: &'r CallId) -> &'r CallId {
         self.label.as_ref().unwrap_or(own)
     }
 
-    /// The id by which the host knows the call that is remembered under `own`.
+    /// The host's id of the call remembered under `own`.
     pub(super) fn host_id<'r>(&'r self, own: &'r CallId) -> &'r CallId {
         if self.twin { own } else { self.label(own) }
     }
 
-    /// What distinguishes the call in a store from other calls with its label in its conversation. It is the same when a
-    /// conversation is made again from the same history. `None` for the first call with its label, without a key.
+    /// Distinguishes the call in a store from the other calls with its label in its conversation.
+    /// Stays the same when the conversation is recreated from the same history. `None` for the
+    /// first call with its label, without a key.
     pub(super) fn mark(&self) -> Option<String> {
         match (&self.key, self.earlier) {
             (None, 0) => None,

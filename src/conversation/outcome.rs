@@ -1,10 +1,10 @@
-//! What the gate says of a call.
+//! The outcomes of calls.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Answer, ApprovalId, CallId, ForwardNotes};
 use crate::name::ToolName;
@@ -13,66 +13,70 @@ use crate::profile::Arm;
 use crate::skill::Activation;
 use crate::wire::{Answered, Wire};
 
-/// What to do with a call. Exhaustive on purpose: a host handles every case.
+/// What to do with a call. Exhaustive, so that a host handles every case.
 #[allow(clippy::large_enum_variant, reason = "one lives at a time, for as long as a call is judged")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Answered here: send the content of [`Reply::answer`] as the call's result, or append [`Outcome::into_messages`].
+    /// Answered here: send the content of [`Reply::answer`] as the call's result, or append
+    /// [`Outcome::into_messages`].
     Reply(Reply),
-    /// Run the tool, then give its result to [`Conversation::answer`](super::Conversation::answer), or report it with
-    /// [`Conversation::report_result`](super::Conversation::report_result).
+    /// Run the tool, then pass its result to [`Conversation::answer`](super::Conversation::answer),
+    /// or report it with [`Conversation::report_result`](super::Conversation::report_result).
     Forward(Forward),
-    /// Waits for a person: show it. Once it is approved, [`Conversation::resume`](super::Conversation::resume) runs it.
+    /// Requires approval: show it to a person. Once it is approved,
+    /// [`Conversation::resume`](super::Conversation::resume) runs it.
     Confirm(Confirm),
-    /// Not allowed: send [`Refuse::content`] as the call's result, or append [`Outcome::into_messages`].
+    /// Not allowed: send [`Refuse::content`] as the call's result, or append
+    /// [`Outcome::into_messages`].
     Refuse(Refuse),
 }
 
-/// What a person's answer makes of a call that waited.
+/// The outcome of resuming a call that waited for approval.
 #[allow(clippy::large_enum_variant, reason = "one lives at a time, for as long as a call is judged")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resumed {
     /// Approved: run it.
     Run(Forward),
-    /// Nobody has answered yet, or the store cannot be written now.
+    /// No decision yet, or the store cannot be written now.
     Waiting(Confirm),
-    /// It will not run: a person said no, it has expired, or policy, tool or paths have changed.
+    /// The call will not run: it was rejected, its approval has expired, or policy, tool or paths
+    /// have changed.
     Refused(Refuse),
 }
 
-/// Whether layer 3 had a say.
+/// The policy's part in an outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyMark {
-    /// No policy is loaded: everything is allowed, and this says so.
+    /// No policy is loaded: everything is allowed.
     #[default]
     Off,
-    /// The call never came before it: it was answered here.
+    /// The call was answered here and policy was not evaluated.
     NotAsked,
     /// Allowed.
     Allow,
-    /// Allowed, with a record written before it runs.
+    /// Allowed, with an audit record written before it runs.
     AllowAudited,
-    /// A person is asked, or has approved it.
+    /// Requires approval, or was approved.
     Confirm,
     /// Denied.
     Deny,
 }
 
-/// What every outcome records.
+/// What every outcome contains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Context {
     /// The conversation's arm.
     pub arm: Arm,
-    /// The variant of the experiment that chose it, if one did.
+    /// The experiment variant that chose the arm, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// What layer 3 said.
+    /// The policy decision.
     pub policy: PolicyMark,
-    /// Why, in policy's words.
+    /// The reason for the policy decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What was put right in the arguments, line by line: what runs differs from what the model wrote.
+    /// The coercions of the arguments, one line each: what runs differs from what the model wrote.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub coerced: Vec<String>,
 }
@@ -86,53 +90,57 @@ pub enum ReplyKind {
     Expanded,
     /// `activate_skill` was answered.
     Activated,
-    /// The arguments do not fit the tool's schema; the answer says where, and brings the schema.
+    /// The arguments do not match the tool's schema; the answer lists the errors and contains the
+    /// schema.
     Invalid,
-    /// Parameters that the call leaves out had not been shown; the answer shows them, and the same call runs the next time.
+    /// The call omits parameters that had not been shown; the answer shows them, and the same call
+    /// runs the next time.
     Shown,
-    /// There is no such tool; the answer names the nearest.
+    /// The tool is unknown; the answer lists the closest names.
     UnknownTool,
-    /// The model went in circles; the answer says so.
+    /// The model repeats itself; the answer directs it to stop.
     Loop,
-    /// The same call of the same message has run before; the answer is its result, if that is still stored.
+    /// The same call of the same message already ran; the answer is its result, if it is still
+    /// stored.
     Finished,
 }
 
-/// A tool whose whole schema an answer opened, under the name that the model sees: for hosts with an append channel.
+/// A tool whose full schema an answer opened, for hosts with an append channel.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct OpenedTool {
     /// The name that the model sees.
     pub name: String,
-    /// The description, whole.
+    /// The full description.
     pub description: String,
-    /// The JSON Schema of the arguments, whole.
+    /// The full JSON Schema of the arguments.
     pub parameters: Arc<Value>,
 }
 
-/// An answer that the conversation gives by itself.
+/// An answer that the conversation gives itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     /// The call.
     pub id: CallId,
-    /// The name by which the model made it.
+    /// The name that the model wrote.
     pub name: String,
-    /// The tool that was meant, by the name its host gave it: never `call_tool`. `None` if there is none.
+    /// The target under the host's name, never `call_tool`. `None` if the tool is unknown.
     pub target: Option<String>,
-    /// The answer: why it was given, its text, and whether the call failed.
+    /// The answer: its kind, its text, and whether the call failed.
     pub answer: Answer,
-    /// The tools whose whole schemas this answer opens, in catalogue order.
+    /// The tools whose full schemas this answer opens, in catalog order.
     pub opened: Vec<OpenedTool>,
-    /// What the host keeps of an activated skill: messages, wishes, hash.
+    /// The activated skill for the host: messages, requested settings, hash.
     pub activation: Option<Box<Activation>>,
     /// Arm, variant, policy.
     pub context: Context,
-    /// The id of the answer: the provider's.
+    /// The provider's id for the answer.
     pub(super) label: CallId,
     pub(super) wire: Wire,
-    /// What a provider with native deferral is answered, instead of the text.
+    /// The answer in the format of a provider with native deferral, instead of the text.
     pub(super) native: Option<Vec<Value>>,
-    /// The tools that stand in a message behind the answers, as the wire defines them; see [`Delivery::Append`].
+    /// The tools for the message after the answers, as the wire defines them; see
+    /// [`Delivery::Append`].
     ///
     /// [`Delivery::Append`]: crate::profile::Delivery::Append
     pub(super) additions: Vec<Value>,
@@ -144,42 +152,42 @@ pub struct Reply {
 pub struct Forward {
     /// The call.
     pub id: CallId,
-    /// The name by which the model made it: that of the array, or `call_tool`.
+    /// The name that the model wrote: that of the array, or `call_tool`.
     pub name: String,
-    /// The tool to run, by the name its host gave it: never `call_tool`.
+    /// The tool to run, under the host's name; never `call_tool`.
     pub target: ToolName,
-    /// The arguments, which fit the tool's schema.
+    /// The arguments, which match the tool's schema.
     pub arguments: Value,
-    /// The arguments as JSON text, as the model wrote them: integers of any size keep their digits.
+    /// The arguments as JSON text with every digit that the model wrote.
     pub arguments_json: String,
-    /// The check of the arguments, the note before the result, policy's decision and the undo.
+    /// The check of the arguments, the note before the result, the policy decision and the undo.
     pub notes: ForwardNotes,
-    /// Arm, variant, policy. Policy's decision and its reason are those of `notes`.
+    /// Arm, variant, policy. The policy decision and its reason are those of `notes`.
     pub context: Context,
 }
 
-/// A call that a person must see first.
+/// A call that requires approval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confirm {
     /// The call.
     pub id: CallId,
-    /// The name by which the model made it.
+    /// The name that the model wrote.
     pub name: String,
-    /// The approval that waits.
+    /// The approval that the call waits for.
     pub approval: ApprovalId,
-    /// The tool that would run, by the name its host gave it: never `call_tool`.
+    /// The tool that would run, under the host's name; never `call_tool`.
     pub target: ToolName,
-    /// The arguments that would run, and no others.
+    /// Exactly the arguments that would run.
     pub arguments: Value,
-    /// The same as JSON text, as the model wrote them.
+    /// The same arguments as JSON text, as the model wrote them.
     pub arguments_json: String,
-    /// What to show the person: target, canonical arguments, effects, undo, why.
+    /// What to show to the person: target, canonical arguments, effects, undo, reason.
     pub shown: Displayed,
-    /// Why a person is asked.
+    /// Why approval is required.
     pub reason: String,
     /// Arm, variant, policy.
     pub context: Context,
-    /// The id of the answer: the provider's.
+    /// The provider's id for the answer.
     pub(super) label: CallId,
     pub(super) wire: Wire,
     /// The tool's name as the model sees it.
@@ -191,17 +199,17 @@ pub struct Confirm {
 pub struct Refuse {
     /// The call.
     pub id: CallId,
-    /// The name by which the model made it.
+    /// The name that the model wrote.
     pub name: String,
-    /// The tool that was meant, by the name its host gave it.
+    /// The target under the host's name.
     pub target: String,
     /// The text for the model, in the names that it sees.
     pub content: Arc<str>,
-    /// Why, for the host.
+    /// The reason, for the host.
     pub reason: String,
     /// Arm, variant, policy.
     pub context: Context,
-    /// The id of the answer: the provider's.
+    /// The provider's id for the answer.
     pub(super) label: CallId,
     pub(super) wire: Wire,
 }
@@ -217,7 +225,7 @@ impl From<Resumed> for Outcome {
 }
 
 impl Outcome {
-    /// The id of the call it answers.
+    /// The id of the call.
     #[must_use]
     pub fn id(&self) -> &CallId {
         match self {
@@ -228,7 +236,7 @@ impl Outcome {
         }
     }
 
-    /// The name by which the model made the call.
+    /// The name that the model wrote.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -239,7 +247,7 @@ impl Outcome {
         }
     }
 
-    /// Arm, variant and what policy said.
+    /// Arm, variant and policy decision.
     #[must_use]
     pub fn context(&self) -> &Context {
         match self {
@@ -250,7 +258,7 @@ impl Outcome {
         }
     }
 
-    /// The same with what was put right in the arguments.
+    /// The same outcome with the coercions of the arguments.
     pub(super) fn with_coerced(mut self, coerced: Vec<String>) -> Self {
         let context = match &mut self {
             Self::Reply(reply) => &mut reply.context,
@@ -262,7 +270,7 @@ impl Outcome {
         self
     }
 
-    /// The text for the model, unless the host has to make it.
+    /// The text for the model; `None` if the host must produce it.
     #[must_use]
     pub fn content(&self) -> Option<Cow<'_, str>> {
         match self {
@@ -273,8 +281,8 @@ impl Outcome {
         }
     }
 
-    /// What the wire's answers to the call are: a message, an item, a block or a part each. Empty for a call that is
-    /// forwarded: its result is the host's. A call that waits is answered with its approval.
+    /// The wire's answers to the call, each a message, item, block or part. Empty for a forwarded
+    /// call, whose result comes from the host. A waiting call is answered with its approval.
     #[must_use]
     pub fn answers(&self) -> Vec<Value> {
         match self {
@@ -285,8 +293,8 @@ impl Outcome {
         }
     }
 
-    /// What to append to the conversation: the [answers](Self::answers) as whole messages of the wire. Under an arm that
-    /// appends, a message with the tools that the answer opens is last.
+    /// The messages to append to the conversation: the [answers](Self::answers) as whole messages
+    /// of the wire, followed, if the arm appends, by a message with the newly opened tools.
     #[must_use]
     pub fn into_messages(&self) -> Vec<Value> {
         match self {
@@ -301,7 +309,7 @@ impl Outcome {
         }
     }
 
-    /// What the answer adds to the tools, as one message appends it.
+    /// The newly opened tools for the message after the answers.
     pub(super) fn additions(&self) -> &[Value] {
         match self {
             Self::Reply(reply) => &reply.additions,
@@ -321,13 +329,13 @@ impl Reply {
 }
 
 impl Confirm {
-    /// What the model is told while nobody has answered.
+    /// The text for the model while there is no decision.
     #[must_use]
     pub fn content(&self) -> String {
         let approval = &self.approval;
         format!(
-            "{} was not run yet: it waits for a person's approval ({approval}). Go on with something else, or call it \
-             again with the same arguments once it is approved.",
+            "{} was not run yet: it requires approval ({approval}). Continue with other work, or repeat the same call \
+             once it is approved.",
             self.shown_target
         )
     }
@@ -341,21 +349,4 @@ impl Refuse {
     fn call_label(&self) -> Answered<'_> {
         Answered { id: self.label.as_str(), name: &self.name }
     }
-}
-
-/// The references of Anthropic's native deferral, and what has to be said beside them.
-pub(super) fn references(id: &CallId, names: &[&str], notes: &str) -> Vec<Value> {
-    let mut content: Vec<Value> = Vec::with_capacity(names.len());
-    for name in names {
-        content.push(json!({"type": "tool_reference", "tool_name": name}));
-    }
-    if !notes.is_empty() {
-        content.push(json!({"type": "text", "text": notes}));
-    }
-    vec![json!({"type": "tool_result", "tool_use_id": id, "content": content})]
-}
-
-/// A message item that stands behind the answer to a search on OpenAI Responses.
-pub(super) fn developer_note(notes: &str) -> Value {
-    json!({"type": "message", "role": "developer", "content": [{"type": "input_text", "text": notes}]})
 }

@@ -1,4 +1,4 @@
-//! Conversations out of logs, snapshots and other conversations.
+//! Recreates conversations from logs and snapshots, and branches off new ones.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,11 +13,12 @@ use crate::profile::{Arm, Naming};
 use crate::wire::{Limits, MetaRole, Named};
 
 impl Engine {
-    /// The conversation that a log describes. Its own log is empty: what is taken from it next goes behind these records.
+    /// Recreates the conversation that a log describes. Its next records continue this log.
     ///
     /// # Errors
-    /// [`RestoreError`] if the records are of another form or of several conversations, do not begin with the start, are
-    /// not all there, or this engine cannot carry the conversation.
+    /// [`RestoreError`] if the records have an unsupported format or belong to several
+    /// conversations, if the start or another record is missing, or if this engine cannot run the
+    /// conversation.
     pub fn replay(&self, log: &[LogRecord]) -> Result<Conversation, RestoreError> {
         let first = log.first().ok_or(RestoreError::Empty)?;
         for (record, expected) in log.iter().zip(0_u64..) {
@@ -48,10 +49,11 @@ impl Engine {
         Ok(conversation)
     }
 
-    /// The conversation of a snapshot, with an empty log.
+    /// Recreates the conversation of a snapshot, with an empty log.
     ///
     /// # Errors
-    /// [`RestoreError`] if the snapshot is of another form, or this engine cannot carry the conversation.
+    /// [`RestoreError`] if the snapshot has an unsupported format, or this engine cannot run the
+    /// conversation.
     pub fn restore(&self, snapshot: Snapshot) -> Result<Conversation, RestoreError> {
         if !(OLDEST_LOG_VERSION..=LOG_VERSION).contains(&snapshot.version) {
             return Err(RestoreError::Version(snapshot.version));
@@ -76,7 +78,8 @@ impl Engine {
         Ok(Conversation::new(engine, bound, Arc::new(limits), state))
     }
 
-    /// The same engine over the tools of these names only; it knows skills only if `activate_skill` is among them.
+    /// The same engine with only the named tools; it has skills only if `activate_skill` is among
+    /// them.
     fn allowed(&self, names: &[String]) -> Self {
         let names: HashSet<&str> = names.iter().map(String::as_str).collect();
         let allowed: Vec<bool> = self.catalog().iter().map(|tool| names.contains(tool.name().as_str())).collect();
@@ -86,7 +89,7 @@ impl Engine {
 }
 
 impl LogRecord {
-    /// Takes records of several conversations apart: in the order in which each conversation first appears.
+    /// Splits records by conversation, in the order in which the conversations first appear.
     #[must_use]
     pub fn apart(records: impl IntoIterator<Item = Self>) -> Vec<Vec<Self>> {
         let mut groups: indexmap::IndexMap<String, Vec<Self>> = indexmap::IndexMap::new();
@@ -98,8 +101,8 @@ impl LogRecord {
 }
 
 impl Conversation {
-    /// A second conversation that goes on from here, with an id of its own: this one's with `/1`, `/2` … behind it. What
-    /// waits for a person here waits here only.
+    /// Branches off a copy of this conversation. Its id is this one's followed by `/1`, `/2` …
+    /// Calls that wait for approval wait only here.
     #[must_use]
     pub fn fork(&mut self) -> Self {
         let id = self.branch();
@@ -110,8 +113,8 @@ impl Conversation {
         fork
     }
 
-    /// Starts a new log, whose first record contains the whole state. For a conversation that was restored from a snapshot
-    /// and is logged from now on. Stored results are not in the record.
+    /// Starts a new log, whose first record contains the whole state except stored results. For a
+    /// conversation that was restored from a snapshot and will be logged from now on.
     pub fn begin_log(&mut self) {
         let state = Box::new(self.state.clone());
         self.log.clear();
@@ -119,12 +122,14 @@ impl Conversation {
         self.record_event(Event::Forked { state });
     }
 
-    /// A conversation for a sub-agent that may use some of this one's tools and nothing else, with an id of its own. It has
-    /// opened nothing. Unless `allowed` has `expand_tools`, everything it was given is shown full; unless it has
-    /// `activate_skill`, it knows no skills. Names are the host's own, or those that the model sees.
+    /// Branches off a conversation for a sub-agent that may use only the `allowed` tools. It has
+    /// its own id and has opened nothing. Without `expand_tools` in `allowed`, all its tools are
+    /// shown in full; without `activate_skill`, it has no skills. Accepts the host's names and
+    /// those that the model sees.
     ///
     /// # Errors
-    /// [`StartError::UnknownTools`] if a name is neither a tool of this conversation nor a meta-tool.
+    /// [`StartError::UnknownTools`] if a name is neither a tool of this conversation nor a
+    /// meta-tool.
     pub fn child(&mut self, allowed: &[&str]) -> Result<Self, StartError> {
         let (mut names, mut unknown) = (Vec::new(), Vec::new());
         let mut expands = false;
@@ -141,8 +146,8 @@ impl Conversation {
             return Err(StartError::UnknownTools(unknown));
         }
         let (arm, reason) = match expands {
-            true => (self.arm(), "a sub-agent's, as its parent's"),
-            false => (Arm::Full, "a sub-agent without expand_tools"),
+            true => (self.arm(), "inherited from the parent conversation"),
+            false => (Arm::Full, "sub-agent without expand_tools"),
         };
         let engine = self.engine.allowed(&names);
         let options = self.state.options.clone();
@@ -157,7 +162,7 @@ impl Conversation {
 
     fn allowed_by_name(&self, name: &str) -> Option<Allowed> {
         let catalog = self.engine.catalog();
-        // A host's own name goes before a meta-tool's of the same.
+        // A host's tool takes precedence over a meta-tool of the same name.
         if let Some(at) = catalog.position(name) {
             return self.allowed_tool(at);
         }
@@ -170,13 +175,13 @@ impl Conversation {
         }
     }
 
-    /// The tool at a place in the catalogue, as an entry of a sub-agent's list.
+    /// The tool at a catalog index, as an entry of a sub-agent's list.
     fn allowed_tool(&self, at: usize) -> Option<Allowed> {
         let tool = self.engine.catalog().at(at)?;
         Some(Allowed::Tool(tool.name().as_str().to_owned()))
     }
 
-    /// The id of a conversation that branches off here.
+    /// The id of the next conversation that branches off here.
     fn branch(&mut self) -> String {
         let id = match self.id() {
             "" => String::new(),
@@ -187,7 +192,7 @@ impl Conversation {
     }
 }
 
-/// What a name in a sub-agent's list means.
+/// The meaning of a name in a sub-agent's list.
 enum Allowed {
     Tool(String),
     Expand,

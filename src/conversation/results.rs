@@ -1,4 +1,4 @@
-//! Results that hosts reported, for a message that comes again: its calls do not run a second time.
+//! Stored results of reported calls, so that a resent message does not run its calls again.
 
 use std::sync::Arc;
 
@@ -10,14 +10,15 @@ use super::{CallId, Conversation, ToolResult};
 use crate::policy::audit::redact_text;
 use toolfold_diagnostic::sha256_hex;
 
-/// The largest result that is stored, in bytes. Source: `docs/session.md`, "Messages that come again".
+/// The maximum size of a stored result in bytes. See `docs/session.md`, "Messages that come again".
 const MAX_RESULT_BYTES: usize = 1 << 20;
 
-/// The most that the results of a conversation take, in bytes; the oldest are dropped first. Source: as above.
+/// The maximum size of all stored results of a conversation in bytes; the oldest are dropped first.
+/// See `docs/session.md`, "Messages that come again".
 const MAX_RESULTS_BYTES: usize = 8 << 20;
 
-/// The results of calls whose message is open, by the ids under which the calls are remembered. Results of failed calls are
-/// not stored: a resend runs such a call again, or refuses it.
+/// The results of calls of open messages, by the ids under which the calls are remembered. Results
+/// of failed calls are not stored: a resend runs such a call again, or refuses it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct StoredResults(IndexMap<CallId, Arc<str>>);
@@ -46,13 +47,13 @@ impl StoredResults {
 }
 
 impl Conversation {
-    /// Whether the log holds the text of results, so that a conversation that is replayed still has those of the message
-    /// that is open. Default: no, the log holds their digests.
+    /// Sets whether the log contains the text of results, so that a replayed conversation still has
+    /// those of the open message. Default: no, the log contains only their digests.
     pub fn log_results(&mut self, whole: bool) {
         self.logs_results = whole;
     }
 
-    /// Whether the log holds the text of results.
+    /// Whether the log contains the text of results.
     #[must_use]
     pub fn logs_results(&self) -> bool {
         self.logs_results
@@ -63,7 +64,8 @@ impl Conversation {
         self.results.0.get(own).cloned()
     }
 
-    /// Stores a result, and returns what the log holds of it: its digest, and its text if results are logged.
+    /// Stores a result. Returns what the log contains of it: its digest, and its text if results
+    /// are logged.
     pub(super) fn store_result(&mut self, own: &CallId, result: &ToolResult) -> (String, Option<Arc<str>>) {
         let content: Arc<str> = Arc::from(result.content.as_str());
         let logged = self.logs_results.then(|| content.clone());
@@ -73,7 +75,7 @@ impl Conversation {
         (sha256_hex(result.content.as_bytes()), logged)
     }
 
-    /// Drops the results of the message of a call, if all its calls have ended.
+    /// Drops the results of a call's message if all calls of the message have ended.
     pub(super) fn drop_results_if_closed(&mut self, own: &CallId) {
         let message = self.state.calls.get(own).map(|record| record.identity.message);
         if let Some(message) = message.filter(|message| !self.is_open(*message)) {
@@ -82,7 +84,7 @@ impl Conversation {
         }
     }
 
-    /// Drops the results of messages without a key: another message begins, which closes those before it.
+    /// Drops the results of messages without a key, because a new message closes them.
     pub(super) fn drop_unkeyed_results(&mut self) {
         let calls = &self.state.calls;
         self.results.0.retain(|own, _| calls.get(own).is_some_and(|record| record.identity.key.is_some()));
@@ -93,7 +95,7 @@ impl Conversation {
         self.state.calls_of(message).any(|(_, record)| !record.became.has_ended())
     }
 
-    /// Stores the results that a log holds of messages that are open.
+    /// Stores the results of open messages that a log contains.
     pub(super) fn store_logged_results(&mut self, log: &[LogRecord]) {
         for record in log {
             let Event::Finished { id, ok, content: Some(content), .. } = &record.event else { continue };
@@ -105,7 +107,7 @@ impl Conversation {
         }
     }
 
-    /// The results as a snapshot holds them.
+    /// The results as a snapshot stores them.
     pub(super) fn redacted_results(&self) -> StoredResults {
         let names = self.engine.policy().map(|policy| policy.policy().redactions()).unwrap_or_default();
         self.results.redacted(&names)

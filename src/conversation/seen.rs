@@ -1,4 +1,4 @@
-//! What the model can still see: after a compaction, what was dropped counts as closed again.
+//! Tracks what the model can still see: dropped answers close what they opened.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,29 @@ use super::{Answer, CallId, Conversation, ForwardNotes};
 use crate::profile::Delivery;
 use crate::wire::{Step, StepResult, WireError};
 
-/// The part of an answer that must be left for its schemas to count as visible, in hundredths of its length.
+/// The minimum part of an answer, in percent of its length, for its schemas to count as visible.
 const LEAST_LEFT: usize = 75;
 
-/// How many characters of an answer distinguish it from the answers to other calls with its id: the names of the first
-/// tools are among them.
+/// The number of characters that distinguish an answer from the answers to other calls with its id:
+/// they include the names of the first tools.
 const COMPARED_CHARS: usize = 200;
 
 impl Conversation {
-    /// Sets what is open to what the model can still see: `messages` are those of the next request, or the request itself.
-    /// What an answer opened that is gone, or was cut, counts as closed; the next `expand_tools` brings it again. So does a
-    /// skill's text. What the host opened by itself stays open.
+    /// Updates what is open to what the model can still see. `messages` are the messages of the
+    /// next request, or the request itself. If an answer is missing or was cut, the tools and
+    /// skills it opened count as closed, and the next `expand_tools` returns their schemas again.
+    /// Tools that the host opened stay open.
     ///
-    /// Under an arm that expands in place nothing is closed: there the array shows it. Under one that appends, what counts
-    /// are the messages that define tools, not the answers before them.
+    /// If the arm expands in place, nothing is closed, because the array contains the schemas. If
+    /// it appends, the messages that define tools count, not the answers before them.
     ///
     /// # Errors
-    /// [`WireError`] names the place where the messages have not the wire's shape. Nothing has changed then.
+    /// [`WireError`] with the place if the messages do not have the wire's shape. Nothing is
+    /// changed then.
     pub fn seen(&mut self, messages: &Value) -> Result<(), WireError> {
         let mut visible: IndexSet<CallId> = IndexSet::new();
-        // Ids repeat, and some providers give none: any call with that label or name may have the answer.
+        // Ids repeat, and some providers give none: any call with this label or name may have this
+        // answer.
         let mut labelled: BTreeMap<CallId, Vec<CallId>> = BTreeMap::new();
         let mut named: BTreeMap<String, Vec<CallId>> = BTreeMap::new();
         for (own, record) in &self.state.calls {
@@ -48,7 +51,7 @@ impl Conversation {
                 (None, Some(name)) => named.get(&name).cloned().unwrap_or_default(),
                 (None, None) => Vec::new(),
             };
-            // The text decides which of them it is.
+            // The text decides which call it belongs to.
             let several = ids.len() > 1;
             for id in ids {
                 let is_left = match self.is_appended(&id, &appended) {
@@ -65,12 +68,13 @@ impl Conversation {
         Ok(())
     }
 
-    /// The same for a host whose messages are of no wire: the calls whose answers the model still sees whole.
+    /// Like [`seen`](Self::seen), for a host without messages of a wire: takes the calls whose
+    /// answers the model still sees in full.
     pub fn seen_calls(&mut self, calls: impl IntoIterator<Item = impl Into<CallId>>) {
         self.ended = true;
         let mut visible: IndexSet<CallId> = IndexSet::new();
         for id in calls.into_iter().map(Into::into) {
-            // An id that is given more than once refers to that many calls, the newest first.
+            // An id that is given n times refers to the n newest calls with it.
             let mut newest_first = self.state.calls.iter().rev();
             let newest =
                 newest_first.find(|(own, record)| *record.identity.host_id(own) == id && !visible.contains(*own));
@@ -79,8 +83,9 @@ impl Conversation {
         self.drop_unseen(&visible);
     }
 
-    /// For a host whose calls come from models that it cannot tell apart, from here on: what one was shown, another may not
-    /// have seen, so that look-ups are always answered whole, and what looks like a circle is none.
+    /// For a host whose calls come, from now on, from several models that it cannot distinguish.
+    /// What one model was shown another may not have seen, so lookups are always answered in full
+    /// and loops are not counted.
     pub fn shared_by_models(&mut self) {
         if !self.state.shared {
             self.record_event(Event::Shared {});
@@ -95,8 +100,8 @@ impl Conversation {
         }
     }
 
-    /// Whether a text begins as the answer to a call, or the note before its result. Under native deferral an answer refers
-    /// to definitions and has another text.
+    /// Whether a text begins like the answer to a call, or like the note before its result. With
+    /// native deferral the answer contains references and has another text.
     fn begins_as(&self, id: &CallId, text: &str) -> bool {
         let begin = match self.state.calls.get(id).map(|record| &record.became) {
             Some(Became::Answered(Answer { content, .. })) if self.arm().delivery() != Delivery::Native => content,
@@ -107,10 +112,11 @@ impl Conversation {
         text.starts_with(begin.get(..end).unwrap_or_default())
     }
 
-    /// Whether enough of the answer to a call is left: it names every tool that the call opened, and was not cut.
+    /// Whether enough of the answer to a call is left: it names every tool that the call opened and
+    /// was not cut.
     fn is_left(&self, id: &CallId, text: &str) -> bool {
         let whole = match self.state.calls.get(id).map(|record| &record.became) {
-            // Under native deferral the answer refers to definitions instead of holding them.
+            // With native deferral the answer refers to definitions instead of containing them.
             Some(Became::Answered(Answer { content, .. })) if self.arm().delivery() != Delivery::Native => {
                 content.len()
             }

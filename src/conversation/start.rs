@@ -1,4 +1,4 @@
-//! Starting a conversation: wire, model and arm are fixed here.
+//! Starts a conversation, which fixes its wire, model and arm.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::profile::{Arm, AutoContext, Choice, Deferral, Delivery, already_defers, choose};
 use crate::wire::{CacheRow, Capabilities, Limits, NoFreeName, RenderOptions, Support, Wire, WireError};
 
-/// A conversation that is about to start.
+/// The settings of a conversation that is about to start.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Start<'e> {
@@ -27,7 +27,7 @@ pub struct Start<'e> {
 }
 
 impl Engine {
-    /// A conversation on a wire: [`Start::start`] begins it.
+    /// Configures a conversation on a wire; [`Start::start`] starts it.
     pub fn conversation(&self, wire: Wire) -> Start<'_> {
         Start {
             engine: self,
@@ -49,43 +49,46 @@ impl<'e> Start<'e> {
         self
     }
 
-    /// The host's id of the conversation: an experiment's variant depends on it, and every record names it. Default: none.
+    /// The host's id of the conversation. An experiment's variant depends on it, and every record
+    /// contains it. Default: none.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self
     }
 
-    /// Pins an arm, instead of the engine's and of any experiment's.
+    /// Sets the arm, which overrides the engine's and any experiment.
     pub fn arm(mut self, arm: Arm) -> Self {
         self.arm = Some(arm);
         self
     }
 
-    /// A delivery that the host cannot carry, such as [`Delivery::Bridge`] where a framework's own rules apply to the names of
-    /// tools. [`Arm::Auto`] doesn't choose an arm of that delivery, and an explicit one is an error. Default: none.
+    /// A delivery that the host cannot carry, such as [`Delivery::Bridge`] if a framework's own
+    /// rules apply to tool names. [`Arm::Auto`] does not choose an arm with this delivery, and an
+    /// explicit one is an error. Default: none.
     pub fn without(mut self, delivery: Delivery) -> Self {
         self.without.push(delivery);
         self
     }
 
-    /// What is known of models. Default: [`Capabilities::builtin`].
+    /// The capability table. Default: [`Capabilities::builtin`].
     pub fn capabilities(mut self, capabilities: &'e Capabilities) -> Self {
         self.capabilities = Cow::Borrowed(capabilities);
         self
     }
 
-    /// Choices in how the wire writes the array. Default: [`RenderOptions::default`].
+    /// Options for how the wire writes the array. Default: [`RenderOptions::default`].
     pub fn options(mut self, options: RenderOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// Begins the conversation. It has opened nothing.
+    /// Starts the conversation.
     ///
     /// # Errors
-    /// [`StartError`] if the arm cannot be had on that wire (the wire or the host cannot carry it, or the capability table says
-    /// `no`; what is unprobed may be tried), an explicit arm has nothing to fold with, an experiment has no id to choose by, or no
-    /// free name is left for a meta-tool.
+    /// [`StartError`] if the arm is not available (the wire or the host cannot carry it, or the
+    /// capability table has `no` for it; unprobed combinations are allowed), if an explicit arm
+    /// requires layer 1 and it is off, if an experiment has no conversation id, or if no name is
+    /// free for a meta-tool.
     pub fn start(self) -> Result<Conversation, StartError> {
         let (arm, variant, reason) = self.chosen()?;
         let limits = self.capabilities.limits(self.wire, self.model.as_deref());
@@ -99,7 +102,7 @@ impl<'e> Start<'e> {
         Ok(conversation)
     }
 
-    /// The arm, the variant that chose it, and why it is that arm.
+    /// The arm, the variant that chose it, and the reason.
     fn chosen(&self) -> Result<(Arm, Option<String>, String), StartError> {
         let engine = self.engine;
         let (arm, variant, reason) = match (self.arm, engine.experiment()) {
@@ -122,7 +125,7 @@ impl<'e> Start<'e> {
         Ok((arm, variant, reason))
     }
 
-    /// Whether an explicit arm can be had here.
+    /// Checks that an explicit arm is available here.
     fn possible(&self, arm: Arm) -> Result<(), StartError> {
         self.wire.supports(arm)?;
         if self.without.contains(&arm.delivery()) {
@@ -134,12 +137,14 @@ impl<'e> Start<'e> {
         }
         let row = known.row(arm.delivery());
         let because = row.map(|row| format!("{} ({})", row.source, row.date)).unwrap_or_default();
-        let why = format!("the capability table says no: {because}; use arm full or stable, or override the row");
+        let why = format!(
+            "the capability table marks it unsupported: {because}; use arm full or stable, or override the row"
+        );
         Err(WireError::Arm { wire: self.wire, arm, model: self.model.clone(), why }.into())
     }
 
-    /// What arm `auto` takes: native only where the table says that it works there, never an arm whose delivery the table
-    /// says no to; what is cached is priced by the table.
+    /// The choice of arm `auto`: native only if the table marks it as working, never an arm whose
+    /// delivery the table marks as unsupported; cached tokens are priced by the table.
     fn auto(&self) -> Choice {
         let (engine, wire, model) = (self.engine, self.wire, self.model.as_deref());
         if !engine.folds() {
@@ -147,7 +152,7 @@ impl<'e> Start<'e> {
         }
         if let Some(Deferral { client, by }) = already_defers(engine.catalog()) {
             let whose = client.map_or_else(String::new, |client| format!(" of {client}"));
-            let reason = format!("the array{whose} defers its tools itself, by {by}: it is left alone");
+            let reason = format!("the array{whose} already defers its tools with {by}: it is unchanged");
             return Choice { arm: Arm::Full, reason };
         }
         let known = self.capabilities.of(wire, model);
@@ -159,11 +164,12 @@ impl<'e> Start<'e> {
         });
         let refused = [Delivery::InResult, Delivery::Bridge].into_iter().filter_map(|delivery| {
             let row = known.row(delivery).filter(|_| known.of(delivery) == Support::No)?;
-            Some((delivery, format!("the capability table says no ({}, {})", row.source, row.date)))
+            Some((delivery, format!("the capability table marks it unsupported ({}, {})", row.source, row.date)))
         });
         let cache = self.capabilities.cache_of(wire, model).map(CacheRow::cache).unwrap_or_default();
         let limits = self.capabilities.limits(wire, model);
-        // Beside an arm's own there is `activate_skill`, which every arm declares, and what the list has beside tools.
+        // Entries beside the arm's own: `activate_skill`, which every arm declares, and what the
+        // list contains beside tools.
         let skill = usize::from(engine.skills().is_some_and(|skills| skills.tool().is_some()));
         let layout = engine.catalog().layout().filter(|layout| layout.format == wire.format());
         let (beside, grouped) = layout.map_or((0, 0), Layout::entries_beside);
@@ -172,7 +178,7 @@ impl<'e> Start<'e> {
         let refused = refused.chain(too_many.map(|why| (Delivery::Native, why)));
         let not_carried = self.without.iter().map(|own| (*own, format!("the host cannot carry {}", own.name())));
         let refused: Vec<(Delivery, String)> = refused.chain(not_carried).collect();
-        let meter = limits.tokens.map_or("OpenAI, as nothing is known of this model", |_| wire.name());
+        let meter = limits.tokens.map_or("OpenAI (unknown model)", |_| wire.name());
         let context = AutoContext {
             native: native.as_deref(),
             refused: &refused,

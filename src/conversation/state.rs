@@ -1,4 +1,4 @@
-//! What a conversation knows: derived from its log, and from nothing else.
+//! The state of a conversation, derived only from its log.
 
 mod calls;
 mod record;
@@ -17,23 +17,23 @@ use crate::profile::{Arm, Delivery, Expanded};
 use crate::skill::{ActiveSet, ActiveSkill};
 use crate::wire::{Limits, RenderOptions, Wire};
 
-/// How many calls that wait for a person are remembered.
+/// The maximum number of calls that are remembered as waiting for approval.
 const MAX_WAITING: usize = 256;
 
-/// A call that waits for a person.
+/// A call that waits for approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// The call.
     pub id: CallId,
-    /// The tool, by its name in the catalogue.
+    /// The tool's catalog name.
     pub target: String,
     /// SHA-256 of target and arguments.
     pub(super) digest: String,
-    /// Why a person is asked.
+    /// Why approval is required.
     pub(super) reason: String,
 }
 
-/// What one answer opened.
+/// The tools that one answer opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Opening {
     by: Option<CallId>,
@@ -42,13 +42,13 @@ struct Opening {
 }
 
 impl Opening {
-    /// Whether it opened a tool, by its name or with its category.
+    /// Whether it opened a tool, by name or with its category.
     fn contains(&self, tool: &str, category: &str) -> bool {
         self.tools.iter().any(|own| *own == tool) || self.categories.iter().any(|own| *own == category)
     }
 }
 
-/// Everything that a conversation knows, derived from its log.
+/// The state of a conversation, derived from its log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
     pub(super) id: String,
@@ -62,46 +62,48 @@ pub struct State {
     pub(super) limits: Option<Box<Limits>>,
     pub(super) allowed: Option<Vec<String>>,
     openings: Vec<Opening>,
-    /// What is open: the openings put together.
+    /// Everything open: the union of the openings.
     pub(super) expanded: Expanded,
     /// The digest of the array that was last shown.
     pub(super) presented: Option<String>,
-    /// The skills that are active, and the calls that brought them.
+    /// The active skills.
     pub(super) active: ActiveSet,
     activated_by: IndexMap<String, CallId>,
-    /// Tools whose hidden parameters were named before a result, and the call that had it.
+    /// Tools whose hidden parameters were listed before a result, and the call with that result.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     named: IndexMap<String, CallId>,
-    /// Skills that a person has approved.
+    /// Skills that were approved.
     pub(super) approved_skills: IndexSet<String>,
-    /// Calls that wait for a person: approval to what waits.
+    /// The calls that wait for approval.
     pub(super) pending: IndexMap<ApprovalId, Waiting>,
-    /// The digests of calls that a person rejected, oldest first.
+    /// The digests of rejected calls, oldest first.
     #[serde(default)]
     rejected: IndexSet<String>,
-    /// The calls that were made, oldest first.
+    /// The remembered calls, oldest first.
     pub(super) calls: IndexMap<CallId, CallRecord>,
-    /// How much text of answers that is, in bytes.
+    /// The size of the remembered answers in bytes.
     #[serde(skip)]
     remembered: usize,
-    /// How many calls had a label, for labels that more than one call had; the ones used longest ago are forgotten first.
+    /// The number of calls with each label that more than one call had; the label unused for the
+    /// longest time is dropped first.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     repeated: IndexMap<CallId, u64>,
-    /// Whether calls were forgotten: then a label that no remembered call has may still have been used.
+    /// Whether calls were dropped: a label without a remembered call may then have been used
+    /// before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) forgot: bool,
-    /// The number of the message that came last; 0 if no call was in a numbered message.
+    /// The number of the last message; 0 if no call was in a numbered message.
     #[serde(default)]
     pub(super) message: u64,
     pub(super) breaker: Breaker,
-    /// Whether the calls come from models that cannot be told apart.
+    /// Whether the calls come from several indistinguishable models.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) shared: bool,
-    /// How many calls there were.
+    /// The number of calls so far.
     pub(super) called: u64,
-    /// How many conversations have branched off.
+    /// The number of conversations that branched off.
     pub(super) branches: u64,
-    /// How many events there were.
+    /// The number of events so far.
     pub(super) events: u64,
 }
 
@@ -139,7 +141,7 @@ impl State {
         }
     }
 
-    /// Takes one event. The only place where a state changes.
+    /// Applies an event. This is the only place where a state changes.
     pub(super) fn apply(&mut self, event: &Event) {
         self.events += 1;
         match event {
@@ -197,7 +199,7 @@ impl State {
                 self.pending.shift_remove(approval);
             }
             Event::Answered { id, answer } => {
-                // What was only shown first has not failed.
+                // A call that was only shown hidden parameters has not failed.
                 if let Some(record) = self.calls.get(id)
                     && answer.failed
                     && answer.kind != ReplyKind::Shown
@@ -233,7 +235,7 @@ impl State {
         let (target, digest) = (record.target.clone(), record.digest.clone());
         let waiting = Waiting { id: id.clone(), target, digest, reason: reason.to_owned() };
         self.became(id, Became::Waiting { approval: approval.clone(), reason: reason.to_owned() });
-        // The same approval asked for by a later, identical call keeps the first call.
+        // If a later identical call requests the same approval, the first call stays.
         self.pending.entry(approval.clone()).or_insert(waiting);
         if self.pending.len() > MAX_WAITING {
             self.pending.shift_remove_index(0);
@@ -253,7 +255,7 @@ impl State {
         }
     }
 
-    /// Whether a person has said no to a call with the same target and arguments.
+    /// Whether a call with the same target and arguments was rejected.
     pub(super) fn was_rejected(&self, digest: &str) -> bool {
         self.rejected.contains(digest)
     }
@@ -286,22 +288,21 @@ impl State {
         }
     }
 
-    /// Whether a tool's hidden parameters were named to the model.
+    /// Whether a tool's hidden parameters were listed to the model.
     pub(super) fn is_named(&self, tool: &str) -> bool {
         self.named.contains_key(tool)
     }
 
-    /// The calls whose results began with the names of hidden parameters.
+    /// The calls whose results began with a list of hidden parameters.
     pub(super) fn naming_calls(&self) -> IndexSet<&CallId> {
         self.named.values().collect()
     }
 
-    /// The number of openings.
     pub(super) fn openings(&self) -> usize {
         self.openings.len()
     }
 
-    /// Whether a tool is open, leaving out what the model had not read.
+    /// Whether a tool is open, ignoring openings that the model had not read.
     pub(super) fn was_open(&self, tool: &str, category: &str, unread: Option<Unread>) -> bool {
         for (at, opening) in self.openings.iter().enumerate() {
             let was_read = match unread {
@@ -316,19 +317,22 @@ impl State {
         false
     }
 
-    /// The number of the message whose call opened something; 0 if the host opened it or the call is forgotten.
+    /// The number of the message whose call opened something; 0 if the host opened it or the call
+    /// was dropped.
     fn message_of_opening(&self, opening: &Opening) -> u64 {
         let call = opening.by.as_ref().and_then(|by| self.calls.get(by));
         call.map_or(0, |record| record.identity.message)
     }
 
-    /// The calls whose answers opened something, named something or brought a skill that counts as read.
+    /// The calls whose answers opened or listed something, or contained a skill that counts as
+    /// read.
     pub(super) fn delivering_calls(&self) -> IndexSet<&CallId> {
         let opened = self.openings.iter().filter_map(|opening| opening.by.as_ref());
         opened.chain(self.activated_by.values()).chain(self.named.values()).collect()
     }
 
-    /// The calls whose answers count as read and are not in the array itself, which is always in sight.
+    /// The calls whose answers count as read and are not part of the array, which is always
+    /// visible.
     pub(super) fn unshown_calls(&self) -> IndexSet<&CallId> {
         match self.arm.delivery() {
             Delivery::InPlace => self.naming_calls(),
@@ -336,28 +340,28 @@ impl State {
         }
     }
 
-    /// What one call opened: categories and tools.
+    /// The categories and tools that one call opened.
     pub(super) fn opened_by(&self, call: &CallId) -> impl Iterator<Item = (&[CategoryName], &[ToolName])> {
         let own = self.openings.iter().filter(move |opening| opening.by.as_ref() == Some(call));
         own.map(|opening| (opening.categories.as_slice(), opening.tools.as_slice()))
     }
 }
 
-/// A conversation on disk: its state without its log.
+/// A stored conversation: its state without its log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// The form of the snapshot; [`LOG_VERSION`](super::LOG_VERSION).
+    /// The format version of the snapshot; [`LOG_VERSION`](super::LOG_VERSION).
     pub version: u32,
     /// The state.
     pub state: State,
-    /// The results of calls whose message is open, redacted as audit records are.
+    /// The results of calls of open messages, redacted like audit records.
     #[serde(default, skip_serializing_if = "StoredResults::is_empty")]
     pub(super) results: StoredResults,
 }
 
 impl Snapshot {
-    /// The same without the calls that wait for a person, but for those whose approval is the host's `own`. A call that is
-    /// left out asks again when it is made again.
+    /// The same snapshot without the calls that wait for approval, except those whose approval is
+    /// the host's `own`. A removed call requests approval again when it is repeated.
     #[must_use]
     pub fn keep_waiting(mut self, own: impl Fn(&ApprovalId) -> bool) -> Self {
         self.state.pending.retain(|approval, _| own(approval));

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::bound::{Bound, ToolArray};
 use crate::engine::Engine;
 use crate::profile::Plan;
-use crate::wire::ToolEntry;
+use crate::wire::{RenderedFacts, ToolEntry};
 
-/// The tools that a model is shown now. Both forms come from one source.
+/// The tools that a model is currently shown. Both forms come from one source.
 #[derive(Debug, Clone)]
 pub struct Tools {
     array: Arc<ToolArray>,
@@ -24,8 +24,9 @@ impl Tools {
         Self { array, engine, bound, plan }
     }
 
-    /// The array to send, as compact JSON: what the request's `tools` holds, for Gemini one entry with every function, for
-    /// MCP the `tools` of a `tools/list` result. The same bytes as long as nothing changes it.
+    /// The array to send, as compact JSON: the value of the request's `tools`. For Gemini it is one
+    /// entry with every function, for MCP the `tools` of a `tools/list` result. The bytes stay the
+    /// same until the array changes.
     #[must_use]
     pub fn json(&self) -> &str {
         self.array.text()
@@ -34,29 +35,36 @@ impl Tools {
     /// The same array as a value.
     #[must_use]
     pub fn value(&self) -> Value {
-        // The text is JSON that this crate wrote; were it ever not, a request without tools fails visibly at the provider.
+        // The text is JSON that this crate wrote. Otherwise, the provider would visibly reject a
+        // request without tools.
         serde_json::from_str(self.json()).unwrap_or(Value::Null)
     }
 
     /// The same array in a client library's own types.
     ///
     /// # Errors
-    /// That library's, if its types have no room for a part of the array.
+    /// The library's error if its types cannot represent the array.
     pub fn to<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         serde_json::from_str(self.json())
     }
 
-    /// SHA-256 of the array, in hexadecimal digits: its identity.
+    /// The SHA-256 of the array in hexadecimal digits, which identifies it.
     #[must_use]
     pub fn digest(&self) -> &str {
         self.array.digest()
     }
 
-    /// The same tools in neutral form and the same order, for hosts that write requests themselves. Entries that are not the
-    /// catalogue's (tools that a provider runs) have no neutral form; they stand in the array only.
+    /// The same tools in neutral form and order, for hosts that write requests themselves. Omits
+    /// entries without a neutral form: tools that a provider runs.
     #[must_use]
     pub fn entries(&self) -> Vec<ToolEntry> {
         self.bound.tool_entries(&self.engine, &self.plan)
+    }
+
+    /// The facts about the array that a provider's limits refer to.
+    #[must_use]
+    pub fn facts(&self) -> RenderedFacts {
+        self.bound.facts(&self.engine, &self.plan, &self.array)
     }
 }
 

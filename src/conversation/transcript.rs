@@ -1,4 +1,5 @@
-//! A conversation made from a provider's message array alone, for an agent that keeps no state of ours.
+//! Recreates a conversation from a provider's message array alone, for an agent that stores no
+//! state of toolfold's.
 
 use serde_json::Value;
 
@@ -9,14 +10,14 @@ use super::{CallId, Conversation, Start};
 use crate::profile::Delivery;
 use crate::wire::{Arguments, Step, StepResult, WireCall};
 
-/// One thing that a host's own history tells, for hosts whose messages are of no wire.
+/// A step of a host's own history, for hosts without messages of a wire.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PastStep {
-    /// The model called.
+    /// The model made a call.
     Call {
         /// The call.
         id: CallId,
-        /// The name by which the model made it.
+        /// The name that the model wrote.
         name: String,
         /// The arguments as the model wrote them.
         arguments: Arguments,
@@ -25,7 +26,7 @@ pub enum PastStep {
     Result {
         /// The call.
         id: CallId,
-        /// Whether the tool did its work.
+        /// Whether the tool succeeded.
         ok: bool,
     },
 }
@@ -45,20 +46,22 @@ impl From<PastStep> for Step {
 }
 
 impl Start<'_> {
-    /// Begins the conversation whose model made the calls of a message array, in order.
+    /// Starts the conversation whose model made the calls of a message array, in order.
     ///
-    /// Every call goes through the gate again, which is what opened things the first time: `expand_tools`, and answers that
-    /// brought a schema. Nothing is run; a result in the array finishes its call. `messages` is the array, or the request
-    /// that holds it (`messages`, `input`, `contents`); for `mcp` the JSON-RPC messages of both directions. With the same
-    /// engine, wire, model and arm it has opened the same, and its array has the same digest, as the one that was there.
-    /// What was opened by calls that are no longer in the array (dropped by a compaction) is closed again. Under an arm that
-    /// appends, exactly the tools are open that messages of the array define.
+    /// Every call passes through the gate again, so `expand_tools` and answers with a schema open
+    /// the same tools as before. Nothing is run; a result in the array ends its call. `messages` is
+    /// the array, or the request that contains it (`messages`, `input`, `contents`); for `mcp`, the
+    /// JSON-RPC messages of both directions. With the same engine, wire, model and arm, the
+    /// conversation has the same open tools and the same array digest as the original. Tools that
+    /// were opened by calls missing from the array (dropped by a compaction) are closed. If the arm
+    /// appends, exactly the tools that the messages define are open.
     ///
-    /// Policy judges each call as it would now, but writes no record and asks nobody a second time. A call that waits for a
-    /// person waits again if the conversation has the id it had: its approval is found in the store.
+    /// Policy judges each call by its current rules, but writes no record and requests no approval
+    /// again. A call that waits for approval waits again if the conversation has the same id: its
+    /// approval is found in the store.
     ///
     /// # Errors
-    /// As [`start`](Self::start); and the place where the array has not the wire's shape.
+    /// As for [`start`](Self::start); and the place where the array does not have the wire's shape.
     pub fn from_transcript(self, messages: &Value) -> Result<Conversation, TranscriptError> {
         let mut conversation = self.start()?;
         let steps = conversation.wire().steps(messages).map_err(TurnError::from)?;
@@ -70,11 +73,12 @@ impl Start<'_> {
         Ok(conversation)
     }
 
-    /// The same for a host whose messages are of no wire: the calls and answers that the model still sees, in order. Under an
-    /// arm that appends, the tools that an answer opened count as seen with it.
+    /// Like [`from_transcript`](Self::from_transcript), for a host without messages of a wire:
+    /// takes the calls and answers that the model still sees, in order. If the arm appends, the
+    /// tools that an answer opened count as visible with it.
     ///
     /// # Errors
-    /// As [`start`](Self::start).
+    /// As for [`start`](Self::start).
     pub fn from_steps(self, steps: impl IntoIterator<Item = PastStep>) -> Result<Conversation, TranscriptError> {
         let mut conversation = self.start()?;
         conversation.recall(steps.into_iter().map(Step::from).collect());
@@ -82,14 +86,14 @@ impl Start<'_> {
     }
 }
 
-/// Why a message array gives no conversation.
+/// Why a message array cannot be turned into a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TranscriptError {
-    /// The conversation does not start.
+    /// The conversation cannot start.
     #[error(transparent)]
     Start(#[from] super::StartError),
-    /// The messages have not the wire's shape.
+    /// The messages do not have the wire's shape.
     #[error(transparent)]
     Turn(#[from] TurnError),
 }
@@ -99,17 +103,17 @@ impl Conversation {
         self.recalling = true;
         self.replay_steps(steps);
         (self.recalling, self.unread) = (false, None);
-        // What is judged next may be a call that the transcript ends with.
+        // The next call may be the last one of the transcript.
         self.ended = false;
     }
 
     fn replay_steps(&mut self, steps: Vec<Step>) {
-        // Calls at the host: the call, its label, and the name it was made by.
+        // Calls at the host: the call, its label, and the name that the model wrote.
         let mut open: Vec<(CallId, CallId, String)> = Vec::new();
         for step in steps {
             match step {
                 Step::Call(call) => {
-                    // Calls without a result between them are of one message.
+                    // Calls without a result between them belong to one message.
                     let message = match self.unread {
                         Some(Unread::Message(message)) => message,
                         _ => self.new_message(),

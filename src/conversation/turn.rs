@@ -4,16 +4,16 @@ use serde_json::{Value, json};
 
 use super::outcome::{Confirm, Forward, Outcome, Resumed};
 use super::{ApprovalId, CallError, CallId, Conversation, ToolResult};
-use crate::wire::{Arguments, Message, Wire, WireError};
+use crate::wire::{Arguments, Message, WireError};
 
-/// Why a message gives no turn.
+/// Why a message cannot be turned into a turn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
-    /// The message has not the wire's shape.
+    /// The message does not have the wire's shape.
     #[error(transparent)]
     Wire(#[from] WireError),
-    /// One of its calls cannot be judged.
+    /// A call cannot be judged.
     #[error(transparent)]
     Call(#[from] CallError),
 }
@@ -21,15 +21,15 @@ pub enum TurnError {
 /// A call of a model, for hosts that do not pass on the wire's message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelCall {
-    /// The provider's id; an empty one is replaced by one of the conversation's own.
+    /// The provider's id; an empty one is replaced by a generated one.
     pub id: CallId,
     /// The name that the model wrote.
     pub name: String,
-    /// The arguments, as the model wrote them or as a value.
+    /// The arguments, as JSON text or as a value.
     pub arguments: Arguments,
 }
 
-/// What became of one call of the message.
+/// A judged call of the message.
 #[derive(Debug)]
 struct Judged {
     /// The id under which the conversation remembers the call.
@@ -39,48 +39,51 @@ struct Judged {
     /// The id of a JSON-RPC request, which may be a number.
     request: Option<Value>,
     outcome: Outcome,
-    /// What the call is answered with; empty until its result is there.
+    /// The answers to the call; empty until its result is known.
     answers: Vec<Value>,
 }
 
 impl Judged {
-    /// Whether the host is to run the call, which it knows by this id.
+    /// Whether the host must run the call that it knows by this id.
     fn runs(&self, id: &CallId) -> bool {
         matches!(&self.outcome, Outcome::Forward(forward) if forward.id == *id)
     }
 }
 
-/// The calls of one assistant message. They were judged when it was made, one by one and in order.
+/// The calls of one assistant message, which were judged in order when the turn was created.
 #[derive(Debug)]
 pub struct Turn<'c> {
     conversation: &'c mut Conversation,
     calls: Vec<Judged>,
 }
 
-/// A [turn](Turn) put aside: the conversation is free meanwhile. [`Conversation::take_up_turn`] goes on with it.
+/// A suspended [turn](Turn), which does not borrow the conversation. [`Conversation::take_up_turn`]
+/// resumes it.
 #[derive(Debug)]
 pub struct PausedTurn {
     calls: Vec<Judged>,
 }
 
 impl Conversation {
-    /// Goes on with a turn of this conversation that was [paused](Turn::pause). Those of another conversation take no
-    /// results here: their calls are not at this one's host.
+    /// Resumes a turn of this conversation that was [suspended](Turn::pause). A turn of another
+    /// conversation accepts no results here, because its calls are not at this conversation's host.
     pub fn take_up_turn(&mut self, turn: PausedTurn) -> Turn<'_> {
         Turn { conversation: self, calls: turn.calls }
     }
 
-    /// Reads and judges every call of an assistant message, in order. The message is a value or JSON text in the wire's own
-    /// shape: the message (`openai-chat`, `anthropic`), the output items (`openai-responses`), the content (`gemini`), the
-    /// request or requests (`mcp`). As text, arguments keep every digit. [`Message::keyed`] gives the message a key.
+    /// Reads and judges every call of an assistant message, in order. The message is a value or
+    /// JSON text in the wire's own shape: the message (`openai-chat`, `anthropic`), the output
+    /// items (`openai-responses`), the content (`gemini`), the request or requests (`mcp`). Text
+    /// preserves every digit of the arguments. [`Message::keyed`] gives the message a key.
     ///
-    /// A message that comes again is a resend: under the same key whenever it comes, without a key as long as one of its
-    /// calls has not ended. Each call of a resend gets its answer, its stored result or its approval, or is forwarded again
-    /// if its result was not reported. Every other message is new, whatever the ids of its calls.
+    /// A repeated message is a resend: at any time if it has the same key, without a key as long as
+    /// one of its calls has not ended. Each call of a resend gets its answer, its stored result or
+    /// its approval, or is forwarded again if its result was not reported. Every other message is
+    /// new, whatever the ids of its calls.
     ///
     /// # Errors
-    /// [`TurnError`] if the message is of another API, a whole response, or malformed: it names what it looks like, or the
-    /// place. Nothing is judged then.
+    /// [`TurnError`] if the message is of another API, a whole response, or malformed, with what it
+    /// resembles or the place of the error. Nothing is judged then.
     pub fn turn<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<Turn<'_>, TurnError> {
         let message = message.into();
         let calls = self.wire().calls(&message)?;
@@ -89,7 +92,8 @@ impl Conversation {
         Ok(self.judged_turn(calls, requests, message.key()))
     }
 
-    /// The same for the calls of one message as a host has them that does not pass on the wire's message.
+    /// Like [`turn`](Self::turn), for a host that has the calls of one message but not the wire's
+    /// message.
     pub fn calls(&mut self, calls: impl IntoIterator<Item = ModelCall>, key: Option<&str>) -> Turn<'_> {
         let calls: Vec<ModelCall> = calls.into_iter().collect();
         let requests = vec![None; calls.len()];
@@ -107,18 +111,19 @@ impl Conversation {
 }
 
 impl Turn<'_> {
-    /// What became of each call, in the model's order.
+    /// The current outcome of each call, in the model's order.
     pub fn outcomes(&self) -> impl ExactSizeIterator<Item = &Outcome> {
         self.calls.iter().map(|call| &call.outcome)
     }
 
-    /// Whether the message had no call: the model has ended its turn.
+    /// Whether the message had no calls, so that the model has ended its turn.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
-    /// The same turn, for a host that was told that there are calls (a stop reason such as `tool_use`).
+    /// Returns the same turn, for a host that expects calls (because of a stop reason such as
+    /// `tool_use`).
     ///
     /// # Errors
     /// [`WireError::NoCall`] if there are none.
@@ -126,7 +131,7 @@ impl Turn<'_> {
         if self.is_empty() { Err(WireError::NoCall { wire: self.conversation.wire() }) } else { Ok(self) }
     }
 
-    /// Puts the turn aside, for hosts that cannot keep the conversation borrowed while tools run.
+    /// Suspends the turn, for hosts that cannot borrow the conversation while tools run.
     #[must_use]
     pub fn pause(self) -> PausedTurn {
         PausedTurn { calls: self.calls }
@@ -135,28 +140,32 @@ impl Turn<'_> {
     /// The calls to run that have no result yet.
     #[must_use]
     pub fn runnable(&self) -> Vec<Forward> {
-        let open = self.calls.iter().filter(|call| call.answers.is_empty());
-        open.filter_map(|call| match &call.outcome {
-            Outcome::Forward(forward) => Some(forward.clone()),
-            _ => None,
-        })
-        .collect()
+        let mut runnable = Vec::new();
+        for call in &self.calls {
+            if let (Outcome::Forward(forward), true) = (&call.outcome, call.answers.is_empty()) {
+                runnable.push(forward.clone());
+            }
+        }
+        runnable
     }
 
-    /// The calls that wait for a person.
+    /// The calls that wait for approval.
     #[must_use]
     pub fn waiting(&self) -> Vec<Confirm> {
-        let each = self.calls.iter().filter_map(|call| match &call.outcome {
-            Outcome::Confirm(confirm) => Some(confirm.clone()),
-            _ => None,
-        });
-        each.collect()
+        let mut waiting = Vec::new();
+        for call in &self.calls {
+            if let Outcome::Confirm(confirm) = &call.outcome {
+                waiting.push(confirm.clone());
+            }
+        }
+        waiting
     }
 
-    /// Takes the result of a call that was run.
+    /// Accepts the result of a call that was run.
     ///
     /// # Errors
-    /// [`CallError::NotAtHost`] if no call of that id in this turn is to be run, or it has its result already.
+    /// [`CallError::NotAtHost`] if no call with this id in this turn is to be run, or it already
+    /// has its result.
     pub fn finish(&mut self, id: &CallId, result: impl Into<ToolResult>) -> Result<(), CallError> {
         let Some(call) = self.calls.iter_mut().find(|call| call.runs(id)) else {
             return Err(CallError::NotAtHost(id.clone()));
@@ -165,13 +174,15 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Takes up a person's answer to a call that waits. What is approved is [runnable](Self::runnable) from now on. Where a
-    /// call that is the same has used the approval, this one is judged anew: it usually waits for another approval.
+    /// Resumes a call that waits for approval. An approved call is [runnable](Self::runnable) from
+    /// then on. If an identical call has used the approval, this one is judged again; usually it
+    /// then waits for another approval.
     ///
     /// # Errors
-    /// [`CallError::NotWaiting`] if nothing waits under this id.
+    /// [`CallError::NotWaiting`] if no call waits for this approval.
     pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
-        // The same call may have asked before, in another message: the one of this turn is to run.
+        // If an identical call of another message requested this approval, the call of this turn
+        // runs.
         let mine = self.waiting_for(approval).map(|call| call.own.clone());
         let (own, resumed) = match self.conversation.resume_call(approval, mine.as_ref()) {
             Err(why @ CallError::NotWaiting(_)) => self.judge_anew(approval).ok_or(why)?,
@@ -190,7 +201,7 @@ impl Turn<'_> {
         self.calls.iter().find(|call| matches!(&call.outcome, Outcome::Confirm(own) if own.approval == *approval))
     }
 
-    /// Judges the call anew that waits for an approval which a call that is the same has used.
+    /// Judges a call again whose approval was used by an identical call.
     fn judge_anew(&mut self, approval: &ApprovalId) -> Option<(CallId, Resumed)> {
         let waiting = self.waiting_for(approval)?;
         let (own, arrived) = (waiting.own.clone(), self.conversation.arrived(&waiting.call));
@@ -203,22 +214,23 @@ impl Turn<'_> {
         Some((own, resumed))
     }
 
-    /// What to append to the conversation behind the assistant message: one answer a call, in the model's order and the
-    /// wire's shape, and behind them, under an arm that appends, one message with the tools that they open. A call that still waits is answered with its approval; a later call that is the same takes it up. A
-    /// call that was to be run and has no result is answered as failed.
+    /// The messages to append after the assistant message: one answer per call, in the model's
+    /// order and the wire's shape, followed, if the arm appends, by one message with the newly
+    /// opened tools. A call that still waits is answered with its approval, which a later identical
+    /// call uses. A call to run without a result is answered as failed.
     #[must_use]
     pub fn into_messages(mut self) -> Vec<Value> {
         let missing: Vec<CallId> = self.runnable().into_iter().map(|forward| forward.id).collect();
         for id in missing {
-            let result = ToolResult { content: "the tool gave no result".to_owned(), is_error: true };
-            // It is runnable, so that it takes a result.
+            let result = ToolResult { content: "the tool returned no result".to_owned(), is_error: true };
+            // The call is runnable, so it accepts a result.
             drop(self.finish(&id, result));
         }
         self.wrapped(|_| true)
     }
 
-    /// What can be appended already: whole messages with the calls that have their answer, in the model's order. Calls that
-    /// are to be run or wait for a person are not in it.
+    /// The messages that can already be appended: whole messages with the calls that have their
+    /// answer, in the model's order. Calls to run and calls that wait for approval are omitted.
     #[must_use]
     pub fn answered(&self) -> Vec<Value> {
         self.wrapped(|outcome| !matches!(outcome, Outcome::Confirm(_)))
@@ -226,21 +238,22 @@ impl Turn<'_> {
 
     fn wrapped(&self, wanted: impl Fn(&Outcome) -> bool) -> Vec<Value> {
         let wire = self.conversation.wire();
-        let answers = self.calls.iter().filter(|call| wanted(&call.outcome)).flat_map(|call| {
-            call.answers.iter().map(|answer| match (&call.request, wire) {
-                (Some(id), Wire::Mcp) => json!({"jsonrpc": "2.0", "id": id, "result": answer}),
-                _ => answer.clone(),
-            })
-        });
-        let mut messages = wire.wrapped(answers.collect());
-        let mut additions: Vec<Value> = Vec::new();
-        let outcomes = self.calls.iter().map(|call| &call.outcome).filter(|outcome| wanted(outcome));
-        for addition in outcomes.flat_map(Outcome::additions) {
-            // Conversations shared by models are answered whole each time.
-            if !additions.contains(addition) {
-                additions.push(addition.clone());
+        let (mut answers, mut additions) = (Vec::new(), Vec::new());
+        for call in self.calls.iter().filter(|call| wanted(&call.outcome)) {
+            for answer in &call.answers {
+                answers.push(match &call.request {
+                    Some(id) => json!({"jsonrpc": "2.0", "id": id, "result": answer}),
+                    None => answer.clone(),
+                });
+            }
+            for addition in call.outcome.additions() {
+                // In a shared conversation every answer contains the definitions.
+                if !additions.contains(addition) {
+                    additions.push(addition.clone());
+                }
             }
         }
+        let mut messages = wire.wrapped(answers);
         messages.extend(wire.appended(&additions));
         messages
     }

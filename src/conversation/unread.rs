@@ -1,4 +1,4 @@
-//! What the model had read when it wrote a call; for hosts that see calls and no messages, as they state it.
+//! What the model had read when it wrote a call, as stated by hosts that see calls but no messages.
 
 use super::event::Event;
 use super::{CallError, CallId, Conversation, Outcome};
@@ -7,9 +7,9 @@ use crate::wire::Arguments;
 /// What the model had not read when it wrote a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Unread {
-    /// The answers to the calls of the message of this number, and of later ones.
+    /// The answers to the calls of this message and of later ones.
     Message(u64),
-    /// All openings but the first ones, of this number.
+    /// All openings except the first ones, of this number.
     Openings(usize),
 }
 
@@ -20,12 +20,12 @@ impl Conversation {
         self.state.openings()
     }
 
-    /// As [`call`](Self::call), for a call that was written when the model had read the first `read` of the
-    /// [openings](Self::openings). What later ones opened counts as unread: calls of one message are written before any of
-    /// their answers is read.
+    /// Like [`call`](Self::call), for a call that was written when the model had read the first
+    /// `read` of the [openings](Self::openings). Later ones count as unread: the calls of one
+    /// message are written before any of their answers is read.
     ///
     /// # Errors
-    /// As [`call`](Self::call).
+    /// As for [`call`](Self::call).
     pub fn call_unread(
         &mut self,
         read: usize,
@@ -39,7 +39,8 @@ impl Conversation {
         outcome
     }
 
-    /// Takes back the answer to a call, which the host did not send: what it opened counts as closed.
+    /// Withdraws the answer to a call because the host did not send it: what it opened counts as
+    /// closed.
     pub fn not_sent(&mut self, call: &CallId) {
         self.record_event(Event::Dropped { calls: vec![call.clone()] });
     }

@@ -1,21 +1,21 @@
-//! What happens to calls whose parameters the model was not shown.
+//! How calls are handled whose parameters the model was not shown.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What the gate does with a valid call of a tool whose optional parameters were hidden.
+/// How the gate handles a valid call of a tool with hidden optional parameters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Blind {
-    /// What was hidden is shown once: before the result of a read-only tool, or instead of running any other, which then
-    /// runs when it is called again.
+    /// Hidden parameters are shown once: before the result of a read-only tool; for any other tool
+    /// instead of running it, and the repeated call runs.
     #[default]
     Show,
-    /// The call runs. What it left out is missing, and nobody is told.
+    /// The call runs without the hidden parameters, and the model is not informed.
     Forward,
 }
 
 impl Blind {
-    /// Both, in the order they are documented.
+    /// Both, in the order of the documentation.
     pub(crate) const ALL: [Self; 2] = [Self::Show, Self::Forward];
 
     /// The name used in configurations.
@@ -34,9 +34,9 @@ impl fmt::Display for Blind {
     }
 }
 
-/// A text that names no [`Blind`].
+/// A text that is not the name of a [`Blind`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is neither show nor forward", crate::diagnostic::visible(.0))]
+#[error("`{}` is neither `show` nor `forward`", crate::diagnostic::visible(.0))]
 pub struct UnknownBlind(pub String);
 
 impl FromStr for Blind {

@@ -1,4 +1,4 @@
-//! Putting an engine together.
+//! Builds an engine.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::profile::{Arm, BUDGET_TOKENS, ToolProfile, Workload};
 
-/// Layer 1 as a host sets it.
+/// Layer 1 as the host configures it.
 #[derive(Debug)]
 enum ProfileSetting {
-    /// Derived from the catalogue.
+    /// Derived from the catalog.
     Derived,
-    /// Written by somebody.
+    /// Provided by the host.
     Given(Box<ToolProfile>),
-    /// Off: every schema whole.
+    /// Off: every schema in full.
     Off,
 }
 
-/// Puts an [`Engine`] together.
+/// Builds an [`Engine`].
 #[derive(Debug)]
 #[must_use]
 pub struct EngineBuilder {
@@ -54,47 +54,49 @@ impl EngineBuilder {
         }
     }
 
-    /// Layer 1. Default: a profile [derived](ToolProfile::derive) from the catalogue.
+    /// Layer 1. Default: a profile [derived](ToolProfile::derive) from the catalog.
     pub fn profile(mut self, profile: ToolProfile) -> Self {
         self.profile = ProfileSetting::Given(Box::new(profile));
         self
     }
 
-    /// Turns layer 1 off: every schema is sent whole. An explicit arm that folds then has nothing to fold with, and
-    /// conversations with it do not start.
+    /// Turns layer 1 off: every schema is sent in full, and conversations with an explicit folding
+    /// arm do not start.
     pub fn without_profile(mut self) -> Self {
         self.profile = ProfileSetting::Off;
         self
     }
 
-    /// How the catalogue is presented. Default: [`Arm::Auto`].
+    /// How the catalog is presented. Default: [`Arm::Auto`].
     pub fn arm(mut self, arm: Arm) -> Self {
         self.arm = arm;
         self
     }
 
-    /// What the first turn may cost before arm `auto` folds further, in tokens. Default: 4,000.
+    /// The maximum cost of the first turn, in tokens, before arm `auto` folds further. Default:
+    /// 4,000.
     pub fn budget(mut self, tokens: usize) -> Self {
         self.budget = tokens;
         self
     }
 
-    /// How long conversations are expected to be: arm `auto` decides by it whether folding pays. Default:
-    /// [`Workload::default`].
+    /// The expected length of conversations, from which arm `auto` computes whether folding saves
+    /// tokens. Default: [`Workload::default`].
     pub fn workload(mut self, workload: Workload) -> Self {
         self.workload = workload;
         self
     }
 
-    /// What happens to a valid call that leaves out parameters which the model was not shown. Default: [`Blind::Show`].
+    /// How valid calls are handled that omit parameters which the model was not shown. Default:
+    /// [`Blind::Show`].
     pub fn blind(mut self, blind: Blind) -> Self {
         self.blind = blind;
         self
     }
 
-    /// Whether arguments that do not fit are put right where the schema leaves them one meaning: `null` for an optional
-    /// parameter that takes none, a number or a boolean as text, a list or an object as JSON text. Each is said in the
-    /// outcome. Default: yes.
+    /// Whether invalid arguments are coerced if the schema leaves only one interpretation: `null`
+    /// for an optional parameter that does not accept it, a number or a boolean as text, an array
+    /// or an object as JSON text. The outcome lists every coercion. Default: yes.
     pub fn coerce(mut self, coerce: bool) -> Self {
         self.coerces = coerce;
         self
@@ -106,30 +108,31 @@ impl EngineBuilder {
         self
     }
 
-    /// Layer 3. Without it everything is allowed, and every outcome says so.
+    /// Layer 3. Without it, everything is allowed and outcomes have
+    /// [`PolicyMark::Off`](crate::conversation::PolicyMark::Off).
     pub fn policy(mut self, policy: PolicyLayer) -> Self {
         self.policy = Some(policy);
         self
     }
 
-    /// Layer 2. Without it there is no `activate_skill`.
+    /// Layer 2. Without it, there is no `activate_skill`.
     pub fn skills(mut self, skills: SkillLayer) -> Self {
         self.skills = Some(skills);
         self
     }
 
-    /// Does not compile the tools' schemas: for reports, which dispatch nothing. Calls are then forwarded unchecked and
-    /// say so. Without the feature `validate` that is always so.
+    /// Does not compile the tools' schemas, for reports that run no calls. Calls are then forwarded
+    /// and marked as unchecked, as they always are without the feature `validate`.
     pub fn without_validation(mut self) -> Self {
         self.validate = false;
         self
     }
 
-    /// Puts the parts together.
+    /// Builds the engine.
     ///
     /// # Errors
-    /// [`Error`] with every diagnostic if the profile does not fit the catalogue, or the experiment's ratio is not between
-    /// 0 and 1.
+    /// [`Error`] with every diagnostic if the profile does not match the catalog, or the
+    /// experiment's ratio is not between 0 and 1.
     pub fn build(self) -> Result<Engine, Error> {
         let folds = !matches!(self.profile, ProfileSetting::Off);
         let profile = match self.profile {
@@ -146,8 +149,8 @@ impl EngineBuilder {
             let diagnostic = diagnostic.help("0.5 gives half of the conversations the treatment");
             return Err(Error::new(ErrorKind::Engine, vec![diagnostic]));
         }
-        // One predicate for present, list, expand, call and did-you-mean: what policy denies outright is not in the
-        // engine's catalogue.
+        // Tools that policy denies for all arguments are removed here, so they are absent from the
+        // array, lists, expansions, calls and suggestions alike.
         let (mut catalog, mut assignment) = (self.catalog, assigned.value);
         if let Some(policy) = &self.policy {
             let kept: Vec<bool> = catalog.iter().map(|tool| !policy.denies_outright(tool)).collect();

@@ -1,4 +1,4 @@
-//! Checking arguments against the real schema.
+//! Checks arguments against the real schema.
 
 use std::borrow::Cow;
 #[cfg(feature = "validate")]
@@ -16,42 +16,43 @@ use crate::catalog::Catalog;
 #[cfg(feature = "validate")]
 use crate::diagnostic::{Diagnostic, Place};
 
-/// What checking a call's arguments found.
+/// The result of checking a call's arguments.
 pub(crate) enum Checked {
-    /// They fit.
-    #[cfg_attr(not(feature = "validate"), allow(dead_code, reason = "only a validator says so"))]
+    #[cfg_attr(not(feature = "validate"), allow(dead_code, reason = "only a validator returns it"))]
     Valid,
-    /// They do not; one line an error, for the model.
-    #[cfg_attr(not(feature = "validate"), allow(dead_code, reason = "only a validator says so"))]
+    /// The errors, one line each, for the model.
+    #[cfg_attr(not(feature = "validate"), allow(dead_code, reason = "only a validator returns it"))]
     Invalid(Vec<String>),
-    /// They could not be checked, and why. The call goes on: only policy fails closed.
+    /// The arguments could not be checked: the reason. The call continues, because only policy
+    /// fails closed.
     Unchecked(&'static str),
 }
 
-/// Arguments put right.
+/// Coerced arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Coerced {
     /// The arguments as JSON text.
     pub(crate) text: String,
-    /// What was done, one line each.
+    /// The coercions, one line each.
     pub(crate) notes: Vec<String>,
 }
 
-/// A compiled schema for each tool, in catalogue order; `None` where a schema does not compile.
+/// A compiled schema for each tool, in catalog order; `None` if a schema does not compile.
 #[cfg(feature = "validate")]
 #[derive(Debug, Clone)]
 pub(super) struct Validators(Vec<Option<Arc<Validator>>>);
 
 #[cfg(feature = "validate")]
 impl Validators {
-    /// Compiles every tool's schema. One that does not compile is diagnosed and lets its calls through with a mark.
+    /// Compiles every tool's schema. A schema that does not compile gets a diagnostic; calls of its
+    /// tool are forwarded with a mark.
     pub(super) fn compile(catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut validators = Vec::with_capacity(catalog.len());
         for tool in catalog.iter() {
             match Validator::compile_shared(tool.parameters_shared()) {
                 Ok(validator) => validators.push(Some(Arc::new(validator))),
                 Err(why) => {
-                    let message = format!("tool `{}`: its schema does not compile: {why}", tool.name());
+                    let message = format!("tool `{}`: the schema does not compile: {why}", tool.name());
                     let help = "calls of it are forwarded unchecked until the schema is fixed";
                     diagnostics.push(Diagnostic::warning("bad-schema", Place::default(), message).help(help));
                     validators.push(None);
@@ -61,7 +62,7 @@ impl Validators {
         Self(validators)
     }
 
-    /// The same for some of the tools only.
+    /// The validators of the kept tools.
     pub(super) fn filtered(&self, kept: &[bool]) -> Self {
         let kept = self.0.iter().zip(kept).filter(|(_, kept)| **kept);
         Self(kept.map(|(validator, _)| validator.clone()).collect())
@@ -69,9 +70,10 @@ impl Validators {
 }
 
 impl Engine {
-    /// Checks the arguments object of a call of the tool at that place in the catalogue. If it does not fit and something in
-    /// it has one meaning, that is put right, and what was found is true of the [`Coerced`] arguments. `text` gives the same
-    /// object as JSON, with every digit of its numbers.
+    /// Checks the arguments object of a call of the tool at this catalog index. Invalid arguments
+    /// are coerced if the schema leaves only one interpretation; the result then applies to the
+    /// [`Coerced`] arguments. `text` returns the same object as JSON, with every digit of its
+    /// numbers.
     #[cfg(feature = "validate")]
     pub(crate) fn check_arguments<'a>(
         &self,
@@ -94,7 +96,8 @@ impl Engine {
         }
     }
 
-    /// Without the feature `validate` nothing is checked or put right, and every outcome says so.
+    /// Without the feature `validate`, nothing is checked or coerced, and every outcome is marked
+    /// as unchecked.
     #[cfg(not(feature = "validate"))]
     pub(crate) fn check_arguments<'a>(
         &self,
@@ -111,9 +114,7 @@ impl Checked {
     fn by(validator: &Validator, arguments: &Value) -> Self {
         match validator.check_arguments(arguments) {
             Ok(validate::Checked::Valid) => Self::Valid,
-            Ok(validate::Checked::Unsettled) => {
-                Self::Unchecked("the tool's schema asks for more work than a check may cost")
-            }
+            Ok(validate::Checked::Unsettled) => Self::Unchecked("the tool's schema is too expensive to check"),
             Err(errors) => Self::Invalid(errors.iter().map(ToString::to_string).collect()),
         }
     }

@@ -1,8 +1,9 @@
-//! What has one meaning is put right before it is judged: `null` for an optional parameter that takes none, a number or a
-//! boolean written as text, a list or an object written as JSON text.
+//! Coerces arguments that have only one interpretation before they are judged: `null` for an
+//! optional parameter that does not accept it, a number or a boolean written as text, an array or
+//! an object written as JSON text.
 //!
-//! Only arguments that do not fit are touched, and of them only what the schema leaves no choice about: where a text is
-//! valid it stays a text. Numbers keep their digits, whatever their size.
+//! Only invalid arguments are changed, and of them only the parts for which the schema leaves no
+//! choice: where a string is valid, it stays a string. Numbers of any size keep their digits.
 
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
@@ -12,16 +13,17 @@ use super::check::Coerced;
 use crate::diagnostic::visible;
 use crate::schema::{self, Target, Types};
 
-/// How deep arguments are looked into.
+/// The maximum depth at which arguments are examined.
 const MAX_DEPTH: usize = 32;
 
-/// How much of a value is repeated in a note, in characters.
+/// The maximum number of characters of a value that a note repeats.
 const MAX_SHOWN: usize = 40;
 
-/// How many notes there are at most.
+/// The maximum number of notes.
 const MAX_NOTES: usize = 20;
 
-/// Puts right what has one meaning in the arguments object `text`, under the schema `root`. `None` if there is nothing.
+/// Coerces the arguments object `text` under the schema `root`. `None` if there is nothing to
+/// coerce.
 pub(crate) fn coerced(root: &Value, text: &str) -> Option<Coerced> {
     let mut mender = Mender { root, notes: Vec::new() };
     let text = mender.mend(root, text, "", 0)?;
@@ -34,7 +36,7 @@ struct Mender<'s> {
 }
 
 impl<'s> Mender<'s> {
-    /// A value as the schema at `node` means it; `None` if it stays as it is.
+    /// The coerced form of a value under the schema at `node`; `None` if it is unchanged.
     fn mend(&mut self, node: &'s Value, raw: &str, path: &str, depth: usize) -> Option<String> {
         if depth > MAX_DEPTH {
             return None;
@@ -54,7 +56,7 @@ impl<'s> Mender<'s> {
         }
     }
 
-    /// A text where no text fits: what it holds, if that is of a type that does.
+    /// Where a string is invalid: its content, if that has a valid type.
     fn mend_text(&mut self, node: &'s Value, raw: &str, path: &str, depth: usize) -> Option<String> {
         let types = Types::of(self.root, node).filter(|types| !types.has("string"))?;
         let text: String = serde_json::from_str(raw).ok()?;
@@ -62,17 +64,17 @@ impl<'s> Mender<'s> {
         let scalar = (types.has("number") || types.has("integer")) && is_number(text, types.has("number"))
             || types.has("boolean") && matches!(text, "true" | "false");
         if scalar {
-            self.add_note(path, &format!("the text \"{}\" was taken as {}", shortened(text), shortened(text)));
+            self.add_note(path, &format!("the text \"{}\" was read as {}", shortened(text), shortened(text)));
             return Some(text.to_owned());
         }
         let (holds, kind) = match text.bytes().next()? {
-            b'[' => (types.has("array"), "list"),
-            b'{' => (types.has("object"), "object"),
+            b'[' => (types.has("array"), "an array"),
+            b'{' => (types.has("object"), "an object"),
             _ => return None,
         };
-        // Nothing but JSON, and no deeper than arguments are read.
+        // The whole text must be JSON, at most as deep as arguments may be.
         serde_json::from_str::<Value>(text).ok().filter(|value| holds && !schema::deeper_than(value, MAX_DEPTH))?;
-        self.add_note(path, &format!("JSON text was taken as the {kind} that it holds"));
+        self.add_note(path, &format!("JSON text was parsed as {kind}"));
         Some(self.mend(node, text, path, depth + 1).unwrap_or_else(|| text.to_owned()))
     }
 
@@ -88,7 +90,7 @@ impl<'s> Mender<'s> {
             if let Some(schema) = schema {
                 let takes_null = Types::of(self.root, schema).is_none_or(|types| types.has("null"));
                 if value.get().trim() == "null" && !takes_null && !is_required(&layers, name) {
-                    self.add_note(&at, "null was taken as not given");
+                    self.add_note(&at, "null was dropped");
                     changed = true;
                     continue;
                 }
@@ -118,8 +120,9 @@ impl<'s> Mender<'s> {
         changed.then(|| format!("[{}]", kept.join(",")))
     }
 
-    /// The schema objects that a value of a type has to meet: the node, what it refers to, all of its `allOf`, and the one
-    /// alternative that takes such a value. Where there are several, nobody can say which is meant.
+    /// The schema objects that a value of a type must match: the node, the target of its reference,
+    /// all of its `allOf`, and the one alternative that accepts this type. With several such
+    /// alternatives the interpretation is ambiguous, so none is used.
     fn layers(&self, node: &'s Value, name: &str) -> Vec<&'s Map<String, Value>> {
         let mut layers: Vec<&'s Map<String, Value>> = Vec::new();
         let mut waiting = vec![node];
@@ -146,13 +149,14 @@ impl<'s> Mender<'s> {
     }
 }
 
-/// Whether one of the schemas that an object has to meet requires a property.
+/// Whether one of the schemas that an object must match requires a property.
 fn is_required(layers: &[&Map<String, Value>], name: &str) -> bool {
     let mut lists = layers.iter().filter_map(|layer| layer.get("required")?.as_array());
     lists.any(|list| list.iter().any(|own| own.as_str() == Some(name)))
 }
 
-/// Whether a text is a JSON number (RFC 8259, section 6), and an integer unless `fractions` fit.
+/// Whether a text is a JSON number (RFC 8259, section 6), and an integer unless `fractions` are
+/// valid.
 fn is_number(text: &str, fractions: bool) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

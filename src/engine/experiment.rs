@@ -1,20 +1,20 @@
-//! An experiment: two arms side by side, told apart by the conversation's id.
+//! An experiment: two arms, chosen by the conversation's id.
 
 use sha2::{Digest, Sha256};
 
 use crate::profile::Arm;
 
-/// Which of two arms a conversation gets, by its id.
+/// Chooses one of two arms for a conversation by its id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiment {
     /// Variant names with their arms: the control first, the treatment second.
     pub arms: [(String, Arm); 2],
-    /// The share of conversations that get the treatment, 0 to 1.
+    /// The share of conversations that get the treatment, from 0 to 1.
     pub ratio: f64,
 }
 
 impl Experiment {
-    /// The variant of a conversation: sticky, since it depends on the id alone.
+    /// The variant of a conversation. Stable, because it depends only on the id.
     #[must_use]
     pub(crate) fn variant(&self, conversation: &str) -> (&str, Arm) {
         let digest = Sha256::digest(conversation.as_bytes());

@@ -1,4 +1,5 @@
-//! What others derive from an engine: made once, kept with it, and of no type that the engine knows.
+//! Values that other modules derive from an engine, cached with it; the engine does not depend on
+//! their types.
 
 use std::any::{Any, TypeId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +8,7 @@ use crate::profile::Arm;
 
 type Id = (TypeId, u64, Arm);
 
-/// Values by their type, a number and an arm. There are few: one for each wire and arm in use.
+/// Values by their type, a number and an arm. They are few: one for each wire and arm in use.
 #[derive(Default)]
 pub(super) struct Memo(Mutex<Vec<(Id, Arc<dyn Any + Send + Sync>)>>);
 
@@ -18,13 +19,14 @@ impl std::fmt::Debug for Memo {
 }
 
 impl Memo {
-    /// The value of a key. Of several threads that make it at once, the first one's is kept and given to all.
+    /// The value of a key. If several threads create it at once, the first one's value is stored
+    /// and returned to all.
     pub(super) fn get_or_make<T: Any + Send + Sync>(&self, key: u64, arm: Arm, make: impl FnOnce() -> T) -> Arc<T> {
         let id = (TypeId::of::<T>(), key, arm);
         if let Some(known) = find_value(&self.lock_values(), id) {
             return known;
         }
-        // Made without the lock, so that what makes it may ask for other values.
+        // Created without the lock, so that `make` may request other values.
         let made = Arc::new(make());
         let mut values = self.lock_values();
         find_value(&values, id).unwrap_or_else(|| {
@@ -34,7 +36,7 @@ impl Memo {
     }
 
     fn lock_values(&self) -> MutexGuard<'_, Vec<(Id, Arc<dyn Any + Send + Sync>)>> {
-        // A push is all that happens under this lock: a poisoned one holds sound values.
+        // Only a push happens under this lock, so the values of a poisoned lock are valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Layer 3 in the engine: what policy says of a call, and what waits for a person.
+//! Layer 3 in the engine: policy decisions on calls, and approvals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,15 +12,16 @@ use crate::policy::canonical::canonical;
 use crate::policy::gate::open;
 use crate::policy::{
     Approval, ApprovalError, ApprovalState, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed,
-    Gate, Grant, Policy, PolicyCall, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
+    Gate, Grant, History, Policy, PolicyCall, Prepared, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
 };
 use toolfold_diagnostic::sha256_hex;
 
-/// The time, in milliseconds since 1970, as the host tells it: the engine has no clock of its own.
+/// The time in milliseconds since 1970, provided by the host: the engine has no clock.
 pub(crate) type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
-/// A policy with what it needs: where approvals and the audit record are kept, what is known of the surroundings, and
-/// the time. Holds no [`Approver`](crate::policy::Approver): nothing that a tool can reach says yes.
+/// A policy with its environment: the store of approvals and audit records, the context of calls,
+/// and the clock. It holds no [`Approver`](crate::policy::Approver), so nothing that a tool can
+/// reach can approve a call.
 #[derive(Clone)]
 pub struct PolicyLayer {
     policy: Arc<Policy>,
@@ -40,12 +41,12 @@ impl std::fmt::Debug for PolicyLayer {
     }
 }
 
-/// What policy says of a call, with what it was said about.
+/// A policy decision on a call, with what it is based on.
 pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
-    /// Empty where the call is simply allowed: nobody looks at it then.
+    /// Empty if the call is simply allowed, because it is then unused.
     pub(crate) displayed: Displayed,
-    /// The same: how it can be undone.
+    /// How the call can be undone; like `displayed`, empty if the call is simply allowed.
     pub(crate) undo: UndoPlan,
 }
 
@@ -53,37 +54,38 @@ pub(crate) struct Judged {
 #[derive(Clone, Copy)]
 pub(crate) struct Exact<'a> {
     pub(crate) value: &'a Value,
-    /// The JSON text that was written; `None` if they came as a value.
+    /// The JSON text that was written; `None` if the arguments were given as a value.
     pub(crate) text: Option<&'a str>,
 }
 
 impl Exact<'_> {
-    /// The text, if the value does not give it back: white space, the form of numbers, digits that no float holds.
+    /// The text, if serializing the value gives another one: white space, number formats, digits
+    /// that no float holds.
     fn differing_text(&self) -> Option<String> {
         let text = self.text?;
-        // The texts are compared: as values, `1.0` and `1.00` are equal.
+        // Texts are compared because `1.0` and `1.00` are equal as values.
         let written_anew = self.value.to_string();
         (written_anew != text).then(|| text.to_owned())
     }
 }
 
-/// The conversation and the call in it, as records name them.
+/// A conversation and a call in it, as records identify them.
 #[derive(Clone)]
 pub(crate) struct CallRef<'a> {
     pub(crate) conversation: &'a str,
-    /// The id under which the conversation remembers the call: no other call of it has that.
+    /// The id under which the conversation remembers the call, unique in the conversation.
     pub(crate) own: &'a str,
     /// The provider's id.
     pub(crate) label: &'a str,
-    /// What distinguishes the call from others with that id; see [`Request::message`].
+    /// Distinguishes the call from others with that id; see [`Request::message`].
     pub(crate) message: Option<String>,
 }
 
 impl PolicyLayer {
-    /// A policy over a store of approvals, and the person's handle on the same store. `now_ms` gives the time in
-    /// milliseconds since 1970.
+    /// Creates the layer over a store of approvals, and the approver for the same store. `now_ms`
+    /// returns the time in milliseconds since 1970.
     ///
-    /// Keep the [`Approver`] where only a person reaches it: whoever holds it can say yes to any call that waits.
+    /// Make the [`Approver`] reachable only for a person: it can approve any waiting call.
     #[must_use]
     pub fn open(
         policy: Policy,
@@ -106,47 +108,50 @@ impl PolicyLayer {
         (layer, approver)
     }
 
-    /// The same under these surroundings: working folder, home, whether somebody can be asked. Conversation, time and
-    /// annotations are filled in for each call. Default: nothing known, and somebody can be asked.
+    /// Sets the context: working directory, home, whether anyone can approve calls. Conversation,
+    /// time and annotations are set for each call. Default: nothing known, and calls can be
+    /// approved.
     #[must_use]
     pub fn context(mut self, context: Context) -> Self {
         self.context = Arc::new(context);
         self
     }
 
-    /// The same with disk access: before each decision the disk is asked where the call's paths lead. Without it paths are
-    /// judged as they are written.
+    /// Sets disk access: before each decision, the call's paths are resolved on the disk. Without
+    /// it, paths are judged as written.
     #[must_use]
     pub fn disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = Some(disk);
         self
     }
 
-    /// The same with snapshots: what a call of the undo class `snapshot` writes is copied before the call leaves. Without
-    /// them such a call is shown as irreversible.
+    /// Sets snapshots: the files that a call of the undo class `snapshot` writes are copied before
+    /// the call is forwarded. Without them, such a call is shown as irreversible.
     #[must_use]
     pub fn snapshots(mut self, snapshots: Arc<dyn Snapshots>) -> Self {
         self.snapshots = Some(snapshots);
         self
     }
 
-    /// Says who offers a tool, by its name in the catalogue: its origin, and its name there. Rules and records refer to
-    /// those. A tool that is not in the map is the host's own.
+    /// Sets the origin of tools, and their names there, by catalog name. Rules and records refer to
+    /// those. A tool that is missing in the map belongs to the host.
     #[must_use]
     pub fn origins(mut self, origins: BTreeMap<String, (ToolOrigin, String)>) -> Self {
         self.origins = Arc::new(origins);
         self
     }
 
-    /// The MCP servers whose hints may also loosen. Those of all others only tighten. Default: none.
+    /// The MCP servers whose hints may also loosen rules; the hints of all others can only tighten
+    /// them. Default: none.
     #[must_use]
     pub fn trusted_servers(mut self, servers: BTreeSet<String>) -> Self {
         self.trusted = Arc::new(servers);
         self
     }
 
-    /// Says through which channel a person's answers to this conversation's calls come, as an opaque text that nobody can
-    /// guess: see [`Request::channel`]. Whoever takes answers compares it; the engine only notes it. Default: none.
+    /// Sets the channel for decisions on this conversation's calls, an opaque text that cannot be
+    /// guessed: see [`Request::channel`]. The engine only records it; the component that accepts
+    /// decisions compares it. Default: none.
     #[must_use]
     pub fn channel(mut self, channel: impl Into<Arc<str>>) -> Self {
         self.channel = Some(channel.into());
@@ -159,7 +164,8 @@ impl PolicyLayer {
         &self.policy
     }
 
-    /// Whether a tool is denied whatever it is called with: it is then shown, listed, expanded and named nowhere.
+    /// Whether a tool is denied for all arguments. It is then never shown, listed, expanded or
+    /// named.
     pub(crate) fn denies_outright(&self, tool: &Tool) -> bool {
         let (origin, name) = self.identity(tool);
         self.policy.denies_outright(name, origin, &self.context_of(tool, ""))
@@ -185,39 +191,35 @@ impl PolicyLayer {
         (self.clock)()
     }
 
-    /// The context with where the call's paths lead now.
-    fn looked(&self, call: &PolicyCall<'_>, context: Context) -> Context {
-        match &self.disk {
-            Some(disk) => Context { links: Some(self.policy.links(call, &context, disk.as_ref())), ..context },
-            None => context,
-        }
+    /// A call, read once: with where its paths lead now.
+    fn prepare<'c>(&'c self, call: PolicyCall<'c>, context: &'c Context) -> Prepared<'c> {
+        self.policy.prepare(call, context, self.disk.as_deref(), History::default())
     }
 
     pub(crate) fn judge_call(&self, tool: &Tool, arguments: &Value, session: &str) -> Judged {
         let context = self.context_of(tool, session);
-        // Grants that cannot be read lift nothing.
+        // Unreadable grants allow nothing.
         let mut grants: Vec<Grant> = self.gate.grants(context.now_ms).unwrap_or_default();
         if !grants.is_empty() {
             let hash = schema_hash(tool);
             grants.retain(|grant| grant.bound.holds(&hash, self.policy.version()));
         }
         let (origin, name) = self.identity(tool);
-        let call = PolicyCall { tool: name, origin, arguments };
-        let context = self.looked(&call, context);
-        let verdict = self.policy.decide(&call, &context, &grants);
+        let prepared = self.prepare(PolicyCall { tool: name, origin, arguments }, &context);
+        let verdict = prepared.decide(&grants);
         if verdict.decision == Decision::Allow {
             return Judged { verdict, displayed: Displayed::default(), undo: UndoPlan::default() };
         }
-        let mut displayed = self.policy.displayed(&call, &context, &verdict);
-        let undo = self.undo_plan(&call, &context);
-        // Whether there is room for a copy now is asked where a person relies on it.
+        let mut displayed = prepared.displayed(&verdict);
+        let undo = self.undo_plan(&prepared);
+        // Whether a copy can be made now is checked only if a person relies on it.
         let shown = if verdict.decision == Decision::Confirm { self.feasible(&undo) } else { undo.undo() };
         displayed.undo = shown.class.to_string();
         displayed.undo_why = shown.why.unwrap_or_default();
         Judged { verdict, displayed, undo }
     }
 
-    /// The call as records and approvals hold it.
+    /// The call as records and approvals store it.
     fn request_of(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>, displayed: Displayed) -> Request {
         let (origin, name) = self.identity(tool);
         Request {
@@ -237,7 +239,7 @@ impl PolicyLayer {
         }
     }
 
-    /// Writes the record of what was decided on a call that does not run now.
+    /// Writes the audit record of the decision on a call that does not run now.
     pub(crate) fn record_decision(
         &self,
         tool: &Tool,
@@ -248,8 +250,8 @@ impl PolicyLayer {
         self.gate.record(&self.decision(tool, arguments, call_ref, judged))
     }
 
-    /// Makes the snapshot of a call that runs now, and writes the record of what was decided. If that cannot be written,
-    /// the call does not run.
+    /// Makes the snapshot of a call that runs now, and writes the audit record of the decision. If
+    /// the record cannot be written, the call does not run.
     pub(crate) fn let_go(
         &self,
         tool: &Tool,
@@ -274,7 +276,8 @@ impl PolicyLayer {
         }
     }
 
-    /// Notes what became of a call that ran, and what the model was shown. Best effort: nothing depends on it.
+    /// Records the outcome of a call that ran. A failure is ignored because nothing depends on the
+    /// record.
     pub(crate) fn note_outcome(&self, call_ref: &CallRef<'_>, ok: bool, began: Option<&InFlight>) {
         if let Some(snapshots) = &self.snapshots {
             snapshots.ended(call_ref.conversation, call_ref.own);
@@ -299,14 +302,14 @@ impl PolicyLayer {
         drop(self.gate.record(&Entry::disclosure(self.now_ms(), session, digest, opened)));
     }
 
-    /// A call that runs from now on.
+    /// A call that starts now.
     pub(crate) fn began(&self, tool: &Tool) -> InFlight {
         let (origin, name) = self.identity(tool);
         InFlight { at_ms: self.now_ms(), origin: origin.clone(), tool: name.to_owned() }
     }
 
-    /// Puts a call before a person. `once`: its id tells it from every other call of its conversation, now and after a
-    /// restart, so that an approval that stands for it already is given instead.
+    /// Requests approval for a call. `once`: the call's id is unique in its conversation, even
+    /// after a restart, so an existing approval for it is returned instead.
     pub(crate) fn ask_approval(
         &self,
         tool: &Tool,
@@ -322,16 +325,16 @@ impl PolicyLayer {
         }
     }
 
-    /// The approval that a call of this session waits for, or has and was not run with.
+    /// The approval that a call of this session waits for, or has and did not use.
     pub(crate) fn asked_before(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>) -> Option<Approval> {
         let request = self.request_of(tool, arguments, call_ref, Displayed::default());
         let open = self.gate.open(call_ref.conversation, self.now_ms()).unwrap_or_default();
-        // A transcript has no keys: a call that was asked about under one has none here.
+        // Calls in a transcript have no keys, even if approval was requested with one.
         let mut newest_first = open.into_iter().rev();
         newest_first.find(|asked| asked.request.has_same_id(&request) && asked.request.has_same_arguments(&request))
     }
 
-    /// An approval as it stands.
+    /// The current state of an approval.
     pub(crate) fn waiting(&self, id: &str) -> Result<Approval, ApprovalError> {
         self.gate.get(id)
     }
@@ -346,8 +349,9 @@ impl PolicyLayer {
         approval.state_at(self.gate.now(self.now_ms())) == ApprovalState::Expired
     }
 
-    /// Uses an approval up for a call: what comes back has the stored arguments, and nothing else may run. Its snapshot is
-    /// made before. A call that was shown as undoable does not leave without one.
+    /// Uses an approval for a call, after making its snapshot. The returned request has the stored
+    /// arguments, and only they may run. A call that was shown as undoable is not forwarded without
+    /// a snapshot.
     pub(crate) fn redeem(
         &self,
         id: &str,
@@ -355,13 +359,13 @@ impl PolicyLayer {
         call_ref: &CallRef<'_>,
     ) -> Result<(Approval, CallUndo), ApprovalError> {
         let request = self.gate.get(id)?.request;
-        let call = PolicyCall { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
-        // Under the stored call's folder: what it leads to now must be what it led to when a person saw it.
+        // Under the stored call's folder: its paths must still resolve to the targets that the
+        // person saw.
         let context = Context { cwd: request.cwd.clone(), ..self.context_of(tool, call_ref.conversation) };
-        let context = self.looked(&call, context);
+        let prepared = self.prepare(request.call(), &context);
         let mut undo = CallUndo::default();
         let leaving = |approval: &Approval, entry: &mut Entry| {
-            let plan = self.undo_plan(&call, &context);
+            let plan = self.undo_plan(&prepared);
             let promised = approval.request.displayed.undo == Undo::Snapshot.to_string();
             let (taken, passing) = self.snapshot(&plan, call_ref, (&request.origin, &request.tool), promised);
             if let Some(why) = taken.why.clone().filter(|_| promised) {
@@ -371,15 +375,16 @@ impl PolicyLayer {
             undo = taken;
             Ok(())
         };
-        // Another server's tool is another tool, also under the same name and with the same definition.
+        // A tool of another server is another tool, even with the same name and definition.
         let is_same = self.identity(tool) == (&request.origin, request.tool.as_str());
         let hash = if is_same { schema_hash(tool) } else { String::new() };
-        let redeemed = self.gate.redeem(id, &self.policy, &context, &hash, leaving);
+        let redeemed = self.gate.redeem(id, &prepared, &hash, leaving);
         redeemed.inspect_err(|_| self.discard(&undo)).map(|approval| (approval, undo.clone()))
     }
 }
 
-/// A call at the host: since when, and whose tool it is. Not part of a session's state, which knows no time.
+/// A call at the host: its start and its tool's owner. Not part of a session's state, which
+/// contains no times.
 #[derive(Debug, Clone)]
 pub(crate) struct InFlight {
     at_ms: i64,
@@ -387,7 +392,8 @@ pub(crate) struct InFlight {
     tool: String,
 }
 
-/// The digest of what a tool says of itself: a tool that is described or annotated otherwise is another tool.
+/// The digest of a tool's definition: a tool with another description or other annotations is
+/// another tool.
 fn schema_hash(tool: &Tool) -> String {
     let definition = json!([tool.title(), tool.description(), tool.annotations(), tool.parameters_text()]);
     sha256_hex(canonical(&definition).as_bytes())

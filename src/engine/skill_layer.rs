@@ -1,4 +1,4 @@
-//! Layer 2 in the engine: what `activate_skill` sees and answers.
+//! Layer 2 in the engine: the skills of `activate_skill` and its answers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::skill::{
     Permissions, Root, Scope, SkillFs, SkillLibrary, SkillTool, SkillView, Style, activate, fit_tool, weigh,
 };
 
-/// The skills an agent may see, and how they are shown.
+/// The skills that an agent may see, and how they are shown.
 #[derive(Clone)]
 pub struct SkillLayer {
     view: Arc<SkillView>,
@@ -30,21 +30,22 @@ impl std::fmt::Debug for SkillLayer {
 }
 
 impl SkillLayer {
-    /// Skills as one agent sees them, whose resources `fs` reads.
+    /// The skills that one agent sees, with `fs` to read their resources.
     #[must_use]
     pub fn new(view: SkillView, fs: Arc<dyn SkillFs>) -> Self {
         Self::within(view, fs, Budget::default())
     }
 
-    /// The same within a [`budget`](Self::budget) of the host's, without fitting the usual one first.
+    /// Like [`new`](Self::new) with the host's [`budget`](Self::budget), without fitting the
+    /// default one first.
     #[must_use]
     pub fn within(view: SkillView, fs: Arc<dyn SkillFs>, budget: Budget) -> Self {
         let layer = Self { view: Arc::new(view), fs, facts: Facts::default(), preload: false, tool: None, list: None };
         layer.budget(budget)
     }
 
-    /// The skills of these folders, all of them trusted and visible to the model. What is wrong with them is in the
-    /// diagnostics; what can be read is used.
+    /// The skills of these folders, all trusted and visible to the model. Readable skills are used;
+    /// the diagnostics list the problems of the others.
     pub fn from_folders(fs: Arc<dyn SkillFs>, folders: impl IntoIterator<Item = PathBuf>) -> Loaded<Self> {
         let root = |path| Root { path, scope: Scope::Explicit, trusted: true, style: Style::Toolfold };
         let discovery = Discovery { roots: folders.into_iter().map(root).collect(), ..Discovery::default() };
@@ -54,22 +55,24 @@ impl SkillLayer {
         Loaded { value: Self::new(view, fs), diagnostics }
     }
 
-    /// What placeholders in the skills' texts stand for. Default: nothing known, so that they stay.
+    /// The values of placeholders in skill texts. Default: none, so placeholders stay unchanged.
     #[must_use]
     pub fn facts(mut self, facts: Facts) -> Self {
         self.facts = facts;
         self
     }
 
-    /// What the declaration of `activate_skill` may cost, enum included. Default: [`Budget::default`]. Tokens are bounded
-    /// and not counted ([`most_tokens`](crate::skill::most_tokens)), so that prose stays far below the budget; who has a
-    /// vocabulary has more listed with [`counted_by`](Self::counted_by).
+    /// The maximum cost of the declaration of `activate_skill`, including the enum. Default:
+    /// [`Budget::default`]. Tokens are estimated by an upper bound
+    /// ([`most_tokens`](crate::skill::most_tokens)), so prose stays far below the budget; a host
+    /// with a vocabulary can list more with [`counted_by`](Self::counted_by).
     #[must_use]
     pub fn budget(self, budget: Budget) -> Self {
         self.counted_by(budget.limit(), &|tool| weigh(tool, budget))
     }
 
-    /// The same with a counter of the host's: the declaration may cost `limit` of whatever `cost` counts.
+    /// Sets the budget with the host's own counter: `cost` of the declaration may be at most
+    /// `limit`.
     #[must_use]
     pub fn counted_by(mut self, limit: usize, cost: &dyn Fn(&SkillTool) -> usize) -> Self {
         let fitted = fit_tool(&self.view, limit, cost);
@@ -79,39 +82,39 @@ impl SkillLayer {
         self
     }
 
-    /// What `activate_skill` lists: how many skills whole, trimmed, by name only, and not at all. Nothing where no skill
-    /// is visible.
+    /// What `activate_skill` lists: the number of skills in full, trimmed, by name only, and
+    /// omitted. `None` if no skill is visible.
     #[must_use]
     pub fn list(&self) -> Option<&CatalogText> {
         self.list.as_ref()
     }
 
-    /// Lets a skill open the categories it leans on when it is activated, instead of suggesting it. Never anything that
-    /// policy denies: that is not in the catalogue.
+    /// Whether activating a skill opens the categories that it uses instead of suggesting them.
+    /// Tools that policy denies are never opened, because they are not in the catalog.
     #[must_use]
     pub fn preload(mut self, preload: bool) -> Self {
         self.preload = preload;
         self
     }
 
-    /// Whether skills open the categories they lean on.
+    /// Whether activating a skill opens the categories that it uses.
     pub(crate) fn preloads(&self) -> bool {
         self.preload
     }
 
-    /// How many skills the agent may see.
+    /// The number of skills that the agent may see.
     #[must_use]
     pub fn skills(&self) -> usize {
         self.view.names().count()
     }
 
-    /// The declaration of `activate_skill`; nothing where no skill is visible.
+    /// The declaration of `activate_skill`; `None` if no skill is visible.
     #[must_use]
     pub fn tool(&self) -> Option<&Tool> {
         self.tool.as_ref()
     }
 
-    /// Answers a call. `approved` says which skills a person has said yes to in this conversation.
+    /// Answers a call. `approved` returns whether a skill was approved in this conversation.
     pub(crate) fn activate(
         &self,
         arguments: &Value,

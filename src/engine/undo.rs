@@ -1,43 +1,42 @@
-//! Undo in the policy layer: what is to be copied before a call leaves, and what a person may be told about it.
+//! Undo in the policy layer: what is copied before a call is forwarded, and how the call is shown
+//! as undoable.
 
 use serde_json::json;
 
 use super::policy_layer::{CallRef, PolicyLayer};
 use crate::policy::audit::Entry;
-use crate::policy::{
-    CallUndo, Context, NoSnapshot, PolicyCall, SnapshotCall, TakenSnapshot, ToolOrigin, Undo, WrittenPath,
-};
+use crate::policy::{CallUndo, NoSnapshot, Prepared, SnapshotCall, TakenSnapshot, ToolOrigin, Undo, WrittenPath};
 
 /// How a call can be undone, before anything is copied.
 #[derive(Debug, Default)]
 pub(crate) struct UndoPlan {
     class: Undo,
-    /// Of the class `snapshot`: what is to be copied.
+    /// The files to copy for a call of the class `snapshot`.
     paths: Vec<WrittenPath>,
-    /// Why it is irreversible although the tool's record says `snapshot`.
+    /// Why the call is irreversible although the tool's record has `snapshot`.
     why: Option<String>,
 }
 
 impl UndoPlan {
-    /// The plan of a call that cannot be undone, and why.
+    /// The plan of a call that cannot be undone: the reason.
     fn irreversible(why: String) -> Self {
         Self { class: Undo::Irreversible, paths: Vec::new(), why: Some(why) }
     }
 
-    /// As far as it is known without the disk.
+    /// The undo as far as it is known without the disk.
     pub(crate) fn undo(&self) -> CallUndo {
         CallUndo { class: self.class, snapshot: None, why: self.why.clone() }
     }
 
-    /// Of a call that left before: what was copied then is not known.
+    /// The undo of a replayed call: its copies are unknown.
     pub(crate) fn recalled(&self) -> Option<CallUndo> {
         (self.class != Undo::Snapshot).then(|| self.undo())
     }
 }
 
 impl PolicyLayer {
-    pub(crate) fn undo_plan(&self, call: &PolicyCall<'_>, context: &Context) -> UndoPlan {
-        match self.policy().undo(call, context) {
+    pub(crate) fn undo_plan(&self, prepared: &Prepared<'_>) -> UndoPlan {
+        match prepared.undo() {
             (Undo::Snapshot, Err(none)) => UndoPlan::irreversible(none.why),
             (Undo::Snapshot, Ok(_)) if self.snapshots.is_none() => {
                 UndoPlan::irreversible("this host stores no snapshots".to_owned())
@@ -46,11 +45,12 @@ impl PolicyLayer {
         }
     }
 
-    /// What a person may be told: `snapshot` only if one could be made now.
+    /// The undo to show to a person: `snapshot` only if a copy can be made now.
     pub(crate) fn feasible(&self, plan: &UndoPlan) -> CallUndo {
         match &self.snapshots {
             Some(snapshots) if plan.class == Undo::Snapshot => match snapshots.check(&plan.paths) {
-                // Another call is still writing the files: by the time of the yes it may have ended.
+                // Another call is still writing the files; it may have ended by the time of the
+                // approval.
                 Ok(()) | Err(NoSnapshot { passing: true, .. }) => plan.undo(),
                 Err(none) => irreversible(none),
             },
@@ -58,8 +58,9 @@ impl PolicyLayer {
         }
     }
 
-    /// Copies what a call writes. What comes back is true of the call that leaves now, with whether a reason against it
-    /// passes. `waits`: whether the call does not leave without.
+    /// Copies the files that a call writes. Returns the undo of the call as it is forwarded now,
+    /// and whether a reason against a copy is temporary. `waits`: the call is not forwarded without
+    /// a copy.
     pub(crate) fn snapshot(
         &self,
         plan: &UndoPlan,
@@ -81,7 +82,7 @@ impl PolicyLayer {
         }
     }
 
-    /// Forgets the snapshot of a call that does not leave after all.
+    /// Removes the snapshot of a call that is not forwarded after all.
     pub(crate) fn discard(&self, undo: &CallUndo) {
         if let (Some(snapshots), Some(TakenSnapshot { id, .. })) = (&self.snapshots, &undo.snapshot) {
             snapshots.discard(id);
@@ -93,7 +94,7 @@ fn irreversible(none: NoSnapshot) -> CallUndo {
     CallUndo { class: Undo::Irreversible, snapshot: None, why: Some(none.why) }
 }
 
-/// Adds to the record of a call how it can be undone.
+/// Adds the undo of a call to its audit record.
 pub(crate) fn note_undo(entry: &mut Entry, undo: &CallUndo) {
     entry.undo = Some(undo.class.to_string());
     if let Some(taken) = &undo.snapshot {

@@ -1,9 +1,10 @@
-//! Arguments against the real JSON Schema, and what is wrong with them in words that a model can act on.
+//! Validates arguments against the full JSON Schema and describes errors so that a model can fix
+//! them.
 //!
 //! # Why `jsonschema` and not `boon`
 //!
-//! Measured on 2026-11-22 with the official JSON-Schema-Test-Suite (the copy in PyPI's `jsonschema` 4.25.1), 842
-//! schemas of 20 MCP servers, and 30 hostile schemas; two busy cores.
+//! Measured on 2026-11-22 with the official JSON-Schema-Test-Suite (the copy in PyPI's `jsonschema`
+//! 4.25.1), 842 schemas of 20 MCP servers, and 30 hostile schemas; two busy cores.
 //!
 //! | | `jsonschema` 0.60.2, no default features | `boon` 0.6.1 |
 //! |---|---|---|
@@ -18,17 +19,18 @@
 //! | clean release build, user CPU, crates | 173 s, 66 | 74 s, 62 |
 //! | alone in a stripped binary | 6.8 MB | 3.2 MB |
 //!
-//! No schema of the 842 uses look-around, but ECMA patterns may, and a cycle that refuses every call breaks the promise
-//! that no call is lost. The price is build time. Neither crate bounds its work: both hang on `oneOf` of two ways
-//! back to the root. The modules `steps` and `work` do; with them every required test holds that needs no second
-//! document.
+//! No schema of the 842 uses look-around, but ECMA patterns may, and a pattern error that rejects
+//! every call would break the guarantee that no call is lost. The price is build time. Neither
+//! crate bounds its work: both hang on `oneOf` of two references to the root. The modules `steps`
+//! and `work` add the bounds; with them, every required test passes that needs no second document.
 //!
 //! # What this module does not do
 //!
-//! It coerces nothing, reads no file, opens no connection, and knows no tool. `format` is an annotation in 2019-09 and
-//! 2020-12, as these drafts say, and an assertion in draft 7 ("both an annotation and as an assertion", validation
-//! §7.1). A check that cannot be finished within its budget is [`Checked::Unsettled`]: the caller lets the call through
-//! with a mark, because a schema that cannot be judged says nothing against the call.
+//! The validator coerces nothing, reads no file, opens no connection, and is independent of tools.
+//! `format` is an annotation in 2019-09 and 2020-12, as these drafts specify, and an assertion in
+//! draft 7 ("both an annotation and as an assertion", validation §7.1). A check that exceeds its
+//! budget is [`Checked::Unsettled`]: the caller forwards the call with a mark, because an
+//! unfinished check is no evidence against the call.
 
 mod explain;
 mod steps;
@@ -45,52 +47,53 @@ use serde_json::Value;
 
 use crate::schema::{self, MAX_DEPTH};
 
-/// The most errors of one check.
+/// The maximum number of errors of one check.
 pub const MAX_INVALID: usize = 20;
 
-/// The most text that the errors of one check come to, in bytes, each as displayed and with a line end.
+/// The maximum size of the errors of one check in bytes, each as displayed and with a line end.
 pub const MAX_INVALID_BYTES: usize = 2_048;
 
-/// Subschemas that are asked one below the other, over all levels of the arguments. A debug build
-/// bore 10,000 on a stack of 2 MB, and not 30,000.
+/// The maximum number of nested subschema evaluations, over all levels of the arguments. A debug
+/// build supports 10,000 on a stack of 2 MB, but not 30,000.
 const MAX_FRAMES: usize = 4_000;
 
-/// Where the regular expressions that need backtracking stop. `fancy-regex` itself would stop at a million.
+/// The backtracking limit of regular expressions. The default of `fancy-regex` is a million.
 const BACKTRACK_LIMIT: usize = 10_000;
 
-/// A schema that is made ready to judge arguments. Immutable, `Send + Sync`.
+/// A compiled schema that validates arguments. Immutable, `Send + Sync`.
 pub struct Validator {
     compiled: jsonschema::Validator,
-    /// The schema as it came, for the words.
+    /// The schema as given, for error messages.
     schema: Arc<Value>,
-    /// Whether errors may be asked for: their number is bounded by unwinding, or by the schema having no references.
+    /// Whether errors may be collected: their number is bounded by unwinding, or by the schema
+    /// having no references.
     explains: bool,
-    /// How many subschemas can be asked of one value, one below the other.
+    /// The maximum number of nested subschemas that are evaluated for one value.
     chain: usize,
 }
 
-/// How sure it is that arguments are valid.
+/// The certainty that arguments are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[must_use]
 pub enum Checked {
-    /// They are.
+    /// The arguments are valid.
     Valid,
-    /// Not known: the schema asks for more work than a check may cost.
+    /// Unknown: the schema is too expensive to check.
     Unsettled,
 }
 
-/// What kind of thing is wrong.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InvalidKind {
-    /// Something required is not there.
+    /// A required value is missing.
     Missing,
-    /// Something is there that the schema does not know.
+    /// The schema does not have this property.
     Unknown,
-    /// Something is there and is not what the schema says.
+    /// A value does not match the schema.
     Mismatch,
-    /// Not an error of its own: more of them than are listed.
+    /// Not an error itself: the number of further errors.
     More,
 }
 
@@ -99,31 +102,32 @@ pub enum InvalidKind {
 #[error("{0}")]
 pub struct SchemaError(String);
 
-/// One thing that is wrong with the arguments. [`Display`](fmt::Display) is a line for the model.
+/// An error in the arguments. [`Display`](fmt::Display) is a line for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Invalid {
-    /// Where, as a JSON Pointer (RFC 6901); empty for the arguments themselves.
+    /// The place as a JSON Pointer (RFC 6901); empty for the arguments themselves.
     pub path: String,
-    /// What is wrong.
+    /// The kind of the error.
     pub kind: InvalidKind,
-    /// What the schema expects there, as a noun phrase. For something unknown: the closest known name, or nothing.
+    /// The expected value, as a noun phrase. For an unknown property: the closest known name, or
+    /// nothing.
     pub expected: String,
-    /// What came, shortened to 80 characters, with control characters escaped.
+    /// The value that was found, shortened to 80 characters, with control characters escaped.
     pub found: String,
 }
 
 impl Validator {
-    /// Makes a schema ready. Drafts 4 to 2020-12: `$schema` says which, 2020-12 if it does not.
+    /// Compiles a schema. Drafts 4 to 2020-12: `$schema` selects the draft; the default is 2020-12.
     ///
     /// # Errors
-    /// [`SchemaError`]: the schema is nested too deep, breaks the rules of its draft, or has a reference that
-    /// leads outside or nowhere. Nothing is ever fetched.
+    /// [`SchemaError`] if the schema is nested too deep, violates its draft, or has an external or
+    /// unresolvable reference. References are never fetched.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         Self::compile_shared(Arc::new(schema.clone()))
     }
 
-    /// The same for a schema that others hold as well.
+    /// Like [`compile`](Self::compile), for a schema with shared ownership.
     pub(super) fn compile_shared(shared: Arc<Value>) -> Result<Self, SchemaError> {
         let schema = &*shared;
         if schema::deeper_than(schema, MAX_DEPTH) {
@@ -143,21 +147,23 @@ impl Validator {
                 Ok(Self { compiled, schema: shared, explains, chain })
             }
             Ok(Err(error)) => Err(SchemaError(compile_error(&error))),
-            Err(steps::OutOfBudget) => Err(SchemaError("the schema is too intricate to be compiled".to_owned())),
+            Err(steps::OutOfBudget) => Err(SchemaError("the schema is too complex to compile".to_owned())),
         }
     }
 
-    /// Judges arguments.
+    /// Validates arguments.
     ///
     /// # Errors
-    /// What is wrong, by path, then by what was expected: at most [`MAX_INVALID`] entries of together at most
-    /// [`MAX_INVALID_BYTES`] bytes, and at least one. If there are more, the last entry says how many.
+    /// The errors, by path, then by expected value: at most [`MAX_INVALID`] entries with a total of
+    /// at most [`MAX_INVALID_BYTES`] bytes, and at least one. If there are more errors, the last
+    /// entry contains their number.
     pub fn check_arguments(&self, arguments: &Value) -> Result<Checked, Vec<Invalid>> {
         if schema::deeper_than(arguments, MAX_DEPTH) {
             let expected = format!("arguments nested at most {MAX_DEPTH} levels deep");
             return Err(vec![Invalid::mismatch(String::new(), expected, "deeper nesting".to_owned())]);
         }
-        // The stack: so many levels of values, and for each so many subschemas.
+        // The stack: this number of value levels, each with the maximum number of nested
+        // subschemas.
         let levels = MAX_FRAMES / self.chain.max(1);
         if levels < MAX_DEPTH && schema::deeper_than(arguments, levels) {
             return Ok(Checked::Unsettled);
@@ -175,7 +181,7 @@ impl Validator {
         match explained {
             Ok(explain::Explained { invalid, .. }) if !invalid.is_empty() => Err(invalid),
             Ok(explain::Explained { unsettled: true, .. }) => Ok(Checked::Unsettled),
-            // It is invalid, and why cannot be said within the budget.
+            // Invalid, but the errors cannot be collected within the budget.
             Ok(_) | Err(steps::OutOfBudget) => {
                 let expected = "arguments that match the schema".to_owned();
                 Err(vec![Invalid::mismatch(String::new(), expected, words::found(arguments))])
@@ -210,7 +216,7 @@ impl fmt::Display for Invalid {
     }
 }
 
-/// `$schema` is there and means "the current draft", whichever it was when it was written.
+/// `$schema` refers to "the current draft" at the time of writing.
 fn names_no_draft(schema: &Value) -> bool {
     let named = schema.get("$schema").and_then(Value::as_str).unwrap_or_default().trim_end_matches('#');
     matches!(named, "http://json-schema.org/schema" | "https://json-schema.org/schema")
@@ -222,13 +228,13 @@ fn compile_error(error: &ValidationError<'_>) -> String {
     let at = error.instance_path().as_str();
     match error.kind() {
         ValidationErrorKind::Referencing(Broken::Unretrievable { uri, .. }) => {
-            format!("reference `{}` leads outside the schema, and nothing is fetched", words::clip(uri))
+            format!("reference `{}` is external; references are never fetched", words::clip(uri))
         }
         ValidationErrorKind::Referencing(
             Broken::PointerToNowhere { pointer: target } | Broken::NoSuchAnchor { anchor: target },
-        ) => format!("reference `{}` leads nowhere", words::clip(target)),
+        ) => format!("reference `{}` cannot be resolved", words::clip(target)),
         ValidationErrorKind::Referencing(Broken::UnknownSpecification { specification }) => {
-            format!("`$schema` names `{}`, which is not a known draft", words::clip(specification))
+            format!("`$schema` is `{}`, which is not a known draft", words::clip(specification))
         }
         ValidationErrorKind::Referencing(other) => words::clip_expected(&lower(&other.to_string())),
         ValidationErrorKind::Format { format } => {

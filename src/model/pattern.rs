@@ -12,14 +12,15 @@ use super::{Host, ModelId, Version};
 pub enum ModelPattern {
     /// Every model, and requests that name none.
     Any,
-    /// Models whose id matches a glob, `*` any run and `?` one character. Letter case is ignored, `.` is the same as `-`,
-    /// and the name is compared with and without what a host writes around it.
+    /// Models whose id matches a glob with `*` for any characters and `?` for one. Letter case is
+    /// ignored, `.` equals `-`, and the name is compared with and without the host's prefixes and
+    /// suffixes.
     Glob(String),
     /// Models of a family.
     Family {
         /// The family, in lower case: `claude`, `gpt`, `o` …
         family: String,
-        /// The first version covered. A model whose version is not known is not covered.
+        /// The first version covered. A model of unknown version is not covered.
         since: Option<Version>,
         /// The first version that is no longer covered.
         until: Option<Version>,
@@ -28,7 +29,7 @@ pub enum ModelPattern {
         /// A word of the name: `codex`, `thinking` …
         variant: Option<String>,
     },
-    /// Every model that a host serves, as far as its id shows that.
+    /// Every model of a host, if its id shows the host.
     Host(Host),
 }
 
@@ -39,7 +40,7 @@ impl ModelPattern {
         if glob.chars().all(|c| c == '*') { Self::Any } else { Self::Glob(glob.to_owned()) }
     }
 
-    /// Whether it covers a model. Without a model only [`ModelPattern::Any`] does.
+    /// Whether the pattern covers a model. Only [`ModelPattern::Any`] covers a missing model.
     #[must_use]
     pub(crate) fn matches_model(&self, model: Option<&ModelId>) -> bool {
         match (self, model) {
@@ -64,7 +65,8 @@ impl ModelPattern {
         }
     }
 
-    /// Sorts the most specific first: by the letters spelt out, then by the later first version, then those that end.
+    /// Sorts the most specific first: by the number of literal characters, then by the later first
+    /// version, then those with an end.
     pub(crate) fn specificity(&self) -> Reverse<(usize, Option<Version>, bool)> {
         let key = match self {
             Self::Any => (0, None, false),

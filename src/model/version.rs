@@ -5,10 +5,11 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// A whole number from here on is no version: `gpt-41` is somebody's name for GPT-4.1, and `gemini-exp-1206` has a date.
+/// A whole number of at least this value is not a version: `gpt-41` is a deployment of GPT-4.1, and
+/// `gemini-exp-1206` has a date.
 const TOO_LATE: u16 = 20;
 
-/// A model's version: up to three numbers, the absent ones 0.
+/// A model's version of up to three numbers; missing ones are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Version([u16; 3]);
@@ -31,7 +32,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// A text that is no [`Version`].
+/// A text that is not a [`Version`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{}` is not a version: write one to three numbers below 100 with dots, in quotes, such as \"4.5\"",
@@ -71,7 +72,8 @@ pub(super) fn lettered(word: &str) -> Option<Version> {
     word.strip_prefix(['v', 'k', 'm'])?.parse().ok()
 }
 
-/// A version with a dot, or one whose minor number is the next word (`4-5`), and how many words it takes.
+/// A version with a dot, or one whose minor number is the next word (`4-5`), and how many words it
+/// takes.
 pub(super) fn dashed(word: &str, next: Option<&str>) -> Option<(Version, usize)> {
     if word.contains('.') {
         return word.parse().ok().map(|version| (version, 1));

@@ -282,9 +282,8 @@ impl Arm {
     /// # Errors
     /// Returns an [`UnknownArm`], which lists the valid names.
     pub fn named(text: &str, own: &[CustomArm]) -> Result<Self, UnknownArm> {
-        let built_in = || Self::ALL.into_iter().find(|arm| arm.name() == text);
-        let custom = || own.iter().copied().map(Self::Custom).find(|arm| arm.name() == text);
-        built_in().or_else(custom).ok_or_else(|| UnknownArm {
+        let mut arms = Self::ALL.into_iter().chain(own.iter().copied().map(Self::Custom));
+        arms.find(|arm| arm.name() == text).ok_or_else(|| UnknownArm {
             text: text.to_owned(),
             own: own.iter().map(|arm| arm.name().to_owned()).collect(),
         })

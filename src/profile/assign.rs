@@ -59,9 +59,8 @@ impl Assignment {
     pub fn filtered(&self, kept: &[bool]) -> Self {
         let tools = self.tools.iter().zip(kept).filter(|(_, kept)| **kept).map(|(tool, _)| tool.clone());
         let tools: Vec<Assigned> = tools.collect();
-        let used = |name: &CategoryName| tools.iter().any(|tool| tool.category == *name && tool.tier != Tier::Hidden);
-        let categories =
-            self.categories.iter().filter(|(name, _)| used(name)).map(|(n, d)| (n.clone(), d.clone())).collect();
+        let mut categories = self.categories.clone();
+        categories.retain(|name, _| is_used(name, &tools));
         Self::new(self.profile.clone(), self.derived, tools, categories)
     }
 
@@ -248,17 +247,19 @@ fn check_summaries(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut V
     }
 }
 
+/// Whether a category has a visible tool.
+fn is_used(name: &CategoryName, tools: &[Assigned]) -> bool {
+    tools.iter().any(|tool| tool.category == *name && tool.tier != Tier::Hidden)
+}
+
 fn used_categories(profile: &ToolProfile, tools: &[Assigned]) -> IndexMap<CategoryName, String> {
-    let used = |name: &CategoryName| tools.iter().any(|tool| tool.category == *name && tool.tier != Tier::Hidden);
-    let mut categories: IndexMap<CategoryName, String> = profile
-        .categories
-        .iter()
-        .filter(|(name, _)| used(name))
-        .map(|(name, category)| (name.clone(), category.description.clone()))
-        .collect();
+    let mut categories = IndexMap::new();
+    for (name, category) in profile.categories.iter().filter(|(name, _)| is_used(name, tools)) {
+        categories.insert(name.clone(), category.description.clone());
+    }
     for (name, description) in [(CORE, "the tools used most"), (OTHER, "everything else")] {
         if let Ok(name) = CategoryName::new(name)
-            && used(&name)
+            && is_used(&name, tools)
             && !categories.contains_key(&name)
         {
             categories.insert(name, description.to_owned());

@@ -63,59 +63,84 @@ pub(crate) fn choose(
     workload: Workload,
 ) -> Choice {
     let model = CostModel { catalog, assignment, cache: context.cache, tokens: context.tokens, workload };
-    let meter = context.meter.map(|meter| format!("; tokens estimated for {meter}")).unwrap_or_default();
-    let choice = |arm, reason: String| Choice { arm, reason: reason + &meter };
     let full = model.candidate(Arm::Full);
-    let breaks_limit = |candidate: &Candidate| {
-        let Candidate { arm, entries, .. } = candidate;
-        let most = context.max_tools.filter(|most| entries > most && arm.delivery() != Delivery::Native)?;
-        Some(format!("{arm} is not used: it has {entries} tools, and {most} are taken"))
-    };
-    let too_many = breaks_limit(&full);
-    let full_stands = too_many.is_none();
-    let candidates = LADDER.into_iter().map(|arm| model.candidate(arm));
-    let candidates: Vec<Candidate> =
-        candidates.filter(|candidate| candidate.first < full.first || !full_stands).collect();
-    let cheapest = candidates.iter().map(|candidate| candidate.first).min().unwrap_or(full.first);
-    let saved = full.first.saturating_sub(cheapest);
-    if saved < MIN_GAIN_TOKENS && full_stands {
-        let of = full.first;
-        let reason =
-            format!("nothing is folded: of about {of} tokens folding would save {saved}, under {MIN_GAIN_TOKENS}");
-        return choice(Arm::Full, reason);
+    let choice =
+        Chooser { full_allowed: exceeds_limit(&context, &full).is_none(), context, model, full }.choose(budget);
+    match context.meter {
+        Some(meter) => Choice { reason: format!("{}; tokens estimated for {meter}", choice.reason), ..choice },
+        None => choice,
     }
-    // The first reason against any arm, reported if none is chosen.
-    let mut against = too_many.map(|why| format!("; {why}")).unwrap_or_default();
-    let mut stands = |candidate: &Candidate| {
-        let refused = context.refused.iter().find(|(delivery, _)| *delivery == candidate.arm.delivery());
-        let why = match refused {
-            Some((_, why)) => format!("{} is not used: {why}", candidate.arm),
-            None => match breaks_limit(candidate) {
-                Some(why) => why,
-                None if full_stands && !candidate.pays(&full) => model.why_not(candidate, &full),
-                None => return true,
-            },
-        };
-        if against.is_empty() {
-            against = format!("; {why}");
+}
+
+/// Compares arms with `full`.
+struct Chooser<'c> {
+    context: AutoContext<'c>,
+    model: CostModel<'c>,
+    full: Candidate,
+    /// Whether `full` has at most `max_tools` tools.
+    full_allowed: bool,
+}
+
+impl Chooser<'_> {
+    fn choose(&self, budget: usize) -> Choice {
+        let full = &self.full;
+        let mut candidates: Vec<Candidate> = LADDER.into_iter().map(|arm| self.model.candidate(arm)).collect();
+        candidates.retain(|candidate| candidate.first < full.first || !self.full_allowed);
+        let cheapest = candidates.iter().map(|candidate| candidate.first).min().unwrap_or(full.first);
+        let saved = full.first.saturating_sub(cheapest);
+        if saved < MIN_GAIN_TOKENS && self.full_allowed {
+            let of = full.first;
+            let reason =
+                format!("nothing is folded: of about {of} tokens folding would save {saved}, under {MIN_GAIN_TOKENS}");
+            return Choice { arm: Arm::Full, reason };
         }
-        false
-    };
-    if let Some(why) = context.native
-        && stands(&model.candidate(Arm::Native))
-    {
-        return choice(Arm::Native, format!("the provider defers tools itself: {why}"));
+        let mut against = exceeds_limit(&self.context, full);
+        if let Some(why) = self.context.native {
+            match self.reason_against(&self.model.candidate(Arm::Native)) {
+                None => return Choice { arm: Arm::Native, reason: format!("the provider defers tools itself: {why}") },
+                Some(why) => _ = against.get_or_insert(why),
+            }
+        }
+        candidates.retain(|candidate| match self.reason_against(candidate) {
+            None => true,
+            Some(why) => {
+                against.get_or_insert(why);
+                false
+            }
+        });
+        // The first reason against any arm.
+        let against = against.map(|why| format!("; {why}")).unwrap_or_default();
+        let Some(cheapest) = candidates.iter().min_by_key(|candidate| candidate.first) else {
+            return Choice { arm: Arm::Full, reason: format!("nothing is folded{against}") };
+        };
+        let fitting = candidates.iter().find(|candidate| candidate.first <= budget);
+        let Candidate { arm, first, session, .. } = *fitting.unwrap_or(cheapest);
+        let by_first_turn = match fitting {
+            Some(_) => format!("the richest arm within {budget} tokens: about {first} of {}", full.first),
+            None => format!("no arm fits {budget} tokens, and it is the cheapest: about {first} of {}", full.first),
+        };
+        let by_session = format!("{session} of {} over {}", full.session, self.model.span());
+        Choice { arm, reason: format!("{by_first_turn}, and {by_session}{against}") }
     }
-    let candidates: Vec<Candidate> = candidates.into_iter().filter(|candidate| stands(candidate)).collect();
-    let Some(cheapest) = candidates.iter().min_by_key(|candidate| candidate.first) else {
-        return choice(Arm::Full, format!("nothing is folded{against}"));
-    };
-    let fitting = candidates.iter().find(|candidate| candidate.first <= budget);
-    let Candidate { arm, first, session, .. } = *fitting.unwrap_or(cheapest);
-    let by_first_turn = match fitting {
-        Some(_) => format!("the richest arm within {budget} tokens: about {first} of {}", full.first),
-        None => format!("no arm fits {budget} tokens, and it is the cheapest: about {first} of {}", full.first),
-    };
-    let by_session = format!("{session} of {} over {}", full.session, model.span());
-    choice(arm, format!("{by_first_turn}, and {by_session}{against}"))
+
+    /// Why an arm is not used; `None` if it can be.
+    fn reason_against(&self, candidate: &Candidate) -> Option<String> {
+        for (delivery, why) in self.context.refused {
+            if *delivery == candidate.arm.delivery() {
+                return Some(format!("{} is not used: {why}", candidate.arm));
+            }
+        }
+        let exceeds = exceeds_limit(&self.context, candidate);
+        if exceeds.is_none() && self.full_allowed && !candidate.pays(&self.full) {
+            return Some(self.model.why_not(candidate, &self.full));
+        }
+        exceeds
+    }
+}
+
+/// Why an arm exceeds `max_tools`; `None` if it does not.
+fn exceeds_limit(context: &AutoContext<'_>, candidate: &Candidate) -> Option<String> {
+    let Candidate { arm, entries, .. } = candidate;
+    let most = context.max_tools.filter(|most| entries > most && arm.delivery() != Delivery::Native)?;
+    Some(format!("{arm} is not used: it has {entries} tools, and {most} are taken"))
 }

@@ -124,7 +124,7 @@ mod tests {
     use super::{CLIENTS, ClientProfile};
 
     #[test]
-    fn every_client_says_where_its_facts_come_from() {
+    fn every_client_record_has_a_source() {
         assert_eq!(CLIENTS.len(), 4, "all of them can be read");
         for client in CLIENTS.iter() {
             assert!(!client.source.is_empty(), "{}", client.name());

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::session_bill::CacheRules;
 use super::workload::{Shape, Workload};
-use super::{Arm, Assignment, Delivery, Expanded, PlannedTool, Presentation, Tier};
+use super::{Arm, Assignment, Delivery, Expanded, Presentation, Tier};
 use crate::catalog::{Catalog, Tool};
 
 /// Billed tokens per thousand tokens that OpenAI would bill for the same tools in an array.
@@ -127,13 +127,13 @@ impl CostModel<'_> {
     /// All tools in an array, if every word of theirs were one token: for descriptions, at the
     /// price of a text token.
     fn tokens_as_words(&self) -> usize {
-        let one = |tool: &Tool| {
+        let mut sum = 0;
+        for (tool, _) in self.catalog.iter().zip(self.assignment.iter()).filter(|(_, own)| own.tier != Tier::Hidden) {
             let text = plain_tokens(tool.name().as_str()) + plain_tokens(tool.description());
-            scaled(text, self.tokens.json) * 1_000 / OPENAI_JSON as usize
-                + scaled(plain_tokens(tool.parameters_text()), self.tokens.array)
-        };
-        let shown = self.catalog.iter().zip(self.assignment.iter()).filter(|(_, own)| own.tier != Tier::Hidden);
-        shown.map(|(tool, _)| one(tool)).sum()
+            sum += scaled(text, self.tokens.json) * 1_000 / OPENAI_JSON as usize
+                + scaled(plain_tokens(tool.parameters_text()), self.tokens.array);
+        }
+        sum
     }
 
     /// A tool as an expansion delivers it: as JSON in an answer, or as the provider bills a
@@ -197,13 +197,11 @@ fn is_cheap(word: &[u8]) -> bool {
 #[must_use]
 pub(crate) fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Assignment) -> usize {
     let plan = presentation.plan(catalog, assignment, &Expanded::default());
-    let cost = |entry: PlannedTool<'_>| {
-        if entry.deferred && presentation.arm().delivery() == Delivery::Native {
-            return 0;
-        }
-        estimated_tokens(entry.tool.tool().name().as_str(), entry.tool.description(), entry.tool.parameters_text())
-    };
-    presentation.array(catalog, &plan).map(cost).sum()
+    let native = presentation.arm().delivery() == Delivery::Native;
+    let in_prompt = presentation.array(catalog, &plan).filter(|entry| !(native && entry.is_deferred()));
+    in_prompt
+        .map(|entry| estimated_tokens(entry.tool().name().as_str(), entry.description(), entry.parameters_text()))
+        .sum()
 }
 
 /// Multiplies tokens by a factor in thousandths.

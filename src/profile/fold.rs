@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use self::reach::Definitions;
 use self::schema::{partial_text, signature_text};
-use super::{Detail, first_sentence};
+use super::{Detail, Planned, first_sentence};
 use crate::catalog::Tool;
 
 /// The minimum saving that is worth a round trip, in bytes of compact JSON. Below it a tool is sent
@@ -70,17 +70,27 @@ impl FoldedForm {
         if self.is_absent(native) {
             return entry_bytes(tool);
         }
-        let shorter = |full: &str, folded: Option<usize>| folded.map_or(0, |folded| full.len().saturating_sub(folded));
-        let schema = shorter(tool.parameters_text(), self.schema.as_deref().map(str::len));
-        let schema = if tool.declares_parameters() { schema } else { 0 };
-        // As in `Folded::new`, escapes only count against folding.
-        shorter(tool.description(), self.description.as_deref().map(escaped_len)) + schema
+        let mut saved = 0;
+        if let Some(description) = &self.description {
+            // As in `Folded::new`, escapes only count against folding.
+            saved += tool.description().len().saturating_sub(escaped_len(description));
+        }
+        if let Some(schema) = self.schema.as_deref().filter(|_| tool.declares_parameters()) {
+            saved += tool.parameters_text().len().saturating_sub(schema.len());
+        }
+        saved
     }
 
-    /// Combines the form with its tool.
-    pub(super) fn applied_to<'t>(&'t self, tool: &'t Tool) -> Folded<'t> {
-        let description = Cow::Borrowed(self.description.as_deref().unwrap_or_else(|| tool.description()));
-        Folded { tool, detail: self.detail, description, schema: self.schema.as_deref().map(Cow::Borrowed) }
+    /// The form's tool as planned.
+    pub(super) fn planned<'t>(&'t self, tool: &'t Tool, planned: Planned) -> Folded<'t> {
+        let Planned { index, detail, deferred } = planned;
+        let mut folded = Folded { index: Some(index), deferred, ..Folded::full(tool) };
+        if detail != Detail::Full {
+            folded.detail = self.detail;
+            folded.description = Cow::Borrowed(self.description.as_deref().unwrap_or_else(|| tool.description()));
+            folded.schema = self.schema.as_deref().map(Cow::Borrowed);
+        }
+        folded
     }
 }
 
@@ -128,19 +138,24 @@ const MAX_ESCAPED: usize = 6;
 
 /// The length of a text as a JSON string without quotes, in bytes.
 fn escaped_len(text: &str) -> usize {
-    let extra = |byte: u8| match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
-        0..0x20 => 5,
-        _ => 0,
-    };
-    text.len() + text.bytes().map(extra).sum::<usize>()
+    text.bytes().map(escaped_byte_len).sum()
 }
 
-/// A tool at a detail.
+fn escaped_byte_len(byte: u8) -> usize {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..0x20 => MAX_ESCAPED,
+        _ => 1,
+    }
+}
+
+/// A tool at a detail, independent of any provider's format.
 #[derive(Debug, Clone)]
 pub struct Folded<'t> {
     tool: &'t Tool,
+    index: Option<usize>,
     detail: Detail,
+    deferred: bool,
     description: Cow<'t, str>,
     schema: Option<Cow<'t, str>>,
 }
@@ -154,8 +169,10 @@ impl<'t> Folded<'t> {
         if wanted == Detail::Full {
             return full;
         }
-        let sentence = || Cow::Owned(first_sentence(tool.description()));
-        let description = summary.map_or_else(sentence, Cow::Borrowed);
+        let description = match summary {
+            Some(summary) => Cow::Borrowed(summary),
+            None => Cow::Owned(first_sentence(tool.description())),
+        };
         let own = tool.parameters_text();
         let (detail, folded) = fold(tool, wanted);
         let schema: Cow<'t, str> = match folded {
@@ -171,12 +188,19 @@ impl<'t> Folded<'t> {
         {
             return full;
         }
-        Self { tool, detail, description, schema: Some(schema) }
+        Self { detail, deferred: true, description, schema: Some(schema), ..full }
     }
 
     /// The unchanged tool.
     pub(super) fn full(tool: &'t Tool) -> Self {
-        Self { tool, detail: Detail::Full, description: Cow::Borrowed(tool.description()), schema: None }
+        Self {
+            tool,
+            index: None,
+            detail: Detail::Full,
+            deferred: false,
+            description: Cow::Borrowed(tool.description()),
+            schema: None,
+        }
     }
 
     /// Detaches the folded form from its tool. `native`: the provider defers the tool, folded or
@@ -186,7 +210,7 @@ impl<'t> Folded<'t> {
         let description = folded.then(|| self.description.into_owned());
         FoldedForm {
             detail: self.detail,
-            deferred: folded || native,
+            deferred: self.deferred || native,
             description,
             schema: self.schema.map(kept_schema),
         }
@@ -196,6 +220,31 @@ impl<'t> Folded<'t> {
     #[must_use]
     pub(crate) fn tool(&self) -> &'t Tool {
         self.tool
+    }
+
+    /// The tool's index in the catalog; `None` outside an array and for a meta-tool.
+    #[must_use]
+    pub fn index(&self) -> Option<usize> {
+        self.index
+    }
+
+    /// As [`Planned::deferred`](super::Planned::deferred); always false for a meta-tool.
+    #[must_use]
+    pub fn is_deferred(&self) -> bool {
+        self.deferred
+    }
+
+    /// Whether the tool is sent in its original form.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        self.detail == Detail::Full && self.schema.is_none()
+    }
+
+    /// Replaces the schema, and the description if given, as a provider requires.
+    pub(crate) fn replace(&mut self, schema: String, description: Option<String>) {
+        self.schema = Some(Cow::Owned(schema));
+        if let Some(description) = description {
+            self.description = Cow::Owned(description);
+        }
     }
 
     /// The actual detail: [`Detail::Full`] if folding saves nothing.

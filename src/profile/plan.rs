@@ -167,15 +167,12 @@ impl Presentation {
     }
 
     /// The tools of a plan's array as sent, in catalog order, meta-tools last.
-    pub fn array<'p>(&'p self, catalog: &'p Catalog, plan: &'p Plan) -> impl Iterator<Item = PlannedTool<'p>> {
+    pub fn array<'p>(&'p self, catalog: &'p Catalog, plan: &'p Plan) -> impl Iterator<Item = Folded<'p>> {
         let own = plan.iter().filter(|planned| planned.detail != Detail::Index).filter_map(move |planned| {
-            let tool = catalog.at(planned.index)?;
             let form = self.closed.get(planned.index)?.as_ref()?;
-            let folded = if planned.detail == Detail::Full { Folded::full(tool) } else { form.applied_to(tool) };
-            Some(PlannedTool { tool: folded, deferred: planned.deferred, index: Some(planned.index) })
+            Some(form.planned(catalog.at(planned.index)?, planned))
         });
-        let meta = self.meta.iter().map(|tool| PlannedTool { tool: Folded::full(tool), deferred: false, index: None });
-        own.chain(meta)
+        own.chain(self.meta.iter().map(Folded::full))
     }
 }
 
@@ -199,19 +196,6 @@ pub struct Planned {
     /// Whether the model has not yet received the full schema. Under [`Delivery::Native`] such a
     /// tool is sent full, and the provider keeps it out of the prompt.
     pub deferred: bool,
-}
-
-/// A [`Planned`] tool with its content: one entry of an array, independent of any provider's
-/// format.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct PlannedTool<'p> {
-    /// The tool at its detail.
-    pub tool: Folded<'p>,
-    /// As [`Planned::deferred`]; always false for a meta-tool.
-    pub deferred: bool,
-    /// The tool's index in the catalog; `None` for a meta-tool.
-    pub index: Option<usize>,
 }
 
 /// What is sent now: each visible tool with its detail, in catalog order.

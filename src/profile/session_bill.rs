@@ -146,19 +146,19 @@ impl RequestBill {
     /// The price of the input, in thousandths of a token at the price of input.
     #[must_use]
     pub fn milli_tokens(&self, rules: &CacheRules) -> u64 {
-        let cost = |tokens: usize, price: u32| (tokens as u64).saturating_mul(u64::from(price));
-        let kept = cost(self.cached, rules.read).saturating_add(cost(self.written, rules.write));
-        kept.saturating_add(cost(self.uncached, 1_000))
+        let parts = [(self.cached, rules.read), (self.written, rules.write), (self.uncached, 1_000)];
+        parts
+            .into_iter()
+            .fold(0, |sum, (tokens, price)| (tokens as u64).saturating_mul(u64::from(price)).saturating_add(sum))
     }
 
     /// The price of the request in US dollars.
     #[must_use]
     pub fn usd(&self, prices: &TokenPrices) -> f64 {
-        let cost = |tokens: usize, price: f64| tokens as f64 * price / 1_000_000.0;
-        cost(self.cached, prices.cache_read)
-            + cost(self.written, prices.cache_write)
-            + cost(self.uncached, prices.input)
-            + cost(self.output, prices.output)
+        dollars(self.cached, prices.cache_read)
+            + dollars(self.written, prices.cache_write)
+            + dollars(self.uncached, prices.input)
+            + dollars(self.output, prices.output)
     }
 
     fn add_bill(&mut self, other: &Self) {
@@ -222,8 +222,16 @@ impl SessionBill {
 #[must_use]
 pub fn bill_session(rules: &CacheRules, requests: impl IntoIterator<Item = SessionRequest>) -> SessionBill {
     let mut before: Option<SessionRequest> = None;
-    let bill = |request: SessionRequest| bill_request(rules, before.replace(request).as_ref(), &request);
-    SessionBill { requests: requests.into_iter().map(bill).collect() }
+    let mut bills = Vec::new();
+    for request in requests {
+        bills.push(bill_request(rules, before.replace(request).as_ref(), &request));
+    }
+    SessionBill { requests: bills }
+}
+
+/// The price of tokens, at a price per million.
+fn dollars(tokens: usize, price: f64) -> f64 {
+    tokens as f64 * price / 1_000_000.0
 }
 
 /// Bills one request. Only the previous request matters: what it does not share with an earlier one

@@ -9,9 +9,6 @@ impl ToolProfile {
     #[must_use]
     pub fn to_toml(&self, catalog: &Catalog) -> String {
         let assignment = self.assign(catalog).value;
-        let quoted = |names: &[&str], indent: &str| -> String {
-            names.iter().map(|name| format!("{indent}{},\n", toml_string(name))).collect()
-        };
         let core: Vec<&str> = catalog
             .names()
             .zip(assignment.iter())
@@ -25,7 +22,7 @@ impl ToolProfile {
         if core.is_empty() {
             out.push_str("core = []\n");
         } else {
-            out.push_str(&format!("core = [\n{}]\n", quoted(&core, "  ")));
+            out.push_str(&format!("core = [\n{}]\n", quoted_lines(&core)));
         }
         out.push_str(&format!("unlisted = \"{}\"\n", self.unlisted.name()));
         for (category, description) in assignment.categories() {
@@ -34,10 +31,15 @@ impl ToolProfile {
                 members.filter(|(_, own)| own.category == *category).map(|(name, _)| name.as_str()).collect();
             out.push_str(&format!("\n[category.{}]\n", toml_string(category.as_str())));
             out.push_str(&format!("description = {}\n", toml_string(description)));
-            out.push_str(&format!("tools = [\n{}]\n", quoted(&members, "  ")));
+            out.push_str(&format!("tools = [\n{}]\n", quoted_lines(&members)));
         }
         out
     }
+}
+
+/// Names as the elements of a TOML array, one a line.
+fn quoted_lines(names: &[&str]) -> String {
+    names.iter().map(|name| format!("  {},\n", toml_string(name))).collect()
 }
 
 /// A basic TOML string, which has the same escapes as JSON.

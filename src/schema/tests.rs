@@ -27,7 +27,7 @@ fn tells_apart(keyword: &str, good: &Value, bad: &Value) -> bool {
 }
 
 #[test]
-fn what_keywords_hold_is_what_the_meta_schemas_say() {
+fn keyword_kinds_match_the_meta_schemas() {
     let (good, bad) = (json!({"type": "string"}), json!({"type": 12}));
     for keyword in KEYWORDS {
         let schema = tells_apart(keyword.name, &good, &bad);
@@ -56,9 +56,10 @@ fn bounds_are_the_keywords_that_take_numbers_only() {
     }
 }
 
-/// A keyword is an annotation if no value of it makes a validator of any dialect refuse an instance.
+/// A keyword is an annotation if no value of it makes a validator of any dialect refuse an
+/// instance.
 #[test]
-fn annotations_refuse_nothing_and_applicators_refuse_something() {
+fn annotations_accept_everything_unlike_applicators() {
     let refuses = |name: &str, value: &Value, beside: &Value| {
         DRAFTS.iter().any(|draft| {
             let mut schema = json!({"$schema": draft, name: value});
@@ -118,7 +119,7 @@ fn annotations_refuse_nothing_and_applicators_refuse_something() {
 }
 
 #[test]
-fn unknown_keywords_are_taken_with_care() {
+fn unknown_keywords_are_treated_as_schemas_if_possible() {
     assert_eq!((keyword("x-order"), holds("x-order"), role("x-order")), (None, Holds::Value, Role::Annotation));
     assert_eq!((keyword("ordering"), holds("ordering"), role("ordering")), (None, Holds::Value, Role::Assertion));
     assert!(is_annotation("title") && !is_annotation("type"));
@@ -172,7 +173,7 @@ fn references_are_followed_inside_their_document() {
 }
 
 #[test]
-fn chains_end_or_say_why_not() {
+fn chains_end_or_report_why_not() {
     let root = document();
     let node = |text: &str| json!({"$ref": text});
     let broken = |text: &str| {
@@ -276,7 +277,7 @@ fn walks_visit_schemas_and_nothing_else() {
 }
 
 #[test]
-fn a_document_knows_everything_that_a_reference_could_mean() {
+fn a_document_finds_every_possible_target_of_a_reference() {
     let root = json!({"$defs": {"A": {"type": "string"}, "N": {"$id": "n.json", "$defs": {"A": {"type": "null"}}},
         "P": {"$anchor": "p"}, "Q": {"$id": "#q"}}, "properties": {"a": {"$ref": "#/$defs/A"}}});
     let document = Document::new(&root);
@@ -294,7 +295,7 @@ fn a_document_knows_everything_that_a_reference_could_mean() {
 }
 
 #[test]
-fn merging_joins_properties_and_says_what_clashes() {
+fn merging_joins_properties_and_reports_conflicts() {
     let check = |into: Value, from: Value, expected: Value, clashes: &[&str]| {
         let (Value::Object(mut map), Value::Object(from)) = (into, from) else { panic!("objects") };
         let mut told = Vec::new();

@@ -24,7 +24,7 @@ pub(super) fn damaged(what: &str, why: &dyn std::fmt::Display) -> ApprovalError 
 
 /// An approval or a grant that does not match the records.
 pub(super) fn forged(id: &str, why: &str) -> ApprovalError {
-    StoreError::new(StoreErrorKind::Forged, format!("the records do not bear out `{id}`: {why}")).into()
+    StoreError::new(StoreErrorKind::Forged, format!("the audit records do not confirm `{id}`: {why}")).into()
 }
 
 /// Adds the path of the store's file to a store error.

@@ -82,7 +82,7 @@ pub(super) fn unrecorded(
     hold("SELECT number, state, body FROM approval ORDER BY number", "ap-", &|id, state, body| {
         let approval: Approval = serde_json::from_str(body).map_err(unread)?;
         if approval.state.to_string() != state {
-            return Err(format!("it is listed as {state}, and says {}", approval.state));
+            return Err(format!("its column is {state}, its body is {}", approval.state));
         }
         consented.knows(id, &approval).map_err(|why| why.to_string())
     })?;

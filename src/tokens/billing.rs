@@ -76,11 +76,10 @@ impl Family {
     }
 
     pub(super) fn of_id(id: &ModelId) -> Self {
-        let from = |major, minor| id.version.is_some_and(|version| version >= Version::new(major, minor));
         match id.family.as_deref() {
-            Some("gpt" | "codex") if from(5, 4) => Self::Gpt54,
-            Some("gpt" | "codex") if from(5, 0) => Self::Gpt5,
-            Some("o") if from(4, 0) => Self::O4,
+            Some("gpt" | "codex") if id.is_since(5, 4) => Self::Gpt54,
+            Some("gpt" | "codex") if id.is_since(5, 0) => Self::Gpt5,
+            Some("o") if id.is_since(4, 0) => Self::O4,
             Some("o") => Self::Reasoning,
             _ => Self::Legacy,
         }
@@ -201,14 +200,13 @@ pub(crate) fn unverified_model(model: &str, has_tools: bool) -> Vec<Reason> {
 /// without unseen variants.
 fn seen(id: &ModelId) -> bool {
     const VARIANTS: [&str; 6] = ["4o", "preview", "codex", "sol", "terra", "ft"];
-    let variants = id.variants.iter().all(|word| VARIANTS.contains(&word.as_str()));
-    let until = |major, minor| id.version.is_some_and(|version| version <= Version::new(major, minor));
-    variants
-        && match id.family.as_deref() {
-            Some("gpt") => until(5, 6),
-            Some("o") => until(4, 0) && !until(2, 0),
-            _ => false,
-        }
+    let Some(version) = id.version else { return false };
+    let is_seen = match id.family.as_deref() {
+        Some("gpt") => version <= Version::new(5, 6),
+        Some("o") => version > Version::new(2, 0) && version <= Version::new(4, 0),
+        _ => false,
+    };
+    is_seen && id.variants.iter().all(|word| VARIANTS.contains(&word.as_str()))
 }
 
 /// Suffixes of the snapshots that rendered tools by older rules; about half of the rows of that

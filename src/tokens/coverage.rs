@@ -141,11 +141,14 @@ impl<'a, 'r> Walk<'a, 'r> {
 }
 
 fn is_type(value: &Value) -> bool {
-    let named = |v: &Value| v.as_str().is_some_and(|t| schema::TYPES.contains(&t));
     match value {
-        Value::Array(types) => !types.is_empty() && types.iter().all(named),
-        _ => named(value),
+        Value::Array(types) => !types.is_empty() && types.iter().all(is_type_name),
+        _ => is_type_name(value),
     }
+}
+
+fn is_type_name(value: &Value) -> bool {
+    value.as_str().is_some_and(|name| schema::TYPES.contains(&name))
 }
 
 fn is_list_of_texts(value: &Value) -> bool {

@@ -230,7 +230,7 @@ mod tests {
     use super::Encoding;
 
     #[test]
-    fn models_have_their_encoding() {
+    fn models_select_their_encoding() {
         for (model, encoding, assumed) in [
             ("gpt-4o-mini", Encoding::O200kBase, false),
             ("gpt-4.1", Encoding::O200kBase, false),

@@ -7,7 +7,7 @@ use super::billing::Api;
 use super::encoding::{Encoding, UnknownEncoding};
 use super::estimate::{Band, anthropic, gemini};
 use super::marginal::Frame;
-use crate::diagnostic::visible;
+use crate::diagnostic::{is_invisible, visible};
 use crate::model::{Host, ModelId};
 use crate::name::{MAX_NAME_CHARS, nearest};
 
@@ -103,7 +103,8 @@ impl Meter {
     ///
     /// let name = |wire, model| Meter::for_wire(wire, model).map(|meter| meter.to_string());
     /// assert_eq!(name("openai-chat", "gpt-5.4").unwrap(), "billed:openai-chat/gpt-5.4");
-    /// assert_eq!(name("openai-chat", "anthropic/claude-opus-4.5").unwrap(), "estimate:anthropic/anthropic/claude-opus-4.5");
+    /// let claude = name("openai-chat", "anthropic/claude-opus-4.5");
+    /// assert_eq!(claude.unwrap(), "estimate:anthropic/anthropic/claude-opus-4.5");
     /// assert_eq!(name("openai-chat", "qwen3-max"), None);
     /// ```
     #[must_use]
@@ -236,21 +237,15 @@ impl FromStr for Meter {
     type Err = MeterError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let sound = |model: &str| {
-            let sound = !model.is_empty()
-                && model.chars().count() <= MAX_NAME_CHARS
-                && !model.chars().any(|c| c.is_whitespace() || crate::diagnostic::is_invisible(c));
-            sound.then(|| model.to_owned()).ok_or_else(|| MeterError::Model { wanted: shown_name(text) })
-        };
         if let Some(model) = text.strip_prefix(CHAT) {
-            return Ok(Self::Billed { api: Api::Chat, model: sound(model)? });
+            return Ok(Self::Billed { api: Api::Chat, model: model_name(model, text)? });
         }
         if let Some(model) = text.strip_prefix(RESPONSES) {
-            return Ok(Self::Billed { api: Api::Responses, model: sound(model)? });
+            return Ok(Self::Billed { api: Api::Responses, model: model_name(model, text)? });
         }
         for provider in Provider::ALL {
             if let Some(model) = text.strip_prefix(provider.prefix()) {
-                return Ok(Self::Estimate { provider, model: sound(model)? });
+                return Ok(Self::Estimate { provider, model: model_name(model, text)? });
             }
         }
         match text.strip_prefix(JSON) {
@@ -276,4 +271,12 @@ fn probably(text: &str) -> Option<String> {
     }
     let meter = ["openai-chat", "anthropic", "gemini"].into_iter().find_map(|wire| Meter::for_wire(wire, text))?;
     Some(shown_name(&meter.to_string()))
+}
+
+/// The model in the name of a meter, if it is valid; `text` is the whole name.
+fn model_name(model: &str, text: &str) -> Result<String, MeterError> {
+    let is_valid = !model.is_empty()
+        && model.chars().count() <= MAX_NAME_CHARS
+        && !model.chars().any(|c| c.is_whitespace() || is_invisible(c));
+    if is_valid { Ok(model.to_owned()) } else { Err(MeterError::Model { wanted: shown_name(text) }) }
 }

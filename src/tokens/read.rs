@@ -91,22 +91,26 @@ pub(super) fn form_of(body: &Value, model: &ModelId) -> Result<Form, CountError>
 /// Whether a body has parts that only Anthropic's API accepts.
 fn anthropic_parts(body: &Value, messages: &Value) -> bool {
     let blocks = ["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "image", "document"];
-    let block = |part: &Value| part.get("type").and_then(Value::as_str).is_some_and(|kind| blocks.contains(&kind));
     body.get("provider").is_some_and(|provider| provider == "anthropic")
         || ["system", "anthropic_version", "anthropic_beta"].iter().any(|key| given(body, key).is_some())
         || list_items(body.get("tools")).any(|tool| tool.get("input_schema").is_some())
-        || list_items(Some(messages)).any(|message| list_items(message.get("content")).any(block))
+        || list_items(Some(messages))
+            .any(|message| list_items(message.get("content")).any(|part| is_one_of(part, "type", &blocks)))
 }
 
 /// Whether a body has parts that only OpenAI's API accepts.
 fn openai_parts(body: &Value, messages: &Value) -> bool {
     let keys = ["functions", "function_call", "response_format", "max_completion_tokens"];
-    let is_tool = |tool: &Value| tool.get("function").is_some() || tool.get("parameters").is_some();
     let roles = ["system", "developer", "tool", "function"];
-    let role = |message: &Value| message.get("role").and_then(Value::as_str).is_some_and(|role| roles.contains(&role));
     keys.iter().any(|key| given(body, key).is_some())
-        || list_items(body.get("tools")).any(is_tool)
-        || list_items(Some(messages)).any(|message| role(message) || given(message, "tool_calls").is_some())
+        || list_items(body.get("tools")).any(|tool| tool.get("function").or(tool.get("parameters")).is_some())
+        || list_items(Some(messages)).any(|message| is_one_of(message, "role", &roles))
+        || list_items(Some(messages)).any(|message| given(message, "tool_calls").is_some())
+}
+
+/// Whether a member of an object is one of these strings.
+fn is_one_of(holder: &Value, key: &str, wanted: &[&str]) -> bool {
+    holder.get(key).and_then(Value::as_str).is_some_and(|text| wanted.contains(&text))
 }
 
 fn list_items(value: Option<&Value>) -> impl Iterator<Item = &Value> {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::python::truthy;
 use crate::schema::{self, Broken, Target};
 
 /// A schema with its references followed: its own members first, then those of the targets.
@@ -32,7 +33,7 @@ impl<'a> View<'a> {
 
     /// The member of that name if it is true in Python.
     pub(super) fn truthy(&self, key: &str) -> Option<&'a Value> {
-        self.get(key).filter(|v| super::python::truthy(v))
+        self.get(key).filter(|v| truthy(v))
     }
 
     /// The same schema with one of its types.
@@ -61,8 +62,8 @@ pub(super) struct Root<'a> {
 
 impl<'a> Root<'a> {
     pub(super) fn new(document: Option<&'a Value>) -> Self {
-        let named = |key| document.and_then(|d| d.get(key)).filter(|d| super::python::truthy(d));
-        let definitions = named("$defs").or_else(|| named("definitions")).and_then(Value::as_object);
+        let mut named = ["$defs", "definitions"].into_iter().filter_map(|key| document?.get(key));
+        let definitions = named.find(|definitions| truthy(definitions)).and_then(Value::as_object);
         Self { document, definitions }
     }
 
@@ -85,11 +86,11 @@ impl<'a> Root<'a> {
             return Target::Remote;
         }
         let pointed = self.document.and_then(|document| schema::pointed_at(document, reference));
-        let named = || {
-            let last = reference.rsplit('/').next().unwrap_or(reference);
-            self.definitions?.get(last)
-        };
-        let found = pointed.filter(|target| target.is_object()).or_else(named);
-        found.filter(|target| target.is_object()).map_or(Target::Missing, Target::Found)
+        if let Some(target) = pointed.filter(|target| target.is_object()) {
+            return Target::Found(target);
+        }
+        let name = reference.rsplit('/').next().unwrap_or(reference);
+        let named = self.definitions.and_then(|definitions| definitions.get(name));
+        named.filter(|target| target.is_object()).map_or(Target::Missing, Target::Found)
     }
 }

@@ -105,11 +105,11 @@ fn render_tool(function: &Function<'_>, old: bool, left: &mut usize, cuts: &mut 
 
 /// A description as comment lines, stripped as a whole and line by line.
 fn comment(text: &str) -> Vec<String> {
-    let line = |l: &str| match strip(l) {
-        "" => "//".to_owned(),
-        l => format!("// {l}"),
-    };
-    strip(text).split('\n').map(line).collect()
+    let mut lines = Vec::new();
+    for line in strip(text).split('\n').map(strip) {
+        lines.push(if line.is_empty() { "//".to_owned() } else { format!("// {line}") });
+    }
+    lines
 }
 
 /// Renders the types of one tool.
@@ -227,8 +227,8 @@ impl<'a> Types<'a, '_> {
         let Some(items) = view.truthy("items") else { return "any[]".to_owned() };
         let items = self.follow(items);
         let item = self.type_of(&items, many_lines);
-        let says = |key| items.truthy(key).is_some();
-        let described = !self.old && !item.starts_with('{') && (says("title") || says("description"));
+        let is_described = items.truthy("title").or(items.truthy("description")).is_some();
+        let described = is_described && !self.old && !item.starts_with('{');
         if !item.contains('\n') && !described {
             return item + "[]";
         }
@@ -271,8 +271,7 @@ impl<'a> Types<'a, '_> {
             return "object".to_owned();
         };
         let members: Vec<_> = properties.iter().map(|(key, schema)| (key, self.follow(schema))).collect();
-        let says = |v: &View<'_>| v.truthy("description").or(v.truthy("title")).or(v.get("default")).is_some();
-        let mut many_lines = members.iter().any(|(_, member)| says(member));
+        let mut many_lines = members.iter().any(|(_, member)| has_comment(member));
         let required = Required::of_keyword(view.truthy("required"));
         let mut parts = Vec::with_capacity(members.len());
         for (key, member) in &members {
@@ -323,6 +322,11 @@ impl<'a> Types<'a, '_> {
     }
 }
 
+/// Whether a member is rendered with a comment.
+fn has_comment(view: &View<'_>) -> bool {
+    view.truthy("description").or(view.truthy("title")).or(view.get("default")).is_some()
+}
+
 /// The value that determines required members: a list that contains the key; for a string, Python
 /// tests whether it contains the key.
 enum Required<'a> {
@@ -356,7 +360,7 @@ mod tests {
     use crate::tokens::Reason;
 
     #[test]
-    fn references_that_double_are_cut() {
+    fn doubling_references_are_cut() {
         let mut definitions = Map::new();
         for i in 0..40 {
             let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});

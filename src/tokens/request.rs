@@ -61,7 +61,7 @@ pub enum CountError {
         what: String,
     },
     /// Neither the request nor its context names a model.
-    #[error("{form} names no model at `/model`, and tokens depend on it")]
+    #[error("{form} has no model at `/model`, on which tokens depend")]
     NoModel {
         /// The kind of request: `a Gemini request`.
         form: &'static str,
@@ -229,18 +229,20 @@ fn measured<C: TokenCounter>(prompt: &Prompt<'_>, meter: Meter, counter: &C) -> 
 fn meter_for(form: Form, model: &str, id: &ModelId, vertex: bool, stated: bool) -> Result<Meter, CountError> {
     let none = |why| CountError::NoMeter { form: form.title(), model: shown_name(model), why };
     match (id.vendor, form) {
-        (Some("anthropic"), Form::Gemini) => Err(none("Claude models take no such request")),
+        (Some("anthropic"), Form::Gemini) => Err(none("Claude models do not accept this request form")),
         (Some("anthropic"), _) => Ok(Meter::estimate(Provider::Anthropic, model)),
-        (Some("google"), Form::Anthropic | Form::Responses) => Err(none("Google's models take no such request")),
+        (Some("google"), Form::Anthropic | Form::Responses) => {
+            Err(none("Google's models do not accept this request form"))
+        }
         (Some("google"), _) if id.family.as_deref() == Some("gemini") => {
             Ok(Meter::estimate(if vertex { Provider::Vertex } else { Provider::Gemini }, model))
         }
         (Some("openai"), Form::Chat) => Ok(Meter::billed(super::Api::Chat, model)),
         (Some("openai"), Form::Responses) => Ok(Meter::billed(super::Api::Responses, model)),
-        (Some("openai"), _) => Err(none("OpenAI's models take no such request")),
+        (Some("openai"), _) => Err(none("OpenAI's models do not accept this request form")),
         (None, Form::Chat) if stated => Ok(Meter::billed(super::Api::Chat, model)),
         (None, Form::Responses) if stated => Ok(Meter::billed(super::Api::Responses, model)),
-        (Some(_), _) => Err(none("no tokenizer and no recorded requests of this vendor are known")),
-        (None, _) => Err(none("the name does not say whose model it is")),
+        (Some(_), _) => Err(none("there is no tokenizer and no recorded request for this vendor")),
+        (None, _) => Err(none("the vendor of the model is unknown")),
     }
 }

@@ -22,17 +22,15 @@ impl Meter {
     /// # Errors
     /// Returns a [`CountError`] if a tool is not a function in such a form, except under `json`.
     pub fn tool_texts(&self, tools: &[Value]) -> Result<ToolTexts, CountError> {
-        let json = || tools.iter().map(Value::to_string).collect();
         let (texts, reasons, estimated) = match self {
-            Self::Json(_) => (json(), Vec::new(), None),
+            Self::Json(_) => (json_texts(tools), Vec::new(), None),
             Self::Estimate { provider, model } => {
-                let own = |f: Function<'_>| OwnFunction {
-                    name: f.name.to_owned(),
-                    description: f.description.map(str::to_owned),
-                    parameters: f.parameters.cloned(),
-                };
-                let functions = functions_of(tools, "")?.into_iter().map(own).collect();
-                (json(), Vec::new(), Some(Estimated { provider: *provider, model: model.clone(), functions }))
+                let functions = functions_of(tools, "")?.into_iter().map(OwnFunction::from).collect();
+                (
+                    json_texts(tools),
+                    Vec::new(),
+                    Some(Estimated { provider: *provider, model: model.clone(), functions }),
+                )
             }
             Self::Billed { model, .. } => {
                 let functions = functions_of(tools, "")?;
@@ -72,6 +70,21 @@ struct OwnFunction {
     name: String,
     description: Option<String>,
     parameters: Option<Value>,
+}
+
+impl From<Function<'_>> for OwnFunction {
+    fn from(function: Function<'_>) -> Self {
+        Self {
+            name: function.name.to_owned(),
+            description: function.description.map(str::to_owned),
+            parameters: function.parameters.cloned(),
+        }
+    }
+}
+
+/// Each tool as compact JSON.
+fn json_texts(tools: &[Value]) -> Vec<String> {
+    tools.iter().map(Value::to_string).collect()
 }
 
 impl Estimated {

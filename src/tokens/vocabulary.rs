@@ -57,16 +57,19 @@ fn unpack_tokens(packed: &[u8]) -> FxHashMap<Vec<u8>, Rank> {
     let count = tables.len() / 5;
     let mut tokens: Vec<Vec<u8>> = Vec::with_capacity(BYTES + count);
     tokens.extend(bytes.iter().map(|byte| vec![*byte]));
-    let table = |number: usize| tables.iter().skip(number * count).take(count);
-    let rank = |low: u8, middle: u8, high: u8| usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16;
-    let pairs = table(0).zip(table(1)).zip(table(2).zip(table(3))).zip(table(4));
-    for (((low, middle), (other_low, other_middle)), high) in pairs {
-        let (first, second) = (rank(*low, *middle, high >> 4), rank(*other_low, *other_middle, high & 15));
+    for at in 0..count {
+        let byte = |table: usize| tables.get(table * count + at).copied().unwrap_or_default();
+        let (first, second) = (rank(byte(0), byte(1), byte(4) >> 4), rank(byte(2), byte(3), byte(4) & 15));
         let (Some(first), Some(second)) = (tokens.get(first), tokens.get(second)) else { break };
         tokens.push([first.as_slice(), second].concat());
     }
     let ranked = tokens.into_iter().zip(0..);
     ranked.collect()
+}
+
+/// A rank from its low, middle and high byte.
+fn rank(low: u8, middle: u8, high: u8) -> usize {
+    usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16
 }
 
 #[cfg(test)]

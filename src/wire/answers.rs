@@ -1,8 +1,11 @@
 //! Writes calls and their answers in a wire's format.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::Wire;
+use super::{NameTable, Wire};
+use crate::catalog::Catalog;
+use crate::name::ToolName;
+use crate::profile::Presentation;
 
 /// The prefix of ids that toolfold assigns to calls without one. They are never sent to a provider.
 pub(crate) const NUMBERED: &str = "toolfold-call-";
@@ -14,41 +17,39 @@ pub(crate) struct Answered<'c> {
     pub(crate) name: &'c str,
 }
 
+/// The answer to an expansion under arm `native`.
+pub(crate) struct ExpansionAnswer<'a> {
+    /// The call.
+    pub(crate) call: Answered<'a>,
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) presentation: &'a Presentation,
+    pub(crate) names: &'a NameTable,
+    /// The tools that the answer defines.
+    pub(crate) mentioned: &'a [ToolName],
+    /// The whole answer as text.
+    pub(crate) content: &'a str,
+    /// The text that the model must read beside the definitions.
+    pub(crate) notes: &'a str,
+}
+
 impl Wire {
     /// Returns the answer to a call as text: a message (`openai-chat`), an input item
     /// (`openai-responses`), a block of a user message (`anthropic`), a part of a content
     /// (`gemini`), or a result (`mcp`).
     pub(crate) fn answer_message(self, call: Answered<'_>, text: &str, is_error: bool) -> Value {
-        let id = call.id;
-        match self {
-            Self::OpenAiChat => json!({"role": "tool", "tool_call_id": id, "content": text}),
-            Self::OpenAiResponses => json!({"type": "function_call_output", "call_id": id, "output": text}),
-            Self::Anthropic if is_error => {
-                json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": true})
-            }
-            Self::Anthropic => json!({"type": "tool_result", "tool_use_id": id, "content": text}),
-            Self::Gemini => {
-                let mut response = Map::new();
-                if !id.starts_with(NUMBERED) {
-                    response.insert("id".to_owned(), json!(id));
-                }
-                response.insert("name".to_owned(), json!(call.name));
-                // The keys documented for an output and an error of Gemini's FunctionResponse.
-                response.insert("response".to_owned(), json!({ if is_error { "error" } else { "output" }: text }));
-                json!({"functionResponse": response})
-            }
-            Self::Mcp => json!({"content": [{"type": "text", "text": text}], "isError": is_error}),
-        }
+        self.api().answer(call, text, is_error)
+    }
+
+    /// Returns the answer to an expansion as the provider expects it under arm `native`: with
+    /// references to the deferred tools (Anthropic), or with their full definitions (OpenAI
+    /// Responses). `None` if it is answered as any other call.
+    pub(crate) fn expansion(self, answer: &ExpansionAnswer<'_>) -> Option<Vec<Value>> {
+        self.api().expansion(answer)
     }
 
     /// Wraps answers as the messages to append to a conversation, in order.
     pub(crate) fn wrapped(self, answers: Vec<Value>) -> Vec<Value> {
-        match self {
-            _ if answers.is_empty() => answers,
-            Self::Anthropic => vec![json!({"role": "user", "content": answers})],
-            Self::Gemini => vec![json!({"role": "user", "parts": answers})],
-            Self::OpenAiChat | Self::OpenAiResponses | Self::Mcp => answers,
-        }
+        if answers.is_empty() { answers } else { self.api().wrapped(answers) }
     }
 
     /// Returns the assistant message in which a model makes these calls, each
@@ -57,31 +58,15 @@ impl Wire {
     /// (`openai-responses`) or of requests (`mcp`).
     #[must_use]
     pub fn assistant_message(self, calls: &[(&str, &str, Value)]) -> Value {
-        let each = calls.iter().map(|(id, name, arguments)| self.call_item(id, name, arguments)).collect::<Vec<_>>();
-        match self {
-            Self::OpenAiChat => json!({"role": "assistant", "content": null, "tool_calls": each}),
-            Self::OpenAiResponses | Self::Mcp => Value::Array(each),
-            Self::Anthropic => json!({"role": "assistant", "content": each}),
-            Self::Gemini => json!({"role": "model", "parts": each}),
-        }
+        let calls = calls.iter().map(|(id, name, arguments)| self.api().call_item(id, name, arguments));
+        self.api().assistant_message(calls.collect())
     }
+}
 
-    fn call_item(self, id: &str, name: &str, arguments: &Value) -> Value {
-        let text = || match arguments {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        match self {
-            Self::OpenAiChat => json!({"id": id, "type": "function", "function": {"name": name, "arguments": text()}}),
-            Self::OpenAiResponses => {
-                json!({"type": "function_call", "call_id": id, "name": name, "arguments": text()})
-            }
-            Self::Anthropic => json!({"type": "tool_use", "id": id, "name": name, "input": arguments}),
-            Self::Gemini if id.is_empty() => json!({"functionCall": {"name": name, "args": arguments}}),
-            Self::Gemini => json!({"functionCall": {"id": id, "name": name, "args": arguments}}),
-            Self::Mcp => json!({
-                "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}
-            }),
-        }
+/// Arguments as JSON text; a string is that text already.
+pub(super) fn arguments_text(arguments: &Value) -> String {
+    match arguments {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }

@@ -1,13 +1,14 @@
 //! Writes tools in the order of the original list, with its other entries.
 
+use super::limits::ToolFacts;
 use super::out::OutTool;
-use super::render::{RenderInput, comma};
+use super::render::{RenderInput, Rendered, comma};
 use crate::catalog::{Entry, Foreign, Format, Group, Layout, Member};
 
 /// Writes the entries of an array without its brackets: tools as written by `write`, in catalog
 /// order, and the list's other entries in place if the list has this `format`. Meta-tools are last.
 pub(super) fn write_entries(
-    out: &mut String,
+    out: &mut Rendered,
     input: &RenderInput<'_>,
     format: Format,
     tools: &[&OutTool<'_>],
@@ -16,19 +17,22 @@ pub(super) fn write_entries(
     let own = input.catalog.layout().filter(|layout| layout.format == format);
     let mut places = vec![None; if own.is_some() { input.catalog.len() } else { 0 }];
     for tool in tools {
-        if let Some(place) = tool.index.and_then(|at| places.get_mut(at)) {
+        if let Some(place) = tool.index().and_then(|at| places.get_mut(at)) {
             *place = Some(*tool);
         }
     }
-    let mut assembly = Assembly { out, places, write };
+    let mut assembly = Assembly { out, gemini: format == Format::Gemini, inside: false, places, write };
     match own {
-        None => assembly.write_tools(format, tools),
+        None => assembly.write_tools(tools),
         Some(layout) => assembly.layout(layout, tools),
     }
 }
 
 struct Assembly<'a, 's> {
-    out: &'a mut String,
+    out: &'a mut Rendered,
+    gemini: bool,
+    /// Whether the current entry is inside another one.
+    inside: bool,
     /// What is sent of each tool, by its index in the catalog.
     places: Vec<Option<&'a OutTool<'s>>>,
     write: &'a mut dyn FnMut(&mut String, &OutTool<'_>),
@@ -36,8 +40,8 @@ struct Assembly<'a, 's> {
 
 impl<'a, 's> Assembly<'a, 's> {
     fn layout(&mut self, layout: &Layout, tools: &[&'a OutTool<'s>]) {
-        let gemini = layout.format == Format::Gemini;
-        let meta = tools.iter().filter(|tool| tool.index.is_none()).copied();
+        let gemini = self.gemini;
+        let meta = tools.iter().filter(|tool| tool.index().is_none()).copied();
         // On Gemini every function is in a group: tools without one are added to the last.
         let at_end: Vec<&OutTool<'s>> = if gemini { self.loose(layout).chain(meta).collect() } else { meta.collect() };
         let last = layout.entries.iter().rposition(|entry| gemini && matches!(entry, Entry::Group(..)));
@@ -53,7 +57,7 @@ impl<'a, 's> Assembly<'a, 's> {
             }
         }
         if last.is_none() {
-            self.write_tools(layout.format, &at_end);
+            self.write_tools(&at_end);
         }
     }
 
@@ -67,35 +71,50 @@ impl<'a, 's> Assembly<'a, 's> {
 
     /// A group with its members as sent, and further tools after them.
     fn group(&mut self, group: &Group, members: &[Member], more: &[&OutTool<'_>]) {
-        let start = self.out.len();
-        comma(self.out);
-        self.out.push_str(&group.before);
-        let empty = self.out.len();
+        let start = self.out.text.len();
+        comma(&mut self.out.text);
+        self.out.text.push_str(&group.before);
+        let empty = self.out.text.len();
+        self.inside = true;
+        let mut functions = 0;
         for member in members {
             match member {
-                Member::Tool(place) => self.tool_at(*place),
-                Member::Foreign(foreign) => self.foreign(foreign),
+                Member::Tool(place) => {
+                    functions += usize::from(self.places.get(*place).is_some_and(Option::is_some));
+                    self.tool_at(*place);
+                }
+                Member::Foreign(foreign) => {
+                    functions += usize::from(ToolFacts::of_foreign(foreign).is_some());
+                    self.foreign(foreign);
+                }
             }
         }
         more.iter().for_each(|tool| self.write_tool(tool));
-        if self.out.len() == empty && group.beside.is_empty() {
+        self.inside = false;
+        if self.out.text.len() == empty && group.beside.is_empty() {
             // An empty namespace has no effect, and APIs reject it.
-            self.out.truncate(start);
-        } else {
-            self.out.push_str(&group.after);
+            self.out.text.truncate(start);
+            return;
+        }
+        self.out.text.push_str(&group.after);
+        if let Some(name) = &group.namespace {
+            self.out.entries += 1;
+            self.out.namespaces.push((name.to_string(), functions));
         }
     }
 
     /// Writes tools one after the other; on Gemini in a separate entry.
-    fn write_tools(&mut self, format: Format, tools: &[&OutTool<'_>]) {
-        let in_entry = format == Format::Gemini && !tools.is_empty();
+    fn write_tools(&mut self, tools: &[&OutTool<'_>]) {
+        let in_entry = self.gemini && !tools.is_empty();
         if in_entry {
-            comma(self.out);
-            self.out.push_str("{\"functionDeclarations\":[");
+            comma(&mut self.out.text);
+            self.out.text.push_str("{\"functionDeclarations\":[");
         }
+        self.inside = in_entry;
         tools.iter().for_each(|tool| self.write_tool(tool));
+        self.inside = false;
         if in_entry {
-            self.out.push_str("]}");
+            self.out.text.push_str("]}");
         }
     }
 
@@ -106,12 +125,18 @@ impl<'a, 's> Assembly<'a, 's> {
     }
 
     fn write_tool(&mut self, tool: &OutTool<'_>) {
-        comma(self.out);
-        (self.write)(self.out, tool);
+        self.begin();
+        (self.write)(&mut self.out.text, tool);
     }
 
     fn foreign(&mut self, foreign: &Foreign) {
-        comma(self.out);
-        self.out.push_str(foreign.text());
+        self.begin();
+        self.out.text.push_str(foreign.text());
+    }
+
+    /// Begins an element, which the provider counts: Gemini counts function declarations.
+    fn begin(&mut self) {
+        comma(&mut self.out.text);
+        self.out.entries += usize::from(self.inside == self.gemini);
     }
 }

@@ -12,11 +12,16 @@ mod schema;
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use self::schema::{Change, Subset};
-use super::out::OutTool;
-use super::render::{RenderOptions, write_head};
+use super::answers::NUMBERED;
+use super::api::{
+    Answered, Api, ApiFacts, At, Demands, OutTool, RenderInput, RenderOptions, Shape, Step, WireCall, WireError,
+};
+use super::calls::{arguments_of, called_name, id_under};
+use super::render::write_head;
+use super::steps::{StepResult, answer_step, called};
 use crate::catalog::Format;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::profile::Detail;
@@ -100,33 +105,128 @@ impl FromStr for GeminiParameters {
     }
 }
 
-/// Reports the tools that are folded to an open schema, which the subset closes.
-pub(super) fn decide(options: &RenderOptions, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) {
-    if options.gemini_parameters == GeminiParameters::OpenApiSubset {
-        let closed = |tool: &&OutTool<'_>| tool.index.is_some() && hides(tool) && !tool.tool().takes_no_parameters();
-        let closed: Vec<&str> = tools.iter().filter(closed).map(|tool| tool.name).collect();
-        notes.extend(closed_tools(&closed));
-    }
-}
+pub(super) struct Gemini;
 
-/// Writes a function declaration. A full tool that came in this format and form is sent unchanged.
-pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>, options: &RenderOptions, notes: &mut Vec<Diagnostic>) {
-    let form = options.gemini_parameters;
-    if let Some(text) = tool.as_it_came(Format::Gemini).filter(|text| form.takes(text)) {
-        return out.push_str(text);
-    }
-    out.push('{');
-    write_head(out, tool.name, tool.description());
-    match form {
-        GeminiParameters::JsonSchema if tool.tool().declares_parameters() => {
-            out.push_str(",\"parametersJsonSchema\":");
-            out.push_str(tool.schema());
+impl Api for Gemini {
+    fn facts(&self) -> &'static ApiFacts {
+        &ApiFacts {
+            name: "gemini",
+            format: Format::Gemini,
+            message: "a content of Gemini (`parts`)",
+            shapes: &[Shape::GeminiContent],
+            parts: true,
+            messages: "contents",
+            takes_text: false,
+            no_native: Some("Gemini has no deferred tools: use arm stable"),
+            no_append: Some("no content of Gemini defines a tool: use arm index"),
+            append_betas: &[],
+            required_schema: None,
+            strict: false,
+            namespaces: false,
+            bridges_by_effect: false,
         }
-        GeminiParameters::JsonSchema => {}
-        GeminiParameters::OpenApiSubset => write_subset(out, tool, notes),
     }
-    tool.write_keys(out, Format::Gemini, false);
-    out.push('}');
+
+    fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
+        let parts = if at.value.is_array() {
+            at.elements()?
+        } else if let Some(parts) = at.get("parts") {
+            parts.elements()?
+        } else {
+            vec![at.clone().object()?]
+        };
+        let calls = parts.iter().filter_map(|part| part.get("functionCall").or_else(|| part.get("function_call")));
+        calls
+            .map(|call| Ok(WireCall::new(id_under(&call, "id")?, called_name(&call)?, arguments_of(call.get("args")))))
+            .collect()
+    }
+
+    fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
+        if message.is("role", "model") {
+            return called(message, found);
+        }
+        let Some(parts) = message.get("parts") else { return Ok(()) };
+        for part in parts.elements()? {
+            let Some(answer) = part.get("functionResponse").or_else(|| part.get("function_response")) else { continue };
+            let name = answer.need("name", "a string")?.text()?.to_owned();
+            let id = answer.get("id").map(|id| id.text().map(str::to_owned)).transpose()?;
+            let response = answer.get("response");
+            let ok = response.as_ref().is_none_or(|response| response.get("error").is_none());
+            if let Step::Result(result) = answer_step(id, ok, response) {
+                found.push(Step::Result(StepResult { name: Some(name), ..result }));
+            }
+        }
+        Ok(())
+    }
+
+    fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {
+        if id.is_empty() {
+            return json!({"functionCall": {"name": name, "args": arguments}});
+        }
+        json!({"functionCall": {"id": id, "name": name, "args": arguments}})
+    }
+
+    fn assistant_message(&self, calls: Vec<Value>) -> Value {
+        json!({"role": "model", "parts": calls})
+    }
+
+    fn answer(&self, call: Answered<'_>, text: &str, is_error: bool) -> Value {
+        let mut response = Map::new();
+        if !call.id.starts_with(NUMBERED) {
+            response.insert("id".to_owned(), json!(call.id));
+        }
+        response.insert("name".to_owned(), json!(call.name));
+        // The keys documented for an output and an error of Gemini's FunctionResponse.
+        response.insert("response".to_owned(), json!({ if is_error { "error" } else { "output" }: text }));
+        json!({"functionResponse": response})
+    }
+
+    fn wrapped(&self, answers: Vec<Value>) -> Vec<Value> {
+        vec![json!({"role": "user", "parts": answers})]
+    }
+
+    fn restored(&self, options: &RenderOptions, parameters: &Value, arguments: &Value) -> Option<Value> {
+        if options.gemini_parameters == GeminiParameters::JsonSchema {
+            return None;
+        }
+        let restored = options.gemini_parameters.restore(parameters, arguments.clone());
+        (restored != *arguments).then_some(restored)
+    }
+
+    /// Gemini has published no error for `parametersJsonSchema`; its own clients always write the
+    /// type. The subset is written from the unchanged schema.
+    fn demands(&self, options: &RenderOptions) -> Option<Demands> {
+        (options.gemini_parameters != GeminiParameters::OpenApiSubset).then_some(Demands::OBJECT)
+    }
+
+    /// Reports the tools that are folded to an open schema, which the subset closes.
+    fn decide<'s>(&self, input: &RenderInput<'s>, tools: &mut Vec<OutTool<'s>>, notes: &mut Vec<Diagnostic>) {
+        if input.options.gemini_parameters == GeminiParameters::OpenApiSubset {
+            let closed =
+                |tool: &&OutTool<'_>| tool.index().is_some() && hides(tool) && !tool.tool().takes_no_parameters();
+            let closed: Vec<&str> = tools.iter().filter(closed).map(|tool| tool.name).collect();
+            notes.extend(closed_tools(&closed));
+        }
+    }
+
+    fn write_tool(&self, out: &mut String, tool: &OutTool<'_>, options: &RenderOptions, notes: &mut Vec<Diagnostic>) {
+        let form = options.gemini_parameters;
+        if let Some(text) = tool.as_it_came(Format::Gemini).filter(|text| form.takes(text)) {
+            return out.push_str(text);
+        }
+        out.push('{');
+        write_head(out, tool.name, tool.description());
+        match form {
+            GeminiParameters::JsonSchema if tool.tool().declares_parameters() => {
+                out.push_str(",\"parametersJsonSchema\":");
+                out.push_str(tool.schema());
+            }
+            GeminiParameters::JsonSchema => {}
+            GeminiParameters::OpenApiSubset => write_subset(out, tool, notes),
+        }
+        tool.write_keys(out, Format::Gemini, false);
+        out.push('}');
+    }
 }
 
 fn write_subset(out: &mut String, tool: &OutTool<'_>, notes: &mut Vec<Diagnostic>) {
@@ -135,7 +235,7 @@ fn write_subset(out: &mut String, tool: &OutTool<'_>, notes: &mut Vec<Diagnostic
         out.push_str(",\"parameters\":");
         out.push_str(&parameters.to_string());
     }
-    if tool.index.is_some() {
+    if tool.index().is_some() {
         // Openness added by folding is not a loss of the tool.
         let own = subset.changes.iter().filter(|change| !(hides(tool) && change.keyword == "additionalProperties"));
         notes.extend(own.map(|change| change.diagnostic(tool.name)));

@@ -201,9 +201,9 @@ impl Limits {
         let presentation = Presentation::new(catalog, assignment, arm);
         let plan = presentation.plan(catalog, assignment, &Expanded::default());
         let sent = presentation.array(catalog, &plan);
-        let entries = if wire == Wire::OpenAiResponses && arm.delivery() == Delivery::Native {
+        let entries = if wire.facts().namespaces && arm.delivery() == Delivery::Native {
             // Deferred tools are inside namespaces, and `tool_search` replaces `expand_tools`.
-            sent.filter(|sent| !sent.deferred).count() + presentation.deferred().len()
+            sent.filter(|sent| !sent.is_deferred()).count() + presentation.deferred().len()
         } else {
             sent.count()
         };

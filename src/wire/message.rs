@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::calls::{WireCall, calls};
+use super::calls::WireCall;
 use super::reader::At;
 use super::{Arguments, Wire, WireError, shape};
 
@@ -66,7 +66,7 @@ impl Wire {
     /// calls. Arguments that are not valid JSON are not an error: the gate answers them.
     pub(crate) fn calls(self, message: &Message<'_>) -> Result<Vec<WireCall>, WireError> {
         let value = message.read.as_ref().map_err(|why| WireError::NotJson { wire: self, why: why.clone() })?;
-        match calls(&At::top(self, value, message.text)) {
+        match self.api().calls(&At::top(self, value, message.text)) {
             Ok(found) if found.is_empty() => shape::check_shape(self, value).map(|()| found),
             Ok(found) => Ok(found),
             Err(why) => Err(shape::foreign(self, value).unwrap_or(why)),

@@ -7,7 +7,6 @@
 //! the same catalog always gets the same names. A meta-tool whose name a host's tool has gets a
 //! number: `activate_skill_2`.
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use indexmap::IndexMap;
@@ -60,49 +59,39 @@ pub(crate) struct Names {
 impl Names {
     /// Adds names that a rule accepts or mangles. None of them may get a name in `reserved`; a name
     /// in `others` is mangled even if it fits.
-    fn mangle<'n, I: Iterator<Item = &'n str>>(
-        rule: &NameRule,
-        reserved: &[&str],
-        others: &BTreeSet<&str>,
-        names: &impl Fn() -> I,
-    ) -> Self {
-        let fits = |name: &str| rule.fits(name) && !others.contains(name);
-        if names().all(fits) {
+    fn mangle(rule: &NameRule, reserved: &[&str], others: &BTreeSet<&str>, names: &[&str]) -> Self {
+        let (fitting, odd): (Vec<&str>, Vec<&str>) =
+            names.iter().partition(|name| rule.fits(name) && !others.contains(**name));
+        if odd.is_empty() {
             return Self::default();
         }
-        let mut taken: BTreeSet<Cow<'_, str>> =
-            reserved.iter().chain(others).map(|name| Cow::Borrowed(*name)).collect();
-        let mut wanted: Vec<(&str, String)> = Vec::new();
-        let mut count: HashMap<String, usize> = HashMap::new();
-        for name in names() {
-            if fits(name) {
-                taken.insert(Cow::Borrowed(name));
-            } else {
-                let plain = replaced(rule, name);
-                *count.entry(plain.clone()).or_default() += 1;
-                wanted.push((name, plain));
-            }
+        let mut taken: BTreeSet<String> =
+            reserved.iter().chain(others).chain(&fitting).map(|name| (*name).to_owned()).collect();
+        let wanted: Vec<(&str, String)> = odd.into_iter().map(|name| (name, replaced(rule, name))).collect();
+        let mut count: HashMap<&str, usize> = HashMap::new();
+        for (_, plain) in &wanted {
+            *count.entry(plain).or_default() += 1;
         }
-        let says_something = |plain: &str| plain.bytes().any(|b| b.is_ascii_alphanumeric());
-        let alone = |plain: &str| count.get(plain) == Some(&1);
         let (mut found, mut crowded) = (Self::default(), Vec::new());
-        for (name, plain) in wanted {
-            if rule.fits(&plain) && says_something(&plain) && alone(&plain) && !taken.contains(plain.as_str()) {
-                taken.insert(Cow::Owned(plain.clone()));
-                found.insert(name, plain);
+        for (name, plain) in &wanted {
+            let has_word = plain.bytes().any(|b| b.is_ascii_alphanumeric());
+            let is_unique = count.get(plain.as_str()) == Some(&1) && !taken.contains(plain);
+            if has_word && is_unique && rule.fits(plain) {
+                taken.insert(plain.clone());
+                found.insert(name, plain.clone());
             } else {
-                crowded.push(name);
+                crowded.push(*name);
             }
         }
         for name in crowded {
             let mut salt = 0_usize;
             let mut own = hashed(rule, name, salt);
             // There are more hashes than names, so some salt gives a free one.
-            while taken.contains(own.as_str()) {
+            while taken.contains(&own) {
                 salt += 1;
                 own = hashed(rule, name, salt);
             }
-            taken.insert(Cow::Owned(own.clone()));
+            taken.insert(own.clone());
             found.insert(name, own);
         }
         found
@@ -133,6 +122,23 @@ impl Names {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoFreeName(pub(crate) &'static str);
 
+/// The name of a meta-tool, with a number if something else has its name.
+fn free_name(
+    name: &'static str,
+    catalog: &Catalog,
+    foreign: &[&str],
+    reserved: &[String],
+) -> Result<String, NoFreeName> {
+    let mut free = name.to_owned();
+    for suffix in 2..=MAX_SUFFIX {
+        if !foreign.contains(&free.as_str()) && !reserved.contains(&free) && catalog.position(&free).is_none() {
+            return Ok(free);
+        }
+        free = format!("{name}_{suffix}");
+    }
+    Err(NoFreeName(name))
+}
+
 /// All names of an engine's catalog and its meta-tools on one wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NameTable {
@@ -161,28 +167,20 @@ impl NameTable {
         categories: &[&str],
         skill: &'static str,
     ) -> Result<Self, NoFreeName> {
-        let names = || catalog.names().map(AsRef::as_ref);
-        let taken = |name: &str| {
-            let reserved = reserved.iter().any(|own| own == name);
-            reserved || foreign.contains(&name) || catalog.position(name).is_some()
-        };
-        let free = |name: &'static str| {
-            let numbered = (2..MAX_SUFFIX).map(|n| format!("{name}_{n}"));
-            std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name)).ok_or(NoFreeName(name))
-        };
+        let free = |name| free_name(name, catalog, foreign, reserved);
         let (expand, skill) = (free(EXPAND_TOOLS)?, free(skill)?);
         let [any, read, write, destructive] = Bridge::ALL.map(|bridge| free(bridge.name()));
         let calls = [any?, read?, write?, destructive?];
         let meta = [&[expand.as_str(), skill.as_str()], &calls.each_ref().map(String::as_str)[..]].concat();
+        let names: Vec<&str> = catalog.names().map(AsRef::as_ref).collect();
         let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &BTreeSet::new(), &names);
-        let namespaces = match wire {
+        let namespaces = if wire.facts().namespaces {
             // The list may have its own namespaces.
-            Wire::OpenAiResponses => {
-                Names::mangle(rule, &[], &catalog.namespaces().collect(), &|| categories.iter().copied())
-            }
-            _ => Names::default(),
+            Names::mangle(rule, &[], &catalog.namespaces().collect(), categories)
+        } else {
+            Names::default()
         };
-        Ok(Self { tools, namespaces, expand, calls, apart: wire == Wire::Mcp, skill })
+        Ok(Self { tools, namespaces, expand, calls, apart: wire.facts().bridges_by_effect, skill })
     }
 
     /// The name under which a meta-tool is declared.

@@ -6,15 +6,21 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::names::Names;
-use super::out::{OutTool, in_namespaces, with_members};
-use super::render::{MetaRole, RenderInput, RenderOptions, comma, write_head};
-use super::repair::Demands;
+use super::answers::arguments_text;
+use super::api::{
+    Answered, Api, ApiFacts, At, Demands, ExpansionAnswer, OutTool, RenderInput, RenderOptions, Rendered, Shape, Step,
+    WireCall, WireError,
+};
+use super::append::ToolChange;
+use super::calls::{arguments_of, called_name, id_under};
+use super::out::{in_namespaces, with_members};
+use super::render::{MetaRole, comma, write_head};
+use super::steps::{answer_step, called};
 use super::{Wire, assemble};
-use crate::catalog::{Catalog, Format, Member, Tool, write_string};
+use crate::catalog::{Format, Member, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::ToolName;
-use crate::profile::{Delivery, Detail, Folded, Presentation};
+use crate::profile::{Delivery, Detail, Folded};
 
 /// Arguments of the client's `tool_search`. Source: OpenAI's guide to tool search, see
 /// `docs/wires.md`.
@@ -23,7 +29,113 @@ const SEARCH_PARAMETERS: &str = r#"{"type":"object","properties":{"categories":{
 /// The type of the search entry.
 const SEARCH: &str = "tool_search";
 
-pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, notes: &mut Vec<Diagnostic>) {
+pub(super) struct OpenAiResponses;
+
+impl Api for OpenAiResponses {
+    fn facts(&self) -> &'static ApiFacts {
+        &ApiFacts {
+            name: "openai-responses",
+            format: Format::OpenAiResponses,
+            message: "the output items of OpenAI Responses (`function_call`)",
+            shapes: &[Shape::ResponsesItems],
+            parts: true,
+            messages: "input",
+            takes_text: true,
+            no_native: None,
+            no_append: None,
+            append_betas: &[],
+            required_schema: None,
+            strict: true,
+            namespaces: true,
+            bridges_by_effect: false,
+        }
+    }
+
+    fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
+        let items = if at.value.is_array() { at.elements()? } else { vec![at.clone().object()?] };
+        let mut found = Vec::new();
+        for item in items {
+            if item.is("type", "function_call") {
+                found.push(WireCall::new(
+                    id_under(&item, "call_id")?,
+                    called_name(&item)?,
+                    arguments_of(item.get("arguments")),
+                ));
+            } else if item.is("type", "tool_search_call") && !item.is("execution", "server") {
+                let arguments = arguments_of(item.get("arguments"));
+                found.push(WireCall { id: id_under(&item, "call_id")?, request: None, name: None, arguments });
+            }
+        }
+        Ok(found)
+    }
+
+    fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
+        if message.is("type", "function_call_output") {
+            let id = Some(message.need("call_id", "a string")?.text()?.to_owned());
+            found.push(answer_step(id, true, message.get("output")));
+        } else if message.is("type", "tool_search_output") {
+            let id = message.get("call_id").map(|id| id.text().map(str::to_owned)).transpose()?;
+            found.push(answer_step(id, true, message.get("tools")));
+        } else if message.is("type", "function_call") || message.is("type", "tool_search_call") {
+            // An item that is not a call is skipped; the `output` or `content` of a message
+            // contains none.
+            called(message, found)?;
+        } else if message.is("type", "additional_tools") {
+            found.extend(responses_changes(message)?.into_iter().map(Step::Changed));
+        }
+        Ok(())
+    }
+
+    fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {
+        json!({"type": "function_call", "call_id": id, "name": name, "arguments": arguments_text(arguments)})
+    }
+
+    fn answer(&self, call: Answered<'_>, text: &str, _is_error: bool) -> Value {
+        json!({"type": "function_call_output", "call_id": call.id, "output": text})
+    }
+
+    fn expansion(&self, answer: &ExpansionAnswer<'_>) -> Option<Vec<Value>> {
+        if answer.call.name != answer.names.meta(MetaRole::Expand) {
+            return None;
+        }
+        let mut items = vec![search_output(answer)];
+        // If nothing was found, the model must read the whole answer.
+        let note = if answer.mentioned.is_empty() { answer.content } else { answer.notes };
+        if !note.is_empty() {
+            let content = json!([{"type": "input_text", "text": note}]);
+            items.push(json!({"type": "message", "role": "developer", "content": content}));
+        }
+        Some(items)
+    }
+
+    fn demands(&self, _options: &RenderOptions) -> Option<Demands> {
+        Some(Demands::OPENAI)
+    }
+
+    fn decide<'s>(&self, input: &RenderInput<'s>, tools: &mut Vec<OutTool<'s>>, notes: &mut Vec<Diagnostic>) {
+        decide(input, tools, notes);
+    }
+
+    fn write_array(
+        &self,
+        out: &mut Rendered,
+        input: &RenderInput<'_>,
+        tools: &[OutTool<'_>],
+        _notes: &mut Vec<Diagnostic>,
+    ) {
+        write_array(out, input, tools);
+    }
+
+    fn write_tool(&self, out: &mut String, tool: &OutTool<'_>, _options: &RenderOptions, _notes: &mut Vec<Diagnostic>) {
+        write_tool(out, tool);
+    }
+
+    fn appended(&self, additions: &[Value]) -> Option<Value> {
+        Some(json!({"type": "additional_tools", "role": "developer", "tools": additions}))
+    }
+}
+
+fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, notes: &mut Vec<Diagnostic>) {
     if input.presentation.arm().delivery() == Delivery::Native {
         let theirs = input.catalog.layout().is_some_and(|layout| layout.format == Format::OpenAiResponses)
             && input.catalog.foreign().any(|entry| entry.label() == SEARCH);
@@ -48,8 +160,7 @@ pub(super) fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, note
     }
 }
 
-/// Writes the entries of the array, without its brackets.
-pub(super) fn write_array(out: &mut String, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
+fn write_array(out: &mut Rendered, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
     let native = input.presentation.arm().delivery() == Delivery::Native;
     let searched = native && !tools.iter().any(|tool| tool.role == Some(MetaRole::Expand));
     // A tool that the host's own search loads keeps its position, as does one in its own namespace.
@@ -62,35 +173,40 @@ pub(super) fn write_array(out: &mut String, input: &RenderInput<'_>, tools: &[Ou
     }
 }
 
-fn write_namespaces(out: &mut String, input: &RenderInput<'_>, tools: &[&OutTool<'_>]) {
+fn write_namespaces(out: &mut Rendered, input: &RenderInput<'_>, tools: &[&OutTool<'_>]) {
     let known = input.presentation.deferred();
     if known.is_empty() {
         return;
     }
     let mut places: Vec<Option<&OutTool<'_>>> = vec![None; input.catalog.len()];
     for tool in tools {
-        if let Some(place) = tool.index.and_then(|at| places.get_mut(at)) {
+        if let Some(place) = tool.index().and_then(|at| places.get_mut(at)) {
             *place = Some(tool);
         }
     }
     let mut lines = String::from("Load the tools of one or more categories before calling them. Categories:");
     for entry in known {
         let name = input.namespaces.sent(entry.category.as_str());
-        let mut members = entry.tools.iter().filter_map(|at| places.get(*at).copied().flatten()).peekable();
-        if members.peek().is_some() {
-            comma(out);
-            open_namespace(out, name, &entry.description);
+        let members: Vec<&OutTool<'_>> =
+            entry.tools.iter().filter_map(|at| places.get(*at).copied().flatten()).collect();
+        if !members.is_empty() {
+            out.entries += 1;
+            out.namespaces.push((name.to_owned(), members.len()));
+            comma(&mut out.text);
+            open_namespace(&mut out.text, name, &entry.description);
             for tool in members {
-                comma(out);
-                write_tool(out, tool);
+                comma(&mut out.text);
+                write_tool(&mut out.text, tool);
             }
-            out.push_str("]}");
+            out.text.push_str("]}");
         }
         let _ = write!(lines, "\n- {name} ({})", entry.tools.len());
         if !entry.description.is_empty() {
             let _ = write!(lines, ": {}", entry.description);
         }
     }
+    out.entries += 1;
+    let out = &mut out.text;
     comma(out);
     out.push_str("{\"type\":\"tool_search\",\"execution\":\"client\",\"description\":");
     write_string(out, &lines);
@@ -106,7 +222,7 @@ fn open_namespace(out: &mut String, name: &str, description: &str) {
     out.push_str(",\"tools\":[");
 }
 
-pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>) {
+fn write_tool(out: &mut String, tool: &OutTool<'_>) {
     if let Some(text) = tool.as_it_came(Format::OpenAiResponses) {
         return out.push_str(&with_members(text, &tool.added(Format::OpenAiResponses)));
     }
@@ -127,15 +243,9 @@ pub(super) fn write_tool(out: &mut String, tool: &OutTool<'_>) {
 }
 
 /// The answer to a `tool_search_call`: the loaded tools, full, in the namespaces they are declared
-/// in. `presentation` is that of arm `native`.
-pub(crate) fn search_output(
-    catalog: &Catalog,
-    presentation: &Presentation,
-    names: &Names,
-    namespaces: &Names,
-    id: &str,
-    mentioned: &[ToolName],
-) -> Value {
+/// in.
+fn search_output(answer: &ExpansionAnswer<'_>) -> Value {
+    let ExpansionAnswer { catalog, presentation, names, call, mentioned, .. } = *answer;
     let mentioned: BTreeSet<&ToolName> = mentioned.iter().collect();
     let inside = in_namespaces(Wire::OpenAiResponses, catalog);
     let is_inside = |at: usize| inside.get(at) == Some(&true);
@@ -143,14 +253,14 @@ pub(crate) fn search_output(
     let mut tools: Vec<Value> = Vec::new();
     for entry in presentation.deferred() {
         let mut text = String::new();
-        open_namespace(&mut text, namespaces.sent(entry.category.as_str()), &entry.description);
+        open_namespace(&mut text, names.namespaces.sent(entry.category.as_str()), &entry.description);
         let empty = text.len();
         for at in entry.tools.iter().copied() {
             if let Some(flag) = known.get_mut(at) {
                 *flag = true;
             }
             if let Some(tool) = catalog.at(at).filter(|tool| mentioned.contains(tool.name()) && !is_inside(at)) {
-                write_loaded(&mut text, tool, names.sent(tool.name().as_str()));
+                write_loaded(&mut text, tool, names.tools.sent(tool.name().as_str()));
             }
         }
         if text.len() > empty {
@@ -174,16 +284,14 @@ pub(crate) fn search_output(
             tools.push(parsed(&text));
         }
     }
-    json!({"type": "tool_search_output", "call_id": id, "execution": "client", "status": "completed", "tools": tools})
+    json!({"type": "tool_search_output", "call_id": call.id, "execution": "client", "status": "completed", "tools": tools})
 }
 
 fn write_loaded(out: &mut String, tool: &Tool, name: &str) {
-    let mut whole = OutTool::new(Folded::new(tool, Detail::Full, None), name, None);
+    let mut whole = OutTool::new(Folded::new(tool, Detail::Full, None), name);
     whole.deferred = true;
-    if let Some(demands) = Demands::of_wire(Wire::OpenAiResponses, &RenderOptions::default()) {
-        // Already reported when the array was written.
-        whole.repair(Wire::OpenAiResponses, demands, None, &mut Vec::new());
-    }
+    // Already reported when the array was written.
+    whole.repair(Wire::OpenAiResponses, Demands::OPENAI, None, &mut Vec::new());
     whole.settle(Format::OpenAiResponses);
     comma(out);
     write_tool(out, &whole);
@@ -193,4 +301,19 @@ fn write_loaded(out: &mut String, tool: &Tool, name: &str) {
 fn parsed(text: &str) -> Value {
     // The text is generated here or was parsed as JSON before, so it parses.
     serde_json::from_str(text).unwrap_or_default()
+}
+
+/// The tools that an item `additional_tools` of OpenAI Responses adds, including those in
+/// namespaces.
+fn responses_changes(item: &At<'_>) -> Result<Vec<ToolChange>, WireError> {
+    let mut found = Vec::new();
+    for tool in item.need("tools", "an array")?.elements()? {
+        let inside = tool.get("tools").map(|inside| inside.elements()).transpose()?;
+        for tool in inside.unwrap_or_else(|| vec![tool]) {
+            if let Some(name) = tool.get("name") {
+                found.push(ToolChange { name: name.text()?.to_owned(), added: true });
+            }
+        }
+    }
+    Ok(found)
 }

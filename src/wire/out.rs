@@ -19,8 +19,6 @@ pub(super) struct OutTool<'s> {
     pub(super) folded: Folded<'s>,
     /// The name under which it is sent.
     pub(super) name: &'s str,
-    /// The index in the catalog; `None` for a meta-tool.
-    pub(super) index: Option<usize>,
     /// The meta-tool, if it is one.
     pub(super) role: Option<MetaRole>,
     /// Whether it is declared with `defer_loading`.
@@ -32,29 +30,26 @@ pub(super) struct OutTool<'s> {
     pub(super) breakpoint: Option<&'s str>,
     /// Keys of the original tool that must not be sent.
     pub(super) dropped: Vec<&'static str>,
-    /// The description, if the wire changes it.
-    description: Option<String>,
-    /// The schema's text, if the wire changes it.
-    schema: Option<String>,
 }
 
 impl<'s> OutTool<'s> {
-    pub(super) fn new(folded: Folded<'s>, name: &'s str, index: Option<usize>) -> Self {
-        // A strict stub would forbid all arguments, so only the full schema is strict.
-        let strict = folded.detail() == Detail::Full && folded.tool().strict() == Some(true);
+    pub(super) fn new(folded: Folded<'s>, name: &'s str) -> Self {
         Self {
+            // A strict stub would forbid all arguments, so only the full schema is strict.
+            strict: folded.is_strict(),
             folded,
             name,
-            index,
             role: None,
             deferred: false,
-            strict,
             in_namespace: false,
             breakpoint: None,
             dropped: Vec::new(),
-            description: None,
-            schema: None,
         }
+    }
+
+    /// The index in the catalog; `None` for a meta-tool.
+    pub(super) fn index(&self) -> Option<usize> {
+        self.folded.index()
     }
 
     pub(super) fn tool(&self) -> &'s Tool {
@@ -62,19 +57,18 @@ impl<'s> OutTool<'s> {
     }
 
     pub(super) fn description(&self) -> &str {
-        self.description.as_deref().unwrap_or_else(|| self.folded.description())
+        self.folded.description()
     }
 
     pub(super) fn schema(&self) -> &str {
-        self.schema.as_deref().unwrap_or_else(|| self.folded.parameters_text())
+        self.folded.parameters_text()
     }
 
     /// The tool's original text, if it is sent full, under its own name, unchanged, on its original
     /// wire.
     pub(super) fn as_it_came(&self, format: Format) -> Option<&'s str> {
-        let same = self.folded.detail() == Detail::Full
+        let same = self.folded.is_unchanged()
             && self.dropped.is_empty()
-            && self.schema.is_none()
             && (self.tool().declares_parameters() || !matches!(format, Format::Anthropic | Format::Mcp));
         if same { self.tool().source_as(self.name, format) } else { None }
     }
@@ -97,10 +91,19 @@ impl<'s> OutTool<'s> {
 
     /// Decisions that no original key expresses.
     pub(super) fn added(&self, format: Format) -> Vec<(&'static str, &'s str)> {
-        let own = |key: &str| self.own_key(format, key).is_some() && !self.dropped.contains(&key);
-        let deferred = (self.deferred && !own(DEFERRED)).then_some((DEFERRED, "true"));
-        let breakpoint = self.breakpoint.filter(|_| !own(BREAKPOINT)).map(|text| (BREAKPOINT, text));
-        deferred.into_iter().chain(breakpoint).collect()
+        let mut added = Vec::new();
+        if self.deferred && !self.sends_key(format, DEFERRED) {
+            added.push((DEFERRED, "true"));
+        }
+        if let Some(text) = self.breakpoint.filter(|_| !self.sends_key(format, BREAKPOINT)) {
+            added.push((BREAKPOINT, text));
+        }
+        added
+    }
+
+    /// Whether an original key is sent.
+    fn sends_key(&self, format: Format, key: &str) -> bool {
+        self.own_key(format, key).is_some() && !self.dropped.contains(&key)
     }
 
     /// Writes the keys without a field that the tool came with in that format. `outer`: those
@@ -121,11 +124,7 @@ impl<'s> OutTool<'s> {
     pub(super) fn repair(&mut self, wire: Wire, demands: Demands, expand: Option<&str>, notes: &mut Vec<Diagnostic>) {
         let tool = self.tool();
         if !tool.declares_parameters() {
-            let needed = match wire {
-                Wire::Anthropic => "input_schema",
-                Wire::Mcp => "inputSchema",
-                _ => return,
-            };
+            let Some(needed) = wire.facts().required_schema else { return };
             if self.tool().source_as(self.name, wire.format()).is_some() {
                 let message =
                     format!("tool `{}` is sent with an empty `{needed}`: {wire} refuses one without", self.name);
@@ -146,7 +145,7 @@ impl<'s> OutTool<'s> {
         };
         let and_strict = if self.strict && !still_strict { ", and not as strict" } else { "" };
         self.strict &= still_strict;
-        if !added.is_empty() && self.index.is_some() {
+        if !added.is_empty() && self.index().is_some() {
             let message = format!(
                 "tool `{}`: the schema is sent with {}{and_strict}: {wire} refuses it without",
                 self.name,
@@ -154,6 +153,7 @@ impl<'s> OutTool<'s> {
             );
             notes.push(Diagnostic::note("repaired-schema", Place::default(), message));
         }
+        let mut description = None;
         if let Some(keyword) = opened {
             let message = format!(
                 "tool `{}`: {wire} refuses `{keyword}` at the top of a schema; the tool is declared open and its description states this",
@@ -169,10 +169,9 @@ impl<'s> OutTool<'s> {
             };
             let own = self.folded.description();
             let gap = if own.is_empty() { "" } else { " " };
-            self.description =
-                Some(format!("{own}{gap}Its parameters have alternatives that are not shown here: {how}"));
+            description = Some(format!("{own}{gap}Its parameters have alternatives that are not shown here: {how}"));
         }
-        self.schema = Some(text);
+        self.folded.replace(text, description);
     }
 
     pub(super) fn entry(&self) -> ToolEntry {
@@ -183,7 +182,7 @@ impl<'s> OutTool<'s> {
             strict: self.strict,
             detail: self.folded.detail(),
             deferred: self.deferred,
-            own: self.index.is_none(),
+            own: self.index().is_none(),
         }
     }
 }
@@ -201,22 +200,23 @@ pub(super) fn out_tools<'s>(wire: Wire, input: &RenderInput<'s>) -> Vec<OutTool<
     let native = input.presentation.arm().delivery() == Delivery::Native;
     let in_namespace = in_namespaces(wire, input.catalog);
     let array = input.presentation.array(input.catalog, input.plan);
-    let own = array.filter(|sent| sent.index.is_some()).map(|sent| {
-        let tool = sent.tool.tool();
-        let inside = sent.index.is_some_and(|at| in_namespace.get(at) == Some(&true));
+    let own = array.filter(|folded| folded.index().is_some()).map(|folded| {
+        let tool = folded.tool();
+        let inside = folded.index().is_some_and(|at| in_namespace.get(at) == Some(&true));
         let name = match tool.namespaced().filter(|_| inside) {
             Some((_, name)) => name,
             None => input.names.sent(tool.name().as_str()),
         };
-        let mut out = OutTool::new(sent.tool, name, sent.index);
+        let deferred = folded.is_deferred() && native;
+        let mut out = OutTool::new(folded, name);
         out.in_namespace = inside;
         // A tool that came deferred stays deferred.
-        out.deferred = (sent.deferred && native) || out.own_key(wire.format(), "defer_loading") == Some("true");
+        out.deferred = deferred || out.own_key(wire.format(), DEFERRED) == Some("true");
         out
     });
     let meta = input.meta.iter().map(|entry| {
         let whole = Folded::new(&entry.tool, Detail::Full, None);
-        let mut tool = OutTool::new(whole, entry.tool.name().as_str(), None);
+        let mut tool = OutTool::new(whole, entry.tool.name().as_str());
         tool.role = Some(entry.role);
         tool
     });

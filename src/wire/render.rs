@@ -6,15 +6,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::assemble;
 use super::carry::note_losses;
+use super::limits::{RenderedFacts, ToolFacts};
 use super::names::Names;
 use super::out::{OutTool, in_namespaces, out_tools};
-use super::repair::Demands;
-use super::{GeminiParameters, Wire, anthropic, gemini, mcp, openai_chat, openai_responses};
-use crate::catalog::{Catalog, Format, Tool, write_string};
+use super::{GeminiParameters, Wire};
+use crate::catalog::{Catalog, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::profile::{Bridge, Detail, Folded, Plan, Presentation};
+use crate::profile::{Bridge, Detail, Plan, Presentation};
 
 /// The input of a tool array.
 pub(crate) struct RenderInput<'e> {
@@ -78,6 +77,10 @@ impl RenderOptions {
 pub(crate) struct Rendered {
     /// The array as compact JSON.
     pub(crate) text: String,
+    /// As [`RenderedFacts::entries`].
+    pub(super) entries: usize,
+    /// As [`RenderedFacts::namespaces`].
+    pub(super) namespaces: Vec<(String, usize)>,
     /// What was changed or left out because the provider rejects it, per tool. None is an error.
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
@@ -109,23 +112,26 @@ impl Wire {
         let tools = self.decided(input, &mut notes);
         note_losses(self, input, &tools, &mut notes);
         // The approximate size of a folded tool; a full one grows the text a few times.
-        let mut out = String::with_capacity(input.catalog.len() * 256 + 1_024);
-        out.push('[');
-        match self {
-            Self::OpenAiResponses => openai_responses::write_array(&mut out, input, &tools),
-            _ => {
-                let every: Vec<&OutTool<'_>> = tools.iter().collect();
-                assemble::write_entries(&mut out, input, self.format(), &every, &mut |out, tool| match self {
-                    Self::OpenAiChat => openai_chat::write_tool(out, tool),
-                    Self::OpenAiResponses => openai_responses::write_tool(out, tool),
-                    Self::Anthropic => anthropic::write_tool(out, tool),
-                    Self::Gemini => gemini::write_tool(out, tool, input.options, &mut notes),
-                    Self::Mcp => mcp::write_tool(out, tool),
-                });
-            }
+        let text = String::with_capacity(input.catalog.len() * 256 + 1_024);
+        let mut out = Rendered { text, entries: 0, namespaces: Vec::new(), diagnostics: Vec::new() };
+        out.text.push('[');
+        self.api().write_array(&mut out, input, &tools, &mut notes);
+        out.text.push(']');
+        out.diagnostics = notes;
+        out
+    }
+
+    /// The facts about an array that limits refer to: the catalog's tools, then the other entries.
+    pub(crate) fn array_facts(self, input: &RenderInput<'_>, rendered: &Rendered) -> RenderedFacts {
+        let own = input.catalog.layout().is_some_and(|layout| layout.format == self.format());
+        let mut tools = Vec::new();
+        for tool in self.decided(input, &mut Vec::new()) {
+            tools.push(ToolFacts::of(&tool, self.api().facts().strict));
         }
-        out.push(']');
-        Rendered { text: out, diagnostics: notes }
+        if own {
+            tools.extend(input.catalog.foreign().filter_map(ToolFacts::of_foreign));
+        }
+        RenderedFacts { entries: rendered.entries, tools, namespaces: rendered.namespaces.clone() }
     }
 
     /// The same tools in neutral form, in catalog order, meta-tools last.
@@ -138,39 +144,14 @@ impl Wire {
     fn decided<'s>(self, input: &RenderInput<'s>, notes: &mut Vec<Diagnostic>) -> Vec<OutTool<'s>> {
         let mut tools = out_tools(self, input);
         let expand = input.meta.iter().find(|entry| entry.role == MetaRole::Expand).map(|entry| entry.tool.name());
-        if let Some(demands) = Demands::of_wire(self, input.options) {
+        if let Some(demands) = self.api().demands(input.options) {
             for tool in &mut tools {
                 tool.repair(self, demands, expand.map(AsRef::as_ref), notes);
             }
         }
-        match self {
-            Self::OpenAiResponses => openai_responses::decide(input, &mut tools, notes),
-            Self::Anthropic => anthropic::decide(input, &mut tools, notes),
-            Self::Gemini => gemini::decide(input.options, &tools, notes),
-            Self::OpenAiChat | Self::Mcp => {}
-        }
+        self.api().decide(input, &mut tools, notes);
         tools
     }
-
-    /// The list format of this wire.
-    pub(crate) fn format(self) -> Format {
-        match self {
-            Self::OpenAiChat => Format::OpenAiChat,
-            Self::OpenAiResponses => Format::OpenAiResponses,
-            Self::Anthropic => Format::Anthropic,
-            Self::Gemini => Format::Gemini,
-            Self::Mcp => Format::Mcp,
-        }
-    }
-}
-
-/// A tool in the Chat Completions format as compact JSON: the form from which OpenAI's bill is
-/// computed.
-#[must_use]
-pub fn chat_tool(tool: &Folded<'_>) -> String {
-    let mut out = String::new();
-    openai_chat::write_tool(&mut out, &OutTool::new(tool.clone(), tool.tool().name().as_str(), None));
-    out
 }
 
 fn renamed(wire: Wire, input: &RenderInput<'_>) -> Vec<Diagnostic> {

@@ -9,47 +9,31 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::render::RenderOptions;
-use super::{GeminiParameters, Wire};
 use crate::catalog::{ALTERNATIVES, Faults, Fields, is_array, write_string};
 use crate::schema::{Holds, holds, is_annotation};
 
 /// The maximum number of references followed from the top of a schema.
 const MAX_HOPS: usize = 8;
 
-/// An API's requirements for a schema.
+/// An API's requirements for a schema. All of them include `"type":"object"`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Demands {
     /// `properties` at the top. Below it OpenAI accepts an object without them.
-    properties: bool,
+    pub(super) properties: bool,
     /// `items` in every array.
-    items: bool,
+    pub(super) items: bool,
     /// Keywords that must not be at the top.
-    refused: &'static [&'static str],
+    pub(super) refused: &'static [&'static str],
 }
 
 impl Demands {
-    /// A wire's requirements; `None` if it accepts every schema. All of them include
-    /// `"type":"object"`.
-    ///
-    /// Sources, by the error texts: OpenAI "object schema missing properties" (only ever reported
-    /// with `context=()`), "array schema missing items" (at any depth), "schema must have type
-    /// 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level"; Anthropic
-    /// "input_schema does not support oneOf, allOf, or anyOf at the top level" and
-    /// "input_schema.type: Field required"; MCP 2025-11-25, `Tool.inputSchema`. Gemini has
-    /// published no such error for `parametersJsonSchema`; its own clients always write the type.
-    pub(super) fn of_wire(wire: Wire, options: &RenderOptions) -> Option<Self> {
-        match wire {
-            Wire::OpenAiChat | Wire::OpenAiResponses => {
-                Some(Self { properties: true, items: true, refused: &ALTERNATIVES })
-            }
-            Wire::Anthropic => Some(Self { properties: false, items: false, refused: &["oneOf", "anyOf", "allOf"] }),
-            Wire::Mcp => Some(Self { properties: false, items: false, refused: &[] }),
-            // The subset is written from the unchanged schema.
-            Wire::Gemini if options.gemini_parameters == GeminiParameters::OpenApiSubset => None,
-            Wire::Gemini => Some(Self { properties: false, items: false, refused: &[] }),
-        }
-    }
+    /// Only `"type":"object"` is required.
+    pub(super) const OBJECT: Self = Self { properties: false, items: false, refused: &[] };
+
+    /// OpenAI's requirements, by the error texts "object schema missing properties" (only ever
+    /// reported with `context=()`), "array schema missing items" (at any depth), "schema must have
+    /// type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
+    pub(super) const OPENAI: Self = Self { properties: true, items: true, refused: &ALTERNATIVES };
 
     /// Whether a schema with these faults may need repair.
     pub(super) fn meet(self, faults: Faults) -> bool {

@@ -7,7 +7,7 @@ use super::{Wire, WireError};
 
 /// The detected kind of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+pub(super) enum Shape {
     /// An assistant message with only text, which does not identify an API.
     PlainMessage,
     ChatMessage,
@@ -38,31 +38,6 @@ impl Shape {
             Self::Unknown => "nothing that a model answers",
         }
     }
-
-    fn belongs_to(self, wire: Wire) -> bool {
-        match self {
-            Self::PlainMessage => matches!(wire, Wire::OpenAiChat | Wire::Anthropic),
-            Self::ChatMessage => wire == Wire::OpenAiChat,
-            Self::ResponsesItems => wire == Wire::OpenAiResponses,
-            Self::AnthropicMessage => wire == Wire::Anthropic,
-            Self::GeminiContent => wire == Wire::Gemini,
-            Self::McpRequest => wire == Wire::Mcp,
-            Self::ChatResponse | Self::ResponsesResponse | Self::GeminiResponse | Self::Request | Self::Unknown => {
-                false
-            }
-        }
-    }
-}
-
-/// A description of a wire's assistant message.
-fn expected(wire: Wire) -> &'static str {
-    match wire {
-        Wire::OpenAiChat => "an assistant message of Chat Completions (`content`, `tool_calls`)",
-        Wire::OpenAiResponses => "the output items of OpenAI Responses (`function_call`)",
-        Wire::Anthropic => "an assistant message of Anthropic Messages (`content` blocks)",
-        Wire::Gemini => "a content of Gemini (`parts`)",
-        Wire::Mcp => "a `tools/call` request of MCP",
-    }
 }
 
 /// Rejects a message without calls unless it has the wire's format.
@@ -70,20 +45,21 @@ fn expected(wire: Wire) -> &'static str {
 /// # Errors
 /// Returns [`WireError::Foreign`] with both formats.
 pub(super) fn check_shape(wire: Wire, message: &Value) -> Result<(), WireError> {
-    let shape = shape_of(message);
     // An array may be empty: a turn without output.
-    let empty = message.as_array().is_some_and(Vec::is_empty) && wire != Wire::OpenAiChat;
-    if empty || shape.belongs_to(wire) {
-        return Ok(());
-    }
-    Err(WireError::Foreign { wire, expected: expected(wire), found: shape.describe() })
+    let empty = message.as_array().is_some_and(Vec::is_empty) && wire.facts().parts;
+    let shape = shape_of(message);
+    if empty || wire.facts().shapes.contains(&shape) { Ok(()) } else { Err(error(wire, shape)) }
 }
 
 /// The error for a message that clearly belongs to another API; `None` if the API is unclear.
 pub(super) fn foreign(wire: Wire, message: &Value) -> Option<WireError> {
     let shape = shape_of(message);
-    let known = shape != Shape::Unknown && !shape.belongs_to(wire);
-    known.then(|| WireError::Foreign { wire, expected: expected(wire), found: shape.describe() })
+    let known = shape != Shape::Unknown && !wire.facts().shapes.contains(&shape);
+    known.then(|| error(wire, shape))
+}
+
+fn error(wire: Wire, found: Shape) -> WireError {
+    WireError::Foreign { wire, expected: wire.facts().message, found: found.describe() }
 }
 
 fn shape_of(value: &Value) -> Shape {
@@ -102,31 +78,32 @@ fn shape_of(value: &Value) -> Shape {
 }
 
 fn object_shape(value: &Value) -> Shape {
-    let has = |key: &str| value.get(key).is_some();
-    let list = |key: &str| value.get(key).and_then(Value::as_array);
     let kind = value.get("type").and_then(Value::as_str).unwrap_or("");
-    if list("choices").is_some() {
+    if has_list(value, "choices") {
         return Shape::ChatResponse;
     }
-    if list("candidates").is_some() {
+    if has_list(value, "candidates") {
         return Shape::GeminiResponse;
     }
-    if list("output").is_some() && kind != "function_call_output" {
+    if has_list(value, "output") && kind != "function_call_output" {
         return Shape::ResponsesResponse;
     }
-    if has("jsonrpc") || has("method") {
+    if has(value, "jsonrpc") || has(value, "method") {
         return Shape::McpRequest;
     }
-    if list("messages").is_some() || has("input") && has("model") || list("contents").is_some() {
+    if has_list(value, "messages") || has(value, "input") && has(value, "model") || has_list(value, "contents") {
         return Shape::Request;
     }
-    if list("parts").is_some() || has("functionCall") || has("function_call") && has("thoughtSignature") {
+    if has_list(value, "parts")
+        || has(value, "functionCall")
+        || has(value, "function_call") && has(value, "thoughtSignature")
+    {
         return Shape::GeminiContent;
     }
-    if list("tool_calls").is_some() || value.get("function_call").is_some_and(Value::is_object) {
+    if has_list(value, "tool_calls") || value.get("function_call").is_some_and(Value::is_object) {
         return Shape::ChatMessage;
     }
-    if RESPONSES_ITEMS.contains(&kind) || kind == "message" && has("role") && has("status") {
+    if RESPONSES_ITEMS.contains(&kind) || kind == "message" && has(value, "role") && has(value, "status") {
         return Shape::ResponsesItems;
     }
     if ANTHROPIC_BLOCKS.contains(&kind) {
@@ -134,8 +111,8 @@ fn object_shape(value: &Value) -> Shape {
     }
     let Some(content) = value.get("content") else {
         return match (kind, value.get("role").and_then(Value::as_str)) {
-            ("text", _) if has("text") => Shape::AnthropicMessage,
-            ("", None) if has("text") => Shape::GeminiContent,
+            ("text", _) if has(value, "text") => Shape::AnthropicMessage,
+            ("", None) if has(value, "text") => Shape::GeminiContent,
             (_, Some("model")) => Shape::GeminiContent,
             (_, Some("assistant")) => Shape::PlainMessage,
             _ => Shape::Unknown,
@@ -152,6 +129,14 @@ fn object_shape(value: &Value) -> Shape {
         }
     }
     Shape::PlainMessage
+}
+
+fn has(value: &Value, key: &str) -> bool {
+    value.get(key).is_some()
+}
+
+fn has_list(value: &Value, key: &str) -> bool {
+    value.get(key).is_some_and(Value::is_array)
 }
 
 /// Items of a Responses output that no other API has. Source: OpenAI's reference, "Response

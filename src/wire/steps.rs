@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::append::{ToolChange, anthropic_changes, responses_changes};
-use super::calls::{WireCall, calls, request_id};
+use super::append::ToolChange;
+use super::calls::WireCall;
 use super::reader::At;
 use super::{Arguments, Wire, WireError};
 
@@ -61,38 +61,26 @@ impl Wire {
     /// Returns [`WireError::Shape`] with the place where the array deviates from the wire's format.
     pub(crate) fn steps(self, messages: &Value) -> Result<Vec<Step>, WireError> {
         let top = At::top(self, messages, None);
-        let inside = match self {
-            Self::OpenAiChat | Self::Anthropic | Self::Mcp => "messages",
-            Self::OpenAiResponses => "input",
-            Self::Gemini => "contents",
-        };
-        let list = match top.get(inside) {
+        let list = match top.get(self.facts().messages) {
             // Responses accepts a bare string as a user's message.
-            Some(inner) if self == Self::OpenAiResponses && inner.value.is_string() => return Ok(Vec::new()),
+            Some(inner) if inner.value.is_string() && self.facts().takes_text => return Ok(Vec::new()),
             Some(inner) => inner,
             None => top,
         };
         let mut found = Vec::new();
         for message in list.elements()? {
-            let message = message.object()?;
-            match self {
-                Self::OpenAiChat => chat(&message, &mut found)?,
-                Self::OpenAiResponses => responses(&message, &mut found)?,
-                Self::Anthropic => anthropic(&message, &mut found)?,
-                Self::Gemini => gemini(&message, &mut found)?,
-                Self::Mcp => mcp(&message, &mut found)?,
-            }
+            self.api().steps(&message.object()?, &mut found)?;
         }
         Ok(found)
     }
 }
 
-fn called(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
-    found.extend(calls(at)?.into_iter().map(Step::Call));
+pub(super) fn called(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
+    found.extend(at.wire.api().calls(at)?.into_iter().map(Step::Call));
     Ok(())
 }
 
-fn answer_step(id: Option<String>, ok: bool, answer: Option<At<'_>>) -> Step {
+pub(super) fn answer_step(id: Option<String>, ok: bool, answer: Option<At<'_>>) -> Step {
     let mut text = String::new();
     if let Some(answer) = answer {
         add_texts(&mut text, answer.value);
@@ -108,78 +96,4 @@ fn add_texts(out: &mut String, value: &Value) {
         Value::Object(map) => map.values().for_each(|value| add_texts(out, value)),
         _ => {}
     }
-}
-
-fn chat(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
-    if at.is("role", "assistant") {
-        return called(at, found);
-    }
-    if at.is("role", "tool") {
-        let id = Some(at.need("tool_call_id", "a string")?.text()?.to_owned());
-        // Chat Completions does not state whether a tool failed.
-        found.push(answer_step(id, true, at.get("content")));
-    }
-    Ok(())
-}
-
-fn responses(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
-    if at.is("type", "function_call_output") {
-        let id = Some(at.need("call_id", "a string")?.text()?.to_owned());
-        found.push(answer_step(id, true, at.get("output")));
-    } else if at.is("type", "tool_search_output") {
-        let id = at.get("call_id").map(|id| id.text().map(str::to_owned)).transpose()?;
-        found.push(answer_step(id, true, at.get("tools")));
-    } else if at.is("type", "function_call") || at.is("type", "tool_search_call") {
-        // An item that is not a call is skipped; the `output` or `content` of a message contains
-        // none.
-        called(at, found)?;
-    } else if at.is("type", "additional_tools") {
-        found.extend(responses_changes(at)?.into_iter().map(Step::Changed));
-    }
-    Ok(())
-}
-
-fn anthropic(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
-    found.extend(anthropic_changes(at)?.into_iter().map(Step::Changed));
-    if at.is("role", "assistant") {
-        return called(at, found);
-    }
-    let Some(content) = at.get("content").filter(|content| content.value.is_array()) else { return Ok(()) };
-    for block in content.elements()?.iter().filter(|block| block.is("type", "tool_result")) {
-        let id = Some(block.need("tool_use_id", "a string")?.text()?.to_owned());
-        let ok = block.get("is_error").is_none_or(|failed| failed.value != &Value::Bool(true));
-        found.push(answer_step(id, ok, block.get("content")));
-    }
-    Ok(())
-}
-
-fn gemini(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
-    if at.is("role", "model") {
-        return called(at, found);
-    }
-    let Some(parts) = at.get("parts") else { return Ok(()) };
-    for part in parts.elements()? {
-        let Some(answer) = part.get("functionResponse").or_else(|| part.get("function_response")) else { continue };
-        let name = answer.need("name", "a string")?.text()?.to_owned();
-        let id = answer.get("id").map(|id| id.text().map(str::to_owned)).transpose()?;
-        let response = answer.get("response");
-        let ok = response.as_ref().is_none_or(|response| response.get("error").is_none());
-        if let Step::Result(result) = answer_step(id, ok, response) {
-            found.push(Step::Result(StepResult { name: Some(name), ..result }));
-        }
-    }
-    Ok(())
-}
-
-fn mcp(at: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
-    if at.get("method").is_some() {
-        return called(at, found);
-    }
-    let (result, error) = (at.get("result"), at.get("error"));
-    if let Some(id) = at.get("id").filter(|_| result.is_some() || error.is_some()) {
-        let failed = |result: &At<'_>| result.get("isError").is_some_and(|flag| flag.value == &Value::Bool(true));
-        let ok = error.is_none() && !result.as_ref().is_some_and(failed);
-        found.push(answer_step(Some(request_id(&id)?), ok, result.or(error)));
-    }
-    Ok(())
 }

@@ -10,7 +10,8 @@ use syn::{Item, ItemMod, LitStr, UseTree, Visibility};
 pub(crate) enum Target {
     /// A path of ours, from the crate's root.
     Ours(Vec<String>),
-    /// A path of another crate, or of a name in scope. `whole`: a `use` takes in all that is below it.
+    /// A path of another crate, or of a name in scope. `whole`: a `use` takes in all that is below
+    /// it.
     Theirs { path: Vec<String>, whole: bool },
     /// A macro called by its bare name.
     Macro(String),
@@ -27,7 +28,8 @@ pub(crate) struct Named {
     pub(crate) target: Target,
 }
 
-/// Every name in a source text. `module` is the path of the file's module, empty for the crate's root.
+/// Every name in a source text. `module` is the path of the file's module, empty for the crate's
+/// root.
 pub(crate) fn read(text: &str, module: &[String]) -> Result<Vec<Named>, syn::Error> {
     let file = syn::parse_file(text)?;
     let mut reader = Reader { module: module.to_vec(), found: Vec::new() };

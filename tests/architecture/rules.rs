@@ -2,11 +2,12 @@
 
 use crate::reader::{Named, Target, read};
 
-/// The library's modules, innermost first, each with those of ours that it may name. `name`, `diagnostic`, `skill` and
-/// `policy` are crates that the library re-exports: cargo keeps the two layers from naming each other or a module.
+/// The library's modules, innermost first, each with those of ours that it may name. `name`,
+/// `diagnostic`, `skill` and `policy` are crates that the library re-exports: cargo keeps the two
+/// layers from naming each other or a module.
 ///
-/// `error` is the crate's one error and holds diagnostics; `catalog` names it for its constructors that give everything
-/// or nothing (`Catalog::from_openai`).
+/// `error` is the crate's one error and holds diagnostics; `catalog` names it for its constructors
+/// that give everything or nothing (`Catalog::from_openai`).
 const TABLE: &[(&str, &[&str])] = &[
     ("excel", &[]),
     ("model", &["diagnostic"]),
@@ -24,10 +25,12 @@ const TABLE: &[(&str, &[&str])] = &[
     ("store", &["policy", "engine", "diagnostic"]),
 ];
 
-/// The edges inside the library: the only modules that touch files or clocks. Everything else of that kind is in other crates.
+/// The edges inside the library: the only modules that touch files or clocks. Everything else of
+/// that kind is in other crates.
 const EDGES: &[&str] = &["store", "skill::disk"];
 
-/// Modules that are compiled for tests only, which `tests/architecture.rs` checks: they read recordings and print scores.
+/// Modules that are compiled for tests only, which `tests/architecture.rs` checks: they read
+/// recordings and print scores.
 pub(crate) const TESTS: &[&str] = &["tokens::estimate::held_out"];
 
 /// Names of other crates that only some modules may use.
@@ -58,6 +61,70 @@ const KEPT: &[(&str, &[&str])] = &[
 const KEPT_MACROS: &[(&str, &[&str])] =
     &[("println", &[]), ("print", &[]), ("eprintln", &[]), ("eprint", &[]), ("dbg", &[]), ("include", &[])];
 
+/// The variants of `wire::Wire`.
+const APIS: &[&str] = &["OpenAiChat", "OpenAiResponses", "Anthropic", "Gemini", "Mcp"];
+
+/// The files that may name one API, by path in the repository. Every other file treats all APIs
+/// alike: what differs is in the API's own file (`src/wire/<api>.rs`), or in a table of one of
+/// these files.
+const NAMES_AN_API: &[&str] = &[
+    // The enum, and its match to the API's file.
+    "src/wire.rs",
+    "src/wire/api.rs",
+    "src/wire/openai_responses.rs",
+    // Requests and responses of live models.
+    "crates/measure/src/ab/exchange.rs",
+    "crates/cli/src/ab/model/remote.rs",
+    // The API that a recorded message or a model's name indicates.
+    "crates/measure/src/usage/shape.rs",
+    "crates/cli/src/report/setup.rs",
+    "crates/cli/src/sim.rs",
+    "crates/cli/src/why/meter.rs",
+    "bindings/python/src/tokens.rs",
+    // Defaults, and commands that do not support MCP.
+    "crates/cli/src/ab/plan.rs",
+    "crates/cli/src/check/measured.rs",
+    "crates/cli/src/configuration/keys/presentation.rs",
+    "crates/cli/src/configuration/parse.rs",
+    "crates/cli/src/gateway/layers.rs",
+    "crates/cli/src/probe.rs",
+    "crates/cli/src/suggest.rs",
+    "crates/measure/src/ab/counter.rs",
+    "crates/measure/src/probe.rs",
+    "crates/measure/src/probe/row.rs",
+    "crates/measure/src/report.rs",
+    "crates/measure/src/sim/arms.rs",
+    "crates/measure/src/usage/reader.rs",
+    // Lints about one provider.
+    "crates/measure/src/lint/providers.rs",
+    "crates/measure/src/lint/strict.rs",
+];
+
+/// Where a file names a single API but may not. `file` is a path in the repository.
+pub(crate) fn judge_apis(file: &str, text: &str) -> Vec<String> {
+    let Ok(names) = read(text, &[]) else { return vec![format!("{file}:1: cannot be read")] };
+    let mut faults = Vec::new();
+    for name in names {
+        let (Target::Ours(path) | Target::Theirs { path, .. }) = &name.target else { continue };
+        // In the module `wire`, `Self` can only be the enum.
+        let holder = |of: &str| of == "Wire" || of == "Self" && file.starts_with("src/wire");
+        if let [.., of, variant] = &path[..]
+            && holder(of)
+            && APIS.contains(&variant.as_str())
+        {
+            faults.push(format!(
+                "{file}:{}: `{}`: only the files of NAMES_AN_API may name one API",
+                name.line, name.text
+            ));
+        }
+    }
+    match (NAMES_AN_API.contains(&file), faults.is_empty()) {
+        (false, _) => faults,
+        (true, false) => Vec::new(),
+        (true, true) => vec![format!("{file}:1: names no API: remove it from NAMES_AN_API")],
+    }
+}
+
 /// What is wrong with a file, one line each: `file:line: what: why`. `file` is below `src/`.
 pub(crate) fn judge(file: &str, text: &str) -> Vec<String> {
     let module = module_of(file);
@@ -69,7 +136,8 @@ pub(crate) fn judge(file: &str, text: &str) -> Vec<String> {
     faults(&format!("src/{file}"), text, &module, &|path| our_rule(own, allowed, path))
 }
 
-/// The same for a file of a layer that is a crate: what it names of its own and of ours is cargo's to judge.
+/// The same for a file of a layer that is a crate: what it names of its own and of ours is cargo's
+/// to judge.
 pub(crate) fn judge_layer(layer: &str, file: &str, text: &str) -> Vec<String> {
     let mut module = vec![layer.to_owned()];
     module.extend(module_of(file));

@@ -5,7 +5,7 @@ use toolfold::catalog::Catalog;
 use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, CacheRules, ToolProfile, Workload};
-use toolfold::wire::{Capabilities, RenderedFacts, Wire};
+use toolfold::wire::{Capabilities, Wire};
 
 use crate::project;
 use crate::talk::Talk;
@@ -26,12 +26,12 @@ fn check(session: &Conversation, arm: Arm, because: &[&str]) {
 }
 
 #[test]
-fn a_usual_session_folds_and_says_what_it_is_expected_to_save() {
+fn a_typical_session_folds_and_reports_expected_savings() {
     let session = excel(Workload::default()).talk();
     check(&session, Arm::Kept, &["richest arm within 4000", "over 20 requests with 2 expansions, caching counted"]);
 }
 
-/// A conversation where cached input costs so much.
+/// A conversation with these prices of cached input.
 fn cached(engine: &Engine, cache: CacheRules) -> Conversation {
     let CacheRules { read, write, minimum, .. } = cache;
     let row = format!(
@@ -44,11 +44,12 @@ fn cached(engine: &Engine, cache: CacheRules) -> Conversation {
 }
 
 #[test]
-fn where_the_session_costs_more_than_full_nothing_is_folded() {
-    // Three requests and every category: each answer comes on top, and each asks for a request more.
+fn nothing_is_folded_if_the_session_would_cost_more() {
+    // Three requests and every category: each expansion adds its answer and one more request.
     let short = Workload { requests: 3, expansions: 11, ..Workload::default() };
     check(&excel(short).talk(), Arm::Full, &["nothing is folded", "kept would cost about", "11 expansions"]);
-    // Nearly nothing is said, so that requests stay under the minimum for long, and full is read from the cache.
+    // Almost no text, so requests stay below the minimum for a long time, and full is read from the
+    // cache.
     let quiet = Workload { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
     let cache = CacheRules::new(25, 1_250, 4_096);
     let session = cached(&excel(quiet), cache);
@@ -60,7 +61,7 @@ fn where_the_session_costs_more_than_full_nothing_is_folded() {
 }
 
 #[test]
-fn the_capability_table_steers_the_ladder() {
+fn capabilities_limit_the_candidate_arms() {
     let table = |rows: &str| {
         let row = |cell: &str| {
             format!(
@@ -74,14 +75,14 @@ fn the_capability_table_steers_the_ladder() {
     let engine = excel(Workload::default());
     let on =
         |table: &Capabilities| engine.conversation(Wire::OpenAiChat).model("m1").capabilities(table).start().unwrap();
-    let because = "kept is not used: the capability table says no (own, 2026-11)";
+    let because = "kept is not used: the capability table marks it unsupported (own, 2026-11)";
     check(&on(&table("in_result")), Arm::Index, &["the richest arm within", because]);
     check(&on(&table("in_result bridge")), Arm::Full, &["nothing is folded", because]);
     check(&on(&table("bridge")), Arm::Kept, &[]);
 }
 
 #[test]
-fn the_table_of_caches_is_asked_by_model() {
+fn cache_prices_depend_on_the_model() {
     let table = Capabilities::builtin();
     let of = |wire, model| table.cache_of(wire, model).map(|row| (row.read, row.write, row.minimum));
     assert_eq!(of(Wire::Anthropic, Some("claude-sonnet-4.5")), Some((100, 1_250, 1_024)));
@@ -101,9 +102,10 @@ fn the_table_of_caches_is_asked_by_model() {
     assert!(unsourced.has_errors() && unsourced.value.caches().count() == 0);
 }
 
-/// Whatever the catalogue, the prices and the workload: an arm that folds is never one that saves too little at first.
+/// For any catalog, prices and workload: a folding arm is never one whose initial saving is too
+/// small.
 #[test]
-fn small_catalogues_are_never_folded() {
+fn small_catalogs_are_never_folded() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": "w ".repeat(300)}}});
     let tools: Vec<Value> = (0..5)
         .map(|n| json!({"name": format!("tool_{n}"), "description": "Does it.", "inputSchema": schema}))
@@ -117,7 +119,7 @@ fn small_catalogues_are_never_folded() {
     }
 }
 
-/// So many tools in ten categories, each with so many words; arm `auto`.
+/// `count` tools in ten categories, each with `words` words; arm `auto`.
 fn many(count: usize, words: usize) -> Engine {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": "w ".repeat(words)}}});
     let tool =
@@ -130,21 +132,21 @@ fn many(count: usize, words: usize) -> Engine {
 }
 
 #[test]
-fn an_array_never_holds_more_tools_than_the_provider_takes() {
+fn an_array_respects_the_providers_tool_limit() {
     let on = |engine: &Engine, wire| {
         let mut session = engine.conversation(wire).model("any").start().unwrap();
-        let facts = RenderedFacts::read_array(wire, session.tools().json()).unwrap();
+        let facts = session.tools().facts();
         let said = Capabilities::builtin().check(wire, Some("any"), &facts);
         (session.arm(), session.explain(), said.iter().any(|one| one.code == "too-many-tools"))
     };
-    // Small tools: folding gains next to nothing, and would be left alone but for the limit.
+    // Small tools: folding saves almost nothing and would not happen without the limit.
     for (count, arm) in [(128, Arm::Full), (129, Arm::Index)] {
         let (chosen, why, broken) = on(&many(count, 1), Wire::OpenAiChat);
         assert_eq!((chosen, broken), (arm, false), "{count}: {why}");
     }
     let (_, why, _) = on(&many(129, 1), Wire::OpenAiChat);
     assert!(why.contains("full is not used: it has 129 tools, and 128 are taken"), "{why}");
-    // Large tools: 128 of them and expand_tools are one too many for every arm but full and index.
+    // Large tools: 128 of them and expand_tools exceed the limit of every arm but full and index.
     let (chosen, why, broken) = on(&many(128, 100), Wire::OpenAiChat);
     assert_eq!((chosen, broken), (Arm::Index, false), "{why}");
     assert!(why.contains("kept is not used: it has 129 tools, and 128 are taken"), "{why}");
@@ -152,7 +154,7 @@ fn an_array_never_holds_more_tools_than_the_provider_takes() {
     assert_eq!(on(&many(600, 1), Wire::Gemini).0, Arm::Index);
     let (_, why, broken) = on(&many(600, 1), Wire::Anthropic);
     assert!(!why.contains("are taken") && !broken, "no such limit is known there: {why}");
-    // What the list has beside tools counts; a namespace counts once, whatever it holds.
+    // Entries beside tools count; a namespace counts once, whatever it contains.
     let tool = |n: usize| json!({"type": "function", "name": format!("t{n}"), "parameters": {"type": "object"}});
     let list = |tools: Vec<Value>| {
         let catalog = Catalog::from_openai(&json!(tools).to_string()).unwrap();
@@ -167,7 +169,7 @@ fn an_array_never_holds_more_tools_than_the_provider_takes() {
     };
     let (chosen, why, broken) = on(&list(vec![space(0), space(1)]), Wire::OpenAiResponses);
     assert_eq!((chosen, broken), (Arm::Full, false), "{why}");
-    // Who names an arm gets it, and is told.
+    // An explicit arm is used, with a diagnostic.
     let engine = many(200, 1);
     let session = engine.talk_as(Wire::OpenAiChat, Arm::Full);
     let said = session.diagnostics();
@@ -175,8 +177,8 @@ fn an_array_never_holds_more_tools_than_the_provider_takes() {
 }
 
 #[test]
-fn a_limit_that_no_arm_keeps_is_said() {
-    // Every tool is core: no arm takes any out of the array.
+fn an_unsatisfiable_tool_limit_is_reported() {
+    // Every tool is core, so no arm removes any from the array.
     let tools: Vec<Value> =
         (0..200).map(|n| json!({"name": format!("t{n}"), "inputSchema": {"type": "object"}})).collect();
     let catalog = Catalog::from_mcp(&json!(tools).to_string()).unwrap();
@@ -187,7 +189,7 @@ fn a_limit_that_no_arm_keeps_is_said() {
 }
 
 #[test]
-fn tokens_are_counted_as_the_provider_bills_them() {
+fn tokens_are_estimated_for_the_provider() {
     let engine = excel(Workload::default());
     let first = |session: &Conversation| {
         let why = session.explain();

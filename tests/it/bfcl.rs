@@ -1,7 +1,8 @@
 //! The 100 multi-turn tasks of BFCL, played by oracles that know the true calls, in every arm.
 //!
-//! This measures the machinery, not a model: an oracle never picks a wrong tool. It shows that no call is lost to folding,
-//! and what looking everything up first (or never) would cost. Tables are kept in `benches/ledger/bfcl.snap`.
+//! This measures the machinery, not a model: an oracle never picks a wrong tool. It shows that no
+//! call is lost to folding, and what looking everything up first (or never) would cost. Tables are
+//! kept in `benches/ledger/bfcl.snap`.
 
 mod bill;
 mod drive;
@@ -51,7 +52,8 @@ const SETTINGS: [Setting; 3] = [
 const FORWARDING: Setting =
     Setting { name: "as the first, with blind = \"forward\"", core: 0, all: false, blind: Blind::Forward };
 
-/// What the tasks are like, for arm `auto`: ten requests each, four of ten tools looked up, short answers, no system text.
+/// What the tasks are like, for arm `auto`: ten requests each, four of ten tools looked up, short
+/// answers, no system text.
 const OUTLOOK: Workload = Workload { requests: 10, expansions: 4, system_tokens: 0, step_tokens: 100 };
 
 /// The engines of a setting by the domains they have; every arm and oracle shares them.
@@ -187,8 +189,8 @@ fn bfcl_every_true_call_is_forwarded_in_every_arm() {
         assert_eq!(all.len(), fitting);
         return;
     }
-    // All 583 calls of the corpus as it is today fit. More that do not would be flaws of a newer corpus or of the reader
-    // above: either wants a look, hence no room for them.
+    // All 583 calls of the corpus as it is today fit. More that do not would be flaws of a newer
+    // corpus or of the reader above: either wants a look, hence no room for them.
     assert_eq!((tasks, all.len(), all.len() - fitting), (100, 583, 0));
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../../benches/ledger");
@@ -199,7 +201,7 @@ fn bfcl_every_true_call_is_forwarded_in_every_arm() {
 
 /// The corpus has no flawed call today, so the way they are counted is tried on one of our own.
 #[test]
-fn a_true_call_that_does_not_fit_its_schema_is_counted_apart_and_never_forwarded() {
+fn calls_against_their_schema_are_counted_separately() {
     let words = "Words enough to be worth folding away, meta-tools counted. ".repeat(12);
     let schema =
         json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer", "description": words}}});

@@ -24,7 +24,7 @@ fn check(input: &str, expected: &[&str]) {
 }
 
 #[test]
-fn every_shape_is_told_from_its_tools() {
+fn every_list_format_is_detected() {
     let schema = r#"{"type":"object","properties":{"a":{"type":"string"}}}"#;
     let chat = format!(r#"[{{"type":"function","function":{{"name":"f","parameters":{schema}}}}}]"#);
     let responses = format!(r#"[{{"type":"function","name":"f","parameters":{schema},"strict":false}}]"#);
@@ -103,7 +103,7 @@ fn what_is_shared_is_not_copied() {
 }
 
 #[test]
-fn text_is_kept_as_it_was_spelt() {
+fn text_is_unchanged() {
     let text = r#"[{"type":"function","function":{"strict":true,"name":"f","description":"caf\u00e9 \/","parameters":{"properties":{"n":{"default":1e3,"maximum":10.50,"x-vendor":[1,{"k":null}]}},"type":"object"},"vendor":{"b":1,"a":2}},"cache":"y"}]"#;
     assert_eq!(Catalog::from_openai(text).unwrap().to_json(Format::OpenAiChat), text);
     let spaced = text.replace(",\"", " ,\n\t\"").replace("\":", "\" : ");
@@ -118,7 +118,7 @@ fn text_is_kept_as_it_was_spelt() {
 }
 
 #[test]
-fn mistakes_are_named_with_their_place() {
+fn mistakes_are_reported_with_their_place() {
     let ok = r#"{"type":"function","function":{"name":"a","parameters":{"type":"object"}}}"#;
     check("", &["error[bad-json] -"]);
     check("[{]", &["error[bad-json] -"]);
@@ -155,7 +155,7 @@ fn mistakes_are_named_with_their_place() {
 }
 
 #[test]
-fn what_is_sound_is_kept_beside_what_is_not() {
+fn valid_tools_are_used_beside_invalid_ones() {
     let text = r#"[{"name":"a","inputSchema":{}},{"name":"","inputSchema":{}},{"name":"b","inputSchema":{}}]"#;
     let loaded = Catalog::import(text, "t.json", None);
     assert_eq!(loaded.value.names().map(ToString::to_string).collect::<Vec<_>>(), ["a", "b"]);
@@ -165,7 +165,7 @@ fn what_is_sound_is_kept_beside_what_is_not() {
 }
 
 #[test]
-fn hostile_sizes_are_refused_in_bounded_time() {
+fn hostile_sizes_are_rejected_in_bounded_time() {
     let deep = format!(r#"[{{"name":"a","inputSchema":{}1{}}}]"#, r#"{"a":"#.repeat(10_000), "}".repeat(10_000));
     check(&deep, &["error[bad-schema] /0"]);
     check(&"[".repeat(10_000), &["error[bad-json] -"]);
@@ -204,7 +204,7 @@ fn a_rust_type_is_a_tool() {
 }
 
 #[test]
-fn a_tool_of_ones_own_is_checked() {
+fn a_created_tool_is_checked() {
     assert!(Tool::new("a b", "", json!({})).unwrap_err().to_string().contains("`a b`"));
     assert!(Tool::new("a", "", json!([])).unwrap_err().to_string().contains("not an array"));
     let deep = (0..200).fold(json!({}), |inner, _| json!({"properties": {"a": inner}}));
@@ -231,7 +231,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
 
     #[test]
-    fn compact_input_goes_out_byte_for_byte(
+    fn compact_input_is_unchanged(
         schemas in prop::collection::vec(prop::collection::btree_map("[a-z$]{1,8}", json_value(), 0..5), 0..6),
         description in ".{0,40}",
         vendor in json_value(),

@@ -54,7 +54,7 @@ fn a_servers_own_list_has_no_own_tools() {
 }
 
 #[test]
-fn own_tools_stay_whole_in_every_arm() {
+fn own_tools_are_full_in_every_arm() {
     let mcp: Vec<String> =
         (0..12).map(|n| format!("mcp__shop__get_{}", ["cart", "item", "order"][n % 3].repeat(n / 3 + 1))).collect();
     let catalog = catalog(&format!("Bash Read Edit Skill {}", mcp.join(" ")));

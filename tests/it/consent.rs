@@ -1,4 +1,4 @@
-//! Policy in the gate, as the audit tells it, and what an answer by a person does to a call that waits.
+//! Policy in the gate: its audit records, and how an approval resumes a waiting call.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::layers::{builder, delete, skills};
 use crate::project;
 use crate::talk::{Call, Dispatch, Talk};
 
-/// The policy as it is.
+/// The unchanged policy.
 const AS_IS: (&str, &str) = ("", "");
 
-/// A clock that goes 5 ms with every look.
+/// A clock that advances 5 ms at each reading.
 fn clock() -> impl Fn() -> i64 + Send + Sync {
     let now = AtomicI64::new(1_000);
     move || now.fetch_add(5, Ordering::SeqCst)
@@ -54,7 +54,7 @@ fn write(id: &str, path: &str) -> Call {
 }
 
 #[test]
-fn the_record_of_a_call_says_what_it_touched_and_how_it_ended() {
+fn audit_record_has_paths_and_outcome() {
     let (mut session, _, store) = session(AS_IS);
     assert!(matches!(session.dispatch(&write("c1", "q1.xlsx")), Outcome::Forward(_)));
     let read = Call::new("c2", "read_excel", json!({"file_path": "q1.xlsx"}));
@@ -80,7 +80,7 @@ fn the_record_of_a_call_says_what_it_touched_and_how_it_ended() {
 }
 
 #[test]
-fn a_denied_try_is_on_record() {
+fn a_denied_attempt_is_recorded() {
     let rule =
         "[[rule]]\ndecide = \"deny\"\ntool = \"write_cells\"\npath = \"secret/**\"\nwhy = \"hands off\"\n[policy]";
     let (mut session, _, store) = session(("[policy]", rule));
@@ -91,7 +91,7 @@ fn a_denied_try_is_on_record() {
 }
 
 #[test]
-fn what_a_policy_that_only_records_would_have_done_is_on_record() {
+fn audit_mode_records_the_would_be_decision() {
     let (mut session, _, store) = session(("\"enforce\"", "\"audit\""));
     assert!(matches!(session.dispatch(&delete()), Outcome::Forward(_)));
     let [decision] = &records(&store, Kind::Decision)[..] else { panic!("one record") };
@@ -99,7 +99,7 @@ fn what_a_policy_that_only_records_would_have_done_is_on_record() {
 }
 
 #[test]
-fn the_policys_own_secrets_stay_out_of_every_record() {
+fn records_do_not_contain_secrets_of_the_policy() {
     let (mut session, approver, store) = session(("[\"content\"]", "[\"file_path\"]"));
     let call = Call::new("c1", "delete_file", json!({"file_path": "payroll.xlsx", "confirm": true}));
     let Outcome::Confirm(confirm) = session.dispatch(&call) else { panic!("Tier A waits") };
@@ -115,8 +115,8 @@ fn the_policys_own_secrets_stay_out_of_every_record() {
 }
 
 #[test]
-fn a_call_that_will_never_run_waits_no_longer() {
-    for (case, wanted) in [("no", "a person said no: keep it"), ("late", "is expired"), ("used", "is consumed")] {
+fn a_call_that_cannot_run_stops_waiting() {
+    for (case, wanted) in [("no", "a person rejected it: keep it"), ("late", "is expired"), ("used", "is consumed")] {
         let (mut session, approver, _) = session(AS_IS);
         let Outcome::Confirm(confirm) = session.dispatch(&delete()) else { panic!("Tier A waits") };
         let mut twin = session.fork();
@@ -138,7 +138,7 @@ fn a_call_that_will_never_run_waits_no_longer() {
 }
 
 #[test]
-fn a_transcript_is_remembered_without_a_second_record_or_question() {
+fn transcript_writes_no_record_and_requests_no_approval() {
     let store = Arc::new(MemoryStore::new());
     let (policy, approver) = policy(AS_IS, store.clone());
     let engine = builder(Arm::Stable).policy(policy).build().unwrap();
@@ -166,21 +166,21 @@ fn a_transcript_is_remembered_without_a_second_record_or_question() {
     assert_eq!(store.pending(1_500).unwrap().len(), 1, "nobody is asked twice");
     assert_eq!(after, before);
     approver.approve("ap-1", 1_500).unwrap();
-    // Said yes to, not run: a session made from the transcript now still runs it, once.
+    // Approved but not run: a session recreated from the transcript still runs it, once.
     let mut later = start().from_transcript(&messages).unwrap();
     assert!(matches!(later.take_up("ap-1"), Some(Outcome::Forward(forward)) if forward.id == "c2"));
     assert!(matches!(after.take_up("ap-1"), Some(Outcome::Refuse(_))), "used");
     let last = start().from_transcript(&messages).unwrap();
     assert_eq!(last.pending().count(), 0, "what has run does not wait");
-    // And a session made so goes on as any other: its next calls are on record.
+    // The recreated session continues normally: its next calls are recorded.
     let records = store.chain().unwrap().len();
     after.dispatch(&write("c4", "q4.xlsx"));
     assert_eq!(store.chain().unwrap().len(), records + 1);
 }
 
-/// A host that begins again makes the same call again: one approval, one run, and no run that nobody approved.
+/// A host restarts and repeats the call: one approval, one run, and no run without approval.
 #[test]
-fn the_same_call_after_a_restart_takes_up_its_approval() {
+fn a_repeated_call_after_a_restart_uses_its_approval() {
     let store = Arc::new(MemoryStore::new());
     let (layer, approver) = policy(AS_IS, store.clone());
     let engine = builder(Arm::Stable).policy(layer).build().unwrap();
@@ -196,34 +196,36 @@ fn the_same_call_after_a_restart_takes_up_its_approval() {
     approver.approve("ap-1", 1_500).unwrap();
     assert!(matches!(start("s").dispatch(&call), Outcome::Forward(_)), "approved: it runs");
     let Outcome::Refuse(refused) = start("s").dispatch(&call) else { panic!("one approval, one run") };
-    assert!(refused.reason.contains("approved before (ap-1) and handed over once"), "{}", refused.reason);
+    assert!(refused.reason.contains("approval ap-1 was already used"), "{}", refused.reason);
     assert_eq!(records(&store, Kind::Asked).len(), 4, "and nobody is asked whose old answer could count for it");
     let said_no = Call::new("c8", "delete_file", json!({"file_path": "b.xlsx", "confirm": true}));
     let Outcome::Confirm(asked) = start("s").dispatch(&said_no) else { panic!("asked") };
     approver.reject(asked.approval.as_str(), None, 1_500).unwrap();
     let Outcome::Refuse(refused) = start("s").dispatch(&said_no) else { panic!("a no holds") };
-    assert!(refused.reason.contains("a person has said no to this very call"), "{}", refused.reason);
-    // Of the same id, and yet another call: of another tool, or asked through another channel.
+    assert!(refused.reason.contains("this exact call was rejected ("), "{}", refused.reason);
+    // The same id but another call: of another tool, or requested through another channel.
     let other = Call::new("c1", "delete_sheet", json!({"file_path": "a.xlsx", "sheet_name": "S", "confirm": true}));
     assert!(matches!(start("s").dispatch(&other), Outcome::Confirm(_)), "of another tool");
     let (layer, _) = policy(AS_IS, store.clone());
     let stranger = builder(Arm::Stable).policy(layer.channel("of another host")).build().unwrap();
     let mut stranger = stranger.conversation(Wire::OpenAiChat).id("s").start().unwrap();
     assert!(matches!(stranger.dispatch(&call), Outcome::Confirm(_)), "of another channel");
-    // The model looks, and means it once more: that is another call.
+    // The model repeats the call deliberately, in a new message: that is another call.
     let anew = Call::new("c9", "delete_file", json!({"file_path": "a.xlsx", "confirm": true}));
     assert!(matches!(start("s").dispatch(&anew), Outcome::Confirm(_)), "a person is asked about it");
 
-    // Out of a message array that ends with the call: remembered as made, and judged when it is made again.
+    // Recreated from a message array that ends with the call: the call is remembered, and judged
+    // when it is repeated.
     let calls = [(call.id.as_str(), call.name.as_str(), call.arguments.clone())];
     let messages = json!([Wire::OpenAiChat.assistant_message(&calls)]);
     let mut recalled = engine.conversation(Wire::OpenAiChat).id("fresh").from_transcript(&messages).unwrap();
     assert!(matches!(recalled.dispatch(&call), Outcome::Confirm(_)), "nobody has approved it");
 }
 
-/// Ids that the conversation gives itself begin anew with it: that a call of the same number ran says nothing.
+/// Generated ids restart with the conversation, so an earlier run of the same number proves
+/// nothing.
 #[test]
-fn a_call_without_an_id_is_asked_about_after_a_restart() {
+fn a_call_without_an_id_requires_approval_again_after_a_restart() {
     let (layer, approver) = policy(AS_IS, Arc::new(MemoryStore::new()));
     let engine = builder(Arm::Stable).policy(layer).build().unwrap();
     for approval in ["ap-1", "ap-2"] {
@@ -237,7 +239,7 @@ fn a_call_without_an_id_is_asked_about_after_a_restart() {
 }
 
 #[test]
-fn a_refusal_names_the_tool_as_the_wire_does() {
+fn a_refusal_uses_the_wires_tool_name() {
     let list = json!({"tools": [{"name": "files.delete", "inputSchema": {"type": "object"}}]}).to_string();
     let rules = "[tool.\"files.delete\"]\ntier = \"a\"\n";
     let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
@@ -253,7 +255,7 @@ fn a_refusal_names_the_tool_as_the_wire_does() {
 }
 
 #[test]
-fn rules_speak_of_the_server_that_offers_a_tool() {
+fn rules_match_the_server_of_a_tool() {
     let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
     let list = json!({"tools": [tool("github_delete"), tool("mail_delete"), tool("delete")]}).to_string();
     let rules = "[[rule]]\ndecide = \"allow\"\ntool = \"mcp:github/delete\"\n\
@@ -274,7 +276,7 @@ fn rules_speak_of_the_server_that_offers_a_tool() {
 }
 
 #[test]
-fn an_approval_is_for_the_server_that_offered_the_tool() {
+fn an_approval_is_bound_to_the_server() {
     let list = json!({"tools": [{"name": "delete", "inputSchema": {"type": "object"}}]}).to_string();
     let rules = "[[rule]]\ndecide = \"ask\"\ntool = \"mcp:*/*\"\n";
     let store = Arc::new(MemoryStore::new());
@@ -290,7 +292,7 @@ fn an_approval_is_for_the_server_that_offered_the_tool() {
     let mut before = mine.talk();
     let Outcome::Confirm(asked) = before.dispatch(&Call::new("c", "delete", json!({}))) else { panic!("it waits") };
     approver.approve(asked.approval.as_str(), 1_500).unwrap();
-    // The same name and the same definition, from another server.
+    // The same name and definition, from another server.
     let mut other = engine("evil").0.restore(before.snapshot()).unwrap();
     assert!(matches!(other.resume(&asked.approval), Ok(Resumed::Refused(_))));
     let mut again = mine.restore(before.snapshot()).unwrap();
@@ -298,7 +300,7 @@ fn an_approval_is_for_the_server_that_offered_the_tool() {
 }
 
 #[test]
-fn a_sub_agent_knows_skills_only_if_it_is_given_them() {
+fn a_sub_agent_has_only_the_skills_it_is_given() {
     let mut parent = builder(Arm::Stable).skills(skills(vec![])).build().unwrap().talk();
     for (allowed, knows) in [(&["read_excel"][..], false), (&["read_excel", "activate_skill"][..], true)] {
         let mut child = parent.child(allowed).unwrap();
@@ -314,10 +316,11 @@ fn a_sub_agent_knows_skills_only_if_it_is_given_them() {
     }
 }
 
-/// Hosts that are told the same yes at the same moment, each with its own handle on the store: a question, and a run.
+/// Hosts that receive the same approval at the same time, each with its own handle on the store:
+/// one request, one run.
 #[cfg(feature = "store")]
 #[test]
-fn of_any_number_of_hosts_one_asks_and_one_runs() {
+fn concurrent_hosts_request_once_and_run_once() {
     let folder = std::env::temp_dir().join(format!("toolfold-hosts-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (memory, file) = (Arc::new(MemoryStore::new()), folder.join("approvals.db"));
@@ -326,7 +329,7 @@ fn of_any_number_of_hosts_one_asks_and_one_runs() {
     for store in stores {
         for round in 0..20 {
             let together = std::sync::Barrier::new(4);
-            // What an adapter does whose framework says that its user has approved the call.
+            // How an adapter behaves whose framework reports that its user approved the call.
             let host = || {
                 let (layer, approver) = policy(AS_IS, store());
                 let engine = builder(Arm::Stable).policy(layer).build().unwrap();
@@ -359,7 +362,7 @@ fn of_any_number_of_hosts_one_asks_and_one_runs() {
 
 #[cfg(feature = "store")]
 #[test]
-fn where_the_record_cannot_be_written_a_tier_b_call_does_not_run() {
+fn a_tier_b_call_without_a_record_does_not_run() {
     use toolfold::store::SqliteStore;
     let folder = std::env::temp_dir().join(format!("toolfold-consent-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -384,7 +387,7 @@ fn where_the_record_cannot_be_written_a_tier_b_call_does_not_run() {
         });
         let refusal = refused.expect("the store takes no more");
         assert!(
-            refusal.reason.contains("its record could not be written") && refusal.reason.contains(wanted),
+            refusal.reason.contains("its audit record could not be written") && refusal.reason.contains(wanted),
             "{refusal:?}"
         );
         assert!(refusal.content.contains("write_cells was not run"), "{}", refusal.content);

@@ -1,4 +1,4 @@
-//! One id is one call, a yes is used once, and what runs is what was written.
+//! An id identifies one call, an approval is used once, and the arguments run as written.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const TOOLS: &str = r#"[
     {"name": "pay", "inputSchema": {"type": "object", "properties": {"to": {"type": "integer"}, "n": {}}, "required": ["to"]}},
     {"name": "look", "inputSchema": {"type": "object"}}]"#;
 
-/// Paying is confirmed; looking is not.
+/// Paying requires approval; looking does not.
 fn engine() -> (Engine, Approver) {
     let rules = "[tool.pay]\ntier = 'a'\n[tool.look]\ntier = 'read_only'\n";
     let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
@@ -36,13 +36,13 @@ fn approval_of(outcome: &Outcome) -> String {
     }
 }
 
-/// How many records a conversation has written.
+/// The number of records that a conversation has written.
 fn written(conversation: &Conversation) -> usize {
     conversation.clone().take_log(0).len()
 }
 
 #[test]
-fn a_call_made_again_asks_nobody_again() {
+fn a_repeated_call_requests_no_second_approval() {
     let (engine, _approver) = engine();
     let mut talk = engine.talk();
     let first = talk.dispatch(&pay("c1"));
@@ -58,8 +58,8 @@ fn a_call_made_again_asks_nobody_again() {
 }
 
 #[test]
-fn a_yes_is_used_once_by_the_call_or_by_one_like_it() {
-    // By the call itself, which is made again after a person has answered.
+fn an_approval_is_used_once_by_the_call_or_an_identical_one() {
+    // By the call itself, repeated after the decision.
     let (engine, approver) = engine();
     let mut talk = engine.talk();
     approver.approve(&approval_of(&talk.dispatch(&pay("c1"))), 1_000).unwrap();
@@ -68,7 +68,7 @@ fn a_yes_is_used_once_by_the_call_or_by_one_like_it() {
     assert_eq!(talk.dispatch(&pay("c1")), ran, "the same id is the same call, and as much is said of it");
     let next = approval_of(&talk.dispatch(&pay("c2")));
     assert_eq!(talk.pending().map(|(id, _)| id.as_str().to_owned()).collect::<Vec<_>>(), [next]);
-    // By a later one that is the same, because the model was told of the approval.
+    // By a later identical call, because the model read about the approval.
     let (engine, approver) = self::engine();
     let mut talk = engine.talk();
     approver.approve(&approval_of(&talk.dispatch(&pay("c1"))), 1_000).unwrap();
@@ -79,7 +79,7 @@ fn a_yes_is_used_once_by_the_call_or_by_one_like_it() {
 }
 
 #[test]
-fn what_runs_has_every_digit_that_was_written() {
+fn arguments_keep_every_digit() {
     let text = r#"{"to": 12345678901234567890123, "n": [1.10, 1e400, -0]}"#;
     let (engine, approver) = engine();
     let mut talk = engine.talk();
@@ -92,13 +92,13 @@ fn what_runs_has_every_digit_that_was_written() {
     assert_eq!(exact(&forward.arguments_json), exact(text));
     let Outcome::Forward(free) = talk.call("c2", "look", text).unwrap() else { panic!("it runs") };
     assert_eq!(exact(&free.arguments_json), exact(text));
-    // One digit more is another call.
+    // One more digit makes another call.
     let other = talk.call("c1", "pay", text.replace("0123,", "0124,").as_str()).unwrap();
     assert_ne!(approval_of(&other), approval_of(&asked));
 }
 
 #[test]
-fn names_that_do_not_exist_are_named_before_anything_starts() {
+fn unknown_tools_of_a_sub_agent_are_an_error() {
     let (engine, _approver) = engine();
     let mut talk = engine.talk();
     match talk.child(&["look", "lock", "expand_tools", "pai"]) {
@@ -113,7 +113,7 @@ fn names_that_do_not_exist_are_named_before_anything_starts() {
 }
 
 #[test]
-fn a_message_of_another_wire_is_an_error_that_names_both() {
+fn a_message_of_another_wire_is_an_error() {
     let (engine, _approver) = engine();
     for wire in Wire::ALL {
         let made = wire.assistant_message(&[("c1", "look", json!({}))]);
@@ -131,9 +131,9 @@ fn a_message_of_another_wire_is_an_error_that_names_both() {
     }
 }
 
-/// Two tools whose names are one name where dots are not allowed.
+/// Two tools whose names become one name where dots are not allowed.
 #[test]
-fn tools_that_would_share_a_name_are_each_reached_on_every_wire() {
+fn tools_with_colliding_names_are_reachable_on_every_wire() {
     let tool = |name: &str| {
         json!({"name": name, "description": format!("Do it. {}", crate::LONG),
             "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}})
@@ -152,7 +152,7 @@ fn tools_that_would_share_a_name_are_each_reached_on_every_wire() {
             let opened = talk.fork().dispatch(&Call::fresh("expand_tools", json!({"categories": ["files.write"]})));
             let said = opened.content().unwrap_or_default().into_owned();
             for (target, own) in [("files.write", 0), ("files_write", 1), ("files.wríte", 2)] {
-                // In arms `index` and `append` the names stand in the answer of `expand_tools`.
+                // With arms `index` and `append`, the names are in the answer of `expand_tools`.
                 let definitions = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
                 let listed: Vec<String> =
                     definitions.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect();
@@ -174,7 +174,7 @@ fn tools_that_would_share_a_name_are_each_reached_on_every_wire() {
 }
 
 #[test]
-fn a_call_made_again_says_the_same_of_policy() {
+fn a_repeated_call_has_the_same_policy_decision() {
     let (engine, _approver) = engine();
     let mut talk = engine.talk();
     let look = Call::new("c1", "look", json!({}));
@@ -187,7 +187,7 @@ fn a_call_made_again_says_the_same_of_policy() {
 }
 
 #[test]
-fn a_log_that_is_dropped_counts_as_given_away() {
+fn a_forgotten_log_counts_as_taken() {
     let (engine, _approver) = engine();
     let (mut kept, mut dropped) = (engine.talk(), engine.talk());
     for talk in [&mut kept, &mut dropped] {
@@ -210,7 +210,7 @@ fn a_log_that_is_dropped_counts_as_given_away() {
 }
 
 #[test]
-fn what_the_host_counted_is_in_the_log_and_changes_nothing() {
+fn counted_tokens_are_logged_without_other_effects() {
     let (engine, _approver) = engine();
     let mut talk = engine.talk();
     talk.tools();
@@ -224,7 +224,7 @@ fn what_the_host_counted_is_in_the_log_and_changes_nothing() {
 }
 
 #[test]
-fn a_rule_for_names_that_a_host_sets_holds_for_the_whole_conversation() {
+fn a_custom_name_rule_applies_to_the_whole_conversation() {
     let tools = json!([
         {"name": "list_all_repositories_of_a_team", "inputSchema": {"type": "object"}},
         {"name": "files.write", "inputSchema": {"type": "object"}}]);
@@ -247,7 +247,7 @@ fn a_rule_for_names_that_a_host_sets_holds_for_the_whole_conversation() {
     assert!(matches!(&outcome, Outcome::Forward(f) if f.target == "list_all_repositories_of_a_team"), "{outcome:?}");
     let too_many = |talk: &Conversation| talk.diagnostics().iter().any(|one| one.code == "too-many-tools");
     assert!(too_many(&small) && !too_many(&usual));
-    // What goes on from a log, a snapshot or here has the same names and the same limits.
+    // A conversation recreated from a log or a snapshot, or forked, has the same names and limits.
     let log = small.clone().take_log(0);
     let mut others = [engine.replay(&log).unwrap(), engine.restore(small.snapshot()).unwrap(), small.fork()];
     for other in &mut others {
@@ -259,7 +259,7 @@ fn a_rule_for_names_that_a_host_sets_holds_for_the_whole_conversation() {
 }
 
 #[test]
-fn what_is_remembered_is_bounded_and_the_log_forgets_alike() {
+fn memory_is_bounded_and_identical_after_replay() {
     let (engine, _approver) = engine();
     let mut talk = engine.talk();
     let remembered = |talk: &Conversation| {
@@ -267,7 +267,7 @@ fn what_is_remembered_is_bounded_and_the_log_forgets_alike() {
         let calls: Vec<String> = state["calls"].as_object().unwrap().keys().cloned().collect();
         calls
     };
-    // A quick run looks after every eighth call.
+    // A quick run checks after every eighth call.
     let looks = |n: usize| n % 8 == 7 || !toolfold_testing::Cases::of_this_run().is_quick();
     for n in 0..400 {
         talk.call(format!("c{n}"), "look", json!({"n": n})).unwrap();
@@ -280,7 +280,7 @@ fn what_is_remembered_is_bounded_and_the_log_forgets_alike() {
     }
     let snapshot = serde_json::to_string(&talk.snapshot()).unwrap();
     go_on_alike(&engine, talk, &snapshot);
-    // Long answers count by their length: a megabyte of them, however few calls that is.
+    // Long answers count by their length: a few calls reach a megabyte.
     let big = |n: usize| json!({"name": format!("big{n}"), "description": "d".repeat(60_000), "inputSchema": {"type": "object"}});
     let tools = json!((0..40).map(big).collect::<Vec<_>>());
     let engine = Engine::builder(Catalog::from_mcp(&tools.to_string()).unwrap()).arm(Arm::Stable).build().unwrap();
@@ -294,7 +294,7 @@ fn what_is_remembered_is_bounded_and_the_log_forgets_alike() {
     go_on_alike(&engine, talk, &snapshot);
 }
 
-/// What comes of the log or the snapshot forgets as the conversation itself does.
+/// A conversation recreated from the log or the snapshot drops the same calls as the original.
 fn go_on_alike(engine: &Engine, mut talk: Conversation, snapshot: &str) {
     let log = talk.clone().take_log(0);
     let read = serde_json::from_str(snapshot).unwrap();
@@ -314,7 +314,7 @@ fn go_on_alike(engine: &Engine, mut talk: Conversation, snapshot: &str) {
 }
 
 #[test]
-fn a_no_is_not_asked_about_again() {
+fn a_rejected_call_requests_no_second_approval() {
     let (engine, approver) = engine();
     let mut talk = engine.talk();
     let asked = approval_of(&talk.dispatch(&pay("c1")));
@@ -323,19 +323,19 @@ fn a_no_is_not_asked_about_again() {
     assert!(matches!(refused, Outcome::Refuse(_)));
     assert_eq!(talk.dispatch(&pay("c1")), refused, "the same call again is told the same, reason and all");
     let Outcome::Refuse(again) = talk.dispatch(&pay("c2")) else { panic!("refused without asking") };
-    assert_eq!(again.reason, "a person has said no to this very call");
+    assert_eq!(again.reason, "this exact call was rejected before");
     assert_eq!((talk.pending().count(), approver.pending(1_000).unwrap().len()), (0, 0));
     assert!(matches!(talk.dispatch(&Call::new("c3", "pay", json!({"to": 8}))), Outcome::Confirm(_)), "another call");
-    // The log has it, too.
+    // The log contains it too.
     let mut resumed = engine.replay(&talk.take_log(0)).unwrap();
     assert!(matches!(resumed.dispatch(&pay("c4")), Outcome::Refuse(_)));
-    // A fork knows it; another conversation does not.
+    // A fork remembers it; another conversation does not.
     assert!(matches!(talk.fork().dispatch(&pay("c5")), Outcome::Refuse(_)));
     assert!(matches!(engine.talk().dispatch(&pay("c1")), Outcome::Confirm(_)));
 }
 
 #[test]
-fn twenty_calls_wait_at_most() {
+fn at_most_twenty_calls_wait_for_approval() {
     let (engine, approver) = engine();
     let mut talk = engine.talk();
     let call = |to: u64| Call::new(&format!("c{to}"), "pay", json!({ "to": to }));
@@ -344,8 +344,8 @@ fn twenty_calls_wait_at_most() {
         assert!(matches!(talk.dispatch(&call(to)), Outcome::Confirm(_)), "{to}");
     }
     let Outcome::Refuse(refused) = talk.dispatch(&call(20)) else { panic!("one too many") };
-    assert!(refused.reason.starts_with("20 calls wait for a person already"), "{}", refused.reason);
-    // The same call as one that waits is none more, and an answer makes room.
+    assert!(refused.reason.starts_with("20 calls already wait for approval"), "{}", refused.reason);
+    // An identical call of a waiting one does not count again, and a decision frees a place.
     assert!(matches!(talk.dispatch(&Call::new("again", "pay", json!({"to": 3}))), Outcome::Confirm(_)));
     approver.reject(&first, None, 1_000).unwrap();
     assert!(matches!(talk.dispatch(&call(21)), Outcome::Confirm(_)));

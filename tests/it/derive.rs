@@ -1,5 +1,5 @@
-//! Derived profiles: what holds of all of them, of servers of many kinds, and of every real catalogue. The categories of
-//! the real ones are kept in `benches/ledger/derive.snap`.
+//! Derived profiles: what holds of all of them, of servers of many kinds, and of every real
+//! catalogue. The categories of the real ones are kept in `benches/ledger/derive.snap`.
 
 mod generated;
 mod kinds;
@@ -62,8 +62,8 @@ fn is_named(own: &str, told: &str) -> bool {
     before.is_some_and(|before| before.is_empty() || before.ends_with(|c: char| !c.is_alphanumeric()))
 }
 
-/// What is said of a profile that no profile may be: numbered or reserved names, empty or foreign descriptions, tools in
-/// no category.
+/// What is said of a profile that no profile may be: numbered or reserved names, empty or foreign
+/// descriptions, tools in no category.
 fn faults(catalog: &Catalog) -> Vec<String> {
     let profile = ToolProfile::derive(catalog);
     let assignment = profile.assign(catalog);
@@ -98,7 +98,8 @@ fn faults(catalog: &Catalog) -> Vec<String> {
     faults
 }
 
-/// The names whose words are no words of their tools, cut ones among them. General topics are words of their own.
+/// The names whose words are no words of their tools, cut ones among them. General topics are words
+/// of their own.
 fn foreign_words(catalog: &Catalog) -> Vec<String> {
     let topics = "accounts agents ai details billing finance home sales staff vehicle calendar charts code compute containers database deployment documents email feedback files formatting \
         formulas governance guidance images interaction inspection location logs math media memory messaging monitoring navigation network people \
@@ -124,7 +125,7 @@ fn check(tools: &[(&str, &str)], expected: &[&str]) {
 }
 
 #[test]
-fn tools_whose_descriptions_begin_alike_are_of_one_server() {
+fn tools_with_a_common_description_prefix_share_a_server() {
     let shop = "Part of the shop, where one buys. ";
     let bank = "Part of the bank, where one pays. ";
     let names = ["add", "get", "put", "run", "set", "sort", "stop", "test"];
@@ -149,7 +150,7 @@ fn many_tools_are_derived_in_bounded_categories() {
 }
 
 #[test]
-fn corpus_profiles_have_no_fault() {
+fn corpus_profiles_are_valid() {
     let (mut large, mut fitting) = (0, 0);
     for list in toolfold_testing::sample(tool_lists(), 10) {
         let catalog = Catalog::import(&list.text, &list.name, None).value;

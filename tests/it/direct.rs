@@ -1,4 +1,4 @@
-//! Calls by the names of the tools that run, and arms that a host cannot carry.
+//! Calls under the names of the tools that run, and arms that a host cannot carry.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn direct(conversation: &Conversation, name: &str, arguments: &str) -> Option<(S
 }
 
 #[test]
-fn a_wrapped_call_keeps_its_arguments_as_written() {
+fn a_wrapped_call_keeps_its_arguments() {
     for arm in [Arm::Index, Arm::Lean, Arm::Full] {
         let conversation = started(arm);
         let inner = r#"{"path":  "/", "n": 123456789012345678901234567890, "x": 1e2}"#;
@@ -38,7 +38,7 @@ fn a_wrapped_call_keeps_its_arguments_as_written() {
 }
 
 #[test]
-fn a_call_that_is_direct_or_means_no_tool_stays_as_it_is() {
+fn direct_and_unknown_calls_are_unchanged() {
     let conversation = started(Arm::Index);
     for (name, arguments) in [
         ("wipe", "{}"),
@@ -54,7 +54,7 @@ fn a_call_that_is_direct_or_means_no_tool_stays_as_it_is() {
 }
 
 #[test]
-fn the_hosts_name_is_meant_and_taken() {
+fn the_hosts_name_is_accepted() {
     let mut conversation = started(Arm::Full);
     let shown = conversation.tools().entries().into_iter().map(|entry| entry.name).find(|name| name.starts_with("my"));
     let shown = shown.unwrap();
@@ -91,7 +91,7 @@ fn an_arm_that_the_host_cannot_carry_does_not_start() {
 }
 
 #[test]
-fn a_turn_resumes_its_own_call_where_an_equal_one_asked_first() {
+fn a_turn_resumes_its_own_call_of_two_identical_ones() {
     let rules = "[tool.wipe]\ntier = 'a'\n";
     let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
     let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::new()), || 1_000);
@@ -113,8 +113,8 @@ fn a_turn_resumes_its_own_call_where_an_equal_one_asked_first() {
     assert_eq!(turn.into_messages()[0]["content"], "wiped");
 }
 
-/// Whatever other layer reads names and arguments leniently: a call that runs under another name than its tool's has a
-/// direct form, with the arguments that run.
+/// A call that runs under another name than its tool's has a direct form, with the arguments that
+/// run, in every layer that reads names and arguments leniently.
 #[test]
 fn every_call_that_runs_under_another_name_has_a_direct_form() {
     let wrapped = json!({"name": "wipe", "arguments": {"path": "/"}}).to_string();

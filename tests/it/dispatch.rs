@@ -1,4 +1,4 @@
-//! The gate: what becomes of every call.
+//! The gate: the outcome of every call.
 
 mod circles;
 
@@ -13,7 +13,7 @@ use toolfold::wire::Wire;
 use crate::project;
 use crate::talk::{Call, Dispatch, Talk};
 
-/// Long enough that even one tool is worth folding, meta-tools counted.
+/// Long enough that folding even one tool saves tokens, including the meta-tools.
 const WORDS: &str = "Where to put it: a path below the working folder, with `/` between its parts on every system. Folders \
     that are not there are made. A path that leads out of the working folder is refused, and so is one that names a \
     device. What is there already is replaced without a question, unless the tool was started as read-only; then the \
@@ -68,7 +68,7 @@ fn forwarded(outcome: &Outcome) -> (&str, &Value) {
 }
 
 #[test]
-fn a_valid_call_is_forwarded_in_every_arm_at_the_latest_when_it_is_repeated() {
+fn a_valid_call_is_forwarded_at_the_second_attempt_in_every_arm() {
     for arm in Arm::EVERYWHERE {
         for name in ["read_a", "write_a"] {
             let arguments = json!({"path": "x"});
@@ -83,14 +83,14 @@ fn a_valid_call_is_forwarded_in_every_arm_at_the_latest_when_it_is_repeated() {
 }
 
 #[test]
-fn arguments_may_come_as_text() {
+fn arguments_may_be_text() {
     let text = |text: &str| call("list_all", json!(text));
     assert_eq!(forwarded(&session(Arm::Full).dispatch(&text(""))).1, &json!({}));
     assert_eq!(forwarded(&session(Arm::Full).dispatch(&text("{\"filter\":\"a\"}"))).1, &json!({"filter": "a"}));
     let broken = reply(session(Arm::Stable).dispatch(&text("{\"filter\":")));
     assert_eq!(broken.answer.kind, ReplyKind::Invalid);
     assert!(
-        broken.answer.content.contains("not JSON") && broken.answer.content.contains("\"parameters\""),
+        broken.answer.content.contains("invalid JSON") && broken.answer.content.contains("\"parameters\""),
         "{}",
         broken.answer.content
     );
@@ -127,7 +127,7 @@ fn a_bad_call_gets_its_errors_and_the_schema_once() {
 
 #[cfg(feature = "validate")]
 #[test]
-fn a_schema_that_does_not_compile_lets_calls_through_with_a_mark() {
+fn calls_with_an_invalid_schema_are_forwarded_with_a_mark() {
     let text = r#"[{"name":"f","inputSchema":{"type":"object","properties":{"a":{"type":"no such type"}}}}]"#;
     let engine = Engine::builder(Catalog::from_mcp(text).unwrap()).build().unwrap();
     assert!(engine.diagnostics().iter().any(|d| d.code == "bad-schema" && d.message.contains("`f`")));
@@ -140,7 +140,7 @@ fn a_schema_that_does_not_compile_lets_calls_through_with_a_mark() {
 }
 
 #[test]
-fn names_are_resolved_but_never_guessed_for_what_may_write() {
+fn names_of_writing_tools_are_never_guessed() {
     for name in ["list-all", "LIST_ALL", "server.list_all", "mcp__server__list_all", "List-All"] {
         assert_eq!(forwarded(&session(Arm::Stable).dispatch(&call(name, json!({})))).0, "list_all", "{name}");
     }
@@ -154,13 +154,13 @@ fn names_are_resolved_but_never_guessed_for_what_may_write() {
 }
 
 #[test]
-fn wrapping_is_unwrapped_a_few_times_and_then_refused() {
+fn nested_wrapping_is_limited() {
     let wrap = |inner: Value| json!({"name": "call_tool", "arguments": inner});
     let twice = wrap(json!({"name": "list_all", "arguments": {}}));
     assert_eq!(forwarded(&session(Arm::Index).dispatch(&call("call_tool", twice))).0, "list_all");
     let deep = (0..10).fold(json!({"name": "list_all", "arguments": {}}), |inner, _| wrap(inner));
     for (arguments, says) in
-        [(deep, "more than 4 times"), (json!([]), "must be an object"), (json!({"arguments": {}}), "`name`")]
+        [(deep, "more than 4 levels"), (json!([]), "must be an object"), (json!({"arguments": {}}), "`name`")]
     {
         let bad = reply(session(Arm::Index).dispatch(&call("call_tool", arguments)));
         assert!(bad.answer.kind == ReplyKind::Invalid && bad.answer.content.contains(says), "{}", bad.answer.content);
@@ -197,7 +197,7 @@ fn parallel_calls_are_judged_in_order() {
 }
 
 #[test]
-fn a_child_has_some_of_its_parents_tools_and_its_own_expansions() {
+fn a_child_has_some_tools_and_its_own_expansions() {
     let mut parent = session(Arm::Stable);
     parent.dispatch(&call("expand_tools", json!({"categories": ["write"]})));
     let mut plain = parent.child(&["write_a", "list_all"]).unwrap();
@@ -209,14 +209,14 @@ fn a_child_has_some_of_its_parents_tools_and_its_own_expansions() {
     let text = folding.tools();
     assert!(text.json().contains("- write (1)") && !text.json().contains("drop_a"), "{}", text.json());
     let refused = plain.child(&["write_a", "drop_a"]).unwrap_err();
-    assert_eq!(refused.to_string(), "there is no tool named `drop_a`", "a child gives no more than it has");
+    assert_eq!(refused.to_string(), "unknown tools: `drop_a`", "a child gives no more than it has");
     assert_eq!(plain.child(&["write_a"]).unwrap().engine().catalog().len(), 1);
     let again = parent.engine().replay(&folding.take_log(0)).unwrap();
     assert!(again == folding && again.engine().catalog().len() == 2);
 }
 
 #[test]
-fn a_compaction_gets_the_opened_schemas_again() {
+fn opened_schemas_can_be_sent_again_after_a_compaction() {
     for (arm, some) in [(Arm::Stable, true), (Arm::Index, true), (Arm::Seed, false), (Arm::Full, false)] {
         let mut session = session(arm);
         assert_eq!(session.redeliver(), None, "{arm}: nothing is open");
@@ -226,7 +226,7 @@ fn a_compaction_gets_the_opened_schemas_again() {
 }
 
 #[test]
-fn logs_and_snapshots_refuse_what_they_are_not() {
+fn invalid_logs_and_snapshots_are_rejected() {
     let engine = engine(Arm::Stable);
     let said = |log: &[LogRecord]| engine.replay(log).unwrap_err().to_string();
     let mut talk = engine.conversation(Wire::OpenAiChat).id("a").start().unwrap();
@@ -234,7 +234,7 @@ fn logs_and_snapshots_refuse_what_they_are_not() {
     let log = talk.take_log(7);
     assert_eq!((log[1].seq, log[1].at_ms, log[1].conversation.as_str()), (1, 7, "a"));
     assert_eq!(said(&[]), "the log is empty");
-    assert_eq!(said(&log[1..]), "record 1 follows where record 0 should stand");
+    assert_eq!(said(&log[1..]), "expected record 0, found record 1");
     let numbered = |log: Vec<LogRecord>| -> Vec<LogRecord> {
         log.into_iter().zip(0..).map(|(record, seq)| LogRecord { seq, ..record }).collect()
     };
@@ -242,12 +242,12 @@ fn logs_and_snapshots_refuse_what_they_are_not() {
     let twice = numbered([log.clone(), log.clone()].concat());
     assert_eq!(said(&twice), "the log has a second `started` event, as record 2");
     let other = LogRecord { conversation: "b".to_owned(), ..log[1].clone() };
-    assert!(said(&[log[0].clone(), other.clone()]).contains("records of `a` and of `b`"));
+    assert!(said(&[log[0].clone(), other.clone()]).contains("records of `a` and `b`"));
     assert_eq!(LogRecord::apart([log[0].clone(), other.clone(), log[1].clone()]), [log.clone(), vec![other]]);
-    assert!(said(&[LogRecord { v: 1, ..log[0].clone() }]).contains("form 1 cannot be read"));
+    assert!(said(&[LogRecord { v: 1, ..log[0].clone() }]).contains("unsupported format version 1"));
     let mut snapshot = engine.talk().snapshot();
     snapshot.version = 1;
-    assert!(engine.restore(snapshot).unwrap_err().to_string().contains("form 1"));
+    assert!(engine.restore(snapshot).unwrap_err().to_string().contains("version 1"));
 }
 
 #[test]
@@ -269,13 +269,13 @@ fn experiments_are_sticky_and_recorded() {
     let variant = one.variant().map(str::to_owned);
     assert!(variant.is_some() && one.take_log(0).iter().all(|record| record.variant == variant), "and in every record");
     let nameless = engine.conversation(Wire::OpenAiChat).start().unwrap_err();
-    assert!(nameless.to_string().contains("give an id, or pin an arm"), "{nameless}");
+    assert!(nameless.to_string().contains("set an id or pin an arm"), "{nameless}");
     assert_eq!(engine.conversation(Wire::OpenAiChat).arm(Arm::Lean).start().unwrap().arm(), Arm::Lean);
     assert_eq!(build(1.5).unwrap_err().kind(), toolfold::error::ErrorKind::Engine);
 }
 
 #[test]
-fn auto_says_why() {
+fn auto_states_its_reason() {
     let excel = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
     let build = |budget| {
@@ -326,7 +326,8 @@ fn any_call() -> impl Strategy<Value = Call> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(128)))]
 
-    /// State comes from the log: replayed, restored and forked sessions are the session, and send the same bytes.
+    /// State is derived from the log: replayed, restored and forked sessions equal the original and
+    /// send the same bytes.
     #[test]
     fn the_log_is_the_session(
         arm in prop::sample::select(Arm::EVERYWHERE.into_iter().chain([Arm::Append]).collect::<Vec<_>>()),

@@ -1,4 +1,4 @@
-//! The engine: sessions, their arrays, and what does not fit together.
+//! The engine: conversations, their arrays, and incompatible parts.
 
 use serde_json::Value;
 use toolfold::catalog::Catalog;
@@ -31,7 +31,7 @@ fn the_array_is_shared_until_something_changes_it() {
 }
 
 #[test]
-fn in_place_opens_in_the_array_and_only_there() {
+fn in_place_opens_only_in_the_array() {
     let engine = engine(Arm::Seed);
     let (mut one, mut two) = (engine.talk(), engine.talk());
     let before: Vec<Value> = one.tools().to().unwrap();
@@ -57,13 +57,13 @@ fn arm_full_sends_what_came_in() {
     let bare = Engine::builder(Catalog::from_openai(&text).unwrap()).without_profile().build().unwrap();
     assert_eq!(bare.talk().tools().json(), value.to_string(), "with layer 1 off nothing is folded");
     let why = bare.conversation(Wire::OpenAiChat).arm(Arm::Lean).start().unwrap_err();
-    assert!(why.to_string().starts_with("arm lean has nothing to fold with"), "{why}");
+    assert!(why.to_string().starts_with("arm lean requires layer 1"), "{why}");
     let derived = Engine::builder(Catalog::from_openai(&text).unwrap()).arm(Arm::Lean).build().unwrap();
     assert!(derived.talk().tools().json().len() < value.to_string().len() / 2, "without a profile one is derived");
 }
 
 #[test]
-fn what_does_not_fit_together_is_refused() {
+fn incompatible_parts_are_rejected() {
     let catalog = || Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse("core = ['nope']", "p.toml").value;
     assert_eq!(

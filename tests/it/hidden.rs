@@ -1,4 +1,4 @@
-//! Nothing that a call could need is hidden quietly: what the model was not shown is shown once before it counts.
+//! No parameter is hidden silently: hidden parameters are shown once before they matter.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::tool_lists::tool_lists;
 
 const WORDS: &str = "Words enough that folding it saves something, and more than something. ";
 
-/// A tool that writes and one that reads, each with a required and two optional parameters.
+/// A writing and a reading tool, each with one required and two optional parameters.
 fn tools() -> Value {
     let schema = json!({"type": "object", "required": ["path"], "properties": {
         "path": {"type": "string", "description": WORDS.repeat(9)},
@@ -60,14 +60,11 @@ fn put(id: &str) -> Call {
 }
 
 #[test]
-fn a_call_that_writes_is_shown_what_was_hidden_and_then_runs() {
+fn a_writing_call_runs_after_its_hidden_parameters_are_shown() {
     for arm in hiding() {
         let mut conversation = engine(arm, Blind::Show).talk();
         let reply = shown(conversation.dispatch(&put("1")));
-        assert!(
-            reply.answer.content.starts_with("put was not run yet: these of its parameters were not shown to you: `"),
-            "{arm}"
-        );
+        assert!(reply.answer.content.starts_with("put was not run yet: you have not seen its parameters `"), "{arm}");
         assert!(
             reply.answer.content.contains("`mode`, `count`")
                 && reply.answer.content.contains("\"enum\":[\"slow\",\"fast\"]"),
@@ -76,7 +73,7 @@ fn a_call_that_writes_is_shown_what_was_hidden_and_then_runs() {
         assert!(reply.answer.failed && reply.opened.len() == 1, "{arm}");
         assert!(is_forwarded(&conversation.dispatch(&put("2"))), "{arm}: unchanged");
         assert!(matches!(conversation.dispatch(&put("1")), Outcome::Reply(_)), "{arm}: the same id, the same answer");
-        // It has not failed: the loop breaker has nothing to count.
+        // It has not failed, so the loop breaker does not count it.
         for id in 3..9 {
             assert!(is_forwarded(&conversation.dispatch(&put(&id.to_string()))), "{arm}");
         }
@@ -84,7 +81,7 @@ fn a_call_that_writes_is_shown_what_was_hidden_and_then_runs() {
 }
 
 #[test]
-fn nothing_is_shown_twice_or_needlessly() {
+fn hidden_parameters_are_shown_only_once() {
     for arm in Arm::EVERYWHERE {
         let mut conversation = engine(arm, Blind::Show).talk();
         let whole = json!({"path": "a", "mode": "slow", "count": 1});
@@ -103,13 +100,13 @@ fn nothing_is_shown_twice_or_needlessly() {
 }
 
 #[test]
-fn a_result_of_a_tool_that_only_reads_says_what_there_is() {
+fn the_result_of_a_read_only_tool_lists_hidden_parameters() {
     for arm in hiding() {
         for wire in Wire::ALL {
             let mut conversation = engine(arm, Blind::Show).talk_on(wire);
             let look = |id: &str| Call::new(id, "look", json!({"path": "a", "count": 1}));
             let Outcome::Forward(first) = conversation.dispatch(&look("1")) else { panic!("{arm}: it runs") };
-            let line = "[look has parameters that you were not shown, all optional and not given in this call: `mode`]";
+            let line = "[look has optional parameters that you have not seen and did not set: `mode`]";
             assert_eq!(first.notes.note.as_deref(), Some(line), "{arm} {wire}");
             let again = conversation.dispatch(&look("1"));
             assert!(
@@ -131,7 +128,7 @@ fn a_result_of_a_tool_that_only_reads_says_what_there_is() {
 }
 
 #[test]
-fn models_that_share_a_conversation_are_each_answered_whole() {
+fn every_model_of_a_shared_conversation_is_answered_in_full() {
     for arm in hiding().filter(|arm| arm.delivery() != Delivery::InPlace) {
         let mut conversation = engine(arm, Blind::Show).talk();
         conversation.shared_by_models();
@@ -141,15 +138,16 @@ fn models_that_share_a_conversation_are_each_answered_whole() {
             other => panic!("{other:?}"),
         };
         let first = looked_up(conversation.dispatch(&opens(0)));
-        // More often than one model may look things up or fail before it is told to stop.
+        // More lookups or failures than one model may make before it gets a directive.
         for id in 1..8 {
             let again = looked_up(conversation.dispatch(&opens(id)));
             assert_eq!((&again.answer.content, &again.opened), (&first.answer.content, &first.opened), "{arm}");
         }
-        // What one was shown before it wrote, runs for all: no model can be held to what another has read.
+        // What one model was shown before it wrote a call applies to all: models cannot be
+        // distinguished.
         assert!(shown(conversation.dispatch(&put("a"))).answer.content.contains("not run yet"), "{arm}");
         assert!(is_forwarded(&conversation.dispatch(&put("b"))), "{arm}");
-        // A tool that reads says each time what was hidden.
+        // A reading tool lists the hidden parameters each time.
         for id in ["c", "d"] {
             let look = Call::new(id, "look", json!({"path": "a", "count": 1}));
             let Outcome::Forward(forward) = conversation.dispatch(&look) else { panic!("{arm}") };
@@ -164,7 +162,7 @@ fn models_that_share_a_conversation_are_each_answered_whole() {
 
 /// The model writes all calls of a message before it reads any answer to them.
 #[test]
-fn what_one_answer_of_a_message_shows_no_other_call_of_it_has_seen() {
+fn answers_of_a_message_are_unread_by_its_other_calls() {
     for arm in hiding() {
         for wire in Wire::ALL {
             let mut conversation = engine(arm, Blind::Show).talk_on(wire);
@@ -179,11 +177,7 @@ fn what_one_answer_of_a_message_shows_no_other_call_of_it_has_seen() {
                 assert_eq!(kinds, [false, false], "{arm} {wire} {second}");
                 let Some(Outcome::Reply(reply)) = turn.outcomes().nth(1) else { panic!("{arm} {wire}") };
                 assert_eq!(reply.answer.kind, ReplyKind::Shown, "{arm} {wire}");
-                assert!(
-                    reply.answer.content.contains("in another answer to the same message"),
-                    "{}",
-                    reply.answer.content
-                );
+                assert!(reply.answer.content.contains("in another result of this message"), "{}", reply.answer.content);
                 drop(turn.into_messages());
                 let next = conversation.dispatch(&Call::fresh(second, arguments.clone()));
                 assert!(is_forwarded(&next), "{arm} {wire} {second}: read by now");
@@ -192,9 +186,10 @@ fn what_one_answer_of_a_message_shows_no_other_call_of_it_has_seen() {
     }
 }
 
-/// A tool that the profile shows nowhere can be called: of it the model has been shown nothing.
+/// A tool that the profile hides completely can be called, although the model was not shown any of
+/// it.
 #[test]
-fn a_tool_that_is_not_shown_at_all_is_shown_first() {
+fn a_hidden_tool_is_shown_before_it_runs() {
     let catalog = Catalog::from_mcp(&tools().to_string()).unwrap();
     let profile = ToolProfile::parse("core = ['take', 'look']\nunlisted = 'hidden'", "p.toml").into_result().unwrap();
     let mut conversation = Engine::builder(catalog).profile(profile).arm(Arm::Outline).build().unwrap().talk();
@@ -203,9 +198,9 @@ fn a_tool_that_is_not_shown_at_all_is_shown_first() {
     assert!(is_forwarded(&conversation.dispatch(&put("2"))));
 }
 
-/// Names come from whoever wrote the tool: every one is told, and none can write a line of its own.
+/// Names come from the tool's author: each is listed, and none can create a line.
 #[test]
-fn names_are_told_whatever_they_are() {
+fn any_parameter_name_is_listed() {
     let mut properties = json!({"path": {"type": "string", "description": WORDS.repeat(9)}, "a\nRun `rm`\u{202e}": {}});
     for n in 0..300 {
         properties[format!("p{n}")] = json!({"type": "string", "description": WORDS});
@@ -222,7 +217,7 @@ fn names_are_told_whatever_they_are() {
 }
 
 #[test]
-fn a_transcript_tells_what_was_shown() {
+fn a_transcript_restores_what_was_shown() {
     for arm in hiding() {
         for wire in Wire::ALL {
             let engine = engine(arm, Blind::Show);
@@ -253,13 +248,13 @@ fn a_transcript_tells_what_was_shown() {
     }
 }
 
-/// What a rendered array names of each tool's parameters, and what the list itself does: read from JSON, not by the library.
+/// The names in a rendered array and in the list itself, read from JSON without the library.
 fn names(parameters: &Value) -> BTreeSet<String> {
     let properties = parameters.get("properties").and_then(Value::as_object);
     properties.into_iter().flat_map(Map::keys).cloned().collect()
 }
 
-/// A model that leaves out whatever it was not shown.
+/// A model that omits everything it was not shown.
 #[test]
 fn corpus_no_omission_is_silent() {
     let (mut calls, mut first, mut noted) = (0, 0, 0);
@@ -270,7 +265,7 @@ fn corpus_no_omission_is_silent() {
             let mut conversation = engine.talk_as(Wire::OpenAiChat, arm);
             let array: Vec<Value> = conversation.tools().to().unwrap();
             for tool in engine.catalog().iter() {
-                // A reference at the top of a schema stands for what it leads to.
+                // A reference at the top of a schema represents its target.
                 let whole = names(toolfold::schema::top(tool.parameters()));
                 let name = tool.name().as_str();
                 if !is_sent_as_it_is(name) {
@@ -312,12 +307,12 @@ fn corpus_no_omission_is_silent() {
     );
 }
 
-/// Whether Chat Completions takes the name as it is.
+/// Whether Chat Completions accepts the name unchanged.
 fn is_sent_as_it_is(name: &str) -> bool {
     name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Arguments as a model means them, and as it wrote them.
+/// Arguments as intended, and as the model wrote them.
 #[cfg(feature = "validate")]
 fn written() -> impl Strategy<Value = (Value, Value)> {
     let meant = (
@@ -344,7 +339,7 @@ fn written() -> impl Strategy<Value = (Value, Value)> {
         };
         put("count", count.map(|own| json!(own)), bit(1), bit(2));
         put("flag", flag.map(|own| json!(own)), bit(3), bit(4));
-        // A text is a text, whatever it looks like.
+        // A string stays a string, whatever it looks like.
         put("text", text.map(|own| json!(own)), false, bit(5));
         put("list", list.map(|own| json!(own)), bit(6), bit(7));
         let inner = inner.map(|(w, s)| match s {
@@ -360,7 +355,7 @@ fn written() -> impl Strategy<Value = (Value, Value)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(500)))]
     #[test]
-    fn what_has_one_meaning_is_forwarded_as_that_and_said((meant, written) in written()) {
+    fn unambiguous_arguments_are_coerced_and_reported((meant, written) in written()) {
         let schema = json!({"type": "object", "required": ["id"], "additionalProperties": false, "properties": {
             "id": {"type": "integer"}, "count": {"type": "integer"}, "flag": {"type": "boolean"}, "text": {"type": "string"},
             "list": {"type": "array", "items": {"type": "integer"}},

@@ -1,4 +1,4 @@
-//! Bad input at the library's border: each kind has a code, a place and a way out; none panics, loops or grows.
+//! Invalid input: each kind has a code, a place and a help text; none panics, loops or grows.
 
 mod catalogues;
 mod mutations;
@@ -6,7 +6,7 @@ mod profiles;
 
 use toolfold::diagnostic::Diagnostic;
 
-/// The diagnostic of that code, with what everyone who prints it relies on.
+/// The diagnostic with this code, checked for what every printer relies on.
 #[track_caller]
 fn found<'d>(diagnostics: &'d [Diagnostic], code: &str) -> &'d Diagnostic {
     let found = diagnostics.iter().find(|diagnostic| diagnostic.code == code);
@@ -15,7 +15,7 @@ fn found<'d>(diagnostics: &'d [Diagnostic], code: &str) -> &'d Diagnostic {
     found
 }
 
-/// One line, every invisible character shown, a place in a file, and no more text than a person reads.
+/// One line, every invisible character escaped, a place in a file, and a limited length.
 #[track_caller]
 fn sound(diagnostic: &Diagnostic) {
     let line = diagnostic.to_string();

@@ -1,5 +1,5 @@
-//! The three layers do not know each other: over generated catalogues, profiles, skills, policies and calls, and with each layer
-//! on and off.
+//! The three layers are independent: over generated catalogs, profiles, skills, policies and calls,
+//! with each layer on and off.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,27 +19,27 @@ use toolfold::wire::Wire;
 
 use crate::talk::{Call, Dispatch, Talk};
 
-/// Texts and values that decide everything.
+/// Texts and values that determine everything.
 #[derive(Debug, Clone)]
 struct World {
-    /// Each tool with the number of times that its description is said, and its category.
+    /// Each tool with the number of repetitions of its description, and its category.
     tools: BTreeMap<String, (usize, usize)>,
     arm: Arm,
     /// Names of skills.
     skills: Vec<String>,
-    /// What the policy says of a tool, by its place.
+    /// The policy for each tool, by its index.
     said: Vec<Said>,
     steps: Vec<Step>,
 }
 
-/// What a policy says of a tool.
+/// The policy for a tool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Said {
     Nothing,
     ReadOnly,
     Audited,
     Confirmed,
-    /// Denied outright.
+    /// Denied for all arguments.
     Denied,
     /// Denied for one path only.
     DeniedInPart,
@@ -99,7 +99,7 @@ fn world() -> impl Strategy<Value = World> {
 }
 
 impl World {
-    /// The first wire that carries the arm.
+    /// The first wire that can carry the arm.
     fn wire(&self) -> Wire {
         Wire::ALL.into_iter().find(|wire| wire.supports(self.arm).is_ok()).unwrap()
     }
@@ -170,7 +170,8 @@ impl World {
     }
 
     fn engine(&self, on: On) -> Engine {
-        // A layer that shows what it hid answers by itself: see `hidden.rs`. Here nothing is hidden for long.
+        // A layer that shows hidden parameters answers calls itself: see `hidden.rs`. Here calls
+        // are forwarded.
         let builder = Engine::builder(self.catalog()).blind(Blind::Forward);
         let builder = if on.profile {
             builder.profile(self.profile()).arm(self.arm)
@@ -198,25 +199,25 @@ impl World {
     }
 }
 
-/// The name of a tool in an array of OpenAI's, of either API.
+/// The name of a tool in an array of either OpenAI API.
 fn name(tool: &Value) -> &Value {
     &tool.get("function").unwrap_or(tool)["name"]
 }
 
-/// The array without the skills' own tool, which stands in it if there are skills.
+/// The array without the skill tool, which it contains if there are skills.
 fn shown(conversation: &mut Conversation) -> Vec<Value> {
     let mut array: Vec<Value> = conversation.tools().to().unwrap();
     array.retain(|tool| *name(tool) != "activate_skill");
     array
 }
 
-/// The skills' own tool, as the array has it.
+/// The skill tool in the array.
 fn skill_tool(conversation: &mut Conversation) -> Option<Value> {
     let array: Vec<Value> = conversation.tools().to().unwrap();
     array.into_iter().find(|tool| *name(tool) == "activate_skill")
 }
 
-/// What became of a call, without words.
+/// The outcome of a call, without texts.
 fn became(outcome: &Outcome) -> (&'static str, PolicyMark) {
     let kind = match outcome {
         Outcome::Forward(_) => "run",
@@ -231,7 +232,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(48)))]
 
     #[test]
-    fn no_layer_changes_what_another_does(world in world()) {
+    fn layers_are_independent(world in world()) {
         let mut decided: BTreeMap<String, (&'static str, PolicyMark)> = BTreeMap::new();
         let mut taught: BTreeMap<usize, String> = BTreeMap::new();
         let offered = skill_tool(&mut world.engine(On { profile: false, skills: true, policy: false }).talk_on(world.wire()));
@@ -239,12 +240,12 @@ proptest! {
         let mut learnt: BTreeMap<&str, String> = BTreeMap::new();
         for on in On::every() {
             let engine = world.engine(on);
-            // What layer 1 shows, made by itself: without the tools that the policy denies outright.
+            // What layer 1 alone shows, without the tools that the policy denies for all arguments.
             let alone = world.engine(On { skills: false, policy: false, ..on });
             let alone = alone.restricted(|tool| !on.policy || world.said(tool.name().as_str()) != Said::Denied);
             let mut talk = engine.talk_on(world.wire());
             prop_assert_eq!(shown(&mut talk), shown(&mut alone.talk_on(world.wire())), "{:?}: at first", on);
-            // What layer 2 offers and says, whatever the others do.
+            // What layer 2 offers and answers, whatever the other layers do.
             prop_assert_eq!(skill_tool(&mut talk), offered.clone().filter(|_| on.skills), "{:?}", on);
             for name in &world.skills {
                 let outcome = talk.fork().dispatch(&Call::fresh("activate_skill", json!({"name": name})));
@@ -283,7 +284,7 @@ proptest! {
                         let key = format!("{name} {path}");
                         prop_assert_eq!(*decided.entry(key).or_insert(is), is, "{:?}: {} {}", on, name, path);
                         let expected = match (world.said(name), path) {
-                            // To the model it does not exist.
+                            // For the model it does not exist.
                             (Said::Denied, _) => "reply",
                             (Said::DeniedInPart, "/secret/x") => "refuse",
                             (Said::Nothing | Said::Confirmed, _) => "confirm",
@@ -298,9 +299,9 @@ proptest! {
         }
     }
 
-    /// With every layer off, what goes out is what came in.
+    /// With every layer off, the output equals the input.
     #[test]
-    fn nothing_on_changes_nothing(world in world()) {
+    fn without_layers_nothing_changes(world in world()) {
         let engine = world.engine(On { profile: false, skills: false, policy: false });
         let array = engine.talk_on(Wire::Mcp).tools().json().to_owned();
         prop_assert_eq!(array, world.catalog().to_json(Format::Mcp));

@@ -22,7 +22,7 @@ pub(crate) fn builder(arm: Arm) -> EngineBuilder {
     Engine::builder(catalog).profile(profile).arm(arm)
 }
 
-/// The Excel policy with more rules, in memory; the clock stands still.
+/// The Excel policy with more rules, in memory; the clock does not advance.
 fn policy(more: &str, interactive: bool) -> (PolicyLayer, Approver) {
     let text = format!("{}\n{more}", project("profiles/excel/policy.toml"));
     let file = PolicyFile::load(&text, "policy.toml", PolicyScope::User);
@@ -59,7 +59,7 @@ fn activate(name: &str) -> Call {
 }
 
 #[test]
-fn a_tier_a_call_waits_for_a_person_and_runs_once() {
+fn a_tier_a_call_waits_for_approval_and_runs_once() {
     let (mut session, approver) = with_policy("", true);
     let Outcome::Confirm(confirm) = session.dispatch(&delete()) else { panic!("Tier A is confirmed") };
     assert_eq!(confirm.target.as_str(), "delete_file");
@@ -71,7 +71,7 @@ fn a_tier_a_call_waits_for_a_person_and_runs_once() {
         (&early.approval, &early.shown, &early.arguments),
         (&confirm.approval, &confirm.shown, &confirm.arguments)
     );
-    assert_eq!(early.reason, "nobody has answered yet");
+    assert_eq!(early.reason, "no decision yet");
     approver.approve(confirm.approval.as_str(), 1_000).unwrap();
     let Some(Outcome::Forward(forward)) = session.take_up(confirm.approval.as_str()) else { panic!("it runs") };
     assert_eq!((&forward.id, &forward.arguments), (&confirm.id, &json!({"file_path": "a.xlsx", "confirm": true})));
@@ -81,7 +81,7 @@ fn a_tier_a_call_waits_for_a_person_and_runs_once() {
 }
 
 #[test]
-fn a_wrapped_call_is_shown_as_what_it_is() {
+fn a_wrapped_call_is_shown_as_its_target() {
     let (mut session, _) = with_policy("", true);
     let wrapped = Call::new("c1", "call_tool", json!({"name": "delete_file", "arguments": {"file_path": "a.xlsx"}}));
     let Outcome::Confirm(confirm) = session.dispatch_seen(&wrapped) else {
@@ -90,9 +90,10 @@ fn a_wrapped_call_is_shown_as_what_it_is() {
     assert_eq!(confirm.shown.target, "delete_file");
 }
 
-/// The line goes before a result that comes now; a person is not asked for a call that may change.
+/// The line precedes an immediate result; approval is not requested for a call that may still
+/// change.
 #[test]
-fn a_tool_that_only_reads_and_waits_for_a_person_is_shown_what_was_hidden_first() {
+fn a_read_only_tool_that_requires_approval_is_shown_first() {
     let words = "Words enough that folding it saves something, and more than something. ".repeat(9);
     let properties =
         json!({"path": {"type": "string", "description": words}, "mode": {"type": "string", "description": words}});
@@ -115,7 +116,7 @@ fn a_tool_that_only_reads_and_waits_for_a_person_is_shown_what_was_hidden_first(
 }
 
 #[test]
-fn a_persons_no_is_told_to_the_model() {
+fn the_model_receives_the_reason_of_a_rejection() {
     let (mut session, approver) = with_policy("", true);
     let Outcome::Confirm(confirm) = session.dispatch(&delete()) else { panic!("waits") };
     approver.reject(confirm.approval.as_str(), Some("keep it"), 1_000).unwrap();
@@ -125,7 +126,7 @@ fn a_persons_no_is_told_to_the_model() {
 }
 
 #[test]
-fn where_nobody_can_be_asked_an_ask_is_a_no() {
+fn an_ask_is_denied_without_an_approver() {
     let (mut session, _) = with_policy("", false);
     let Outcome::Refuse(refusal) = session.dispatch(&delete()) else { panic!("refused") };
     assert_eq!(refusal.context.policy, PolicyMark::Deny);
@@ -147,7 +148,7 @@ fn tiers_decide_in_every_arm() {
 }
 
 #[test]
-fn what_is_denied_outright_appears_nowhere() {
+fn unconditionally_denied_tools_are_invisible() {
     let deny = "[[rule]]\ndecide = \"deny\"\ntool = \"run_shell\"\nwhy = \"no shell here\"\n";
     for arm in Arm::EVERYWHERE {
         let (policy, _approver) = policy(deny, true);
@@ -180,7 +181,7 @@ fn deny_comes_before_the_schema() {
 }
 
 #[test]
-fn skills_are_declared_activated_and_remembered() {
+fn skills_are_declared_and_stay_active() {
     let engine = builder(Arm::Stable).skills(skills(vec![])).build().unwrap();
     let mut session = engine.talk();
     let array: Vec<Value> = session.tools().to().unwrap();
@@ -204,7 +205,7 @@ fn skills_are_declared_activated_and_remembered() {
 }
 
 #[test]
-fn skills_that_ask_wait_and_denied_ones_do_not_exist() {
+fn skills_may_require_approval_or_be_denied() {
     use toolfold::skill::Permission;
     let rules =
         vec![PermissionRule::new("format-*", Permission::Ask), PermissionRule::new("chart-basic", Permission::Deny)];
@@ -217,7 +218,7 @@ fn skills_that_ask_wait_and_denied_ones_do_not_exist() {
     assert!(!denied.answer.content.contains("chart-basic`"), "{}", denied.answer.content.to_string());
 }
 
-/// What the model is shown without the skill's own tool.
+/// What the model is shown, without the skill tool.
 fn shown(session: &mut Conversation) -> Vec<Value> {
     let mut array: Vec<Value> = session.tools().to().unwrap();
     array.retain(|tool| tool["function"]["name"] != "activate_skill");
@@ -227,7 +228,8 @@ fn shown(session: &mut Conversation) -> Vec<Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(24)))]
 
-    /// Any layer on or off changes nothing of the others: what is shown, what is answered, what is decided.
+    /// Turning a layer on or off changes nothing in the others: neither what is shown, nor answers,
+    /// nor decisions.
     #[test]
     fn layers_do_not_interfere(
         arm in prop::sample::select(Arm::EVERYWHERE.to_vec()),

@@ -1,4 +1,5 @@
-//! The token ledger: what every arm costs on our Excel domain, compared exactly. A change of it is a reviewed diff.
+//! The token ledger: the cost of every arm in the Excel domain, compared exactly. Changes are
+//! reviewed as diffs.
 
 use std::fmt::Write;
 
@@ -12,7 +13,7 @@ use toolfold::wire::Wire;
 use crate::talk::Talk;
 use crate::{corpus, project};
 
-/// What is only shown needs no schema compiled.
+/// An engine that only shows tools needs no compiled schemas.
 fn unchecked(catalog: &Catalog, profile: &ToolProfile, arm: Arm) -> Engine {
     toolfold_testing::timed();
     let builder = Engine::builder(catalog.clone()).profile(profile.clone()).arm(arm);
@@ -55,7 +56,7 @@ fn ledger_of_the_excel_domain() {
     settings.bind(|| insta::assert_snapshot!("excel", text));
 }
 
-/// The bounds of our own domain: better words, not more of them.
+/// The budgets of our own domain: shorter descriptions, no omissions.
 #[test]
 fn budgets_of_the_excel_domain() {
     let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
@@ -68,7 +69,7 @@ fn budgets_of_the_excel_domain() {
     }
 }
 
-/// The first-turn budgets that the original domain has to keep.
+/// The first-turn budgets of the original domain.
 #[test]
 fn corpus_budgets_of_the_original_domain() {
     let Some(file) = corpus("excelmanus/tools.json") else { return };
@@ -91,7 +92,7 @@ fn corpus_budgets_of_the_original_domain() {
     }
 }
 
-/// Over the 20 servers, under derived profiles: shares that only ever rise.
+/// The savings over the 20 servers with derived profiles, which may only rise.
 #[test]
 fn corpus_savings_over_the_servers() {
     let Some(folder) = corpus("mcp") else { return };
@@ -115,10 +116,11 @@ fn corpus_savings_over_the_servers() {
     }
 }
 
-/// What coding agents send with 118 MCP tools: their own stay as they are, byte by byte, and the rest folds.
+/// What coding agents send with 118 MCP tools: their own tools stay unchanged byte for byte, and
+/// the rest is folded.
 #[test]
 fn corpus_budgets_of_clients() {
-    // Codex cuts long schemas itself, which leaves less to fold.
+    // Codex itself cuts long schemas, so there is less to fold.
     for (client, kept_most) in [("codex-0.169.0", 58), ("gemini-cli-0.61.0", 46), ("opencode-1.18.33", 54)] {
         let Some(file) = corpus(&format!("clients/{client}-mcp118.json")) else { return };
         let catalog = Catalog::import(&std::fs::read_to_string(file).unwrap(), "tools.json", None);

@@ -16,6 +16,8 @@ mod derive;
 mod direct;
 mod dispatch;
 mod engine;
+#[cfg(feature = "shell")]
+mod evaluated;
 mod folding;
 mod hidden;
 mod hostile;
@@ -63,7 +65,8 @@ fn project(path: &str) -> String {
     std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
 }
 
-/// Words of about 4,000 bytes: a tool described with them is worth folding alone, meta-tools counted.
+/// Words of about 4,000 bytes: a tool described with them is worth folding alone, meta-tools
+/// counted.
 pub(crate) const LONG: &str = {
     macro_rules! words {
         () => {

@@ -1,4 +1,5 @@
-//! Messages have keys and calls have positions: a provider's call id is only the label of an answer.
+//! Messages have keys and calls have positions: a provider's call id is only the label of an
+//! answer.
 
 mod blind;
 mod model;
@@ -15,7 +16,7 @@ use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::{Approver, Context, MemoryStore, Policy, PolicyFile, PolicyScope};
 use toolfold::wire::{Message, Wire};
 
-/// Three tools: one that only reads, one that is audited, one that a person approves.
+/// Three tools: a read-only one, an audited one, and one that requires approval.
 const TOOLS: &str = r#"[
     {"name": "look", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}},
     {"name": "note", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}},
@@ -85,7 +86,8 @@ fn records(store: &MemoryStore, kind: Kind) -> Vec<Entry> {
     entries.filter(|entry| entry.kind == kind).collect()
 }
 
-/// Writes what happened to a log, and gives the conversation that another process makes of it.
+/// Appends the new records to a log, and returns the conversation that another process recreates
+/// from it.
 fn restarted(engine: &Engine, conversation: &mut Conversation, log: &mut Vec<LogRecord>) -> Conversation {
     log.extend(conversation.take_log(0));
     engine.replay(log).unwrap()
@@ -149,7 +151,7 @@ fn two_calls_of_one_id_in_a_message_get_their_own_answers() {
         assert!(at("first") < at("second") && at("second") < at("third"), "{wire}: {answers}");
         assert_eq!(answers.matches(r#""x""#).count(), 3, "{wire}: each with the provider's id: {answers}");
     }
-    // A host that wraps results itself and knows no other id: the calls end in their order.
+    // A host that wraps results itself and has no other ids: the calls end in their order.
     let (engine, _approver, _) = engine();
     let mut talk = start(&engine, Wire::OpenAiChat);
     judge(&mut talk, &message(Wire::OpenAiChat, &[("x", "look", 1), ("x", "look", 2)]));
@@ -159,7 +161,7 @@ fn two_calls_of_one_id_in_a_message_get_their_own_answers() {
 }
 
 #[test]
-fn a_message_that_comes_again_while_it_is_open_is_a_resend() {
+fn a_repeated_open_message_is_a_resend() {
     let (engine, _approver, store) = engine();
     let (mut talk, mut log) = (start(&engine, Wire::OpenAiChat), Vec::new());
     let message = message(Wire::OpenAiChat, &[("1", "look", 1), ("2", "note", 2), ("3", "pay", 3), ("4", "lock", 4)]);
@@ -175,15 +177,15 @@ fn a_message_that_comes_again_while_it_is_open_is_a_resend() {
     };
     same(&again);
     assert_eq!(store.chain().unwrap().len(), before, "nothing more is on record");
-    // Another process knows all but the result, which a log holds only on request.
+    // Another process has everything but the result, which a log contains only on request.
     let mut other = restarted(&engine, &mut talk, &mut log);
     let again = judge(&mut other, &message);
     assert!(reply(&again[0]).answer.content.contains("already ran"), "{}", reply(&again[0]).answer.content);
     same(&again);
-    // A snapshot holds it.
+    // A snapshot contains it.
     let mut other = engine.restore(serde_json::from_value(json!(talk.snapshot())).unwrap()).unwrap();
     assert_eq!(&*reply(&judge(&mut other, &message)[0]).answer.content, "what there is");
-    // Another message closes it: then the same bytes are a new message.
+    // Another message closes it: the same bytes are then a new message.
     judge(&mut talk, &self::message(Wire::OpenAiChat, &[("5", "look", 9)]));
     let anew = judge(&mut talk, &message);
     assert!(is_forward(&anew[0]) && is_forward(&anew[1]));
@@ -215,7 +217,7 @@ fn results_are_logged_on_request_and_redacted_in_snapshots() {
 }
 
 #[test]
-fn an_approval_is_handed_over_once_unless_the_host_paused_the_call() {
+fn an_approval_is_used_once_unless_the_call_is_paused() {
     let approved = |talk: &mut Conversation, approver: &Approver, message: &Value| {
         let asked = approval(&only(judge(talk, message)));
         approver.approve(&asked, 1_000).unwrap();
@@ -229,19 +231,19 @@ fn an_approval_is_handed_over_once_unless_the_host_paused_the_call() {
     for _ in 0..2 {
         talk.pause(&"p".into()).unwrap();
         assert!(is_forward(&only(judge(&mut talk, &message))), "its host paused it");
-        assert!(refusal(&only(judge(&mut talk, &message))).contains("check whether it took effect"));
+        assert!(refusal(&only(judge(&mut talk, &message))).contains("check whether the call took effect"));
     }
     talk.pause(&"p".into()).unwrap();
     let mut other = restarted(&engine, &mut talk, &mut log);
     assert!(refusal(&only(judge(&mut other, &message))).contains("already used"), "a pause holds for one process");
-    // Reported, the message is closed, and a new one asks anew.
+    // Once reported, the message is closed, and a new one requests approval again.
     talk.report_result(&"p".into(), true);
     assert_eq!(approval(&only(judge(&mut talk, &message))), "ap-2");
     assert!(talk.pause(&"p".into()).is_err(), "nothing of that id is at the host");
 }
 
 #[test]
-fn two_calls_that_are_the_same_in_one_message_are_approved_one_by_one() {
+fn identical_calls_of_a_message_are_approved_separately() {
     let (engine, approver, store) = engine();
     let mut talk = start(&engine, Wire::OpenAiChat);
     let mut turn = talk.turn(&message(Wire::OpenAiChat, &[("1", "pay", 7), ("2", "pay", 7)])).unwrap();
@@ -278,7 +280,7 @@ fn a_call_that_failed_is_retried_unless_it_was_approved() {
 }
 
 #[test]
-fn a_key_is_one_message_whenever_it_comes() {
+fn a_key_always_identifies_its_message() {
     let (engine, approver, store) = engine();
     let (mut talk, mut log) = (start(&engine, Wire::OpenAiChat), Vec::new());
     let message = message(Wire::OpenAiChat, &[("a", "note", 1), ("b", "pay", 2)]);
@@ -291,7 +293,7 @@ fn a_key_is_one_message_whenever_it_comes() {
     // The same bytes under another key: the model wrote them again.
     let second = judge(&mut talk, keyed("msg_2"));
     assert!(is_forward(&second[0]) && approval(&second[1]) == "ap-2");
-    // An old checkpoint brings the first message back, in this process and in another one.
+    // An old checkpoint sends the first message again, in this process and in another one.
     let chain = store.chain().unwrap().len();
     let mut other = restarted(&engine, &mut talk, &mut log);
     for talk in [&mut talk, &mut other] {
@@ -300,9 +302,9 @@ fn a_key_is_one_message_whenever_it_comes() {
         }
     }
     assert_eq!(store.chain().unwrap().len(), chain, "nothing ran and nothing is on record");
-    // A process that has no log finds what the store knows of the message.
+    // A process without a log finds the message's calls in the store.
     let mut fresh = start(&engine, Wire::OpenAiChat);
-    assert!(refusal(&judge(&mut fresh, keyed("msg_1"))[1]).contains("approved before (ap-1)"));
+    assert!(refusal(&judge(&mut fresh, keyed("msg_1"))[1]).contains("approval ap-1 was already used"));
     let mut fresh = start(&engine, Wire::OpenAiChat);
     assert_eq!(approval(&judge(&mut fresh, keyed("msg_2"))[1]), "ap-2", "and what still waits");
     // Other calls under an old key: a new message, and a diagnostic.
@@ -313,7 +315,7 @@ fn a_key_is_one_message_whenever_it_comes() {
 }
 
 #[test]
-fn without_a_log_another_call_under_the_id_of_a_used_approval_is_asked_about() {
+fn another_call_under_a_used_id_requires_approval() {
     let (engine, approver, _) = engine();
     let mut talk = start(&engine, Wire::OpenAiChat);
     let pay = |n| message(Wire::OpenAiChat, &[("pay:0", "pay", n)]);
@@ -322,11 +324,11 @@ fn without_a_log_another_call_under_the_id_of_a_used_approval_is_asked_about() {
     let mut fresh = start(&engine, Wire::OpenAiChat);
     assert_eq!(approval(&only(judge(&mut fresh, &pay(2)))), "ap-2", "other arguments are another call");
     let mut fresh = start(&engine, Wire::OpenAiChat);
-    assert!(refusal(&only(judge(&mut fresh, &pay(1)))).contains("approved before (ap-1)"));
+    assert!(refusal(&only(judge(&mut fresh, &pay(1)))).contains("approval ap-1 was already used"));
 }
 
 #[test]
-fn single_calls_form_messages_that_end_when_the_tools_are_given() {
+fn tools_ends_a_message_of_single_calls() {
     let (engine, _approver, store) = engine();
     let mut talk = start(&engine, Wire::OpenAiChat);
     let call = |talk: &mut Conversation, name: &str| talk.call("c", name, json!({"n": 1})).unwrap();
@@ -339,7 +341,7 @@ fn single_calls_form_messages_that_end_when_the_tools_are_given() {
     talk.tools();
     assert!(is_forward(&call(&mut talk, "note")), "a new message");
     assert_eq!(records(&store, Kind::Decision).len(), 3);
-    // An answer is given twice; then the call is new, and counts for the loop breaker.
+    // An answer is given twice; then the call is new and counts for the loop breaker.
     let events = |talk: &Conversation| talk.clone().take_log(0).len();
     call(&mut talk, "lock");
     let before = events(&talk);

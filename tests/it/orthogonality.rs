@@ -1,5 +1,5 @@
-//! Proof 4 of orthogonality: what layer 1 shows is a function of catalogue, profile, arm and what was opened, and of
-//! nothing else; and whatever it folds can be found again. It grows with the layers.
+//! Proof 4 of orthogonality: what layer 1 shows is a pure function of catalog, profile, arm and
+//! openings, and everything it folds can be found again.
 
 mod corpora;
 pub(crate) mod generate;

@@ -41,12 +41,27 @@ mod unpack;
 
 use serde_json::{Map, Value, json};
 use toolfold::policy::eval::evaluate;
+use toolfold::policy::{Approval, ApprovalError, Context, Gate, History, Policy};
 
 /// The rows of a file of the corpus; none where the corpus is not here.
 fn rows_of_the_corpus(name: &str) -> Vec<Value> {
     let Some(file) = crate::corpus(&format!("policy/{name}")) else { return Vec::new() };
     let text = std::fs::read_to_string(file).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Uses an approval as the engine does: the stored call is read again in its folder.
+fn redeem(
+    gate: &Gate,
+    id: &str,
+    policy: &Policy,
+    context: &Context,
+    schema_hash: &str,
+) -> Result<Approval, ApprovalError> {
+    let request = gate.get(id)?.request;
+    let context = Context { cwd: request.cwd.clone(), ..context.clone() };
+    let prepared = policy.prepare(request.call(), &context, None, History::default());
+    gate.redeem(id, &prepared, schema_hash, |_, _| Ok(()))
 }
 
 /// Judges a tool with one argument under rules, for each value of it.

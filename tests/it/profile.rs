@@ -153,7 +153,8 @@ fn a_reference_into_an_optional_parameter_keeps_the_whole_shape() {
     assert_eq!(folded.parameters()["properties"]["b"], json!({"type": "integer"}));
 }
 
-/// What checking a profile against three tools says: `severity[code] line:column`, one a diagnostic.
+/// What checking a profile against three tools says: `severity[code] line:column`, one a
+/// diagnostic.
 #[track_caller]
 fn check_profile(toml: &str, expected: &[&str]) {
     let tools = r#"[{"name":"read_a","inputSchema":{}},{"name":"write_a","inputSchema":{}},{"name":"write_b","inputSchema":{}}]"#;
@@ -202,7 +203,7 @@ fn misspelt_names_get_a_hint() {
 }
 
 #[test]
-fn the_published_schema_is_in_step() {
+fn the_published_schema_is_current() {
     let published: Value = serde_json::from_str(&project("profiles/profile.schema.json")).unwrap();
     assert_eq!(
         published,
@@ -224,7 +225,7 @@ fn excel() -> Catalog {
 }
 
 #[test]
-fn the_excel_profiles_fit_their_tools() {
+fn the_excel_profiles_match_their_tools() {
     let catalog = excel();
     assert_eq!(catalog.len(), 49);
     for file in ["profiles/excel/profile.toml", "profiles/excel/original.toml"] {
@@ -267,7 +268,8 @@ fn a_derived_profile_can_be_written_and_read_back() {
     assert!(one.iter().eq(two.iter()));
 }
 
-/// The reply to a request over four tools, one core and three foldable; the last is long enough to make folding pay.
+/// The reply to a request over four tools, one core and three foldable; the last is long enough to
+/// make folding pay.
 fn reply(arm: Arm, open: &[&str], categories: &[&str], tools: &[&str]) -> String {
     let words = "A parameter with words enough to be worth folding away.";
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}});
@@ -302,7 +304,7 @@ fn replies_to_the_model() {
 }
 
 #[test]
-fn requests_are_read_leniently_and_refused_clearly() {
+fn requests_are_read_leniently_and_rejected_clearly() {
     let read = |value: Value| {
         ExpandRequest::from_arguments(&value).map(|r| (r.categories, r.tools)).map_err(|e| e.to_string())
     };
@@ -352,14 +354,15 @@ fn original_arm_declares_the_original_shape() {
 }
 
 #[test]
-fn tools_of_servers_have_profiles_of_their_own() {
+fn server_tools_have_separate_profiles() {
     let tool =
         |name: &str| json!({"name": name, "description": format!("Does {name}."), "inputSchema": {"type": "object"}});
     let names = ["db_read", "write", "drop", "list", "draw", "db_list"];
     let text = Value::Array(names.map(tool).to_vec()).to_string();
     let catalog = Catalog::from_mcp(&text).unwrap();
     let parsed = |text: &str| ToolProfile::parse(text, "p.toml").into_result().unwrap();
-    // The database's tools are known to it by their own names; the names of the list are another's, too.
+    // The database's tools are known to it by their own names; the names of the list are another's,
+    // too.
     let own = parsed(
         "core = [\"read\"]\nunlisted = \"hidden\"\n[category.rows]\ndescription = \"of tables\"\ntools = [\"w*\", \"list\"]\n\
          [summary]\nwrite = \"Writes rows.\"\n",

@@ -23,8 +23,8 @@ fn sentences(catalog: &Catalog) -> Vec<String> {
     let assignment = ToolProfile::derive(catalog).assign(catalog).value;
     let presentation = Presentation::new(catalog, &assignment, Arm::Stable);
     let plan = presentation.plan(catalog, &assignment, &Expanded::default());
-    let own = presentation.array(catalog, &plan).filter(|sent| sent.index.is_some());
-    own.map(|sent| sent.tool.description().to_owned()).collect()
+    let own = presentation.array(catalog, &plan).filter(|sent| sent.index().is_some());
+    own.map(|sent| sent.description().to_owned()).collect()
 }
 
 #[track_caller]
@@ -33,7 +33,7 @@ fn check(tools: &[(&str, &str)], expected: &[&str]) {
 }
 
 #[test]
-fn a_sentence_that_three_tools_share_is_passed_over() {
+fn a_sentence_of_three_tools_is_skipped() {
     check(
         &[
             ("a", "Part of the shop. Adds an item. Slowly."),
@@ -59,7 +59,7 @@ fn a_sentence_that_three_tools_share_is_passed_over() {
 }
 
 #[test]
-fn two_tools_that_begin_alike_are_left_alone() {
+fn sentences_of_two_similar_tools_are_unchanged() {
     let chart = "Makes a chart. As a picture, with a title and a legend below it.";
     let other = "Makes a chart. In the sheet, with a title and a legend below it.";
     let third = "Prints it. On paper, with a title and a legend below it.";
@@ -68,7 +68,7 @@ fn two_tools_that_begin_alike_are_left_alone() {
 }
 
 #[test]
-fn of_two_tools_what_both_belong_to_is_passed_over() {
+fn a_common_subject_of_two_tools_is_skipped() {
     check(
         &[
             (
@@ -85,7 +85,7 @@ fn of_two_tools_what_both_belong_to_is_passed_over() {
 }
 
 #[test]
-fn where_nothing_of_its_own_follows_the_name_stands_for_the_tool() {
+fn the_name_replaces_a_missing_sentence() {
     for tail in
         ["", " Well.", "\n\n- a list of points", "\n\nArgs:\n  a: The first.", "\n\nInput parameters: a, the first."]
     {
@@ -97,7 +97,7 @@ fn where_nothing_of_its_own_follows_the_name_stands_for_the_tool() {
 }
 
 #[test]
-fn headings_and_warnings_are_no_sentence() {
+fn headings_and_warnings_are_not_sentences() {
     let long = "Any file, of whatever kind it may be, wherever it is to be found.";
     for (text, expected) in [
         ("Description: Reads a file. {}", "Reads a file."),
@@ -130,14 +130,16 @@ fn headings_and_warnings_are_no_sentence() {
         let text = text.replace("{}", long);
         let other = "Prints on paper whatever there is to be printed, with a title and a legend below it.";
         let found = sentences(&catalog(&[("do_it", &text), ("print", other)]));
-        // Of a language whose verbs are not known any sentence may stand for the tool; what must not is the warning.
+        // Of a language whose verbs are not known any sentence may stand for the tool; what must
+        // not is the warning.
         assert_eq!(found.first().map(String::as_str), Some(expected), "{text}");
     }
 }
 
-/// What descriptions are written in besides plain sentences; `do_it` stands where nothing tells what the tool does.
+/// What descriptions are written in besides plain sentences; `do_it` stands where nothing tells
+/// what the tool does.
 #[test]
-fn mark_up_and_habits_are_no_sentence() {
+fn mark_up_and_phrases_are_not_sentences() {
     for (text, expected) in [
         ("<p>Fetches a URL as <b>Markdown</b>.</p><ul><li>fast</li></ul>", "Fetches a URL as Markdown."),
         ("<b>Important:</b> be careful.<br/>Uploads a file.", "Uploads a file."),
@@ -188,7 +190,7 @@ fn mark_up_and_habits_are_no_sentence() {
 }
 
 #[test]
-fn what_nearly_all_begin_with_is_taken_off() {
+fn a_common_beginning_is_removed() {
     check(
         &[
             ("a", "Notion | Retrieve a page, or a part of it, or all that there is of it."),
@@ -204,7 +206,7 @@ fn what_nearly_all_begin_with_is_taken_off() {
 }
 
 #[test]
-fn what_is_open_or_denied_changes_no_sentence() {
+fn open_and_denied_tools_do_not_change_sentences() {
     let catalog = catalog(&[
         ("a", "Part of the shop. Adds an item. Slowly."),
         ("b", "Part of the shop. Buys what is there. Or not."),
@@ -215,8 +217,8 @@ fn what_is_open_or_denied_changes_no_sentence() {
     let said = |catalog: &Catalog, assignment: &_, expanded: &Expanded| -> Vec<String> {
         let presentation = Presentation::new(catalog, assignment, Arm::Stable);
         let plan = presentation.plan(catalog, assignment, expanded);
-        let sent = presentation.array(catalog, &plan).filter(|sent| sent.index.is_some());
-        sent.map(|sent| sent.tool.description().to_owned()).collect()
+        let sent = presentation.array(catalog, &plan).filter(|sent| sent.index().is_some());
+        sent.map(|sent| sent.description().to_owned()).collect()
     };
     let closed = said(&catalog, &assignment, &Expanded::default());
     assert_eq!(closed, ["Adds an item.", "Pays.", "Counts the items."], "the profile's own words win");
@@ -230,7 +232,8 @@ fn what_is_open_or_denied_changes_no_sentence() {
     assert_eq!(fewer, ["Adds an item.", "Counts the items."], "though only two are left that begin alike");
 }
 
-/// What no sentence that stands for a tool may begin with, told here apart from the lists of the code.
+/// What no sentence that stands for a tool may begin with, told here apart from the lists of the
+/// code.
 fn is_aside(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     let starts = [
@@ -262,9 +265,10 @@ fn is_aside(sentence: &str) -> bool {
     starts.iter().any(|start| lower.starts_with(start))
 }
 
-/// In every real catalogue: one sentence a tool, none that stands for three, none that says something else.
+/// In every real catalogue: one sentence a tool, none that stands for three, none that says
+/// something else.
 #[test]
-fn corpus_sentences_say_what_tools_do() {
+fn corpus_sentences_describe_tools() {
     for list in tool_lists() {
         let catalog = Catalog::import(&list.text, &list.name, None).value;
         let assignment = ToolProfile::derive(&catalog).assign(&catalog).value;

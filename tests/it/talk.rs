@@ -1,4 +1,4 @@
-//! Conversations for tests: started without ceremony, with calls as values.
+//! Conversations for tests, with calls as values.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -21,13 +21,13 @@ impl Call {
         Self { id: id.to_owned(), name: name.to_owned(), arguments }
     }
 
-    /// A call with an id that no other has.
+    /// A call with a unique id.
     pub(crate) fn fresh(name: &str, arguments: Value) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         Self::new(&format!("fresh-{}", NEXT.fetch_add(1, Ordering::Relaxed)), name, arguments)
     }
 
-    /// The same call once more, with another id.
+    /// The same call with another id.
     pub(crate) fn again(&self) -> Self {
         Self::fresh(&self.name, self.arguments.clone())
     }
@@ -41,10 +41,11 @@ pub(crate) trait Talk {
     /// A conversation on a wire, with the engine's arm.
     fn talk_on(&self, wire: Wire) -> Conversation;
 
-    /// A conversation with the engine's arm: on Chat Completions, or where that cannot carry the arm on the next wire.
+    /// A conversation with the engine's arm: on Chat Completions, or, if that cannot carry the arm,
+    /// on the next wire that can.
     fn talk(&self) -> Conversation;
 
-    /// The same under an arm.
+    /// The same with another arm.
     fn talk_as(&self, wire: Wire, arm: Arm) -> Conversation;
 }
 
@@ -67,7 +68,7 @@ impl Talk for Engine {
 pub(crate) trait Dispatch {
     fn dispatch(&mut self, call: &Call) -> Outcome;
 
-    /// The same; a call that is only answered with what was hidden is made again.
+    /// The same; a call that is only shown hidden parameters is repeated.
     fn dispatch_seen(&mut self, call: &Call) -> Outcome {
         match self.dispatch(call) {
             Outcome::Reply(reply) if reply.answer.kind == ReplyKind::Shown => self.dispatch(&call.again()),
@@ -75,7 +76,7 @@ pub(crate) trait Dispatch {
         }
     }
 
-    /// Takes up an answer as what it makes of the call.
+    /// Resumes an approval as an outcome.
     fn take_up(&mut self, approval: &str) -> Option<Outcome>;
 }
 

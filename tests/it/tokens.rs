@@ -1,4 +1,5 @@
-//! Billed tokens: the render against its rules, the counts against recorded requests, and bounds on hostile input.
+//! Billed tokens: rendering against its rules, counts against recorded requests, and bounds on
+//! hostile input.
 
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ mod meters;
 mod requests;
 mod vocabulary;
 
-/// A path under the shared folder, if that is there; otherwise says that the test was skipped.
+/// A path under the shared folder if it exists; otherwise reports that the test was skipped.
 fn shared(path: &str) -> Option<PathBuf> {
     let full = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")).join(path);
     if !full.exists() {
@@ -40,7 +41,7 @@ fn check_parameters(parameters: &Value, expect: &str) {
 }
 
 #[test]
-fn the_block_stands_around_the_tools_with_blank_lines() {
+fn the_block_surrounds_the_tools_with_blank_lines() {
     assert_eq!(render(&[]), "namespace functions {\n\n} // namespace functions");
     let parameters = json!({"type": "object", "properties": {}});
     let described = Function { name: "a", description: Some("\n One. \n\n  Two.\n"), parameters: Some(&parameters) };
@@ -52,7 +53,7 @@ fn the_block_stands_around_the_tools_with_blank_lines() {
 }
 
 #[test]
-fn objects_without_anything_to_say_stand_on_one_line() {
+fn objects_without_comments_are_on_one_line() {
     check_type(&json!({"a": {"type": "string"}, "b": {"type": "integer"}}), &json!(["a"]), "{ a: string, b?: number }");
     check_type(&json!({"a": {"type": "boolean"}, "n": {"type": "null"}}), &json!(null), "{ a?: boolean, n?: null }");
     check_type(&json!({"o": {"type": "object"}, "x": {}, "y": true}), &json!([]), "{ o?: object, x?: any, y?: any }");
@@ -77,7 +78,7 @@ fn objects_without_anything_to_say_stand_on_one_line() {
 }
 
 #[test]
-fn objects_with_something_to_say_stand_on_many_lines() {
+fn objects_with_comments_are_on_many_lines() {
     check_type(&json!({"a": {"type": "string", "description": "An a."}}), &json!(["a"]), "{\n// An a.\na: string,\n}");
     check_type(
         &json!({"a": {"title": "A", "description": "An\n a.", "type": "string"}}),
@@ -108,7 +109,7 @@ fn objects_with_something_to_say_stand_on_many_lines() {
 }
 
 #[test]
-fn references_are_inlined_and_never_followed_in_a_circle() {
+fn references_are_inlined_and_cycles_are_cut() {
     let with = |reference: &str| {
         json!({"properties": {"p": {"$ref": reference}}, "required": ["p"], "$defs": {
             "T": {"type": "string"}, "a/b": {"type": "integer"}, "a b": {"type": "boolean"},
@@ -130,7 +131,7 @@ fn references_are_inlined_and_never_followed_in_a_circle() {
 }
 
 #[test]
-fn shapes_that_no_schema_should_have_still_render() {
+fn malformed_schemas_render() {
     check_parameters(&json!("text"), "()");
     check_parameters(&json!({"properties": ["a"]}), "()");
     check_parameters(&json!({"properties": {"a": null}, "required": "xay"}), "(_: { a: any })");
@@ -146,7 +147,7 @@ fn check_reasons(parameters: &Value, expect: &[Reason]) {
 }
 
 #[test]
-fn what_no_row_covers_is_named() {
+fn uncovered_constructs_are_reported() {
     check_reasons(&json!({"type": "object", "properties": {"pattern": {"type": "string"}}, "required": []}), &[]);
     check_reasons(
         &json!({"properties": {"a": {"pattern": "x", "minimum": 1}}}),
@@ -181,7 +182,7 @@ fn what_no_row_covers_is_named() {
 }
 
 #[test]
-fn requests_say_what_they_cannot_count() {
+fn uncountable_requests_are_errors() {
     for (row, expect) in [
         (json!([]), "expected a request: a JSON object with `messages`, `input` or `contents` at `/`"),
         (
@@ -189,22 +190,22 @@ fn requests_say_what_they_cannot_count() {
             "expected `messages` (Chat, Anthropic), `input` (Responses) or `contents` (Gemini) at `/`",
         ),
         (json!({"model": "gpt-4o", "messages": {}}), "expected a list of messages at `/messages`"),
-        (json!({"messages": []}), "an OpenAI Chat request names no model at `/model`, and tokens depend on it"),
+        (json!({"messages": []}), "an OpenAI Chat request has no model at `/model`, on which tokens depend"),
         (
             json!({"custom_id": "1", "body": {"model": "gpt-4o", "messages": [1]}}),
             "expected a message at `/body/messages/0`",
         ),
         (
             json!({"model": "llama-4", "messages": []}),
-            "an OpenAI Chat request to `llama-4` cannot be counted: no tokenizer and no recorded requests of this vendor are known",
+            "an OpenAI Chat request to `llama-4` cannot be counted: there is no tokenizer and no recorded request for this vendor",
         ),
         (
             json!({"model": "my-deployment", "messages": []}),
-            "an OpenAI Chat request to `my-deployment` cannot be counted: the name does not say whose model it is",
+            "an OpenAI Chat request to `my-deployment` cannot be counted: the vendor of the model is unknown",
         ),
         (
             json!({"model": "gpt-4o", "system": "x", "messages": []}),
-            "an Anthropic request to `gpt-4o` cannot be counted: OpenAI's models take no such request",
+            "an Anthropic request to `gpt-4o` cannot be counted: OpenAI's models do not accept this request form",
         ),
         (json!({"model": "gpt-4o", "messages": [{"content": "x"}]}), "expected a role at `/messages/0/role`"),
         (
@@ -245,7 +246,7 @@ fn both_shapes_of_a_tool_cost_the_same() {
 }
 
 #[test]
-fn what_is_counted_by_a_guess_is_not_verified() {
+fn assumed_counts_are_not_verified() {
     let row = |extra: Value| {
         let mut row = json!({"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]});
         row.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());

@@ -8,7 +8,8 @@ pub(crate) struct ToolList {
     pub(crate) text: String,
 }
 
-/// The tool lists of the Excel domain, of real MCP servers, of coding agents and of BFCL; empty, with a notice, where they are absent.
+/// The tool lists of the Excel domain, of real MCP servers, of coding agents and of BFCL; empty,
+/// with a notice, where they are absent.
 pub(crate) fn tool_lists() -> Vec<ToolList> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("../shared/corpora");
     if !root.is_dir() {

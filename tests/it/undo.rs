@@ -1,4 +1,4 @@
-//! Undo as the engine does it: when the host is asked for a copy, and what is said where it has none.
+//! Undo in the engine: when the host is asked for a copy, and what is shown without one.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,8 +7,8 @@ use toolfold::conversation::{Conversation, Outcome};
 use toolfold::engine::PolicyLayer;
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::{
-    ApprovalStore, Approver, CallUndo, Context, LinkTable, MemoryStore, NoSnapshot, Policy, PolicyCall, PolicyFile,
-    PolicyScope, SnapshotCall, Snapshots, TakenSnapshot, ToolOrigin, Undo, WrittenPath,
+    ApprovalStore, Approver, CallUndo, Context, History, LinkTable, MemoryStore, NoSnapshot, Policy, PolicyCall,
+    PolicyFile, PolicyScope, SnapshotCall, Snapshots, TakenSnapshot, ToolOrigin, Undo, WrittenPath,
 };
 use toolfold::profile::Arm;
 
@@ -16,11 +16,11 @@ use crate::layers::builder;
 use crate::project;
 use crate::talk::{Call, Dispatch, Talk};
 
-/// A host that notes what it is asked for.
+/// A host that records its requests.
 #[derive(Default)]
 struct Host {
     said: Mutex<Vec<String>>,
-    /// Why it has no copy, and whether that passes.
+    /// Why it has no copy, and whether the reason is temporary.
     none: Mutex<Option<(&'static str, bool)>>,
 }
 
@@ -94,7 +94,7 @@ fn record(store: &MemoryStore, kind: Kind) -> Entry {
 }
 
 #[test]
-fn a_call_leaves_with_its_copy_and_its_record_names_it() {
+fn a_forwarded_call_has_a_snapshot_and_records_it() {
     let host = Arc::new(Host::default());
     let (mut session, _, store) = session(Some(host.clone()));
     let Outcome::Forward(forward) = session.dispatch(&write()) else { panic!("Tier B runs") };
@@ -111,7 +111,7 @@ fn a_call_leaves_with_its_copy_and_its_record_names_it() {
 }
 
 #[test]
-fn what_a_person_approves_is_copied_after_the_yes() {
+fn an_approved_call_is_copied_after_the_approval() {
     let host = Arc::new(Host::default());
     let (mut session, approver, store) = session(Some(host.clone()));
     let Outcome::Confirm(confirm) = session.dispatch(&delete("c1")) else { panic!("Tier A waits") };
@@ -127,7 +127,7 @@ fn what_a_person_approves_is_copied_after_the_yes() {
 }
 
 #[test]
-fn without_a_copy_nothing_is_claimed() {
+fn no_undo_is_claimed_without_a_copy() {
     let irreversible =
         |why: &str| Some(CallUndo { class: Undo::Irreversible, snapshot: None, why: Some(why.to_owned()) });
     let (mut nobody, _, store) = session(None);
@@ -148,7 +148,7 @@ fn without_a_copy_nothing_is_claimed() {
 }
 
 #[test]
-fn a_call_that_was_shown_as_undoable_runs_only_so() {
+fn a_call_shown_as_undoable_runs_only_with_a_copy() {
     for (passing, waits) in [(true, true), (false, false)] {
         let host = Arc::new(Host::default());
         let (mut session, approver, store) = session(Some(host.clone()));
@@ -171,7 +171,7 @@ fn a_call_that_was_shown_as_undoable_runs_only_so() {
     }
 }
 
-/// The paths that a command writes, as far as all of them are known.
+/// The paths that a command writes, if all of them are known.
 fn written(command: &str) -> Result<String, String> {
     let policy = "[tool.Bash]\nundo = 'snapshot'\n";
     let policy = PolicyFile::load(policy, "policy.toml", PolicyScope::User).into_result().unwrap();
@@ -180,8 +180,7 @@ fn written(command: &str) -> Result<String, String> {
     let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
     let context = Context { cwd: Some("/w".into()), home: Some("/home/u".into()), ..Context::default() };
     let disk = LinkTable::new([("/w/l".to_owned(), "/elsewhere/deep".to_owned())]);
-    let links = Some(policy.links(&call, &context, &disk));
-    let (class, paths) = policy.undo(&call, &Context { links, ..context });
+    let (class, paths) = policy.prepare(call, &context, Some(&disk), History::default()).undo();
     assert_eq!(class, Undo::Snapshot);
     let named = paths.map(|paths| {
         let name = |path: &WrittenPath| format!("{}{}", path.path, if path.recursive { "/**" } else { "" });
@@ -191,7 +190,7 @@ fn written(command: &str) -> Result<String, String> {
 }
 
 #[test]
-fn what_a_command_writes_is_known_of_programs_that_write_their_operands() {
+fn written_paths_of_commands_are_known_for_listed_programs() {
     for (command, paths) in [
         ("echo x > a", Some("/w/a")),
         ("cd d && echo x >> ../a", Some("/w/a")),
@@ -213,7 +212,7 @@ fn what_a_command_writes_is_known_of_programs_that_write_their_operands() {
 }
 
 #[test]
-fn a_record_that_only_says_how_to_undo_declares_no_arguments() {
+fn an_undo_record_declares_no_arguments() {
     let decision = |policy: &str| {
         let policy = format!("allow = ['Bash(ls:*)']\n{policy}");
         let policy = Policy::new(vec![PolicyFile::load(&policy, "p", PolicyScope::User).into_result().unwrap()]);

@@ -1,4 +1,4 @@
-//! Arguments against schemas: the words, the bounds, and schemas of real tools.
+//! Arguments against schemas: the texts, the bounds, and schemas of real tools.
 
 mod arbitrary;
 mod coerce;
@@ -27,7 +27,7 @@ fn check(schema: &Value, arguments: &Value, expected: &[&str]) {
     assert_eq!(lines(schema, arguments), expected, "\nschema {schema}\narguments {arguments}");
 }
 
-/// One tool that has a bit of everything.
+/// A tool with many kinds of properties.
 fn format_cells() -> Value {
     json!({
         "type": "object",
@@ -53,7 +53,7 @@ fn format_cells() -> Value {
 }
 
 #[test]
-fn what_a_model_reads() {
+fn errors_are_readable_by_a_model() {
     let cases: Vec<(Value, &[&str])> = vec![
         (json!({"file_path": "a.xlsx"}), &["Valid"]),
         (json!({}), &["/file_path: missing, expected a string"]),
@@ -62,11 +62,11 @@ fn what_a_model_reads() {
             json!({"file_path": "a", "rows": [{"height": "tall"}, {"hidden": true}]}),
             &["/rows/0/height: expected a number, got \"tall\"", "/rows/1/height: missing, expected a number"],
         ),
-        (json!({"file_path": "a", "sheet": "S"}), &["/sheet: not a parameter; did you mean `sheet_name`?"]),
+        (json!({"file_path": "a", "sheet": "S"}), &["/sheet: unknown parameter; did you mean `sheet_name`?"]),
         (
             json!({"file_path": "a", "qqqq": 1}),
             &[
-                "/qqqq: not a parameter, these are: `a/b`, `align`, `color`, `file_path`, `fill`, `rows`, `sheet_name`, `tags`, `zoom`",
+                "/qqqq: unknown parameter; allowed: `a/b`, `align`, `color`, `file_path`, `fill`, `rows`, `sheet_name`, `tags`, `zoom`",
             ],
         ),
         (
@@ -81,7 +81,7 @@ fn what_a_model_reads() {
             &["/color: expected text that matches `^#[0-9A-Fa-f]{6}$`, got \"red\""],
         ),
         (json!({"file_path": "a", "sheet_name": ""}), &["/sheet_name: expected at least 1 character, got \"\""]),
-        (json!({"file_path": "a", "tags": ["x", "x"]}), &["/tags: expected items that all differ, got [\"x\",\"x\"]"]),
+        (json!({"file_path": "a", "tags": ["x", "x"]}), &["/tags: expected unique items, got [\"x\",\"x\"]"]),
         (json!({"file_path": "a", "fill": 3}), &["/fill: expected a string or null, got 3"]),
         (json!({"file_path": "a", "a/b": 3}), &["/a~1b: expected a boolean, got 3"]),
         (json!({"file_path": "a", "rows": {}}), &["/rows: expected an array, got {}"]),
@@ -97,7 +97,7 @@ fn what_a_model_reads() {
 }
 
 #[test]
-fn unions_give_the_branch_that_fits_best() {
+fn unions_report_the_closest_branch() {
     let shape = json!({"properties": {"shape": {"oneOf": [
         {"type": "object", "properties": {"kind": {"const": "circle"}, "radius": {"type": "number"}}, "required": ["kind", "radius"]},
         {"type": "object", "properties": {"kind": {"const": "box"}, "width": {"type": "number"}, "height": {"type": "number"}},
@@ -128,11 +128,7 @@ fn unions_give_the_branch_that_fits_best() {
         json!({"properties": {"level": {"anyOf": [{"const": "low"}, {"const": "high"}, {"type": "integer"}]}}});
     check(&levels, &json!({"level": "mid"}), &["/level: expected \"low\" or \"high\" or an integer, got \"mid\""]);
     let both = json!({"properties": {"n": {"oneOf": [{"minimum": 1}, {"maximum": 5}]}}});
-    check(
-        &both,
-        &json!({"n": 3}),
-        &["/n: expected a value that fits exactly one of the alternatives, not several, got 3"],
-    );
+    check(&both, &json!({"n": 3}), &["/n: expected a value that matches exactly one alternative, got 3"]);
 }
 
 #[test]
@@ -146,7 +142,7 @@ fn rarer_keywords() {
     let all_of = json!({"allOf": [{"$ref": "#/$defs/a"}], "unevaluatedProperties": false,
         "$defs": {"a": {"properties": {"limit": {"type": "integer", "minimum": 1, "maximum": 9}}, "required": ["limit"]}}});
     check(&all_of, &json!({}), &["/limit: missing, expected an integer from 1 to 9"]);
-    check(&all_of, &json!({"limit": 1, "limt": 2}), &["/limt: not a parameter, these are: `limit`"]);
+    check(&all_of, &json!({"limit": 1, "limt": 2}), &["/limt: unknown parameter; allowed: `limit`"]);
     let not = json!({"properties": {"p": {"not": {"type": "string"}}}});
     check(&not, &json!({"p": "x"}), &["/p: expected anything but {\"type\":\"string\"}, got \"x\""]);
     let contains = json!({"properties": {"p": {"contains": {"type": "string"}}}});
@@ -158,14 +154,14 @@ fn rarer_keywords() {
         &["arguments: expected property names that are text that matches `^[a-z]+$`, got \"A\""],
     );
     let closed = json!({"type": "object", "properties": {}, "additionalProperties": false});
-    check(&closed, &json!({"x": 1}), &["/x: not a parameter, there are none"]);
+    check(&closed, &json!({"x": 1}), &["/x: unknown parameter; none are allowed"]);
     let both = json!({"properties": {"p": {"type": "string", "enum": ["a", "b"]}}});
     check(&both, &json!({"p": 1}), &["/p: expected one of \"a\", \"b\", got 1"]);
     let never = json!({"properties": {"p": false}});
     check(&never, &json!({"p": 1}), &["/p: not allowed here"]);
     let many = json!({"properties": {"p": {"enum": (0..400).map(|n| format!("value-{n}")).collect::<Vec<_>>()}}});
     let line = lines(&many, &json!({"p": "x"})).join("");
-    assert!(line.contains("… (400 in all)") && line.len() < 300, "{line}");
+    assert!(line.contains("… (400 in total)") && line.len() < 300, "{line}");
 }
 
 #[test]
@@ -183,7 +179,7 @@ fn formats_follow_the_draft() {
 }
 
 #[test]
-fn why_a_schema_does_not_compile() {
+fn reasons_why_a_schema_does_not_compile() {
     let mut deep = json!({});
     for _ in 0..200 {
         deep = json!({"properties": {"a": deep}});
@@ -191,17 +187,14 @@ fn why_a_schema_does_not_compile() {
     let cases = [
         (
             json!({"properties": {"a": {"$ref": "http://127.0.0.1:9/x.json"}}}),
-            "reference `http://127.0.0.1:9/x.json` leads outside the schema, and nothing is fetched",
+            "reference `http://127.0.0.1:9/x.json` is external; references are never fetched",
         ),
         (
             json!({"properties": {"a": {"$ref": "file:///etc/passwd"}}}),
-            "reference `file:///etc/passwd` leads outside the schema, and nothing is fetched",
+            "reference `file:///etc/passwd` is external; references are never fetched",
         ),
-        (json!({"$ref": "#/$defs/gone"}), "reference `/$defs/gone` leads nowhere"),
-        (
-            json!({"$schema": "http://127.0.0.1:9/x"}),
-            "`$schema` names `http://127.0.0.1:9/x`, which is not a known draft",
-        ),
+        (json!({"$ref": "#/$defs/gone"}), "reference `/$defs/gone` cannot be resolved"),
+        (json!({"$schema": "http://127.0.0.1:9/x"}), "`$schema` is `http://127.0.0.1:9/x`, which is not a known draft"),
         (json!({"properties": {"p": {"pattern": "["}}}), "at `/properties/p/pattern`: \"[\" is not a valid regex"),
         (
             json!({"properties": {"p": {"type": "str"}}}),
@@ -209,7 +202,7 @@ fn why_a_schema_does_not_compile() {
         ),
         (
             json!({"$ref": "#/const", "const": {"oneOf": [{"$ref": "#"}]}}),
-            "reference `#/const` leads into a value, not a schema",
+            "reference `#/const` points to a value, not a schema",
         ),
         (deep, "the schema is nested more than 120 levels deep"),
         (json!(3), "3 is not of types \"boolean\", \"object\""),
@@ -220,7 +213,7 @@ fn why_a_schema_does_not_compile() {
 }
 
 #[test]
-fn errors_are_few_short_and_in_order() {
+fn errors_are_limited_and_sorted() {
     let schema =
         json!({"properties": {"rows": {"items": {"properties": {"v": {"type": "string"}}, "required": ["w"]}}}});
     let rows: Vec<Value> = (0..5_000).map(|n| json!({"v": n})).collect();
@@ -237,7 +230,7 @@ fn errors_are_few_short_and_in_order() {
 }
 
 #[test]
-fn honest_large_arguments_are_judged() {
+fn large_valid_arguments_are_checked() {
     let schema = json!({"properties": {"rows": {"items": {"items": {"$ref": "#/$defs/cell"}}}},
         "$defs": {"cell": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]}}});
     let mut rows = vec![json!((0..20).collect::<Vec<_>>()); 5_000];
@@ -246,7 +239,7 @@ fn honest_large_arguments_are_judged() {
     check(&schema, &json!({"rows": rows}), &["/rows/4999/19: expected a string or a number or null, got true"]);
 }
 
-/// Every object that some key of a tool calls its schema.
+/// Every object under a key that holds a tool's schema.
 fn schemas(value: &Value, found: &mut Vec<Value>) {
     match value {
         Value::Array(list) => list.iter().for_each(|one| schemas(one, found)),
@@ -280,7 +273,7 @@ fn schemas_of_real_tools_compile() {
         let refused: Vec<_> = found.iter().filter_map(|schema| Validator::compile(schema).err()).collect();
         println!("{}: {}/{} compile {refused:?}", folder.display(), found.len() - refused.len(), found.len());
         assert!(refused.is_empty());
-        // An empty call is judged the way the list of required names says, whatever else the schema holds.
+        // An empty call is judged by the list of required names, whatever else the schema contains.
         for schema in &found {
             let needs = schema.get("required").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
             let empty = compile(schema).check_arguments(&json!({}));

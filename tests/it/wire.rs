@@ -63,8 +63,8 @@ fn sent(engine: &Engine, wire: Wire) -> Value {
     engine.talk_on(wire).tools().value()
 }
 
-/// What is said of an arm's first array: what the wire could not carry. What the provider refuses or advises against has
-/// tests of its own.
+/// What is said of an arm's first array: what the wire could not carry. What the provider refuses
+/// or advises against has tests of its own.
 fn notes(engine: &Engine, wire: Wire, arm: Arm) -> Vec<Diagnostic> {
     const LIMITS: [&str; 4] = ["large-namespace", "refused-parameter", "too-many-tools", "long-description"];
     let mut said = engine.talk_as(wire, arm).diagnostics();

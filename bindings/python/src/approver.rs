@@ -1,4 +1,4 @@
-//! The person's handle on approvals.
+//! The approver's access to approvals.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,14 +12,16 @@ use toolfold_cli::edge::now_ms;
 use crate::error::{Kind, Trouble, detached, not_pickled};
 use crate::typed::{self, ApprovalState, Dict, NoReturn, Tuple, Typed, dict, tuple};
 
-/// The person's handle on the calls that wait: it says yes and no, and nothing else does.
+/// Lists the calls that wait for approval, and approves or rejects them. Nothing else can.
 ///
-/// Keep it where only a person reaches it. Several processes may open one file at once; ``toolfold approvals`` of the
-/// command line is another such handle. Keep the file outside every folder that tools can write.
+/// Only a person should have access to it. Several processes may open the same file; ``toolfold
+/// approvals`` on the command line is another approver. Store the file outside every folder that
+/// tools can write to.
 ///
-/// :param path: the SQLite file, created if there is none; None keeps approvals in memory, for this process.
-/// :param by: who answers, for the audit trail.
-/// :raises ApprovalError: the file cannot be opened, or is no store.
+/// :param path: the SQLite file, created if it does not exist; None stores approvals in the memory
+///     of this process.
+/// :param by: the name of the approver, for the audit trail.
+/// :raises ApprovalError: the file cannot be opened, or is not a store.
 #[pyclass(frozen, module = "toolfold")]
 pub(crate) struct Approver {
     store: Arc<SqliteStore>,
@@ -65,7 +67,7 @@ impl Approver {
         })
     }
 
-    /// The calls that wait for an answer, oldest first: a tuple of Approval.
+    /// The pending approvals, oldest first: a tuple of Approval.
     ///
     /// :raises ApprovalError: the store cannot be read.
     fn pending<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Approval>>> {
@@ -73,21 +75,21 @@ impl Approver {
         tuple(py, waiting.into_iter().map(|inner| Approval { inner }))
     }
 
-    /// One approval by its id, whatever its state.
+    /// The approval with this id, in any state.
     ///
-    /// :raises ApprovalError: there is none of this id.
+    /// :raises ApprovalError: the id is unknown.
     fn get(&self, py: Python<'_>, approval: &str) -> PyResult<Approval> {
         Self::one(py, || self.store.get(approval))
     }
 
-    /// Says yes to one call, once. The conversation takes it up with ``resume``, or when the model makes the call
-    /// again.
+    /// Approves one call, once. The conversation continues with ``resume``, or when the model
+    /// repeats the call.
     ///
     /// :param approval: the id of the approval: ``Confirm.approval``, ``Approval.id``.
-    /// :param edited: the approval that was shown first, where the person changed its arguments to these. The record names
-    ///     it.
-    /// :returns: the approval as it stands now.
-    /// :raises ApprovalError: it is not pending: it was answered, used or has expired.
+    /// :param edited: the approval that was shown first, if the person changed its arguments to
+    ///     those of this one. The record names it.
+    /// :returns: the approval in its new state.
+    /// :raises ApprovalError: it is not pending: it was decided, used or has expired.
     #[pyo3(signature = (approval, *, edited=None))]
     fn approve(&self, py: Python<'_>, approval: &str, edited: Option<&str>) -> PyResult<Approval> {
         Self::one(py, || match edited {
@@ -99,20 +101,20 @@ impl Approver {
         })
     }
 
-    /// Says no, for good. The model is told the reason.
+    /// Rejects one call permanently. The model gets the reason.
     ///
     /// :param approval: the id of the approval.
-    /// :param reason: why, in one sentence; None gives no reason.
-    /// :returns: the approval as it stands now.
+    /// :param reason: the reason, in one sentence; None for no reason.
+    /// :returns: the approval in its new state.
     /// :raises ApprovalError: it is not pending.
     #[pyo3(signature = (approval, reason=None))]
     fn reject(&self, py: Python<'_>, approval: &str, reason: Option<&str>) -> PyResult<Approval> {
         Self::one(py, || self.person.reject(approval, reason, now_ms()))
     }
 
-    /// Checks the audit chain and holds the stored approvals against it.
+    /// Verifies the audit chain, and that it matches the stored approvals.
     ///
-    /// :returns: what is wrong: a tuple of lines, one a fault; empty where all is well.
+    /// :returns: the faults: a tuple of lines; empty if there are none.
     /// :raises ApprovalError: the store cannot be read.
     fn verify<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
         let verified = detached(py, || self.store.verify(&[]).map_err(|why| trouble(&why)))?;
@@ -131,7 +133,7 @@ impl Approver {
     }
 }
 
-/// A call that a person is asked about, or was.
+/// A call that requires or required approval.
 #[pyclass(frozen, eq, module = "toolfold")]
 #[derive(Debug, PartialEq)]
 pub(crate) struct Approval {
@@ -146,13 +148,13 @@ impl Approval {
 
 #[pymethods]
 impl Approval {
-    /// Its id: what ``Approver.approve`` and ``Conversation.resume`` take.
+    /// Its id, for ``Approver.approve`` and ``Conversation.resume``.
     #[getter]
     fn id(&self) -> &str {
         &self.inner.id
     }
 
-    /// The tool, by its host's name.
+    /// The tool's name at its host.
     #[getter]
     fn tool(&self) -> &str {
         &self.inner.request.tool
@@ -160,46 +162,47 @@ impl Approval {
 
     /// The arguments that would run, as a new dict. Integers keep every digit.
     ///
-    /// :raises InputError: an integer has more digits than Python reads (``sys.set_int_max_str_digits``).
+    /// :raises InputError: an integer has more digits than Python reads
+    ///     (``sys.set_int_max_str_digits``).
     #[getter]
     fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
         let request = &self.inner.request;
         dict(py, &request.arguments_json.clone().unwrap_or_else(|| request.arguments.to_string()))
     }
 
-    /// What to show the person: a dict with target (str), arguments (JSON text), effects (list of str), undo (str), why
-    /// (list of str) and remember (list of dicts: what may be remembered).
+    /// What to show the approver: a dict with target (str), arguments (JSON text), effects (list of
+    /// str), undo (str), why (list of str) and remember (list of dicts: what may be remembered).
     #[getter]
     fn shown<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
         dict(py, &serde_json::to_string(&self.inner.request.displayed).unwrap_or_default())
     }
 
-    /// How it stands now: pending, approved, rejected, consumed (it ran) or expired.
+    /// The current state: pending, approved, rejected, consumed (it ran) or expired.
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> Typed<'py, ApprovalState> {
         typed::name(py, &self.state_now())
     }
 
-    /// What the person said with a no; None if nothing.
+    /// The reason of a rejection; None if there is none.
     #[getter]
     fn reason(&self) -> Option<&str> {
         self.inner.reason.as_deref()
     }
 
-    /// Who answered, with the approval that was edited first where the person changed the arguments; None while it is
-    /// pending.
+    /// The approver, and the id of the approval that was edited, if the person changed the
+    /// arguments; None while it is pending.
     #[getter]
     fn by(&self) -> Option<&str> {
         self.inner.answered_by.as_deref()
     }
 
-    /// The host's id of the conversation that asked; empty if it gave none.
+    /// The host's id of the conversation; empty if it has none.
     #[getter]
     fn conversation(&self) -> &str {
         &self.inner.request.session
     }
 
-    /// The id of the call that asked.
+    /// The id of the call.
     #[getter]
     fn call(&self) -> &str {
         &self.inner.request.call_id

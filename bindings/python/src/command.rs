@@ -8,15 +8,15 @@ use pyo3::prelude::*;
 use crate::error::detached;
 use crate::typed::Sequence;
 
-/// Runs the ``toolfold`` command. It prints to the process's own output.
+/// Runs the ``toolfold`` command. It prints to the output of this process.
 ///
-/// :param arguments: as of a command line, the program's name first.
-/// :returns: the exit code: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
+/// :param arguments: the arguments of the command line, the program's name first.
+/// :returns: the exit code: 0 ok, 1 invalid input or a failed check, 2 usage, 3 not measurable.
 #[pyfunction]
 pub(crate) fn run_command(py: Python<'_>, arguments: Sequence<OsString>) -> PyResult<u8> {
     detached(py, || {
         let code = toolfold_cli::run_with(arguments.0);
-        // `ExitCode` gives no number; there are four that the command uses.
+        // `ExitCode` has no number; the command uses only these four.
         Ok((0..=3).find(|number| ExitCode::from(*number) == code).unwrap_or(1))
     })
 }

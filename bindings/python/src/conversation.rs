@@ -16,17 +16,17 @@ use crate::text::json_text;
 use crate::turn::Turn;
 use crate::typed::{Arguments, Dicts, Messages, NoReturn, Sequence, Tuple, Typed, dicts, tuple};
 
-/// The conversation itself, behind its lock.
+/// The conversation, locked.
 pub(crate) type Shared = Arc<Mutex<conversation::Conversation>>;
 
-/// One conversation with a model: what it is shown, what it calls, and what becomes of each call.
+/// One conversation with a model: the tools it is shown, its calls, and the outcome of each call.
 ///
-/// Everything that it gives for the model, and takes from it, uses the names that the model sees. Threads may share it.
-/// ``Engine.conversation`` makes one.
+/// Everything that it returns for the model or accepts from it uses the names that the model sees.
+/// Threads may share it. ``Engine.conversation`` creates one.
 #[pyclass(frozen, module = "toolfold")]
 pub(crate) struct Conversation {
     inner: Shared,
-    /// The entries last given, by the digest of their array.
+    /// The entries last returned, by the digest of their array.
     entries: Mutex<Option<(String, Py<PyAny>)>>,
 }
 
@@ -36,7 +36,8 @@ impl From<conversation::Conversation> for Conversation {
     }
 }
 
-/// Works on the conversation: the lock is taken with the interpreter detached, and never held while Python runs.
+/// Calls a function with the conversation. The lock is taken with the interpreter detached, and
+/// never held while Python runs.
 pub(crate) fn with_conversation<T: Send>(
     py: Python<'_>,
     conversation: &Shared,
@@ -61,26 +62,27 @@ impl Conversation {
 
 #[pymethods]
 impl Conversation {
-    /// The array to send, as a new list of dicts in the wire's shape.
+    /// The array to send, as a new list of dicts in the wire's format.
     fn tools<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         dicts(py, &self.tools_json(py)?)
     }
 
-    /// The array to send, as compact JSON text: the same bytes as long as nothing changes it.
+    /// The array to send, as compact JSON text. The bytes stay the same until the array changes.
     fn tools_json(&self, py: Python<'_>) -> PyResult<String> {
         self.with_locked(py, |own| Ok(own.tools().json().to_owned()))
     }
 
-    /// The identity of the array to send: its SHA-256, as 64 hexadecimal digits.
+    /// The digest of the array to send: SHA-256 as 64 hexadecimal digits.
     #[getter]
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
         self.with_locked(py, |own| Ok(own.digest()))
     }
 
-    /// The tools of the array in neutral form and the same order: a tuple of Entry. The same tuple as long as the array
-    /// is the same.
+    /// The tools of the array in neutral form and the same order: a tuple of Entry. It is the same
+    /// tuple until the array changes.
     fn entries<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Entry>>> {
-        // The array is asked for, also where its entries are at hand: the model's next message begins here.
+        // The array is requested even if its entries are cached: the model's next message begins
+        // here.
         let digest = self.with_locked(py, |own| Ok(own.tools().digest().to_owned()))?;
         let kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.as_ref().filter(|(own, _)| *own == digest).map(|(_, made)| made.clone_ref(py));
@@ -96,16 +98,18 @@ impl Conversation {
         Ok(made)
     }
 
-    /// Judges one call: whether it is run, answered here, refused, or put before a person.
+    /// Judges one call: it is run, answered here, denied, or requires approval.
     ///
-    /// Until its result is reported, the same call (id, name, arguments) gives the same outcome again, so that asking twice
-    /// does no harm. With ``message`` it is the same call whenever it comes.
+    /// Until its result is reported, the same call (id, name, arguments) returns the same outcome
+    /// again, so repeating it is harmless. With ``message`` it is always the same call.
     ///
     /// :param name: the name that the model wrote.
-    /// :param arguments: JSON text as the model wrote it (``str`` or ``bytes``), or a mapping. Text keeps every digit.
-    /// :param id: the provider's id of the call; None: the conversation gives one.
-    /// :param message: the key of its assistant message, an id that is unique for each message; None: it has none. Calls
-    ///     under one key were written before the answer to any of them was read.
+    /// :param arguments: JSON text as the model wrote it (``str`` or ``bytes``), or a mapping. Text
+    ///     keeps every digit.
+    /// :param id: the provider's id of the call; None: the conversation generates one.
+    /// :param message: the key of its assistant message, an id that is unique for each message;
+    ///     None if it has none. Calls with the same key were written before the answer to any of
+    ///     them was read.
     /// :returns: Reply, Forward, Confirm or Refuse.
     /// :raises InputError: the arguments cannot be written as JSON.
     #[pyo3(signature = (name, arguments=None, id=None, message=None))]
@@ -122,14 +126,14 @@ impl Conversation {
         self.with_locked(py, |own| own.call_in(message, id, name, arguments).map(Judged::from).map_err(call_trouble))
     }
 
-    /// A call by the host's name of the tool that it runs: ``(name, arguments)``, the arguments as JSON text. None where the
-    /// call has that name already, or resolves to no tool. Nothing is judged.
+    /// A call under the host's name of the tool that it runs: ``(name, arguments)``, the arguments
+    /// as JSON text. None if the call already has that name, or no tool matches. Nothing is judged.
     ///
-    /// The rules of a framework apply to names: rewrite ``call_tool`` before the framework's layers see the call, and give the
-    /// model its own words back in the next request.
+    /// The rules of a framework apply to names: rewrite ``call_tool`` before the framework's layers
+    /// see the call, and send the model's original call in the next request.
     ///
     /// :param name: the name that the model wrote.
-    /// :param arguments: as of ``call``.
+    /// :param arguments: as in ``call``.
     /// :raises InputError: the arguments cannot be written as JSON.
     #[pyo3(signature = (name, arguments=None))]
     fn direct(
@@ -142,15 +146,17 @@ impl Conversation {
         self.with_locked(py, |own| Ok(own.direct(name, arguments)))
     }
 
-    /// Reads and judges every call of an assistant message, in order.
+    /// Judges every call of an assistant message, in order.
     ///
-    /// A message that comes again is a resend: under the same key whenever it comes, without a key as long as one of its
-    /// calls has not ended. Its calls get their answers, stored results and approvals again; nothing runs twice.
+    /// A repeated message is a resend: always if it has the same key, and without a key while one
+    /// of its calls has not ended. Its calls get the same answers, stored results and approvals
+    /// again; nothing runs twice.
     ///
-    /// :param message: the message in the wire's own shape, as a dict or list, or as JSON text, which keeps every
-    ///     digit.
-    /// :param key: an id that is unique for each assistant message, such as ``msg_…``; None: it has none.
-    /// :raises WireError: the message is of another API, a whole response, or malformed.
+    /// :param message: the message in the wire's format, as a dict or list, or as JSON text, which
+    ///     keeps every digit.
+    /// :param key: an id that is unique for each assistant message, such as ``msg_…``; None if it
+    ///     has none.
+    /// :raises WireError: the message belongs to another API, is a whole response, or is malformed.
     /// :raises InputError: the message cannot be written as JSON.
     #[pyo3(signature = (message, key=None))]
     fn turn(&self, py: Python<'_>, message: Typed<'_, Messages>, key: Option<&str>) -> PyResult<Turn> {
@@ -166,10 +172,11 @@ impl Conversation {
         Ok(Turn::new(self.inner.clone(), paused))
     }
 
-    /// Takes the result of a forwarded call, and gives the messages to append: a list of dicts in the wire's shape.
+    /// Stores the result of a forwarded call, and returns the messages to append: a list of dicts
+    /// in the wire's format.
     ///
     /// :param id: the id of the call: ``Forward.id``.
-    /// :param result: what the tool gave, as text for the model.
+    /// :param result: the tool's result, as text for the model.
     /// :param is_error: whether the tool failed.
     /// :raises CallError: no call of that id is at the host.
     #[pyo3(signature = (id, result, is_error=false))]
@@ -182,11 +189,11 @@ impl Conversation {
         dicts(py, &text)
     }
 
-    /// Tells that the host ran a forwarded call, where it wraps results itself. A call that is not at the host is
-    /// ignored.
+    /// Reports that the host ran a forwarded call, if the host wraps results itself. A call that is
+    /// not at the host is ignored.
     ///
     /// :param id: the id of the call: ``Forward.id``.
-    /// :param ok: whether the tool did what it was called for.
+    /// :param ok: whether the tool succeeded.
     #[pyo3(signature = (id, ok=true))]
     fn report_result(&self, py: Python<'_>, id: &str, ok: bool) -> PyResult<()> {
         self.with_locked(py, |own| {
@@ -195,8 +202,8 @@ impl Conversation {
         })
     }
 
-    /// Reports that the host paused a forwarded call: the tool itself asked for something, and its message is made again.
-    /// The call is then handed over once more, although its approval was used.
+    /// Reports that the host paused a forwarded call, because the tool itself needs input, and will
+    /// rebuild its message. The call is then forwarded again, although its approval was used.
     ///
     /// :param id: the id of the call: ``Forward.id``.
     /// :raises CallError: no call of that id is at the host.
@@ -204,25 +211,28 @@ impl Conversation {
         self.with_locked(py, |own| own.pause(&CallId::from(id)).map_err(call_trouble))
     }
 
-    /// Takes up a person's answer: Forward once it is approved, Confirm while nobody has answered, else Refuse.
+    /// Continues with the decision on a waiting call: Forward if it was approved, Confirm while it
+    /// is pending, else Refuse.
     ///
     /// :param approval: the id of the approval: ``Confirm.approval``.
-    /// :raises CallError: nothing waits under this id in this conversation.
+    /// :raises CallError: no call of this conversation waits under this id.
     fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Answered> {
         self.with_locked(py, |own| own.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))
     }
 
-    /// The ids of the approvals that this conversation waits for: a tuple of str.
+    /// The ids of the pending approvals of this conversation: a tuple of str.
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
         let ids = self.with_locked(py, |own| Ok(own.pending().map(|(id, _)| id.to_string()).collect::<Vec<_>>()))?;
         tuple(py, ids)
     }
 
-    /// Sets what is open to what the model can still see: what a compaction dropped counts as closed again.
+    /// Updates which tools count as open from what the model can still see: tools that a compaction
+    /// dropped are closed.
     ///
-    /// :param messages: the messages of the next request in the wire's own shape, or the request itself.
-    /// :raises WireError: they have not the wire's shape. Nothing has changed then.
+    /// :param messages: the messages of the next request in the wire's format, or the request
+    ///     itself.
+    /// :raises WireError: they do not have the wire's format. Nothing has changed.
     /// :raises InputError: they cannot be written as JSON.
     fn seen(&self, py: Python<'_>, messages: Typed<'_, Messages>) -> PyResult<()> {
         let text = json_text(&messages.0, "the messages")?;
@@ -233,9 +243,9 @@ impl Conversation {
         })
     }
 
-    /// ``seen`` for hosts whose messages are of no wire.
+    /// ``seen`` for hosts whose messages are not in a wire's format.
     ///
-    /// :param ids: the ids of the calls whose answers the model still sees whole.
+    /// :param ids: the ids of the calls whose answers the model still sees in full.
     fn seen_calls(&self, py: Python<'_>, ids: Sequence<String>) -> PyResult<()> {
         self.with_locked(py, |own| {
             own.seen_calls(ids.0);
@@ -243,13 +253,14 @@ impl Conversation {
         })
     }
 
-    /// Whether this conversation made every call of a history. If so, what is open is set to what the history still
-    /// shows; if not, nothing changes: make a conversation from the steps instead.
+    /// Whether this conversation made every call of a history. If so, the open tools are updated to
+    /// those the history still shows; if not, nothing changes: create a conversation from the steps
+    /// instead.
     ///
     /// :param steps: as in ``Engine.conversation``.
-    /// :raises InputError: a step is of neither shape.
+    /// :raises InputError: a step has neither format.
     fn follows(&self, py: Python<'_>, steps: Sequence<Step<'_>>) -> PyResult<bool> {
-        // The arguments of calls that were made here are not compared.
+        // Arguments of calls that were made here are not compared.
         let (mut calls, mut answers) = (Vec::new(), Vec::new());
         for step in steps.0 {
             match step {
@@ -266,33 +277,33 @@ impl Conversation {
         })
     }
 
-    /// The schemas of everything that is open, as text for the model: what a compaction dropped. None if nothing is
-    /// open, or if the array itself shows it.
+    /// The schemas of all open tools, as text for the model, after a compaction. None if none is
+    /// open, or if the array contains them.
     fn redeliver(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.with_locked(py, |own| Ok(own.redeliver()))
     }
 
-    /// The messages that give everything open again in the provider's own channel, under arm ``append``: a list of
-    /// dicts in the wire's shape; empty elsewhere.
+    /// The messages that open everything again in the provider's own channel, under arm ``append``:
+    /// a list of dicts in the wire's format; empty for other arms.
     fn redeliver_messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         let text = self.with_locked(py, |own| Ok(serde_json::Value::Array(own.redeliver_messages()).to_string()))?;
         dicts(py, &text)
     }
 
-    /// What a request must name in the header ``anthropic-beta``: a tuple of str, empty where nothing that is sent is
-    /// in beta.
+    /// The values that a request must have in the header ``anthropic-beta``: a tuple of str, empty
+    /// if it uses no beta feature.
     #[getter]
     fn betas<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<&'static str>>> {
         tuple(py, self.with_locked(py, |own| Ok(own.betas()))?.iter().copied())
     }
 
-    /// The names of the tools that are open, in catalogue order: a tuple of str.
+    /// The names of the open tools, in catalog order: a tuple of str.
     #[getter]
     fn opened<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
         tuple(py, self.with_locked(py, |own| Ok(own.opened()))?)
     }
 
-    /// The state to store, as JSON in UTF-8. ``Engine.restore`` makes the conversation from it.
+    /// The state to store, as JSON in UTF-8. ``Engine.restore`` restores it.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.with_locked(py, |own| {
             serde_json::to_vec(&own.snapshot()).map_err(|why| Trouble::new(Kind::Internal, why))
@@ -300,8 +311,9 @@ impl Conversation {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// What happened since the log was last taken, as JSON lines, oldest first. Write them before acting on the outcome
-    /// that they led to. ``Engine.replay`` makes the conversation from them.
+    /// The events since the log was last taken, as JSON lines, oldest first. Store them before
+    /// acting on the outcome that they led to. ``Engine.replay`` restores the conversation from
+    /// them.
     fn take_log(&self, py: Python<'_>) -> PyResult<String> {
         self.with_locked(py, |own| {
             let mut lines = String::new();
@@ -313,16 +325,16 @@ impl Conversation {
         })
     }
 
-    /// A second conversation that goes on from here, with an id of its own.
+    /// A copy of the conversation with its own id, which continues independently.
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
         self.with_locked(py, |own| Ok(Self::from(own.fork())))
     }
 
-    /// A conversation for a sub-agent that may use these tools and nothing else. It has opened nothing.
+    /// A new conversation for a sub-agent that may use only these tools.
     ///
-    /// :param allowed: names of tools, by the host or as the model sees them; with ``expand_tools`` among them it
-    ///     folds.
-    /// :raises StartError: a name is neither a tool of this conversation nor one of toolfold's own.
+    /// :param allowed: names of tools, at their host or as the model sees them; with
+    ///     ``expand_tools`` among them, it folds.
+    /// :raises StartError: a name is neither a tool of this conversation nor a meta-tool.
     fn child(&self, py: Python<'_>, allowed: Sequence<String>) -> PyResult<Self> {
         self.with_locked(py, |own| {
             let allowed: Vec<&str> = allowed.0.iter().map(String::as_str).collect();
@@ -330,8 +342,8 @@ impl Conversation {
         })
     }
 
-    /// What the array to send costs: ``(tokens, meter)`` as of ``toolfold.tokens``. tokens is None where the array
-    /// holds what cannot be counted offline.
+    /// The cost of the array to send: ``(tokens, meter)`` as in ``toolfold.tokens``. tokens is None
+    /// if the array contains something that cannot be counted offline.
     fn tokens(&self, py: Python<'_>) -> PyResult<(Option<usize>, String)> {
         self.with_locked(py, |own| {
             let (wire, model) = (own.wire(), own.model().map(str::to_owned));
@@ -339,36 +351,37 @@ impl Conversation {
         })
     }
 
-    /// The host's id of the conversation; empty if it gave none.
+    /// The host's id of the conversation; empty if it has none.
     #[getter]
     fn id(&self, py: Python<'_>) -> PyResult<String> {
         self.with_locked(py, |own| Ok(own.id().to_owned()))
     }
 
-    /// The API that is spoken: openai-chat, openai-responses, anthropic, gemini or mcp.
+    /// The API: openai-chat, openai-responses, anthropic, gemini or mcp.
     #[getter]
     fn wire(&self, py: Python<'_>) -> PyResult<&'static str> {
         self.with_locked(py, |own| Ok(own.wire().name()))
     }
 
-    /// The model; None if the host named none.
+    /// The model; None if the host did not name one.
     #[getter]
     fn model(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.with_locked(py, |own| Ok(own.model().map(str::to_owned)))
     }
 
-    /// The arm, for the conversation's life; never ``auto``.
+    /// The arm for the conversation's life; never ``auto``.
     #[getter]
     fn arm(&self, py: Python<'_>) -> PyResult<String> {
         self.with_locked(py, |own| Ok(own.arm().to_string()))
     }
 
-    /// The arm and why the conversation has it, in one sentence.
+    /// The arm and its reason, in one sentence.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
         self.with_locked(py, |own| Ok(own.explain()))
     }
 
-    /// What this wire could not carry, or advises against: a list of dicts with code, severity, place, message, help.
+    /// What this wire does not support or advises against: a list of dicts with code, severity,
+    /// place, message, help.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         let text = self.with_locked(py, |own| Ok(serde_json::to_string(&own.diagnostics()).unwrap_or_default()))?;

@@ -19,22 +19,24 @@ use crate::typed::{
     tuple,
 };
 
-/// Tools with their layers, put together once and shared by every conversation.
+/// Tools with their layers, created once and shared by every conversation.
 ///
 /// It never changes, threads may share it, and ``len`` is the number of its tools.
 ///
-/// :param tools: a list of tool dicts in any provider's form (OpenAI, Anthropic, MCP, Gemini), the same as JSON text,
-///     the path of a JSON file, or ``"excel"`` for the built-in tools under their own profile.
-/// :param profile: how tools are folded: None derives a profile from the tools, False turns folding off, else a
-///     built-in name, a path, or TOML text.
+/// :param tools: a list of tool dicts in any provider's format (OpenAI, Anthropic, MCP, Gemini),
+///     the same as JSON text, the path of a JSON file, or ``"excel"`` for the built-in tools with
+///     their own profile.
+/// :param profile: how tools are folded: None derives a profile from the tools, False disables
+///     folding; else a built-in name, a path, or TOML text.
 /// :param arm: how much is folded: ``"auto"`` or an arm's name (``toolfold report`` lists them).
-/// :param policy: what may run: a path, TOML text or ``"excel"``, or a list of these. None allows everything.
+/// :param policy: which calls may run: a path, TOML text or ``"excel"``, or a list of these. None
+///     allows everything.
 /// :param skills: a folder of skills, or a list of folders.
-/// :param approvals: where calls wait for a person: an Approver, or the path of its file. None keeps them in memory,
-///     where nobody can answer them.
+/// :param approvals: where calls wait for approval: an Approver, or the path of its file. None
+///     stores them in memory, where they cannot be decided.
 /// :raises LoadError: tools, profile or policy have errors; it prints every diagnostic.
-/// :raises InputError: a file cannot be read, a value is of the wrong kind, or there is no such arm.
-/// :raises ApprovalError: the file for approvals cannot be opened, or is no store.
+/// :raises InputError: a file cannot be read, a value has the wrong type, or the arm is unknown.
+/// :raises ApprovalError: the file for approvals cannot be opened, or is not a store.
 #[pyclass(frozen, module = "toolfold")]
 pub(crate) struct Engine {
     inner: engine::Engine,
@@ -93,11 +95,11 @@ impl Engine {
         })
     }
 
-    /// The same settings over other tools. Policy, its store and skills are not loaded again.
+    /// The same settings for other tools. Policy, its store and skills are not loaded again.
     ///
-    /// :param tools: as of ``Engine``.
-    /// :raises LoadError: the tools have errors, or the profile does not fit them.
-    /// :raises InputError: a file cannot be read, or the value is of the wrong kind.
+    /// :param tools: as in ``Engine``.
+    /// :raises LoadError: the tools have errors, or the profile does not match them.
+    /// :raises InputError: a file cannot be read, or the value has the wrong type.
     fn with_tools(&self, py: Python<'_>, tools: Typed<'_, ToolList>) -> PyResult<Self> {
         let tools = tools_source(&tools.0)?;
         detached(py, || {
@@ -106,22 +108,24 @@ impl Engine {
         })
     }
 
-    /// A conversation with a model. It is bound to wire, model and arm for its life.
+    /// A conversation with a model. Its wire, model and arm never change.
     ///
-    /// :param wire: the API that is spoken: openai-chat, openai-responses, anthropic, gemini or mcp.
-    /// :param model: the model, for what is known of it; None: nothing is known.
-    /// :param id: the host's id of the conversation. Approvals belong to it: give one where a person is asked.
+    /// :param wire: the API: openai-chat, openai-responses, anthropic, gemini or mcp.
+    /// :param model: the model, which determines supported features; None if unknown.
+    /// :param id: the host's id of the conversation. Approvals are bound to it: set one if a policy
+    ///     requires approvals.
     /// :param arm: another arm than the engine's.
-    /// :param history: the messages so far in the wire's own shape (a list, the request that has it, or JSON text):
-    ///     what they opened is open.
-    /// :param steps: the same for hosts whose messages are of no wire, oldest first: a tuple ``(id, name, arguments)``
-    ///     for a call, ``(id, ok)`` for its answer.
-    /// :param without: the deliveries that the host cannot carry, by name: in_place, in_result, bridge, native, append. An
-    ///     arm of such a delivery is an error, and ``auto`` chooses among the others.
-    /// :raises StartError: the arm cannot be had there.
-    /// :raises WireError: the history has not the wire's shape.
-    /// :raises InputError: there is no such wire or arm, history or arguments cannot be written as JSON, a step is of
-    ///     neither shape, or both history and steps are given.
+    /// :param history: the messages so far in the wire's format (a list, the request that contains
+    ///     it, or JSON text): the tools that they opened are open.
+    /// :param steps: the same for hosts whose messages are not in a wire's format, oldest first: a
+    ///     tuple ``(id, name, arguments)`` for a call, ``(id, ok)`` for its answer.
+    /// :param without: the deliveries that the host does not support: in_place, in_result, bridge,
+    ///     native, append. An arm with such a delivery is an error, and ``auto`` chooses among the
+    ///     others.
+    /// :raises StartError: the arm is not available.
+    /// :raises WireError: the history does not have the wire's format.
+    /// :raises InputError: wire or arm is unknown, history or arguments cannot be written as JSON,
+    ///     a step has neither format, or both history and steps are given.
     #[pyo3(signature = (wire="openai-chat", model=None, id=None, *, arm=None, history=None, steps=None, without=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn conversation(
@@ -149,7 +153,7 @@ impl Engine {
             match (history, steps) {
                 (Some(text), _) => {
                     let messages = serde_json::from_str(&text)
-                        .map_err(|why| Trouble::new(Kind::Wire, format!("the history is no JSON: {why}")))?;
+                        .map_err(|why| Trouble::new(Kind::Wire, format!("the history is not JSON: {why}")))?;
                     start.from_transcript(&messages).map_err(|why| not_started(&why))
                 }
                 (None, Some(steps)) => start.from_steps(steps).map_err(|why| not_started(&why)),
@@ -161,8 +165,8 @@ impl Engine {
 
     /// The conversation of a snapshot.
     ///
-    /// :param snapshot: what ``Conversation.snapshot`` gave, or the same as a dict.
-    /// :raises RestoreError: it is no snapshot, or this engine cannot carry the conversation.
+    /// :param snapshot: the result of ``Conversation.snapshot``, or the same as a dict.
+    /// :raises RestoreError: it is not a snapshot, or does not match this engine.
     /// :raises InputError: it cannot be written as JSON.
     fn restore(&self, py: Python<'_>, snapshot: Typed<'_, Json>) -> PyResult<Conversation> {
         let text = json_text(&snapshot.0, "the snapshot")?;
@@ -174,10 +178,10 @@ impl Engine {
         Ok(Conversation::from(made))
     }
 
-    /// The conversation that a log tells: the lines of ``Conversation.take_log``, one after the other.
+    /// The conversation of a log: the lines of ``Conversation.take_log``, one after the other.
     ///
     /// :param log: JSON lines, or a JSON array of records.
-    /// :raises RestoreError: records are missing, mixed, or of another form.
+    /// :raises RestoreError: records are missing, mixed, or have another version.
     fn replay(&self, py: Python<'_>, log: &str) -> PyResult<Conversation> {
         let made = detached(py, || {
             let bad =
@@ -192,34 +196,36 @@ impl Engine {
         Ok(Conversation::from(made))
     }
 
-    /// The tools by their host's names, without those that policy denies outright: a tuple of str.
+    /// The tools' names at their host, without the tools that policy always denies: a tuple of str.
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
         tuple(py, self.inner.catalog().iter().map(|tool| tool.name().as_str().to_owned()))
     }
 
-    /// The arm that conversations get where nothing else chooses.
+    /// The default arm of its conversations.
     #[getter]
     fn arm(&self) -> String {
         self.inner.arm().to_string()
     }
 
-    /// What was noticed while the engine was built: a list of dicts with code, severity, place, message, help.
+    /// Notes from building the engine: a list of dicts with code, severity, place, message, help.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         let all: Vec<_> = self.layers.notes.iter().chain(self.inner.diagnostics()).collect();
         dicts(py, &serde_json::to_string(&all).unwrap_or_default())
     }
 
-    /// What the tools of the first request cost, arm by arm: a list of dicts with arm, takes (the arm that the
-    /// conversation gets), tokens, meter, bytes (of the array as compact JSON) and tools (how many).
+    /// The cost of the tools of the first request in each arm: a list of dicts with arm, takes (the
+    /// arm that the conversation gets), tokens, meter, bytes (of the array as compact JSON) and
+    /// tools (their number).
     ///
-    /// Arms that the wire or the model cannot carry are left out. ``tokens`` is None where the array holds what cannot
-    /// be counted offline; ``meter`` is as of ``toolfold.tokens``.
+    /// Arms that the wire or the model does not support are omitted. ``tokens`` is None if the
+    /// array contains something that cannot be counted offline; ``meter`` is as in
+    /// ``toolfold.tokens``.
     ///
-    /// :param wire: the API that is spoken: openai-chat, openai-responses, anthropic, gemini or mcp.
-    /// :param model: the model; None takes a usual one of that API.
-    /// :raises InputError: there is no such wire.
+    /// :param wire: the API: openai-chat, openai-responses, anthropic, gemini or mcp.
+    /// :param model: the model; None for a common one of that API.
+    /// :raises InputError: the wire is unknown.
     #[pyo3(signature = (wire="openai-chat", model=None))]
     fn report<'py>(&self, py: Python<'py>, wire: &str, model: Option<&str>) -> PyResult<Typed<'py, Dicts>> {
         let wire = wire_named(wire)?;
@@ -248,7 +254,7 @@ fn not_started(why: &TranscriptError) -> Trouble {
     Trouble::new(kind, why)
 }
 
-/// Any JSON text, read as little as possible.
+/// Any JSON text, with as little parsing as possible.
 pub(crate) fn raw(text: &str) -> Result<&RawValue, Trouble> {
-    serde_json::from_str(text).map_err(|why| Trouble::new(Kind::Wire, format!("the message is no JSON: {why}")))
+    serde_json::from_str(text).map_err(|why| Trouble::new(Kind::Wire, format!("the message is not JSON: {why}")))
 }

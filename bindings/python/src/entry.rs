@@ -10,7 +10,7 @@ use toolfold::wire::ToolEntry;
 use crate::text::loads;
 use crate::typed::{self, Detail, Dict, MatchArgs, Typed, dict, matched};
 
-/// One tool as the model is shown it, for frameworks that write the request themselves.
+/// A tool as the model is shown it, for frameworks that write the request themselves.
 ///
 /// ``parameters`` is one object for the life of the entry: copy it before changing it.
 #[pyclass(frozen, eq, module = "toolfold")]
@@ -65,25 +65,25 @@ impl Entry {
         &self.inner.parameters
     }
 
-    /// Whether the provider is asked to hold the model to the schema. Never on a folded tool.
+    /// Whether the provider must enforce the schema. Never set on a folded tool.
     #[getter]
     fn strict(&self) -> bool {
         self.inner.strict
     }
 
-    /// How much of the tool it is: full, signature, outline, required, summary or index.
+    /// The detail of the tool: full, signature, outline, required, summary or index.
     #[getter]
     fn detail<'py>(&self, py: Python<'py>) -> Typed<'py, Detail> {
         typed::name(py, self.inner.detail.name())
     }
 
-    /// Whether the provider keeps it out of the prompt until it is referred to.
+    /// Whether the provider keeps it out of the prompt until it is found.
     #[getter]
     fn deferred(&self) -> bool {
         self.inner.deferred
     }
 
-    /// Whether it is one of toolfold's own tools, such as ``expand_tools``: no host runs it.
+    /// Whether it is one of toolfold's meta-tools, such as ``expand_tools``, which no host runs.
     #[getter]
     fn own(&self) -> bool {
         self.inner.own
@@ -94,7 +94,7 @@ impl Entry {
     }
 }
 
-/// A tool whose whole schema an answer opened, for hosts with an append channel.
+/// A tool whose full schema an answer contains, for hosts with an append channel.
 #[pyclass(frozen, eq, module = "toolfold")]
 #[derive(Debug, PartialEq)]
 pub(crate) struct OpenedTool {
@@ -125,13 +125,13 @@ impl OpenedTool {
         &self.name
     }
 
-    /// The description, whole.
+    /// The full description.
     #[getter]
     fn description(&self) -> &str {
         &self.description
     }
 
-    /// The JSON Schema of the arguments, whole, as a new dict.
+    /// The full JSON Schema of the arguments, as a new dict.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
         dict(py, &self.parameters.to_string())
@@ -142,7 +142,7 @@ impl OpenedTool {
     }
 }
 
-/// A boolean as Python writes it.
+/// A boolean in Python's syntax.
 pub(crate) fn python_bool(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }

@@ -1,4 +1,4 @@
-//! What goes wrong, as the exceptions of `toolfold.errors`.
+//! Errors, raised as the exceptions of `toolfold.errors`.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use toolfold::error::Error;
 
 use crate::text::loads;
 
-/// Which exception it becomes: the name of its class in `toolfold.errors`.
+/// The kind of an error: the name of its class in `toolfold.errors`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Approval,
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-/// Why something was not done, made where no interpreter is at hand.
+/// An error that can be created without the interpreter.
 #[derive(Debug)]
 pub(crate) struct Trouble {
     kind: Kind,
@@ -51,7 +51,7 @@ impl Trouble {
         Self { kind, message: why.to_string(), diagnostics: Vec::new() }
     }
 
-    /// Something that was not read whole: every diagnostic on a line of its own.
+    /// An error with all diagnostics, one per line.
     pub(crate) fn unread(diagnostics: Vec<Diagnostic>) -> Self {
         let lines: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         Self { kind: Kind::Load, message: lines.join("\n"), diagnostics }
@@ -71,7 +71,7 @@ impl Trouble {
 impl From<Trouble> for PyErr {
     fn from(trouble: Trouble) -> Self {
         let message = trouble.message.clone();
-        // Where not even the exception's class can be had, the words still arrive.
+        // If the exception's class cannot be imported, the message is still raised.
         Python::attach(|py| trouble.raise(py)).unwrap_or_else(|_| PyRuntimeError::new_err(message))
     }
 }
@@ -88,7 +88,8 @@ impl From<LoadError> for Trouble {
     }
 }
 
-/// Runs what may take long or wait, with the interpreter detached. A panic in it becomes an `InternalError`.
+/// Runs a function that may take long or wait, with the interpreter detached. A panic in it becomes
+/// an `InternalError`.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Trouble> + Send) -> PyResult<T> {
     py.detach(|| {
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
@@ -99,7 +100,7 @@ pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T,
     .map_err(PyErr::from)
 }
 
-/// What `pickle` and `copy` are told about objects that hold an engine.
+/// The error that `pickle` and `copy` get for objects that contain an engine.
 pub(crate) fn not_pickled<T>(what: &str, instead: &str) -> PyResult<T> {
     Err(pyo3::exceptions::PyTypeError::new_err(format!("{what} is not pickled: {instead}")))
 }

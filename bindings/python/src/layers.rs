@@ -14,7 +14,8 @@ use crate::error::{Kind, Trouble};
 use crate::settings::Approvals;
 use crate::text::Source;
 
-/// A policy over its store. The person's handle on the store is dropped here: who wants one makes an `Approver`.
+/// A policy with its store. The approver of the store is dropped here: a host creates an `Approver`
+/// instead.
 pub(crate) fn policy(
     sources: &[Source],
     approvals: &Approvals,
@@ -41,12 +42,12 @@ pub(crate) fn policy(
     Ok(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer })
 }
 
-/// A store in a file, which is created if there is none.
+/// A store in a file, which is created if needed.
 pub(crate) fn open_store(path: &Path) -> Result<SqliteStore, Trouble> {
     SqliteStore::open(path).map_err(|why| Trouble::new(Kind::Approval, format!("{}: {why}", path.display())))
 }
 
-/// The skills of these folders. A folder that is not there is an error, a skill that cannot be read a diagnostic.
+/// The skills of these folders. A missing folder is an error, an unreadable skill a diagnostic.
 pub(crate) fn read_skills(folders: &[PathBuf], notes: &mut Vec<Diagnostic>) -> Result<SkillLayer, Trouble> {
     if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
         let why = format!("{}: is no folder of skills: it does not exist, or is a file", missing.display());

@@ -1,9 +1,10 @@
-//! The native half of the Python package `toolfold`: engine, conversation, outcomes, approvals, tokens, and the command
-//! line.
+//! The native half of the Python package `toolfold`: engine, conversation, outcomes, approvals,
+//! tokens, and the command line.
 //!
-//! Every class is a thin wrapper. A conversation stands behind a lock that is only ever taken with the interpreter
-//! detached, and nothing below it calls Python: threads wait for each other, never in a circle. Large values cross the
-//! border as JSON text, which Python's own reader turns into objects three times faster than building them one by one.
+//! Every class is a thin wrapper. A conversation has a lock that is only taken with the interpreter
+//! detached, and no code that holds it calls Python, so threads cannot deadlock. Large values are
+//! passed as JSON text, which Python's own parser turns into objects three times faster than
+//! building them one by one.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 #![allow(clippy::needless_pass_by_value, reason = "pyo3 extracts arguments by value")]
 

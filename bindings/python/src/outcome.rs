@@ -1,4 +1,4 @@
-//! What becomes of a call: four frozen classes to match on.
+//! The outcome of a call: four frozen classes to match on.
 
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -7,10 +7,10 @@ use toolfold::conversation::{self, Outcome, Resumed};
 use crate::entry::{OpenedTool, python_bool};
 use crate::typed::{self, Dict, Dicts, MatchArgs, PolicyMark, Tuple, Typed, dict, dicts, matched, tuple};
 
-/// How much of a text `repr` shows, in characters.
+/// Maximum length of a text in `repr`, in characters.
 const MAX_SHOWN: usize = 200;
 
-/// A mark or a kind by the name that its JSON has.
+/// A mark or a kind by its name in JSON.
 fn json_name(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(name)) => name,
@@ -18,7 +18,7 @@ fn json_name(value: &impl serde::Serialize) -> String {
     }
 }
 
-/// The beginning of a text, for a person who prints an outcome.
+/// The beginning of a text, for `repr`.
 fn shortened(text: &str) -> String {
     let mut shown: String = text.chars().take(MAX_SHOWN).collect();
     if shown.len() < text.len() {
@@ -27,7 +27,7 @@ fn shortened(text: &str) -> String {
     shown
 }
 
-/// What becomes of a call, as the Python object.
+/// The outcome of a call as a Python object.
 #[derive(IntoPyObject)]
 #[allow(clippy::large_enum_variant, reason = "moved into its Python object at once")]
 pub(crate) enum Judged {
@@ -48,7 +48,7 @@ impl From<Outcome> for Judged {
     }
 }
 
-/// What a person's answer makes of a call, as the Python object.
+/// The outcome of a decision as a Python object.
 #[derive(IntoPyObject)]
 #[allow(clippy::large_enum_variant, reason = "moved into its Python object at once")]
 pub(crate) enum Answered {
@@ -67,11 +67,12 @@ impl From<Resumed> for Answered {
     }
 }
 
-/// Defines one outcome's class with what all four have. `call` adds what is run, `answer` the messages that answer.
+/// Defines the class of one outcome with the members of all four. `call` adds what is run, `answer`
+/// the messages that answer.
 macro_rules! outcome {
     ($(#[$doc:meta])* $name:ident $match:tt [call $($part:ident)*] { $($own:tt)* }) => {
         outcome! { $(#[$doc])* $name $match [$($part)*] {
-            /// The tool to run, by its host's name: never ``call_tool``.
+            /// The tool's name at its host: never ``call_tool``.
             #[getter]
             fn target(&self) -> &str {
                 self.inner.target.as_str()
@@ -79,13 +80,14 @@ macro_rules! outcome {
 
             /// The arguments to run it with, as a new dict. Integers keep every digit.
             ///
-            /// :raises InputError: an integer has more digits than Python reads (``sys.set_int_max_str_digits``).
+            /// :raises InputError: an integer has more digits than Python reads
+            ///     (``sys.set_int_max_str_digits``).
             #[getter]
             fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
                 dict(py, &self.inner.arguments_json)
             }
 
-            /// The same as JSON text, as the model wrote them.
+            /// The same as JSON text, as the model wrote it.
             #[getter]
             fn arguments_json(&self) -> &str {
                 &self.inner.arguments_json
@@ -134,25 +136,25 @@ macro_rules! outcome {
                 self.inner.id.as_str()
             }
 
-            /// The name by which the model made the call.
+            /// The name that the model wrote.
             #[getter]
             fn name(&self) -> &str {
                 &self.inner.name
             }
 
-            /// What policy said: off, not_asked, allow, allow_audited, confirm or deny.
+            /// The policy's decision: off, not_asked, allow, allow_audited, confirm or deny.
             #[getter]
             fn policy<'py>(&self, py: Python<'py>) -> Typed<'py, PolicyMark> {
                 typed::name(py, &json_name(&self.inner.context.policy))
             }
 
-            /// The arm of the conversation, by its name.
+            /// The arm of the conversation.
             #[getter]
             fn arm(&self) -> String {
                 self.inner.context.arm.to_string()
             }
 
-            /// What was put right in the arguments: a tuple of lines.
+            /// What was corrected in the arguments: a tuple of lines.
             #[getter]
             fn coerced<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
                 tuple(py, self.inner.context.coerced.clone())
@@ -164,15 +166,15 @@ macro_rules! outcome {
 }
 
 outcome! {
-    /// An answer that the conversation gives by itself: send ``content`` as the result of the call.
+    /// An answer of the conversation itself: send ``content`` as the result of the call.
     Reply ("content", "is_error") [answer] {
-        /// The tool that was meant, by its host's name; None if there is none.
+        /// The tool's name at its host; None if there is no such tool.
         #[getter]
         fn target(&self) -> Option<&str> {
             self.inner.target.as_deref()
         }
 
-        /// Why it was answered here: expanded, activated, invalid, shown, unknown_tool or loop.
+        /// The reason of the answer: expanded, activated, invalid, shown, unknown_tool or loop.
         #[getter]
         fn kind<'py>(&self, py: Python<'py>) -> Typed<'py, typed::ReplyKind> {
             typed::name(py, &json_name(&self.inner.answer.kind))
@@ -184,13 +186,14 @@ outcome! {
             &self.inner.answer.content
         }
 
-        /// Whether the model should be told that its call failed.
+        /// Whether to report the call to the model as failed.
         #[getter]
         fn is_error(&self) -> bool {
             self.inner.answer.failed
         }
 
-        /// The tools whose whole schemas this answer opens, in catalogue order: a tuple of OpenedTool.
+        /// The tools whose full schemas this answer contains, in catalog order: a tuple of
+        /// OpenedTool.
         #[getter]
         fn opened<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<OpenedTool>>> {
             tuple(py, self.inner.opened.iter().map(OpenedTool::from))
@@ -204,11 +207,12 @@ outcome! {
 }
 
 outcome! {
-    /// A call to run: ``target`` with ``arguments``, which fit its schema. Then give the result to
-    /// ``Conversation.answer``, or report it with ``Conversation.report_result``.
+    /// A call to run: ``target`` with ``arguments``, which match its schema. Then pass the result
+    /// to ``Conversation.answer``, or report it with ``Conversation.report_result``.
     Forward ("target", "arguments") [call] {
-        /// A line that the model has to read before the result; None if there is none. ``Conversation.answer`` puts it
-        /// there. Frameworks that wrap results themselves use ``noted``.
+        /// A line for the model to read before the result; None if there is none.
+        /// ``Conversation.answer`` inserts it. Frameworks that wrap results themselves use
+        /// ``noted``.
         #[getter]
         fn note(&self) -> Option<&str> {
             self.inner.notes.note.as_deref()
@@ -220,13 +224,13 @@ outcome! {
             self.inner.notes.unchecked.as_deref()
         }
 
-        /// Why policy let it through, in policy's words; None where it gives no reason.
+        /// The policy's reason for allowing it; None if it has none.
         #[getter]
         fn reason(&self) -> Option<&str> {
             self.inner.context.reason.as_deref()
         }
 
-        /// A result as text with the note before it, where there is one.
+        /// A result as text, with the note before it, if there is one.
         fn noted(&self, result: &str) -> String {
             match &self.inner.notes.note {
                 Some(note) => format!("{note}\n{result}"),
@@ -242,28 +246,30 @@ outcome! {
 }
 
 outcome! {
-    /// A call that a person must see first. Nothing here says yes: ``Approver`` does, then ``Conversation.resume``.
+    /// A call that requires approval. ``Approver`` approves it, then ``Conversation.resume``
+    /// continues.
     Confirm ("target", "arguments", "approval") [call answer] {
-        /// The id of the approval that waits.
+        /// The id of the pending approval.
         #[getter]
         fn approval(&self) -> &str {
             self.inner.approval.as_str()
         }
 
-        /// What to show the person: a dict with target (str), arguments (JSON text), effects (list of str), undo (str),
-        /// why (list of str) and remember (list of dicts: what may be remembered).
+        /// What to show the approver: a dict with target (str), arguments (JSON text), effects
+        /// (list of str), undo (str), why (list of str) and remember (list of dicts: what may be
+        /// remembered).
         #[getter]
         fn shown<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dict>> {
             dict(py, &serde_json::to_string(&self.inner.shown).unwrap_or_default())
         }
 
-        /// Why a person is asked.
+        /// Why approval is required.
         #[getter]
         fn reason(&self) -> &str {
             &self.inner.reason
         }
 
-        /// What the model is told while nobody has answered.
+        /// The answer for the model while the approval is pending.
         #[getter]
         fn content(&self) -> String {
             self.inner.content()
@@ -279,7 +285,7 @@ outcome! {
 outcome! {
     /// A call that may not run: send ``content`` as its result.
     Refuse ("content") [answer] {
-        /// The tool that was meant, by its host's name.
+        /// The tool's name at its host.
         #[getter]
         fn target(&self) -> &str {
             &self.inner.target
@@ -297,7 +303,7 @@ outcome! {
             true
         }
 
-        /// Why, for the host.
+        /// The reason, for the host.
         #[getter]
         fn reason(&self) -> &str {
             &self.inner.reason

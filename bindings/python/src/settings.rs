@@ -1,4 +1,5 @@
-//! What an engine is put together from: kept, so that the same settings can meet other tools.
+//! The settings of an engine. They are stored, so that the same settings can be used with other
+//! tools.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,10 +17,10 @@ use crate::error::{Kind, Trouble};
 use crate::text::{Source, is_text, json_text};
 use crate::typed::{self, Typed};
 
-/// How diagnostics call the built-in tools.
+/// The name of the built-in tools in diagnostics.
 const EXCEL_FILE: &str = "profiles/excel/tools.json";
 
-/// Layer 1 as a host sets it.
+/// The profile setting of a host.
 #[derive(Debug, Clone)]
 pub(crate) enum Profile {
     Derived,
@@ -27,18 +28,18 @@ pub(crate) enum Profile {
     Given(Source),
 }
 
-/// Where approvals are kept.
+/// Where approvals are stored.
 #[derive(Debug, Clone)]
 pub(crate) enum Approvals {
-    /// In memory, out of everybody's reach.
+    /// In memory, without an approver.
     Nowhere,
     /// In this file.
     File(PathBuf),
-    /// Where this handle has them.
+    /// Where this approver stores them.
     With(Arc<SqliteStore>, Option<PathBuf>),
 }
 
-/// Everything but the tools, read but not loaded.
+/// All settings except the tools, read but not parsed.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) profile: Profile,
@@ -48,7 +49,8 @@ pub(crate) struct Settings {
     pub(crate) skills: Vec<PathBuf>,
 }
 
-/// The layers that the settings name. They are made once and shared by every engine made from them.
+/// The layers that the settings name. They are created once and shared by every engine with these
+/// settings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Layers {
     pub(crate) policy: Option<PolicyLayer>,
@@ -56,7 +58,7 @@ pub(crate) struct Layers {
     pub(crate) notes: Vec<toolfold::diagnostic::Diagnostic>,
 }
 
-/// The tools as text, from whatever they were given as.
+/// The tools as text, from any accepted value.
 pub(crate) fn tools_source(value: &Bound<'_, PyAny>) -> PyResult<Source> {
     let is_json = |text: &str| text.trim_start_matches('\u{feff}').trim_start().starts_with(['[', '{']);
     let built_in = |source: &Source| source.path().is_some_and(|path| path.as_os_str() == edge::EXCEL);
@@ -64,7 +66,7 @@ pub(crate) fn tools_source(value: &Bound<'_, PyAny>) -> PyResult<Source> {
         Some(source) if built_in(&source) => Ok(Source::Text(edge::EXCEL_TOOLS.to_owned(), EXCEL_FILE)),
         Some(source) => Ok(source),
         None => {
-            // A generator, a tuple or a view of a dict is a list to whoever wrote it.
+            // A generator, a tuple or a view of a dict is treated as a list.
             let list = match value.cast::<PyList>() {
                 Ok(list) => list.clone().into_any(),
                 Err(_) if value.is_instance_of::<pyo3::types::PyDict>() => value.clone(),
@@ -79,7 +81,7 @@ pub(crate) fn tools_source(value: &Bound<'_, PyAny>) -> PyResult<Source> {
     }
 }
 
-/// A profile: None derives one, False turns layer 1 off, else a built-in name, TOML text or a file.
+/// A profile: None derives one, False disables layer 1; else a built-in name, TOML text or a file.
 pub(crate) fn profile_setting(value: Option<&Typed<'_, typed::Profile>>, tools: &Source) -> PyResult<Profile> {
     let Some(value) = value else {
         // The built-in tools have a profile of their own.
@@ -93,7 +95,7 @@ pub(crate) fn profile_setting(value: Option<&Typed<'_, typed::Profile>>, tools: 
     Ok(Profile::Given(source))
 }
 
-/// One policy or several: a built-in name, TOML text or a file each.
+/// One policy or several, each a built-in name, TOML text or a file.
 pub(crate) fn policy_sources(value: Option<&Typed<'_, typed::Policies>>) -> PyResult<Vec<Source>> {
     let built_in = |name: &str| (name == edge::EXCEL).then_some(edge::EXCEL_POLICY);
     each(value)?.iter().map(|one| toml_source(one, "policy", built_in)).collect()
@@ -104,7 +106,7 @@ pub(crate) fn skill_folders(value: Option<&Typed<'_, typed::Folders>>) -> PyResu
     each(value)?.iter().map(|one| path(one, "skills", "a path or a list of paths")).collect()
 }
 
-/// One value or the items of a sequence that is no text.
+/// One value, or the items of a sequence that is not a string.
 fn each<'py, H>(value: Option<&Typed<'py, H>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let Some(value) = value.map(|given| &given.0) else { return Ok(Vec::new()) };
     match value.cast::<PySequence>() {
@@ -117,7 +119,7 @@ fn path(value: &Bound<'_, PyAny>, what: &str, wanted: &str) -> PyResult<PathBuf>
     value.extract().or_else(|_| Err(wrong_kind(value, what, wanted)?))
 }
 
-/// The error for a value that is not even of a kind that could be right.
+/// The error for a value of an unsupported type.
 pub(crate) fn wrong_kind(value: &Bound<'_, PyAny>, what: &str, wanted: &str) -> PyResult<PyErr> {
     Ok(Trouble::new(Kind::Input, format!("{what} must be {wanted}, not {}", value.get_type().name()?)).into())
 }
@@ -147,7 +149,7 @@ pub(crate) fn approvals_setting(value: Option<&Typed<'_, typed::Approvals>>) -> 
 }
 
 impl Settings {
-    /// Reads what the settings name.
+    /// Reads the settings.
     pub(crate) fn layers(&self) -> Result<Layers, Trouble> {
         let mut layers = Layers::default();
         if !self.policy.is_empty() {
@@ -159,7 +161,7 @@ impl Settings {
         Ok(layers)
     }
 
-    /// The engine of these settings over a tool list.
+    /// The engine with these settings for a tool list.
     pub(crate) fn engine(&self, tools: Source, layers: &Layers) -> Result<Engine, Trouble> {
         let (text, name) = tools.read_source()?;
         let catalog: Catalog = Catalog::import(&text, &name, None).into_result()?;

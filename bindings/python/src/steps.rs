@@ -1,4 +1,4 @@
-//! What a framework's own history tells, without any wire's messages.
+//! The history of a framework, without the messages of a wire.
 
 use pyo3::prelude::*;
 #[cfg(feature = "inspect")]
@@ -12,7 +12,7 @@ use crate::typed::{Json, Typed};
 
 /// A call: its id, its name, its arguments.
 type Call<'py> = (String, String, Option<Typed<'py, Json>>);
-/// The answer of a call: its id, and whether the tool did what it was called for.
+/// The answer of a call: its id, and whether the tool succeeded.
 type Answer = (String, bool);
 
 /// One step: `(id, name, arguments)` for a call, `(id, ok)` for its answer.
@@ -34,7 +34,7 @@ impl<'py> FromPyObject<'_, 'py> for Step<'py> {
 }
 
 impl Step<'_> {
-    /// The step as the library takes it.
+    /// Converts the step for the library.
     pub(crate) fn into_past_step(self) -> PyResult<PastStep> {
         Ok(match self {
             Self::Call((id, name, arguments)) => PastStep::Call {
@@ -47,7 +47,7 @@ impl Step<'_> {
     }
 }
 
-/// The arguments of a call: JSON text as the model wrote it, or a mapping. None is no arguments.
+/// The arguments of a call: JSON text as the model wrote it, or a mapping. None means no arguments.
 pub(crate) fn arguments_of(value: Option<&Bound<'_, PyAny>>) -> PyResult<Arguments> {
     let text = value.map(|value| json_text(value, "the arguments")).transpose()?;
     Ok(Arguments::from_text(&text.unwrap_or_default()))

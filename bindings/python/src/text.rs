@@ -1,4 +1,5 @@
-//! Text in and out: JSON by Python's own reader and writer, and what may be given as text, file or object.
+//! Text in and out: JSON with Python's own parser and writer, and values given as text, file or
+//! object.
 
 use std::path::PathBuf;
 
@@ -8,14 +9,14 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::error::{Kind, Trouble};
 
-/// The largest file that is read, in bytes.
+/// Maximum size of a file in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// JSON text as Python objects. Integers keep every digit.
 pub(crate) fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let value = LOADS.import(py, "json", "loads")?.call1((text,));
-    // Python refuses integers of more than 4,300 digits (`sys.set_int_max_str_digits`).
+    // Python rejects integers of more than 4,300 digits (`sys.set_int_max_str_digits`).
     value.map_err(|why| Trouble::new(Kind::Input, format!("Python cannot hold this JSON as objects: {why}")).into())
 }
 
@@ -34,7 +35,7 @@ fn encoder<'py>(py: Python<'py>, ascii: bool) -> PyResult<Bound<'py, PyAny>> {
     Ok(made.bind(py).clone())
 }
 
-/// Objects as JSON text; `str` and `bytes` are JSON text already.
+/// Objects as JSON text; `str` and `bytes` already are JSON text.
 ///
 /// `what` names the value in the error.
 pub(crate) fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
@@ -52,18 +53,19 @@ pub(crate) fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String
     let written = written.map_err(|why| bad(&why))?.cast_into::<PyString>()?;
     match written.to_str() {
         Ok(text) => Ok(text.to_owned()),
-        // Half of a surrogate pair is no text: escaped, the gate says so to whoever wrote it.
+        // Half of a surrogate pair is not valid text: it is escaped, and the gate reports it to the
+        // model.
         Err(_) => encoder(py, true)?.call1((value,)).map_err(|why| bad(&why))?.extract(),
     }
 }
 
-/// A mapping that is no `dict`, as one.
+/// A mapping that is not a `dict`, as a `dict`.
 fn as_dict<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let mapping = value.cast::<pyo3::types::PyMapping>().ok()?;
     mapping.py().get_type::<PyDict>().call1((mapping,)).ok()
 }
 
-/// Whether this is `str` or `bytes`: sequences, too, but of nothing that is wanted.
+/// Whether this is `str` or `bytes`, which are sequences but not of accepted items.
 pub(crate) fn is_text(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>()
 }
@@ -81,18 +83,18 @@ pub(crate) fn given_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Optio
     Ok(None)
 }
 
-/// Something that can be given as text, or as a file that holds it.
+/// A value given as text or as a file.
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
-    /// The text itself, with the name by which diagnostics call it.
+    /// The text itself, with its name in diagnostics.
     Text(String, &'static str),
     /// A file.
     File(PathBuf),
 }
 
 impl Source {
-    /// A `str` that `is_text` takes for text is the text itself; any other `str`, and a `Path`, is a file. `None` for
-    /// anything else.
+    /// A `str` for which `is_text` is true is the text itself; any other `str`, and a `Path`, is a
+    /// file. `None` for anything else.
     pub(crate) fn from_python(
         value: &Bound<'_, PyAny>,
         what: &'static str,
@@ -105,7 +107,7 @@ impl Source {
         }
     }
 
-    /// The text, and the name by which diagnostics call it.
+    /// The text, and its name in diagnostics.
     pub(crate) fn read_source(self) -> Result<(String, String), Trouble> {
         match self {
             Self::Text(text, name) => Ok((text, name.to_owned())),

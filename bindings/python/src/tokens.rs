@@ -1,4 +1,4 @@
-//! What tool arrays cost.
+//! The cost of tool arrays.
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::error::{Kind, Trouble, detached};
 use crate::text::json_text;
 use crate::typed::{ToolArray, Typed};
 
-/// The meter for a wire and a model: what the provider bills where that is known, else the compact JSON.
+/// The meter for a wire and a model: the provider's billing if known, else compact JSON.
 fn meter_of(wire: Wire, model: Option<&str>) -> Meter {
     let usual = match wire {
         Wire::Anthropic => "claude-sonnet-4-6",
@@ -30,7 +30,7 @@ fn counted(values: &[Value], text: &str, meter: &Meter) -> Option<usize> {
     }
 }
 
-/// The tokens of the array to send, and the meter that says so.
+/// The tokens of the array to send, and the meter.
 pub(crate) fn count_array(tools: &Tools, wire: Wire, model: Option<&str>) -> (Option<usize>, String) {
     let meter = meter_of(wire, model);
     let value = tools.value();
@@ -38,7 +38,7 @@ pub(crate) fn count_array(tools: &Tools, wire: Wire, model: Option<&str>) -> (Op
     (counted(values, tools.json(), &meter), meter.to_string())
 }
 
-/// The first request of every arm that can be had.
+/// The first request of every available arm.
 pub(crate) fn report(engine: &Engine, wire: Wire, model: Option<&str>) -> Value {
     let rows = Arm::EVERYWHERE.into_iter().chain([Arm::Auto]).filter_map(|arm| {
         let start = engine.conversation(wire).model(model.unwrap_or_default()).arm(arm);
@@ -55,11 +55,12 @@ pub(crate) fn report(engine: &Engine, wire: Wire, model: Option<&str>) -> Value 
 /// Counts the tokens of a tool array as it is sent: ``(tokens, meter)``.
 ///
 /// :param tools: the array, as a list of dicts or JSON text.
-/// :param wire: the API that it is sent over: openai-chat, openai-responses, anthropic, gemini or mcp.
-/// :param model: the model; None takes a usual one of that API.
-/// :returns: tokens is None where the array holds what cannot be counted offline. The meter names what was counted:
-///     ``billed:…`` is exact, ``estimate:…`` is not, ``json/…`` is the text itself.
-/// :raises InputError: the array is no JSON array, or there is no such wire.
+/// :param wire: the API: openai-chat, openai-responses, anthropic, gemini or mcp.
+/// :param model: the model; None for a common one of that API.
+/// :returns: tokens is None if the array contains something that cannot be counted offline. The
+///     meter names the method: ``billed:…`` is exact, ``estimate:…`` is not, ``json/…`` is the text
+///     itself.
+/// :raises InputError: the array is not a JSON array, or the wire is unknown.
 #[pyfunction]
 #[pyo3(signature = (tools, wire="openai-chat", model=None))]
 pub(crate) fn tokens(

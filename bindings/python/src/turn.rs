@@ -10,14 +10,14 @@ use crate::error::{Kind, Trouble, not_pickled};
 use crate::outcome::{Answered, Confirm, Forward, Judged};
 use crate::typed::{Dicts, NoReturn, Tuple, Typed, dicts, tuple};
 
-/// The calls of one assistant message: judged when it was made, one by one and in order. ``Conversation.turn`` makes
-/// one.
+/// The calls of one assistant message, judged in order when it was created. ``Conversation.turn``
+/// creates one.
 ///
-/// ``messages`` ends it: then everything here raises CallError.
+/// ``messages`` ends it: afterwards every method raises CallError.
 #[pyclass(frozen, module = "toolfold")]
 pub(crate) struct Turn {
     conversation: Shared,
-    /// `None` once its messages were taken.
+    /// `None` after its messages were taken.
     paused: Mutex<Option<PausedTurn>>,
 }
 
@@ -26,7 +26,8 @@ impl Turn {
         Self { conversation, paused: Mutex::new(Some(paused)) }
     }
 
-    /// Works on the turn. The conversation is locked first, then the turn; both with the interpreter detached.
+    /// Calls a function with the turn. The conversation is locked first, then the turn; both with
+    /// the interpreter detached.
     fn with_turn<T: Send>(
         &self,
         py: Python<'_>,
@@ -53,9 +54,10 @@ fn call_trouble(why: impl std::fmt::Display) -> Trouble {
 
 #[pymethods]
 impl Turn {
-    /// What became of each call, in the model's order: a tuple of Reply, Forward, Confirm and Refuse.
+    /// The outcome of each call, in the model's order: a tuple of Reply, Forward, Confirm and
+    /// Refuse.
     ///
-    /// :raises CallError: the turn is over.
+    /// :raises CallError: the turn has ended.
     #[getter]
     fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Judged>>> {
         let all: Vec<_> = self.with_turn(py, |turn| Ok(turn.outcomes().cloned().collect()))?;
@@ -64,45 +66,47 @@ impl Turn {
 
     /// The calls to run that have no result yet: a tuple of Forward.
     ///
-    /// :raises CallError: the turn is over.
+    /// :raises CallError: the turn has ended.
     #[getter]
     fn runnable<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Forward>>> {
         tuple(py, self.with_turn(py, |turn| Ok(turn.runnable()))?.into_iter().map(Forward::from))
     }
 
-    /// The calls that wait for a person: a tuple of Confirm.
+    /// The calls that wait for approval: a tuple of Confirm.
     ///
-    /// :raises CallError: the turn is over.
+    /// :raises CallError: the turn has ended.
     #[getter]
     fn waiting<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Confirm>>> {
         tuple(py, self.with_turn(py, |turn| Ok(turn.waiting()))?.into_iter().map(Confirm::from))
     }
 
-    /// Takes the result of a call that was run.
+    /// Stores the result of a call that was run.
     ///
     /// :param id: the id of the call: ``Forward.id``.
-    /// :param result: what the tool gave, as text for the model.
+    /// :param result: the tool's result, as text for the model.
     /// :param is_error: whether the tool failed.
-    /// :raises CallError: no call of that id in this turn is to be run, it has its result already, or the turn is over.
+    /// :raises CallError: this turn has no such call to run, the call already has a result, or the
+    ///     turn has ended.
     #[pyo3(signature = (id, result, is_error=false))]
     fn finish(&self, py: Python<'_>, id: &str, result: &str, is_error: bool) -> PyResult<()> {
         let result = ToolResult { content: result.to_owned(), is_error };
         self.with_turn(py, |turn| turn.finish(&CallId::from(id), result).map_err(call_trouble))
     }
 
-    /// Takes up a person's answer to a call that waits. What is approved is runnable from now on.
+    /// Continues with the decision on a waiting call. An approved call becomes runnable.
     ///
     /// :param approval: the id of the approval: ``Confirm.approval``.
-    /// :returns: Forward, Confirm while nobody has answered, or Refuse.
-    /// :raises CallError: nothing waits under this id, or the turn is over.
+    /// :returns: Forward, Confirm while it is pending, or Refuse.
+    /// :raises CallError: no call waits under this id, or the turn has ended.
     fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Answered> {
         self.with_turn(py, |turn| turn.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))
     }
 
-    /// What to append behind the assistant message: one answer a call, as a list of dicts in the wire's shape. It ends
-    /// the turn: a call that still waits is answered with its approval, one that has no result as failed.
+    /// The messages to append after the assistant message: one answer per call, as a list of dicts
+    /// in the wire's format. It ends the turn: a call that still waits is answered with its
+    /// approval, a call without a result as failed.
     ///
-    /// :raises CallError: the turn is over.
+    /// :raises CallError: the turn has ended.
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
         let text = with_conversation(py, &self.conversation, |own| {
             let paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(gone)?;
@@ -111,7 +115,7 @@ impl Turn {
         dicts(py, &text)
     }
 
-    /// How many calls the message had: none means that the model has ended its turn.
+    /// The number of calls in the message. With none, the model has ended its turn.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         self.with_turn(py, |turn| Ok(turn.outcomes().len()))
     }

@@ -1,7 +1,8 @@
-//! Values at the border to Python, each with the type that the stub gives it.
+//! Values passed to and from Python, each with its type in the stub.
 //!
-//! pyo3 knows the types of strings, numbers and classes. Every other type is written down here once and goes with its
-//! values. `stubs.py` reads them from a build with the feature `inspect`; without it they leave no trace in the module.
+//! pyo3 knows the types of strings, numbers and classes. Every other type is declared here once,
+//! with its values. `stubs.py` reads them from a build with the feature `inspect`; without it they
+//! add nothing to the module.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -16,13 +17,13 @@ use pyo3::{type_hint_identifier, type_hint_subscript, type_hint_union};
 
 use crate::text::{is_text, loads};
 
-/// A type as Python writes it.
+/// A type in Python's syntax.
 pub(crate) trait Hint {
     #[cfg(feature = "inspect")]
     const TYPE: PyStaticExpr;
 }
 
-/// A Python object that has the type `H`, or was given for one.
+/// A Python object of type `H`, or passed as one.
 pub(crate) struct Typed<'py, H>(pub(crate) Bound<'py, PyAny>, PhantomData<H>);
 
 impl<'py, H> Typed<'py, H> {
@@ -43,7 +44,7 @@ impl<'py, H: Hint> IntoPyObject<'py> for Typed<'py, H> {
     }
 }
 
-/// Takes anything: who reads the value says what is wrong with it.
+/// Accepts anything: the code that reads the value reports what is wrong.
 impl<'py, H: Hint> FromPyObject<'_, 'py> for Typed<'py, H> {
     type Error = Infallible;
     #[cfg(feature = "inspect")]
@@ -89,7 +90,7 @@ use part::{BYTES, DICT, MAPPING, PATH, SEQUENCE, STR};
 pub(crate) use part::{LITERAL, TUPLE};
 
 hint! {
-    /// What a function that always raises gives.
+    /// The return type of a function that always raises.
     NoReturn = type_hint_identifier!("typing", "NoReturn");
     /// A JSON object.
     Dict = DICT;
@@ -97,8 +98,8 @@ hint! {
     Dicts = type_hint_subscript!(type_hint_identifier!("builtins", "list"), DICT);
     /// A JSON object, or its text.
     Json = type_hint_union!(STR, BYTES, MAPPING);
-    /// The arguments of a call. Frameworks hand on what they have as `object`, and whatever JSON it is, the model is told
-    /// what is wrong with it.
+    /// The arguments of a call. Frameworks pass them as `object`; whatever JSON it is, the model
+    /// gets the error.
     Arguments = type_hint_union!(STR, BYTES, MAPPING, type_hint_identifier!("builtins", "object"));
     /// Messages, or one: as objects or as JSON text.
     Messages = type_hint_union!(STR, BYTES, MAPPING, type_hint_subscript!(SEQUENCE, MAPPING));
@@ -109,15 +110,15 @@ hint! {
         STR, BYTES, PATH, MAPPING,
         type_hint_subscript!(type_hint_identifier!("collections.abc", "Iterable"), MAPPING)
     );
-    /// A profile: a name, text, a file, or whether there is one.
+    /// A profile: a name, text, a file, or a boolean.
     Profile = type_hint_union!(STR, BYTES, PATH, type_hint_identifier!("builtins", "bool"));
-    /// One policy or several: a name, text or a file each.
+    /// One policy or several, each a name, text or a file.
     Policies = type_hint_union!(
         STR, BYTES, PATH, type_hint_subscript!(SEQUENCE, type_hint_union!(STR, BYTES, PATH))
     );
     /// One folder or several.
     Folders = type_hint_union!(STR, PATH, type_hint_subscript!(SEQUENCE, type_hint_union!(STR, PATH)));
-    /// Who keeps approvals.
+    /// What stores approvals.
     Approvals = type_hint_union!(<crate::approver::Approver as pyo3::PyTypeInfo>::TYPE_HINT, STR, PATH);
 }
 
@@ -151,7 +152,7 @@ pub(crate) fn tuple<'py, T: IntoPyObject<'py>>(
     PyTuple::new(py, values).map(|made| Typed::new(made.into_any()))
 }
 
-/// A list, a tuple or another sequence that is no string.
+/// A list, a tuple or another sequence that is not a string.
 pub(crate) struct Sequence<T>(pub(crate) Vec<T>);
 
 impl<'py, T: for<'a> FromPyObject<'a, 'py>> FromPyObject<'_, 'py> for Sequence<T> {
@@ -171,7 +172,8 @@ pub(crate) trait Names: Hint {
     const NAMES: &'static [&'static str];
 }
 
-/// A name out of a closed list. Debug builds hold it against the list, so that tests find a name that is missing there.
+/// A name of a closed list. Debug builds check that the list contains it, so that tests find a
+/// missing one.
 pub(crate) fn name<'py, N: Names>(py: Python<'py>, name: &str) -> Typed<'py, N> {
     debug_assert!(N::NAMES.contains(&name), "`{name}` is none of {:?}", N::NAMES);
     Typed::new(PyString::new(py, name).into_any())
@@ -199,13 +201,13 @@ macro_rules! names {
 }
 
 names! {
-    /// How much of a tool is sent.
+    /// The detail of a tool.
     Detail: "full", "signature", "outline", "required", "summary", "index";
-    /// Why a call was answered without being run.
+    /// The kind of a reply.
     ReplyKind: "expanded", "activated", "invalid", "shown", "unknown_tool", "loop";
-    /// What policy said.
+    /// A policy's decision.
     PolicyMark: "off", "not_asked", "allow", "allow_audited", "confirm", "deny";
-    /// How an approval stands.
+    /// The state of an approval.
     ApprovalState: "pending", "approved", "rejected", "consumed", "expired";
 }
 
@@ -216,7 +218,7 @@ pub(crate) trait Matched {
     const TYPE: PyStaticExpr;
 }
 
-/// The fields of `T`, name by name, as type checkers want them.
+/// The fields of `T`, by name, for type checkers.
 pub(crate) struct MatchArgs<T>(PhantomData<T>);
 
 impl<T: Matched> Hint for MatchArgs<T> {

@@ -21,7 +21,7 @@ CHART = {**FILE, "chart_type": "bar", "data_range": "B1:B3", "sheet_name": "Sale
 SCRIPT: list[tuple[str, dict[str, Any], str]] = [
     ("expand_tools", {"categories": ["format"]}, "Opened."),
     ("write_excel", {**FILE, "data": ROWS, "sheet_name": "Sales"}, "rows"),  # blind, and whole: it runs
-    ("format_cells", {"cell_range": 5}, "do not fit"),
+    ("format_cells", {"cell_range": 5}, "invalid arguments"),
     ("format_cells", BOLD, "formatted"),
     ("read_exel", FILE, "read_exel"),  # there is no such tool
     ("create_excel_chart", CHART, "was not run"),  # blind, so that what was hidden is shown first

@@ -109,7 +109,7 @@ def test_an_approval_outlives_its_process(tmp_path: Path) -> None:
     toolfold.Approver(tmp_path / "approvals.db").approve(asked.approval)
     assert isinstance(started().call(*call), Forward), "runs once"
     later = started().call(*call)
-    assert isinstance(later, Refuse) and f"approved before ({asked.approval})" in later.reason, "and never again"
+    assert isinstance(later, Refuse) and f"approval {asked.approval} was already used" in later.reason, "and never again"
     anew = started().call(*call[:2], "call-2")
     assert isinstance(anew, Confirm) and anew.approval != asked.approval, "another call is another question"
 

@@ -49,7 +49,7 @@ def test_a_loop_asks(said: bool | None, ran: list[str]) -> None:
     host = Host()
     talk(host.dialogue, host.send, host.run, lambda asked: said, host.approver, 5)
     assert host.ran == ran
-    assert ("a person said no" in host.answers()) == (said is False)
+    assert ("a person rejected it" in host.answers()) == (said is False)
 
 
 @pytest.mark.parametrize("said", ["no", "yes", 1, 0, object(), forgotten])
@@ -67,7 +67,7 @@ def test_what_is_no_bool_is_an_error_and_runs_nothing(said: Any) -> None:
 def test_an_asynchronous_loop_awaits_the_person() -> None:
     host = Host()
     asyncio.run(talk_async(host.dialogue, host.asend, host.run, forgotten, host.approver, 5))
-    assert host.ran == [] and "a person said no" in host.answers()
+    assert host.ran == [] and "a person rejected it" in host.answers()
 
 
 @pytest.mark.parametrize("said", ["no", 1, object()])

@@ -45,7 +45,7 @@ def test_whatever_is_not_a_yes_is_a_no(dialogue: Dialogue, answer: Any) -> None:
     # None alone does not resume a graph.
     messages = own.invoke(Command(resume={"type": "no"} if answer is None else answer), THREAD)["messages"]
     said = next(m for m in messages if getattr(m, "tool_call_id", None) == f"c{ASKED}")
-    assert "a person said no" in said.content and said.status == "error"
+    assert "a person rejected it" in said.content and said.status == "error"
     dialogue.verify(huge=MOST, deleted=False)
 
 

@@ -79,7 +79,7 @@ def test_calls_that_nobody_answered_are_taken_up(wire: str, tmp_path: Path) -> N
     again = Host(wire, [USER, *called(wire, "look", "drop")], tmp_path / "a.db")
     again.talk()
     assert again.ran == ["look"], "what a person approved is not run a second time"
-    assert "approved before (ap-1)" in str(again.sent[0])
+    assert "approval ap-1 was already used" in str(again.sent[0])
 
 
 @pytest.mark.parametrize("wire", WIRES)

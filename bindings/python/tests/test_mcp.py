@@ -90,4 +90,4 @@ def test_what_nobody_is_asked_about_waits(dialogue: Dialogue) -> None:
     results = asyncio.run(talk())
     dialogue.verify(deleted=False)
     (waiting,) = [result for step, result in zip(dialogue.script, results) if step[0] == "delete_sheet"]
-    assert waiting.is_error and "waits for a person's approval" in waiting.content[0].text  # type: ignore[union-attr]
+    assert waiting.is_error and "requires approval" in waiting.content[0].text  # type: ignore[union-attr]

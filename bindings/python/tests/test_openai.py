@@ -58,7 +58,7 @@ def test_the_asynchronous_client(dialogue: Dialogue, wire: str, loop: Any) -> No
     dialogue.verify()
 
 
-@pytest.mark.parametrize(("answer", "said"), [(False, "a person said no"), (None, "it waits for a person's approval")])
+@pytest.mark.parametrize(("answer", "said"), [(False, "a person rejected it"), (None, "it requires approval")])
 def test_a_no_and_no_answer_at_all(dialogue: Dialogue, answer: bool | None, said: str) -> None:
     approver, conversation = started("openai-chat", "lean")
     messages = [GO]

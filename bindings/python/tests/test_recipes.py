@@ -32,7 +32,7 @@ def test_a_recipe_runs(name: str, tmp_path: Path) -> None:
     # In this order, anywhere: CrewAI draws boxes around them from its own thread.
     said = [
         "Opened. Call them directly by name:",
-        "format_cells was not run: its arguments do not fit.",
+        "format_cells was not run: invalid arguments.",
         'runs format_cells {"file_path": "a.xlsx", "cell_range": "A1"}',
         "done",
         "A1 is formatted.",

@@ -1,8 +1,9 @@
-//! Runs commands of `toolfold` one after the other in one process: what tests of commands use where the process is not what
-//! they are about. A vocabulary is then loaded once, not for each command.
+//! Runs commands of `toolfold` one after the other in one process, for tests of commands that do
+//! not test the process itself. A vocabulary is then loaded once, not for each command.
 //!
-//! Each line on standard input is a JSON object: `arguments` (texts), `folder` to run in, and the files `input`, `output` and
-//! `errors`, which stand for standard input, output and error. The answer is a line with the exit code.
+//! Each line on standard input is a JSON object: `arguments` (texts), `folder` to run in, and the
+//! files `input`, `output` and `errors`, which replace standard input, output and error. The answer
+//! is a line with the exit code.
 #![allow(clippy::disallowed_methods, reason = "it stands for a process, and tests give it its files")]
 #![cfg_attr(not(unix), allow(unused, reason = "standard streams are replaced on Unix only"))]
 
@@ -14,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     use std::os::fd::AsFd;
     use std::process::ExitCode;
 
-    // The first three descriptors are about to stand for something else.
+    // The first three descriptors are about to be replaced.
     let requests = BufReader::new(File::from(stdin().as_fd().try_clone_to_owned()?));
     let mut answers = File::from(stdout().as_fd().try_clone_to_owned()?);
     let mut files = None;

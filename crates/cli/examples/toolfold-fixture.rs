@@ -1,4 +1,5 @@
-//! The fixture once more: cargo builds the examples of a package with its tests, and the executables of no other package.
+//! The fixture as an example: cargo builds the examples of a package with its tests, and the
+//! executables of no other package.
 
 use std::process::ExitCode;
 

@@ -26,11 +26,10 @@ Examples:
     --base-url https://api.openai.com/v1 --key-env OPENAI_API_KEY --model gpt-5.4
   toolfold ab --tasks tasks.jsonl --tools tools.json --model-cmd 'python3 model.py'
 
-Tasks, tools and rows: docs/ab.md. An oracle knows the true calls: it measures the machinery, and
-no model.
-Exit codes: 0 played, 1 tasks, tools or rows are bad, 2 usage, 3 a task could not be played.";
+Tasks, tools and rows: docs/ab.md. An oracle knows the true calls: it measures toolfold, not a
+model.
+Exit codes: 0 played, 1 tasks, tools or rows are invalid, 2 usage, 3 a task could not be played.";
 
-/// Runs recorded tasks through arms with a driver, and judges every argument of the true calls.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub(super) struct AbArgs {
@@ -40,20 +39,23 @@ pub(super) struct AbArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Tasks as JSON lines: {"id","turns":[…],"ground_truth":[[…]],"involved_domains":[…],"results":[[…]]}
+    /// Tasks as JSON lines:
+    /// {"id","turns":[…],"ground_truth":[[…]],"involved_domains":[…],"results":[[…]]}
     #[arg(long, value_name = "FILE")]
     tasks: Option<String>,
 
-    /// Arms, your own among them [default: full, seed, stable, signature, outline, lean, kept, index, auto]
+    /// Arms, your own among them [default: full, seed, stable, signature, outline, lean, kept,
+    /// index, auto]
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 
-    /// Who calls: expands, by-name, blind, needs (oracles), omits (leaves out what is optional)
-    /// [default: the model that is named, else the four oracles]
+    /// Who makes the calls: expands, by-name, blind, needs (oracles), omits (leaves out optional
+    /// arguments) [default: the model if one is given, else the four oracles]
     #[arg(long, value_name = "DRIVER,…", value_delimiter = ',', value_parser = parse_driver)]
     driver: Vec<Oracle>,
 
-    /// The provider's API: openai-chat, openai-responses, anthropic or gemini [default: openai-chat]
+    /// The provider's API: openai-chat, openai-responses, anthropic or gemini [default:
+    /// openai-chat]
     #[arg(long, value_name = "WIRE")]
     wire: Option<String>,
 
@@ -61,26 +63,27 @@ pub(super) struct AbArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// What counts tool arrays [default: the meter of wire and model, else billed:openai-chat/gpt-4.1]
+    /// Meter for the tool arrays [default: the meter of wire and model, else
+    /// billed:openai-chat/gpt-4.1]
     #[arg(long, value_name = "METER", value_parser = parse_meter)]
     meter: Option<Meter>,
 
     #[command(flatten)]
     reached: model::ModelArgs,
 
-    /// A text that stands before every conversation, from a file
+    /// System prompt of every conversation, from a file
     #[arg(long, value_name = "FILE")]
     system: Option<String>,
 
-    /// Seed of the order in which tasks and arms are played, and of what --limit draws
+    /// Seed of the order of tasks and arms, and of the sample that --limit takes
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// How often each task is played in each arm
+    /// How many times each task is run in each arm
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     repeat: u32,
 
-    /// Only so many of the tasks, drawn by the seed
+    /// Run only N of the tasks, sampled by the seed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
 
@@ -88,7 +91,7 @@ pub(super) struct AbArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
 
-    /// Go on with --out: what it has is not played again
+    /// Continue --out: the rounds it contains are not run again
     #[arg(long, requires = "out")]
     resume: bool,
 
@@ -116,9 +119,8 @@ pub(super) fn run_ab(args: &AbArgs) -> Outcome {
         return report::run_ab_report(args);
     }
     let Some(tasks) = &args.tasks else {
-        return Err(
-            Failure::usage("there are no tasks to play").help("name a file with --tasks; docs/ab.md has its form")
-        );
+        return Err(Failure::usage("there are no tasks to play")
+            .help("name a file with --tasks; docs/ab.md describes its format"));
     };
     let plan = plan::Plan::from_args(args, tasks)?;
     let model = args.reached.model(plan.wire, &plan.model)?;

@@ -1,4 +1,4 @@
-//! `toolfold approvals`: the calls that wait for a person, and the person's answer.
+//! `toolfold approvals`: lists pending approvals and records a person's decision.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -19,7 +19,6 @@ use toolfold::policy::{
     ToolCapability, compact,
 };
 
-/// See the calls that wait for a person, and approve or reject them.
 #[derive(Debug, Subcommand)]
 pub(super) enum ApprovalsCommand {
     /// List the pending approvals, oldest first.
@@ -30,28 +29,29 @@ Examples:
 
 Exit codes: 0 ok, even if none is pending; 3 no usable store.")]
     List(ListArgs),
-    /// Make the key with which you approve, and give it to the store. Run this yourself, before an agent runs.
+    /// Create your approver key and register it in the store. Run this yourself, before an agent
+    /// runs.
     #[command(after_help = "\
 Examples:
   toolfold approvals init                              the key of the default store
   toolfold approvals init --store work.sqlite          the same key for another store
-  toolfold approvals init --old-key old.key            another key in place of the store's
+  toolfold approvals init --old-key old.key            replace the store's key
 
-approve, reject and undo need this key in every process; a terminal proves nothing. It is read from
-its file alone, never from the environment. No call that the policy judges may read or write that
-file. A store that has a key takes another one only from who shows the old one.
+approve, reject and undo need this key in every process; a terminal proves nothing. The key is read
+from its file only, never from the environment. No call that the policy judges may read or write
+that file. Replacing the key of a store requires the old key.
 Exit codes: 0 ok, 1 the store has another key, or the file cannot be used, 3 no usable store.")]
     Init(InitArgs),
     /// Approve once, or for a period.
     #[command(after_help = "\
 Examples:
   toolfold approvals approve ap-12
-  toolfold approvals approve ap-12 --for 15m        and do not ask for the same again for 15 minutes
+  toolfold approvals approve ap-12 --for 15m        and allow the same call for 15 minutes
   toolfold approvals approve ap-12 --session        … in the session the call came from
   toolfold approvals approve ap-12 --project        … in the project the call came from
-  toolfold approvals approve ap-12 --session --prefix 'git log'      … nor for any other `git log`
+  toolfold approvals approve ap-12 --session --prefix 'git log'      … and every other `git log`
 
-`approvals why` shows what would be remembered. Needs the key that `approvals init` made.
+`approvals why` shows what would be remembered. Requires the key that `approvals init` created.
 Exit codes: 0 approved, 1 no key, it is not pending or cannot be remembered, 2 usage, 3 no usable
 store.")]
     #[command(visible_alias = "accept")]
@@ -62,35 +62,33 @@ Examples:
   toolfold approvals reject ap-12
   toolfold approvals reject ap-12 'the file is still needed'      the model reads the reason
 
-Needs the key that `approvals init` made.
+Requires the key that `approvals init` created.
 Exit codes: 0 rejected, 1 no key, or it is not pending, 3 no usable store.")]
     Reject(RejectArgs),
-    /// Show one approval with everything it is bound to.
+    /// Show an approval with everything it is bound to.
     #[command(after_help = "\
 Example:
-  toolfold approvals why ap-12      what would run, what it would affect, and why you are asked")]
+  toolfold approvals why ap-12      what would run, its effects, and why it requires approval")]
     Why(OneArgs),
-    /// Remove approvals that are over. What was approved stays in the audit.
+    /// Remove approvals that are no longer pending. The audit trail keeps every decision.
     #[command(after_help = "\
 Examples:
-  toolfold approvals purge                        what was over 30 days ago
+  toolfold approvals purge                        those decided or expired 30 days ago
   toolfold approvals purge --older-than 12h
 
 Exit codes: 0 ok, 2 usage, 3 no usable store.")]
     Purge(PurgeArgs),
 }
 
-/// What to remove.
 #[derive(Debug, Args)]
 pub(super) struct PurgeArgs {
-    /// How long it must have been over: 90s, 15m, 12h, 30d
+    /// Minimum time since the decision or expiry: 90s, 15m, 12h, 30d
     #[arg(long, value_name = "TIME", value_parser = period_ms, default_value = "30d")]
     older_than: i64,
     #[command(flatten)]
     rest: ListArgs,
 }
 
-/// What to approve.
 #[derive(Debug, Args)]
 pub(super) struct ApproveArgs {
     #[command(flatten)]
@@ -100,24 +98,23 @@ pub(super) struct ApproveArgs {
     /// Remember it for a period: 90s, 15m, 8h, 7d
     #[arg(long = "for", value_name = "TIME", value_parser = period_ms, group = "remember")]
     for_ms: Option<i64>,
-    /// Remember it for the session the call came from
+    /// Remember it for the session that the call came from
     #[arg(long, group = "remember")]
     session: bool,
-    /// Remember it for the project the call came from (the nearest folder with .git, else the working folder), or for a
-    /// named one
+    /// Remember it for the project that the call came from (the nearest folder with .git, else the
+    /// working directory), or for the given one
     #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, group = "remember")]
     project: Option<Option<String>>,
-    /// Remember every command that begins with these words, instead of this very call
+    /// Remember every command that begins with these words, instead of this exact call
     #[arg(long, value_name = "WORDS", requires = "remember")]
     prefix: Option<String>,
 }
 
-/// What to reject.
 #[derive(Debug, Args)]
 pub(super) struct RejectArgs {
     #[command(flatten)]
     one: OneArgs,
-    /// The reason, for the model to read
+    /// The reason, which the model reads
     reason: Option<String>,
     #[command(flatten)]
     key: KeyArgs,
@@ -141,7 +138,7 @@ pub(super) fn run_approvals(command: &ApprovalsCommand) -> Outcome {
         ApprovalsCommand::Purge(args) => purge(args)?,
         ApprovalsCommand::Why(args) => {
             let store = args.rest.store.to_read()?;
-            // The store holds the state of the last change; an approval expires without one.
+            // The store has the state of the last change; expiry is not a change.
             let approval = store.get(&args.id).map_err(failure)?.expired(store.now(now_ms()));
             if args.rest.json {
                 emit_json(&approval)?;
@@ -153,7 +150,7 @@ pub(super) fn run_approvals(command: &ApprovalsCommand) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The two handles on the store, the person's in the name of who runs the command and has the key.
+/// The gate and the approver of the store. The approver acts for the user who has the key.
 fn handles(rest: &ListArgs, key: &KeyArgs) -> Result<(Gate, Approver), Failure> {
     let store = rest.store.to_write()?;
     key.require(&store, &rest.store.flag())?;
@@ -168,7 +165,7 @@ fn purge(args: &PurgeArgs) -> Result<(), Failure> {
     if args.rest.json {
         return emit_json(&json!({ "purged": removed }));
     }
-    emit(&format!("removed {removed} approvals that were over; the audit keeps its records\n"))
+    emit(&format!("removed {removed} approvals; the audit trail keeps its records\n"))
 }
 
 fn list_pending(args: &ListArgs) -> Result<(), Failure> {
@@ -176,7 +173,7 @@ fn list_pending(args: &ListArgs) -> Result<(), Failure> {
     if args.json {
         return emit_json(&pending);
     }
-    let Some(first) = pending.first() else { return emit("no approval is pending\n") };
+    let Some(first) = pending.first() else { return emit("no pending approvals\n") };
     let rows: Vec<[String; 5]> = pending
         .iter()
         .map(|approval| {
@@ -203,7 +200,7 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     let waiting = gate.get(id).map_err(failure)?;
     let scope =
         if waiting.state_at(now) == ApprovalState::Pending { grant_scope(args, &waiting.request)? } else { None };
-    // What cannot be remembered is not approved either.
+    // A call that cannot be remembered is not approved either.
     let targets = targets(args, &waiting.request)?;
     let approved = approver.approve(id, now).map_err(failure)?;
     if !rest.json {
@@ -233,30 +230,30 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     if rest.json { emit_json(&json!({ "approval": approved, "remembered": remembered })) } else { Ok(()) }
 }
 
-/// Where the approval is to be remembered, if at all. Decided before the approval is given: a call that cannot be
-/// remembered is not approved either.
+/// The scope in which the approval is remembered, if any. It is determined before the approval is
+/// given: a call that cannot be remembered is not approved either.
 fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScope>, Failure> {
     let id = &args.one.id;
     let scope = match (&args.project, args.for_ms, args.session) {
         (Some(Some(project)), ..) if project.trim().is_empty() => {
-            return Err(Failure::usage("--project= names no project").help("omit the `=`, or name a project"));
+            return Err(Failure::usage("--project= does not name a project").help("omit the `=`, or name a project"));
         }
         (Some(Some(project)), ..) => GrantScope::Project(project.clone()),
         (Some(None), ..) => match &request.cwd {
             Some(cwd) => GrantScope::Project(project_of(cwd)),
             None => {
                 return Err(
-                    Failure::wrong(format!("`{id}` has no working folder")).help("name the project: --project=NAME")
+                    Failure::wrong(format!("`{id}` has no working directory")).help("name the project: --project=NAME")
                 );
             }
         },
-        // A prefix is remembered in no other project.
+        // A prefix cannot be remembered for another project.
         (None, Some(_), _) if args.prefix.is_some() => match &request.cwd {
             Some(cwd) => GrantScope::Project(project_of(cwd)),
-            None => return Err(Failure::wrong(format!("`{id}` has no working folder")).help("use --session")),
+            None => return Err(Failure::wrong(format!("`{id}` has no working directory")).help("use --session")),
         },
         (None, Some(_), _) => GrantScope::Always,
-        // Sessions without an id cannot be told apart: the approval would hold in all of them.
+        // Sessions without an id are indistinguishable: the approval would apply to all of them.
         (None, None, true) if request.session.is_empty() => {
             return Err(Failure::wrong(format!("`{id}` came from a session without an id"))
                 .help("start sessions with --id, or use --for"));
@@ -265,14 +262,14 @@ fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScop
         (None, None, false) => return Ok(None),
     };
     if request.displayed.remember.is_empty() && args.prefix.is_none() {
-        let why = "this call can only be approved once: part of it is known only when it runs, or is too broad";
+        let why = "this call can only be approved once: a part of it is unknown until it runs, or too broad";
         return Err(Failure::wrong(why)
             .help(format!("approve it once: toolfold approvals approve {id}{}", args.one.rest.store.flag())));
     }
     Ok(Some(scope))
 }
 
-/// What is remembered: this very call, or the commands that begin as a person says.
+/// What is remembered: this exact call, or the commands that begin with the given prefix.
 fn targets(args: &ApproveArgs, request: &Request) -> Result<Vec<GrantTarget>, Failure> {
     let Some(prefix) = &args.prefix else { return Ok(offered(request).cloned().collect()) };
     let rule = compact(Effect::Allow, &format!("{}({}:*)", request.tool, prefix.trim()), |_| {
@@ -290,7 +287,7 @@ fn targets(args: &ApproveArgs, request: &Request) -> Result<Vec<GrantTarget>, Fa
     Ok(vec![grant.target])
 }
 
-/// What the remembered yes is bound to. Where a prefix runs is for its project to say.
+/// What the remembered approval is bound to. A prefix for a project is not bound to a folder.
 fn bound(args: &ApproveArgs, request: &Request) -> Bound {
     Bound {
         cwd: request.cwd.clone().filter(|_| args.prefix.is_none()),
@@ -299,7 +296,7 @@ fn bound(args: &ApproveArgs, request: &Request) -> Bound {
     }
 }
 
-/// What may be remembered: this very call.
+/// The calls that can be remembered as they are.
 fn offered(request: &Request) -> impl Iterator<Item = &GrantTarget> {
     request.displayed.remember.iter().filter(|target| matches!(target, GrantTarget::Arguments { .. }))
 }
@@ -330,7 +327,7 @@ fn approval_page(approval: &Approval, flag: &str) -> String {
     if approval.state == ApprovalState::Pending {
         offered(&approval.request).for_each(|target| row("remember", &super::grants::grant_coverage(target)));
         if offered(&approval.request).next().is_none() {
-            row("remember", "not possible: part of it is known only when it runs, or is too broad");
+            row("remember", "not possible: a part of it is unknown until it runs, or too broad");
         }
     }
     row("asked", &time(approval.created_ms));

@@ -1,5 +1,6 @@
-//! The approver's key: the secret that a person needs to answer a call from outside the conversation that asked, and to undo
-//! one. It is in a file of the user's configuration folder and never in the environment, which every program inherits.
+//! The approver's key: the secret that a person needs to approve a call from outside its
+//! conversation, or to undo one. It is stored in a file of the user's configuration folder and
+//! never in the environment, which every program inherits.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads and writes the key's file")]
 
 use std::fs::{File, OpenOptions};
@@ -17,26 +18,26 @@ use toolfold::store::{SqliteStore, approver_digest};
 /// The name of the key's file.
 pub(super) const FILE: &str = "approver.key";
 
-/// How a key begins, so that those who look for secrets find it.
+/// The prefix of a key, for secret scanners.
 const PREFIX: &str = "tfk_";
 
-/// The hexadecimal digits of a key: 256 random bits.
+/// The number of hexadecimal digits of a key: 256 random bits.
 const DIGITS: usize = 64;
 
 /// Where the key is.
 #[derive(Debug, Args)]
 pub(super) struct KeyArgs {
-    /// The file with your key [default: approver.key beside toolfold.toml in your configuration folder]
+    /// The file with your key [default: approver.key beside toolfold.toml in your configuration
+    /// folder]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }
 
-/// Which store gets a key.
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
     #[command(flatten)]
     key: KeyArgs,
-    /// The file with the key that the store has, where another one replaces it
+    /// The file with the store's current key, if it is replaced
     #[arg(long, value_name = "FILE")]
     old_key: Option<PathBuf>,
     #[command(flatten)]
@@ -51,27 +52,27 @@ impl KeyArgs {
         })
     }
 
-    /// Succeeds if the person has the key that the store knows. `flag` repeats the store in a hint.
+    /// Succeeds if the user has the key that the store knows. `flag` repeats the store in a hint.
     pub(super) fn require(&self, store: &SqliteStore, flag: &str) -> Result<(), Failure> {
         let Some(known) = store.approver().map_err(failure)? else {
-            let why = "this store has no approver's key, and nothing is approved, rejected or undone without one";
+            let why = "this store has no approver's key; approving, rejecting and undoing require one";
             return Err(Failure::wrong(why)
-                .help(format!("make one, once, in your own terminal: toolfold approvals init{flag}")));
+                .help(format!("create one, once, in your own terminal: toolfold approvals init{flag}")));
         };
         let path = self.path()?;
         let Some(key) = read_key(&path)? else {
             return Err(Failure::wrong(format!("there is no approver's key at {}", path.display()))
-                .help("--key-file FILE names the key that this store was given"));
+                .help("--key-file FILE names the key of this store"));
         };
         if approver_digest(&key) != known {
-            return Err(Failure::wrong(format!("the key in {} is not the one of this store", path.display()))
-                .help("--key-file FILE names the key that this store was given"));
+            return Err(Failure::wrong(format!("the key in {} is not the key of this store", path.display()))
+                .help("--key-file FILE names the key of this store"));
         }
         Ok(())
     }
 }
 
-/// The paths at which a person's key may be: no call reads or writes them.
+/// The possible paths of a user's key: no call may read or write them.
 pub(super) fn places() -> Vec<String> {
     let home = super::disk::home().map(|home| PathBuf::from(home).join(".config/toolfold").join(FILE));
     let mut found: Vec<PathBuf> = default_file().into_iter().chain(home).collect();
@@ -86,7 +87,7 @@ fn default_file() -> Option<PathBuf> {
     Some(user_file()?.with_file_name(FILE))
 }
 
-/// Gives a store the person's key, and makes the key where there is none.
+/// Registers the user's key in a store; creates the key if there is none.
 pub(super) fn init(args: &InitArgs) -> Result<(), Failure> {
     let path = args.key.path()?;
     let (store, at) = make_store(Some(&args.rest.store.path()?.to_string_lossy()))?;
@@ -97,15 +98,15 @@ pub(super) fn init(args: &InitArgs) -> Result<(), Failure> {
             Some(read_key(file)?.ok_or_else(|| Failure::wrong(format!("there is no key at {}", file.display())))?)
         }
         (None, Some(_)) if !has => {
-            let why = format!("this store has an approver's key already, and it is not at {}", path.display());
-            let help = "--key-file FILE names that key; --old-key FILE names it where another key is to replace it";
+            let why = format!("this store already has an approver's key, which is not at {}", path.display());
+            let help = "--key-file FILE names that key; --old-key FILE names it if another key replaces it";
             return Err(Failure::wrong(why).help(help));
         }
         (None, _) => None,
     };
     let is_old = |known: &String| old.as_deref().map(approver_digest).as_ref() == Some(known);
     if let Some(file) = args.old_key.as_deref().filter(|_| !has && !known.as_ref().is_none_or(is_old)) {
-        return Err(Failure::wrong(format!("the key in {} is not the one of this store", file.display())));
+        return Err(Failure::wrong(format!("the key in {} is not the key of this store", file.display())));
     }
     let (key, made) = match own {
         Some(key) => (key, false),
@@ -120,7 +121,7 @@ pub(super) fn init(args: &InitArgs) -> Result<(), Failure> {
     let store = at.display();
     let stored = match has {
         true => format!("{store} has the key in {} already\n", path.display()),
-        false => format!("{store} has it now: approvals, rejections and undo need this key\n"),
+        false => format!("{store} has it now: approvals, rejections and undo require this key\n"),
     };
     emit(&format!("{written}{stored}"))
 }
@@ -139,7 +140,7 @@ fn read_key(path: &Path) -> Result<Option<String>, Failure> {
         if file.metadata().map_err(unread)?.mode() & 0o077 != 0 {
             return Err(Failure::wrong(format!("other users can read or write the key in {}", path.display())).help(
                 format!(
-                    "chmod 600 {0}; if another user may have read it, move it away and replace it with --old-key",
+                    "chmod 600 {0}; if another user may have read it, replace it: move it away and name it with --old-key",
                     path.display()
                 ),
             ));
@@ -152,14 +153,14 @@ fn read_key(path: &Path) -> Result<Option<String>, Failure> {
     if is_key {
         Ok(Some(text.trim().to_owned()))
     } else {
-        Err(Failure::wrong(format!("{} holds no key", path.display())))
+        Err(Failure::wrong(format!("{} contains no key", path.display())))
     }
 }
 
-/// Makes a key and writes it to a file that is not there yet, which only the user can read.
+/// Creates a key and writes it to a new file that only the user can read.
 fn make(path: &Path) -> Result<String, Failure> {
     let mut bits = [0; DIGITS / 2];
-    getrandom::fill(&mut bits).map_err(|why| Failure::wrong(format!("the system gives no random bits: {why}")))?;
+    getrandom::fill(&mut bits).map_err(|why| Failure::wrong(format!("no random bits available: {why}")))?;
     let key = format!("{PREFIX}{}", bits.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
     let write = || {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {

@@ -12,10 +12,9 @@ use super::table::{cut_for_list, table};
 use toolfold::diagnostic::visible;
 use toolfold::policy::audit::{Checkpoint, Sealed, Verified};
 
-/// More records than this take about a second to check.
+/// Number of records that take about a second to verify.
 const SLOW: u64 = 100_000;
 
-/// Read, verify and export the audit trail.
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
     /// Print the last records, oldest first.
@@ -55,7 +54,6 @@ The records are exported as they are; `audit verify` shows whether they were cha
     Export(ExportArgs),
 }
 
-/// How many records to print.
 #[derive(Debug, Args)]
 pub(super) struct TailArgs {
     /// How many records
@@ -65,17 +63,16 @@ pub(super) struct TailArgs {
     rest: ListArgs,
 }
 
-/// What to verify.
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// A checkpoint to verify against: NUMBER:HASH as `audit checkpoint` prints it, or a file with one a line
+    /// A checkpoint to verify against: NUMBER:HASH as `audit checkpoint` prints it, or a file with
+    /// one checkpoint per line
     #[arg(long, value_name = "NUMBER:HASH|FILE")]
     checkpoint: Vec<String>,
     #[command(flatten)]
     rest: ListArgs,
 }
 
-/// Where to keep the checkpoint.
 #[derive(Debug, Args)]
 pub(super) struct CheckpointArgs {
     /// Append the checkpoint to this file instead of printing it
@@ -85,7 +82,6 @@ pub(super) struct CheckpointArgs {
     rest: ListArgs,
 }
 
-/// What to export.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     /// Only records after this number
@@ -108,7 +104,7 @@ pub(super) fn run_audit(command: &AuditCommand) -> Outcome {
 fn tail(args: &TailArgs) -> Result<(), Failure> {
     let store = args.rest.store.to_read()?;
     let count = store.count().map_err(failure)?;
-    // Where records are missing, the last number exceeds their count. Reading to the end finds them all the same.
+    // If records are missing, the last number exceeds their count; reading on still finds them.
     let mut after = count.saturating_sub(u64::try_from(args.n).unwrap_or(u64::MAX));
     let mut last: Vec<Sealed> = Vec::new();
     while let Some(page) = next_page(&store, &mut after)? {
@@ -132,8 +128,8 @@ fn record_row(record: &Sealed) -> [String; 6] {
     let about = about.unwrap_or(&entry.call_id);
     let what = [entry.decision.as_deref(), entry.outcome.as_deref(), entry.rule.as_deref()];
     let what: Vec<&str> = what.into_iter().flatten().collect();
-    let seen = |text: &str| visible(text).into_owned();
-    [record.seq.to_string(), time(entry.time_ms), kind, seen(&entry.tool), seen(about), cut_for_list(&what.join(": "))]
+    let [tool, about] = [entry.tool.as_str(), about].map(|text| visible(text).into_owned());
+    [record.seq.to_string(), time(entry.time_ms), kind, tool, about, cut_for_list(&what.join(": "))]
 }
 
 /// What `verify --json` prints.
@@ -142,7 +138,7 @@ struct Report<'v> {
     ok: bool,
     #[serde(flatten)]
     verified: &'v Verified,
-    /// How many checkpoints were given.
+    /// The number of checkpoints that were verified.
     checkpoints: usize,
 }
 

@@ -1,6 +1,6 @@
 //! The built-in domain: the Excel tools with two profiles.
 
-/// A profile that is in the binary: its name, its file's name for diagnostics, its text.
+/// A profile in the binary: its name, the name of its file for diagnostics, its text.
 pub(super) struct Builtin {
     pub(super) name: &'static str,
     pub(super) file: &'static str,
@@ -9,19 +9,16 @@ pub(super) struct Builtin {
 
 /// The 49 Excel tools, in Chat Completions' shape.
 pub(super) const EXCEL_TOOLS: &str = toolfold::excel::TOOLS;
-/// How the built-in tools are named in diagnostics.
+/// The name of the built-in tools in diagnostics.
 pub(super) const EXCEL_TOOLS_FILE: &str = "profiles/excel/tools.json";
 
-/// The built-in tools' own profile.
 pub(super) const EXCEL_PROFILE: &str = "excel";
 
-/// The built-in profiles.
 pub(super) const PROFILES: [Builtin; 2] = [
     Builtin { name: EXCEL_PROFILE, file: "profiles/excel/profile.toml", text: toolfold::excel::PROFILE },
     Builtin { name: "excel-original", file: "profiles/excel/original.toml", text: toolfold::excel::ORIGINAL_PROFILE },
 ];
 
-/// The built-in tools' policy.
 pub(super) const EXCEL_POLICY: &str = toolfold::excel::POLICY;
-/// How the built-in policy is named in diagnostics.
+/// The name of the built-in policy in diagnostics.
 pub(super) const EXCEL_POLICY_FILE: &str = "profiles/excel/policy.toml";

@@ -20,15 +20,14 @@ use toolfold_gateway::clients::read::{How, Listed};
 use toolfold_gateway::clients::secrets::moved;
 use toolfold_gateway::link::Target;
 
-/// The name of the contract of a capture's `_meta`, and the key under which it stands there (MCP names keys by domain).
+/// The name of the contract of a capture's `_meta`, and its key there (MCP names keys by domain).
 const CONTRACT: &str = "toolfold.capture/1";
 const META: &str = "toolfold.dev/capture";
 
 const AFTER_HELP: &str = "\
-A capture is the result of MCP's tools/list. Its `_meta` says which package it is of, and holds a
-SHA-256 of the tools in canonical JSON (RFC 8785). Values of variables and headers, queries of
-URLs and arguments that look like secrets are not written. Every command reads it back: --tools
-tools.json
+A capture is the result of MCP's tools/list. Its `_meta` contains the package and a SHA-256 of
+the tools in canonical JSON (RFC 8785). Values of variables and headers, queries of URLs and
+arguments that look like secrets are omitted. Every command reads it: --tools tools.json
 
 Examples:
   toolfold capture --mcp 'npx -y @playwright/mcp' --out playwright.json
@@ -38,7 +37,6 @@ Examples:
 
 Exit codes: 0 saved, 1 a server does not list or the file cannot be written, 2 usage.";
 
-/// Saves the tools of a server with its identity and digest.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct CaptureArgs {
@@ -49,16 +47,16 @@ pub(super) struct CaptureArgs {
     #[arg(long, value_name = "FILE", help_heading = "Tools")]
     config: Option<String>,
 
-    /// Where to save it; `-` is standard output. A file that is there is replaced whole or not at all
+    /// The file to write; `-` is standard output. An existing file is replaced atomically
     #[arg(long, value_name = "FILE|-", default_value = "-")]
     out: String,
 
-    /// The date to write into it, such as 2026-11-23 [default: none, so that equal tools give equal files]
+    /// The date to record, such as 2026-11-23 [default: none, so that equal tools give equal files]
     #[arg(long, value_name = "DATE", value_parser = date)]
     date: Option<String>,
 }
 
-/// Where a capture is from.
+/// Where a capture comes from.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Identity {
@@ -67,11 +65,11 @@ struct Identity {
     digest: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     date: Option<String>,
-    /// The servers by name; none where the tools were read from a file.
+    /// The servers by name; empty if the tools were read from a file.
     servers: IndexMap<String, Server>,
 }
 
-/// A server as it introduced itself, and how it was reached.
+/// A server: its name and version, and how it was reached.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Server {
@@ -107,7 +105,7 @@ pub(super) fn run_capture(args: &CaptureArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many tools there are. A list without any is no capture; one with tools that cannot be read is, and it is said.
+/// The number of tools. An empty list is an error; tools that cannot be read are reported.
 fn sound(list: &str) -> Result<usize, Failure> {
     let loaded = Catalog::import(list, "tools/list", Some(Format::Mcp));
     if loaded.value.is_empty() && loaded.diagnostics.iter().any(Diagnostic::is_error) {
@@ -121,7 +119,7 @@ fn sound(list: &str) -> Result<usize, Failure> {
     Ok(loaded.value.len())
 }
 
-/// The file: one line a tool, so that a difference of two captures reads well.
+/// The text of the capture, one tool per line, so that two captures diff well.
 fn captured(list: &str, servers: IndexMap<String, Server>, date: Option<String>) -> Result<String, Failure> {
     #[derive(serde::Deserialize)]
     struct List<'l> {
@@ -137,7 +135,7 @@ fn captured(list: &str, servers: IndexMap<String, Server>, date: Option<String>)
     Ok(format!("{{\"tools\":[\n{}\n],\n\"_meta\":{meta}}}\n", lines.join(",\n")))
 }
 
-/// A tool on one line: what is written over several is written again, with numbers and the order of members as they are.
+/// A tool on one line, with the same numbers and the same order of members.
 fn one_line(tool: &str) -> String {
     if !tool.contains('\n') && !tool.contains('\r') {
         return tool.to_owned();
@@ -156,13 +154,13 @@ fn one_line(tool: &str) -> String {
 
 fn server(own: &Served) -> Server {
     let hello: Value = serde_json::from_str(&own.list.hello).unwrap_or_default();
-    let in_meta = || hello.get("_meta")?.get("io.modelcontextprotocol/serverInfo");
+    let in_meta = hello.get("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/serverInfo"));
     let (command, url) = match &own.target {
         Target::Stdio { command, args, .. } => (Some(without_secrets(command, args)), None),
         Target::Http { url, .. } => (None, Some(url_without_secrets(url))),
     };
     Server {
-        server_info: hello.get("serverInfo").or_else(in_meta).cloned(),
+        server_info: hello.get("serverInfo").or(in_meta).cloned(),
         protocol_version: own.list.protocol(),
         command,
         url,
@@ -170,7 +168,7 @@ fn server(own: &Served) -> Server {
     }
 }
 
-/// The words of a command, with a variable in place of what looks like a secret.
+/// The words of a command, with a variable in place of everything that looks like a secret.
 fn without_secrets(command: &str, args: &[String]) -> Vec<String> {
     let how = How::Stdio { command: command.to_owned(), args: args.to_vec(), env: IndexMap::new(), cwd: None };
     let mut listed = [Listed {
@@ -190,7 +188,7 @@ fn without_secrets(command: &str, args: &[String]) -> Vec<String> {
     }
 }
 
-/// A URL without user, query and fragment: any of them may be a secret.
+/// A URL without user, query and fragment, which may contain secrets.
 fn url_without_secrets(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let url = url.get(..end).unwrap_or(url);
@@ -200,7 +198,6 @@ fn url_without_secrets(url: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// A date as it was given, if it is one.
 fn date(text: &str) -> Result<String, String> {
     text.parse::<jiff::civil::Date>().map(|date| date.to_string()).map_err(|_| "write it as 2026-11-23".to_owned())
 }

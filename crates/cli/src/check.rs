@@ -1,4 +1,4 @@
-//! `toolfold check`: hold what tools cost against budgets and toolfold.lock.
+//! `toolfold check`: compare what tools cost with budgets and toolfold.lock.
 
 pub(crate) mod locked;
 pub(crate) mod measured;
@@ -27,14 +27,13 @@ Examples:
   toolfold check --tools tools.json --frozen                    nothing may differ from the lock
   toolfold check --tools tools.json --output github --report sarif=check.sarif
 
-A tool's cost is its own, whole: the block of all tools minus the block without it. Budgets stand
-in [check] of toolfold.toml, too. Where none is set, 5% growth of an arm and 100 tokens of a tool
+The cost of a tool is the block of all tools minus the block without it. Budgets can also be set
+in [check] of toolfold.toml. Without a budget, 5% growth of an arm and 100 tokens of a tool
 are allowed since the lock.
 
-Exit codes: 0 within, 1 over budget, 2 usage or no lock, 3 it could not be measured: an unknown
-meter, a lock that cannot be read, or one that was made with another meter, model or arm.";
+Exit codes: 0 within budget, 1 over budget, 2 usage or no lock, 3 not measurable: an unknown
+meter, a lock that cannot be read, or one that was created with another meter, model or arm.";
 
-/// Hold what tools cost against budgets and toolfold.lock.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct CheckArgs {
@@ -45,35 +44,35 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     lock: Option<String>,
 
-    /// The most tokens of the arm's tool block on the first turn
+    /// Maximum tokens of the arm's tool block on the first turn
     #[arg(long, value_name = "TOKENS")]
     max_first_turn: Option<String>,
 
-    /// The most tokens of one tool, whole
+    /// Maximum tokens of one tool in full
     #[arg(long, value_name = "TOKENS")]
     max_tool: Option<String>,
 
-    /// The most tokens of one category's tools, whole: what expanding it brings
+    /// Maximum tokens of one category's tools in full: what expanding it adds
     #[arg(long, value_name = "TOKENS")]
     max_category: Option<String>,
 
-    /// By how much the first turn of an arm may grow since the lock: 200, 5%, or off
+    /// Maximum growth of an arm's first turn since the lock: 200, 5%, or off
     #[arg(long, value_name = "TOKENS|%")]
     max_growth: Option<String>,
 
-    /// By how much one tool may grow since the lock: 100, 10%, or off
+    /// Maximum growth of one tool since the lock: 100, 10%, or off
     #[arg(long, value_name = "TOKENS|%")]
     max_tool_growth: Option<String>,
 
-    /// There may be no tool that the lock has not
+    /// Fail if there is a tool that the lock does not contain
     #[arg(long)]
     no_new_tools: bool,
 
-    /// Nothing may differ from the lock
+    /// Fail if anything differs from the lock
     #[arg(long)]
     frozen: bool,
 
-    /// What to print
+    /// Format of standard output
     #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
     output: Form,
 
@@ -81,19 +80,18 @@ pub(super) struct CheckArgs {
     #[arg(long)]
     json: bool,
 
-    /// A file to write in a format, in addition; several can be given
+    /// Also write the result to a file in this format; can be given several times
     #[arg(long, value_name = "FORMAT=FILE")]
     report: Vec<ReportFile>,
 }
 
-/// A form of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Form {
-    /// For people
+    /// Text for a terminal
     Text,
     /// The contract toolfold.check/1
     Json,
-    /// A comment of a pull request
+    /// A comment for a pull request
     Markdown,
     /// Annotations of GitHub Actions
     Github,
@@ -103,7 +101,7 @@ enum Form {
     Junit,
 }
 
-/// A form and the file that it is written to.
+/// A format and the file to write.
 #[derive(Debug, Clone)]
 struct ReportFile {
     form: Form,
@@ -118,7 +116,7 @@ impl FromStr for ReportFile {
         let form = <Form as ValueEnum>::from_str(form, false)
             .map_err(|_| format!("there is no format `{form}`: use text, json, markdown, github, sarif or junit"))?;
         if file.is_empty() {
-            return Err("it names no file".to_owned());
+            return Err("it does not name a file".to_owned());
         }
         Ok(Self { form, file: file.to_owned() })
     }
@@ -139,7 +137,7 @@ impl CheckArgs {
     }
 }
 
-/// The budgets of the configuration, and whether any is set there; `off` sets one to none.
+/// The budgets of the configuration, and whether it sets any; `off` disables one.
 fn budgets(config: &Config) -> (Budgets, bool) {
     let check = &config.settings.check;
     let budgets = Budgets {
@@ -162,15 +160,17 @@ pub(super) fn run_check(args: &CheckArgs) -> Outcome {
     let locked = Locked::read_lock(&file)?;
     let budgets = if set { budgets } else { Budgets::usual() };
     if budgets.is_empty() {
-        return Err(Failure::usage("every budget is off: nothing is checked").help("set one, such as --max-tool 800"));
+        return Err(
+            Failure::usage("every budget is off, so nothing would be checked").help("set one, such as --max-tool 800")
+        );
     }
     if locked.is_none() && budgets.need_lock() {
         let what = if set { "growth" } else { "no budget is set, and growth" };
-        return Err(Failure::usage(format!("{what} is held against a lock, and there is no {file}")).help(
-            "write it with toolfold lock and commit it, or set an absolute budget such as --max-first-turn 4000",
+        return Err(Failure::usage(format!("{what} is compared with a lock, and there is no {file}")).help(
+            "create it with toolfold lock and commit it, or set an absolute budget such as --max-first-turn 4000",
         ));
     }
-    // A lock that no budget needs neither chooses what is counted nor stands in the way.
+    // Without a budget that needs it, the lock has no effect.
     let locked = locked.filter(|_| budgets.need_lock());
     let wanted = args.measured.wanted(&config, locked.as_ref().map(|own| (&own.lock, own.file.as_str())))?;
     let input = Input::load(config)?;
@@ -199,7 +199,7 @@ pub(super) fn run_check(args: &CheckArgs) -> Outcome {
     Ok(ExitCode::from(u8::from(!report.is_ok())))
 }
 
-/// The result in a form.
+/// The result in a format.
 fn report_in_form(form: Form, report: &CheckReport) -> Result<String, Failure> {
     Ok(match form {
         Form::Text => text::check_text(report),

@@ -1,4 +1,4 @@
-//! Checkpoints: the number and hash of a record, kept where those who can write to the store cannot write.
+//! Checkpoints: number and hash of a record, stored where users of the store cannot write.
 #![allow(
     clippy::disallowed_methods,
     reason = "this module is an edge: it writes the files that checkpoints are kept in"
@@ -14,31 +14,34 @@ use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::policy::audit::{Checkpoint, Fault};
 use toolfold::store::SqliteStore;
 
-/// The largest file of checkpoints that is read, in bytes: about 200,000 of them.
+/// Maximum size of a file of checkpoints in bytes: about 200,000 checkpoints.
 const MAX_BYTES: usize = 16 << 20;
 /// SHA-256 in hexadecimal digits.
 const HASH_DIGITS: usize = 64;
 
 const HELP: &str = "a checkpoint is NUMBER:HASH, as `toolfold audit checkpoint` prints it";
 
-/// Reads checkpoints as a flag gives them: one as NUMBER:HASH, or a file (`-` is standard input) with one on each line.
-/// Blank lines and lines that begin with `#` are skipped. A file without a checkpoint is an error: it would prove
-/// nothing.
+/// Parses the value of a flag: NUMBER:HASH, or a file (`-` is standard input) with one checkpoint
+/// per line. Blank lines and lines that begin with `#` are skipped. A file without a checkpoint is
+/// an error: it would prove nothing.
 pub(super) fn known(given: &str) -> Result<Vec<Checkpoint>, Failure> {
     let number = given.split_once(':').is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit()));
     if number {
         return parse_checkpoint(given).map(|one| vec![one]).map_err(|why| Failure::usage(why).help(HELP));
     }
     let text = read_text(given, MAX_BYTES)?;
-    let bad = |code, place: Place, why: &str| Failure::bad(vec![Diagnostic::error(code, place, why).help(HELP)]);
-    let lines = text.lines().map(str::trim).enumerate();
-    let known = lines
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-        .map(|(at, line)| {
-            parse_checkpoint(line).map_err(|why| bad("bad-checkpoint", Place::file(given).line_column(at + 1, 1), &why))
-        })
-        .collect::<Result<Vec<Checkpoint>, Failure>>()?;
-    if known.is_empty() { Err(bad("no-checkpoint", Place::file(given), "contains no checkpoint")) } else { Ok(known) }
+    let mut known = Vec::new();
+    for (at, line) in text.lines().map(str::trim).enumerate() {
+        if !line.is_empty() && !line.starts_with('#') {
+            let place = Place::file(given).line_column(at + 1, 1);
+            let bad = |why| Failure::in_file("bad-checkpoint", place, why).help(HELP);
+            known.push(parse_checkpoint(line).map_err(bad)?);
+        }
+    }
+    if known.is_empty() {
+        return Err(Failure::in_file("no-checkpoint", Place::file(given), "contains no checkpoint").help(HELP));
+    }
+    Ok(known)
 }
 
 fn parse_checkpoint(text: &str) -> Result<Checkpoint, String> {
@@ -50,7 +53,7 @@ fn parse_checkpoint(text: &str) -> Result<Checkpoint, String> {
     Ok(Checkpoint { seq, hash: hash.to_ascii_lowercase() })
 }
 
-/// A checkpoint of the chain as it is now, after verifying it. `None` where there is no record yet.
+/// A checkpoint of the current chain, after verifying it. `None` if there is no record yet.
 pub(super) fn take_checkpoint(store: &SqliteStore) -> Result<Option<Checkpoint>, Failure> {
     let verified = store.verify(&[]).map_err(failure)?;
     if verified.faults.is_empty() { Ok(verified.head) } else { Err(broken(&verified.faults, verified.records)) }
@@ -75,7 +78,7 @@ pub(super) fn checkpoint_text(checkpoint: &Checkpoint) -> String {
     format!("{}:{}", checkpoint.seq, checkpoint.hash)
 }
 
-/// Appends a checkpoint to a file, and creates the file where there is none.
+/// Appends a checkpoint to a file, and creates the file if it does not exist.
 pub(super) fn append(file: &str, checkpoint: &Checkpoint) -> Result<(), Failure> {
     let written = OpenOptions::new()
         .create(true)

@@ -11,20 +11,19 @@ use toolfold::profile::Arm;
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold config                                values as they are in force here
-  toolfold config --explain                      with where each came from, and what it is for
+  toolfold config                                the effective values
+  toolfold config --explain                      with their origins, and what they are for
   TOOLFOLD_ARM=lean toolfold config --json
 
-Stronger wins: defaults, then toolfold.toml, then the environment, then flags.";
+Precedence, weakest first: defaults, toolfold.toml, the environment, flags.";
 
-/// Prints every setting.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ConfigArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Say where each value came from and what it is for
+    /// Also print where each value came from and what it is for
     #[arg(long)]
     explain: bool,
 

@@ -1,14 +1,14 @@
-//! Which configuration files count: the user's own, and that of the project the command runs in.
+//! Finds the configuration files that apply: the user's own, and that of the project.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads files and asks where it runs")]
 
 use std::path::{Path, PathBuf};
 
+use super::disk::folder_variable;
 use super::input::read_text;
 use super::output::Failure;
 use crate::configuration::{CONFIG_FILE, Config, ConfigFile, ConfigScope};
 use toolfold::profile::MAX_PROFILE_BYTES;
 
-/// A configuration file that was read.
 pub(super) struct FoundFile {
     text: String,
     name: String,
@@ -27,11 +27,12 @@ impl FoundFile {
     }
 }
 
-/// The configuration files, the weakest first: the one that a flag names and no other, else the user's own and the
-/// project's, which is the user's word where the user trusts its folder.
+/// The configuration files, the weakest first: only the one that a flag names, else the user's own
+/// and the project's. A project's file in a trusted folder counts as the user's own.
 pub(super) fn find_config_files(named: Option<&str>) -> Result<Vec<FoundFile>, Failure> {
     if let Some(name) = named {
-        // What it names lies beside it, wherever the command runs: no other folder gives it another policy.
+        // Its relative paths are resolved against its folder, wherever the command runs: another
+        // folder must not give it another policy.
         let folder = Path::new(name).parent().filter(|own| name != "-" && !own.as_os_str().is_empty());
         return Ok(vec![FoundFile::read_file(name, ConfigScope::User, folder)?]);
     }
@@ -51,13 +52,13 @@ pub(super) fn find_config_files(named: Option<&str>) -> Result<Vec<FoundFile>, F
     Ok(found)
 }
 
-/// The folders that the user's own configuration trusts, with every link followed.
+/// The folders that the user's own configuration trusts, with links resolved.
 fn workspaces(own: &FoundFile) -> Vec<PathBuf> {
     let config = Config::resolve(&[own.as_file()], |_| None, &[]).value;
     config.settings.trust.workspaces.iter().map(|folder| real(Path::new(&expanded(folder)))).collect()
 }
 
-/// Whether the user's own configuration trusts a folder. One that cannot be read trusts none.
+/// Whether the user's configuration trusts a folder. An unreadable configuration trusts none.
 pub(super) fn trusts(folder: &Path) -> bool {
     let own = user_file().filter(|file| file.is_file());
     let read =
@@ -71,12 +72,8 @@ pub(super) fn user_file() -> Option<PathBuf> {
     Some(configs.join("toolfold").join(CONFIG_FILE))
 }
 
-/// The absolute path in an environment variable.
-fn folder_variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
-}
-
-/// The nearest folder with a configuration: the working folder, or one above it. Whether it is the working folder.
+/// The nearest folder with a configuration, the working directory or one above it, and whether it
+/// is the working directory.
 fn project_folder(own: Option<&Path>) -> Option<(PathBuf, bool)> {
     let here = std::env::current_dir().ok()?;
     for folder in here.ancestors() {

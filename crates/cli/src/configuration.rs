@@ -63,7 +63,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value as text, and where it came from. Its key has accepted the text.
+/// A valid value as text, and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Setting {
     /// The value; empty if there is none.
@@ -77,8 +77,8 @@ pub struct Setting {
 pub enum ConfigScope {
     /// The user: the file may set every key.
     User,
-    /// The author of the folder that the command runs in, who may be an agent or a stranger: what
-    /// the file may set is the [`Scope`] of each key, and its skills are not trusted.
+    /// The author of the folder that the command runs in, who may be an agent or a stranger. The
+    /// [`Scope`] of each key determines what the file may set; its skills are not trusted.
     Project,
 }
 
@@ -91,7 +91,7 @@ pub struct ConfigFile<'a> {
     pub name: &'a str,
     /// Who wrote it.
     pub scope: ConfigScope,
-    /// The folder below which its relative paths are, if not the working folder.
+    /// The folder that its relative paths are resolved against; `None` for the working directory.
     pub folder: Option<&'a str>,
 }
 
@@ -125,19 +125,19 @@ pub struct Config {
 }
 
 impl Config {
-    /// The same as the configuration of a gateway.
+    /// The same configuration, marked as a gateway's.
     #[must_use]
     pub fn for_gateway(self) -> Self {
         Self { serves: true, ..self }
     }
 
-    /// The policies of single servers, by the server, for a gateway.
+    /// The policies of individual servers, by server name; none unless this is a gateway.
     pub fn server_policies(&self) -> impl Iterator<Item = (&str, &str)> {
         let servers = self.servers.iter().filter(|_| self.serves);
         servers.filter_map(|(name, own)| Some((name.as_str(), own.policy.as_deref()?)))
     }
 
-    /// The profiles of single servers, by the server, for a gateway.
+    /// The profiles of individual servers, by server name; none unless this is a gateway.
     pub fn server_profiles(&self) -> impl Iterator<Item = (&str, &str)> {
         let servers = self.servers.iter().filter(|_| self.serves);
         servers.filter_map(|(name, own)| Some((name.as_str(), own.profile.as_deref()?)))
@@ -166,8 +166,7 @@ impl Config {
         self.texts.get(key.name).map_or("", |setting| setting.value.as_str())
     }
 
-    /// The value of a key as text if a source sets it, even to an empty one; `None` for the
-    /// default.
+    /// The value of a key as text if a source sets it, even to an empty one; else `None`.
     #[must_use]
     pub fn given(&self, key: &Key) -> Option<&str> {
         (*self.origin(key) != Origin::Default).then(|| self.value_text(key))
@@ -179,9 +178,10 @@ impl Config {
         self.texts.get(key.name).map_or(&Origin::Default, |setting| &setting.origin)
     }
 
-    /// The arm of that name, a built-in one or one of the files' own.
+    /// The arm of that name: a built-in one or one that the files declare.
     ///
     /// # Errors
+    ///
     /// [`UnknownArm`], which lists the valid names.
     pub fn named_arm(&self, name: &str) -> Result<Arm, UnknownArm> {
         Arm::named(name, &self.arms)
@@ -199,7 +199,7 @@ impl Config {
         &self.arms
     }
 
-    /// The experiment, if there is one and no stronger source than the configuration file names an arm.
+    /// The experiment; `None` if there is none, or if the environment or a flag names an arm.
     #[must_use]
     pub fn experiment(&self) -> Option<Experiment> {
         if matches!(self.origin(&keys::presentation::ARM), Origin::Environment(_) | Origin::Flag(_)) {

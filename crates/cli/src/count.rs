@@ -14,48 +14,47 @@ use line::Line;
 use toolfold::tokens::{RequestContext, Tiktoken, count_request_with};
 use totals::Totals;
 
-/// The most that is read of one file, in bytes.
+/// Maximum size of a file in bytes.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
-/// What is gathered before it is written, in bytes.
+/// Output is buffered up to this size, in bytes.
 const BATCH_BYTES: usize = 64 * 1024;
 
 const AFTER_HELP: &str = "\
 Examples:
   toolfold count body.json                       one request, as it is sent
-  toolfold count *.jsonl --json                  many, one a line, and their totals
+  toolfold count *.jsonl --json                  many, one per line, and their totals
   toolfold count body.json --model gemini-2.5-flash --host vertex
   echo '{\"model\":\"gpt-4o\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}' | toolfold count -
 
 A request is the body of a call to OpenAI Chat, OpenAI Responses, Anthropic Messages or Gemini's
-generateContent; lines of batch files are read, too. Its shape and model choose the meter: OpenAI's
-figures are what is billed, the others are estimates with a band. Where a line has what the provider
+generateContent, or a line of a batch file. Its format and model determine the meter: OpenAI's
+figures are exact, the others are estimates with a band. If a line contains what the provider
 reported (expected_prompt_tokens or expected_input_tokens), the two are compared.
 
-Exit codes: 0 all counted, 1 a file is no JSON or cannot be read, 2 usage, 3 something could not be
+Exit codes: 0 all counted, 1 a file is not JSON or cannot be read, 2 usage, 3 something could not be
 counted.";
 
-/// Counts the input tokens of whole requests, as their provider bills them.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct CountArgs {
-    /// Requests: a JSON body, or several, one after the other; `-` is standard input
+    /// Requests: one or more JSON bodies, one after the other; `-` is standard input
     #[arg(value_name = "FILE|-", required_unless_present = "requests")]
     files: Vec<String>,
 
-    /// One more file; JSON lines come out, as with --json, without totals
+    /// Another file; prints JSON lines, as with --json, without totals
     #[arg(long, value_name = "FILE|-")]
     requests: Option<String>,
 
-    /// Count for this model, whatever the body names; bodies for Gemini and Bedrock name none
+    /// Count for this model, whatever the body names; bodies for Gemini and Bedrock contain none
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// Who serves it, where that changes the bill: `vertex`, or the host of the address
+    /// Who hosts the model, if that changes the bill: `vertex`, or the host of the address
     /// [default: Google AI Studio for Gemini models]
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
 
-    /// One JSON object a request, then one with the totals
+    /// Print one JSON object per request, then one with the totals
     #[arg(long)]
     json: bool,
 }
@@ -80,7 +79,6 @@ pub(super) fn run(args: &CountArgs) -> Outcome {
     Ok(if totals.uncounted > 0 { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
-/// What is to be written to standard output.
 struct Output {
     json: bool,
     text: String,
@@ -98,7 +96,7 @@ impl Output {
     }
 }
 
-/// Counts every request of a file, in order.
+/// Counts the requests of a file in order.
 fn count_file(file: &str, context: &RequestContext, totals: &mut Totals, out: &mut Output) -> Result<(), Failure> {
     let text = read_text(file, MAX_BYTES)?;
     let name = if file == "-" { "standard input" } else { file };
@@ -113,7 +111,7 @@ fn count_file(file: &str, context: &RequestContext, totals: &mut Totals, out: &m
             let why = why.to_string();
             let why = why.split(" at line ").next().unwrap_or(&why);
             Failure::wrong(format!("{file}:{line}:{column}: not JSON: {why}"))
-                .help("a request is one JSON object; a file may hold several, one after the other")
+                .help("a request is one JSON object; a file may contain several, one after the other")
         })?;
         some = true;
         let counted = count_request_with(&row, context, Tiktoken::new);
@@ -121,10 +119,10 @@ fn count_file(file: &str, context: &RequestContext, totals: &mut Totals, out: &m
         totals.add(&line);
         out.line(&line)?;
     }
-    if some { Ok(()) } else { Err(Failure::wrong(format!("{file}: no request in it"))) }
+    if some { Ok(()) } else { Err(Failure::wrong(format!("{file}: it contains no request"))) }
 }
 
-/// Line numbers of growing offsets.
+/// Line numbers of increasing offsets.
 struct Lines<'t> {
     text: &'t str,
     at: usize,
@@ -132,7 +130,7 @@ struct Lines<'t> {
 }
 
 impl Lines<'_> {
-    /// The line of the first character from an offset on that is no white space.
+    /// The line of the first non-blank character from an offset on.
     fn of(&mut self, offset: usize) -> usize {
         let rest = self.text.get(offset..).unwrap_or_default();
         let offset = offset + (rest.len() - rest.trim_start().len());

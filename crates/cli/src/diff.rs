@@ -20,9 +20,8 @@ Examples:
   toolfold diff --tools tools.json --exit-code            exit code 1 if anything differs
 
 Exit codes: 0 compared, 1 with --exit-code something differs, 2 usage or no lock, 3 what the lock
-was made with cannot be compared.";
+was created with cannot be compared.";
 
-/// Show what changed since toolfold.lock.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct DiffArgs {

@@ -1,15 +1,16 @@
-//! This machine's disk as the policy sees it: where symbolic links lead. No file is opened.
+//! The disk as policy sees it: where symbolic links lead. No file is opened.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks where it runs")]
 
 #[cfg(unix)]
 pub(super) mod own_program;
 
 use std::io::ErrorKind;
+use std::path::PathBuf;
 
 use toolfold::policy::Disk;
 use toolfold::policy::links::{DiskEntry, EntryKind};
 
-/// The folder that the command runs in.
+/// The working directory of the command.
 pub(super) fn working_folder() -> Option<String> {
     std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned())
 }
@@ -17,6 +18,17 @@ pub(super) fn working_folder() -> Option<String> {
 /// The user's home folder.
 pub(super) fn home() -> Option<String> {
     std::env::var("HOME").ok().filter(|home| home.starts_with('/'))
+}
+
+/// The value of an environment variable; `None` if it is not set or empty.
+pub(super) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The absolute path in an environment variable.
+pub(super) fn folder_variable(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::var_os(name)?);
+    path.is_absolute().then_some(path)
 }
 
 /// A path made absolute, otherwise as written.
@@ -28,12 +40,22 @@ pub(super) fn absolute(path: &str) -> Option<String> {
 #[derive(Debug, Clone, Copy)]
 pub struct OwnDisk;
 
-/// The most names of one folder that are read.
+/// Maximum number of names read from one folder.
 const MOST_NAMES: usize = 10_000;
 
+/// The name and kind of an entry. The entry contains its type; the file is not examined.
+fn named_kind(entry: &std::fs::DirEntry) -> Option<(String, EntryKind)> {
+    let kind = match entry.file_type() {
+        Ok(kind) if kind.is_symlink() => EntryKind::Link,
+        Ok(kind) if kind.is_dir() => EntryKind::MayBeFolder,
+        Ok(_) => EntryKind::File,
+        Err(_) => EntryKind::Unknown,
+    };
+    Some((entry.file_name().into_string().ok()?, kind))
+}
+
 impl OwnDisk {
-    /// Whether this system's paths are those that the policy understands: they begin with `/`, and `/` separates
-    /// segments.
+    /// Whether paths have the form that policy supports: absolute ones begin with `/`.
     pub const CAN_LOOK: bool = cfg!(unix);
 }
 
@@ -46,7 +68,7 @@ impl Disk for OwnDisk {
                 target.map_or(DiskEntry::Unknown, DiskEntry::Link)
             }
             Ok(_) => DiskEntry::Other,
-            // A path that does not exist leads nowhere else. Nor does one below a file, where nothing can exist.
+            // A path that does not exist leads nowhere else, and neither does a path below a file.
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => DiskEntry::Other,
             Err(_) => DiskEntry::Unknown,
         }
@@ -55,8 +77,8 @@ impl Disk for OwnDisk {
     fn names(&self, folder: &str) -> Option<Vec<String>> {
         match std::fs::read_dir(folder) {
             Ok(entries) => {
-                let name = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
-                let names: Option<Vec<String>> = entries.take(MOST_NAMES + 1).map(name).collect();
+                let names: Option<Vec<String>> =
+                    entries.take(MOST_NAMES + 1).map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
                 names.filter(|names| names.len() <= MOST_NAMES)
             }
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(Vec::new()),
@@ -70,18 +92,7 @@ impl Disk for OwnDisk {
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Some(Vec::new()),
             Err(_) => return None,
         };
-        let read = |entry: std::io::Result<std::fs::DirEntry>| {
-            let entry = entry.ok()?;
-            // The folder itself says what its entries are: no file is asked one by one.
-            let kind = match entry.file_type() {
-                Ok(kind) if kind.is_symlink() => EntryKind::Link,
-                Ok(kind) if kind.is_dir() => EntryKind::MayBeFolder,
-                Ok(_) => EntryKind::File,
-                Err(_) => EntryKind::Unknown,
-            };
-            Some((entry.file_name().into_string().ok()?, kind))
-        };
-        let all: Option<Vec<_>> = entries.take(MOST_NAMES + 1).map(read).collect();
+        let all: Option<Vec<_>> = entries.take(MOST_NAMES + 1).map(|entry| named_kind(&entry.ok()?)).collect();
         all.filter(|all| all.len() <= MOST_NAMES)
     }
 

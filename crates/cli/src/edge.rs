@@ -1,5 +1,5 @@
-//! What other edges of the library take from this one, so that policy knows the same surroundings everywhere: the disk, the
-//! clock, the working folder, and the built-in domain.
+//! What the Python binding shares with the command line, so that policy has the same context in
+//! both: the disk, the clock, the working directory, and the built-in domain.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use toolfold::policy::Context;
 
 pub use super::disk::OwnDisk;
 
-/// The name of the built-in domain: its tools, its profile, its policy.
+/// The name of the built-in domain: its tools, profile and policy.
 pub const EXCEL: &str = builtin::EXCEL_PROFILE;
-/// The 49 built-in Excel tools, as JSON in Chat Completions' shape.
+/// The 49 built-in Excel tools, as JSON in the format of Chat Completions.
 pub const EXCEL_TOOLS: &str = builtin::EXCEL_TOOLS;
 /// The policy of the built-in tools, as TOML.
 pub const EXCEL_POLICY: &str = builtin::EXCEL_POLICY;
 
-/// The text of a built-in profile, as TOML; `None` if there is none of that name.
+/// The text of a built-in profile, as TOML; `None` if the name is unknown.
 #[must_use]
 pub fn builtin_profile(name: &str) -> Option<&'static str> {
     builtin::PROFILES.iter().find(|own| own.name == name).map(|own| own.text)
@@ -27,8 +27,9 @@ pub fn now_ms() -> i64 {
     ledger::now_ms()
 }
 
-/// What policy knows of the place that this process runs in: working folder, project, home. Somebody can be asked. `own` are
-/// files that no call may write, such as the policy and the store; what SQLite keeps beside them is held, too.
+/// The context of policy in this process: working directory, project, home. Approvals are possible.
+/// `own` are files that no call may write, such as the policy and the store; the files that SQLite
+/// creates next to them are included.
 #[must_use]
 pub fn policy_context(own: &[&Path]) -> Context {
     layers::context(own)

@@ -1,4 +1,4 @@
-//! `toolfold expand`: the reply a model would get.
+//! `toolfold expand`: the reply that a model would get.
 
 use std::process::ExitCode;
 
@@ -16,11 +16,10 @@ use toolfold::profile::ExpandRequest;
 const AFTER_HELP: &str = "\
 Examples:
   toolfold expand format                        the full schemas of a category
-  toolfold expand format chart --arm index      two at once, in the words of another arm
+  toolfold expand format chart --arm index      two at once, as another arm writes them
   toolfold expand format_cells                  a single tool
-  toolfold expand fromat                        what a model that misspells is told";
+  toolfold expand fromat                        the reply to a misspelled name";
 
-/// Prints what `expand_tools` answers. Exit code 1 if a name opens nothing.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ExpandArgs {
@@ -57,11 +56,11 @@ pub(super) fn run_expand(args: &ExpandArgs) -> Outcome {
     Ok(if expansion.unknown.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The names under which the model sees tools that are open.
+/// The names under which the model sees the expanded tools.
 fn expanded_names(conversation: &Conversation, tools: &[ToolName]) -> Vec<String> {
     let (engine, expanded) = (conversation.engine(), conversation.expanded());
     let own = engine.catalog().iter().zip(engine.assignment().iter());
-    // Both lists are the open tools in catalogue order.
+    // Both lists contain the expanded tools in catalog order.
     let open = own.filter(|(tool, assigned)| expanded.opens_tool(tool.name().as_str(), assigned.category.as_str()));
     let named = open.map(|(tool, _)| tool.name()).zip(conversation.opened());
     named.filter(|(own, _)| tools.contains(own)).map(|(_, shown)| shown).collect()

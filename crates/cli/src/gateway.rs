@@ -25,13 +25,13 @@ use self::serve::ServeArgs;
 use super::output::Outcome;
 
 const AFTER_HELP: &str = "\
-The servers are listed as MCP clients list them: {\"mcpServers\": {\"name\": {\"command\": \"…\"}}}.
-Secrets are taken from the environment: \"${NAME}\". Settings: [gateway] in toolfold.toml.
+The file has the format of MCP clients: {\"mcpServers\": {\"name\": {\"command\": \"…\"}}}.
+Secrets come from the environment: \"${NAME}\". Settings: [gateway] in toolfold.toml.
 
 Examples:
-  toolfold gateway init --client cursor          take over the servers of a client
-  toolfold gateway doctor                        what is up, what it costs, what is refused
-  toolfold gateway login github                  log in to a server, with a browser
+  toolfold gateway init --client cursor          import the servers of a client
+  toolfold gateway doctor                        state and cost of every server, denied tools
+  toolfold gateway login github                  log in to a server, in a browser
   toolfold gateway --servers mcp.json
   toolfold gateway --servers mcp.json --client claude-code --policy policy.toml
   toolfold gateway -- npx -y @modelcontextprotocol/server-everything
@@ -39,9 +39,8 @@ Examples:
   toolfold gateway --servers mcp.json --toolsets files,search --read-only
   toolfold gateway --servers mcp.json --http 127.0.0.1:3900 --console
 
-Exit codes: 0 the client has gone, 1 an input is bad, 2 usage, 3 no usable store.";
+Exit codes: 0 the client disconnected, 1 an input is invalid, 2 usage, 3 no usable store.";
 
-/// Stands between an MCP client and its servers: folded tools, skills, policy.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub(super) struct GatewayArgs {
@@ -54,13 +53,13 @@ pub(super) struct GatewayArgs {
 
 #[derive(Debug, Subcommand)]
 enum GatewayCommand {
-    /// Take over the servers of a client, with secrets moved to variables.
+    /// Import the servers of a client, with secrets moved to variables.
     Init(InitArgs),
-    /// Start every server once, and say what is up, what it costs and what is refused.
+    /// Start every server once, and report failures, costs and rejected tools.
     Doctor(DoctorArgs),
-    /// Log in to a server that wants it (OAuth), with a browser.
+    /// Log in to a server that requires it (OAuth), in a browser.
     Login(LoginArgs),
-    /// Forget a server's login.
+    /// Remove the login of a server.
     Logout(LogoutArgs),
 }
 

@@ -12,7 +12,6 @@ use toolfold::diagnostic::visible;
 use toolfold::policy::argv::display_known;
 use toolfold::policy::{ApprovalStore, Grant, GrantScope, GrantTarget};
 
-/// List and revoke remembered approvals.
 #[derive(Debug, Subcommand)]
 pub(super) enum GrantsCommand {
     /// List the remembered approvals, oldest first.
@@ -50,28 +49,27 @@ pub(super) fn run_grants(command: &GrantsCommand) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+fn grant_row(grant: &Grant) -> [String; 5] {
+    [
+        grant.id.clone(),
+        grant.expires_ms.map_or_else(|| "no end".to_owned(), time),
+        cut_for_list(&where_it_holds(&grant.scope)),
+        grant_tool(grant),
+        cut_for_list(&grant_coverage(&grant.target)),
+    ]
+}
+
 fn list_grants(args: &ListArgs) -> Result<(), Failure> {
     let grants = args.store.to_read()?.grants(now_ms()).map_err(failure)?;
     if args.json {
         return emit_json(&grants);
     }
     if grants.is_empty() {
-        return emit("no approval is remembered\n");
+        return emit("no remembered approvals\n");
     }
-    let row = |grant: &Grant| {
-        let until = grant.expires_ms.map_or_else(|| "no end".to_owned(), time);
-        [
-            grant.id.clone(),
-            until,
-            cut_for_list(&where_it_holds(&grant.scope)),
-            grant_tool(grant),
-            cut_for_list(&grant_coverage(&grant.target)),
-        ]
-    };
-    emit(&table(["id", "until", "holds", "tool", "what"], &grants.iter().map(row).collect::<Vec<_>>()))
+    emit(&table(["id", "until", "holds", "tool", "what"], &grants.iter().map(grant_row).collect::<Vec<_>>()))
 }
 
-/// One grant on one line.
 pub(super) fn grant_line(grant: &Grant) -> String {
     let until = grant.expires_ms.map(|ms| format!(", until {}", time(ms))).unwrap_or_default();
     let holds = visible(&where_it_holds(&grant.scope)).into_owned();
@@ -79,7 +77,6 @@ pub(super) fn grant_line(grant: &Grant) -> String {
     format!("{BOLD}{id}{BOLD:#}  {tool}  {what}  {DIM}{holds}{until}{DIM:#}")
 }
 
-/// What a grant covers.
 pub(super) fn grant_coverage(target: &GrantTarget) -> String {
     match target {
         GrantTarget::Tool => "every call".to_owned(),

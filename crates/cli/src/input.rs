@@ -1,4 +1,4 @@
-//! What a command works on: tools from their source, and a profile from a file, standard input or the binary.
+//! The input of a command: tools and a profile.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that reads files and the environment")]
 
 use std::collections::BTreeMap;
@@ -13,16 +13,17 @@ use super::output::{Failure, progress, say_all};
 use super::source::{self, SourceArgs, Text};
 use crate::configuration::keys::presentation::Presentation;
 use crate::configuration::{Config, ConfigFile, Flag, Key, keys};
+use crate::disk::variable;
 use toolfold::catalog::{Catalog, Format};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
 use toolfold::engine::{Engine, EngineBuilder, SkillLayer};
 use toolfold::profile::{Arm, MAX_PROFILE_BYTES, ProfilePart, ProfileSource, ToolProfile, Workload};
 use toolfold::wire::Capabilities;
 
-/// Input larger than this says on a terminal that it is being worked on, in bytes: about what takes a second.
+/// Input larger than this, in bytes, prints a progress line: about a second of work.
 const SLOW_BYTES: usize = 4_000_000;
 
-/// Which tools, under which profile.
+/// Which tools, with which profile.
 #[derive(Debug, Default, Clone, Args)]
 pub(super) struct InputArgs {
     #[command(flatten)]
@@ -33,13 +34,13 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "FILE|NAME")]
     profile: Option<String>,
 
-    /// Configuration file [default: your own toolfold/toolfold.toml among your configurations, then the toolfold.toml here
-    /// or in the nearest folder above, which may only tighten policy]
+    /// Configuration file [default: toolfold/toolfold.toml in your configuration folder, then the
+    /// toolfold.toml here or in the nearest folder above, which may only tighten policy]
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
 }
 
-/// A catalogue and its profile, both sound, and the configuration they came from.
+/// A valid catalog and profile, and the configuration that they come from.
 pub(super) struct Input {
     pub(super) config: Config,
     pub(super) catalog: Catalog,
@@ -47,7 +48,7 @@ pub(super) struct Input {
     pub(super) profile: Option<ToolProfile>,
     /// Whether the tools are the built-in ones.
     pub(super) builtin: bool,
-    /// What was noticed that is no error.
+    /// Warnings and notes.
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -57,25 +58,25 @@ impl InputArgs {
         Self { profile, config, ..Self::default() }
     }
 
-    /// The tools alone, for a command without a profile.
+    /// The tools alone, for a command that has no profile.
     pub(super) fn of_tools(source: SourceArgs) -> Self {
         Self { source, ..Self::default() }
     }
 
-    /// The same with a configuration file.
+    /// The same arguments with a configuration file.
     pub(super) fn with_config(self, config: Option<String>) -> Self {
         Self { config, ..self }
     }
 
-    /// The configuration with these flags and `more` of them. A refused value ends the command: as usage where a flag or
-    /// the environment gave it, else as a bad file.
+    /// The configuration with these flags and `more`. An invalid value is an error: exit code 2 if
+    /// it comes from a flag or the environment, 1 if it comes from a file.
     pub(super) fn config(&self, more: &[Flag]) -> Result<Config, Failure> {
         let own = self.source.flags().into_iter().chain([(&keys::presentation::PROFILE, self.profile.clone())]);
         let flags = own.chain(more.iter().cloned()).filter_map(|(key, value)| Some((key, value?)));
         let flags: Vec<(&'static Key, String)> = flags.collect();
         let found = super::config_files::find_config_files(self.config.as_deref())?;
         let files: Vec<ConfigFile<'_>> = found.iter().map(FoundFile::as_file).collect();
-        let loaded = Config::resolve(&files, |name| std::env::var(name).ok().filter(|value| !value.is_empty()), &flags);
+        let loaded = Config::resolve(&files, variable, &flags);
         let mut errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
         let in_file = errors.any(|diagnostic| diagnostic.place.file.is_some());
         if !loaded.has_errors() {
@@ -86,7 +87,7 @@ impl InputArgs {
 }
 
 impl Input {
-    /// Reads both. Anything unsound ends the command: nothing is half-applied.
+    /// Reads tools and profile. Any error in one of them ends the command.
     pub(super) fn load(config: Config) -> Result<Self, Failure> {
         let source = source::read_tools(&config)?;
         let builtin = source.builtin;
@@ -98,15 +99,15 @@ impl Input {
         Ok(Self { config, catalog, profile, builtin, diagnostics })
     }
 
-    /// The same for tools that are there already.
+    /// The input for a catalog that is already loaded.
     pub(super) fn of_catalog(config: Config, catalog: Catalog) -> Result<Self, Failure> {
         let mut diagnostics = Vec::new();
         let profile = profile(config.settings.presentation.profile.as_deref(), &catalog, &mut diagnostics)?;
         Ok(Self { config, catalog, profile, builtin: false, diagnostics })
     }
 
-    /// The same for the tools of servers, some of which have profiles of their own. `servers` gives for such a server its
-    /// tools: each by its name in the catalogue, with its own name.
+    /// The input for the tools of servers, some of which have their own profiles. `servers` maps
+    /// such a server to its tools: the name in the catalog to the tool's own name.
     pub(super) fn of_servers(
         config: Config,
         catalog: Catalog,
@@ -134,19 +135,19 @@ impl Input {
         Ok(Self { config, catalog, profile, builtin: false, diagnostics })
     }
 
-    /// Says the warnings that were noticed, not the notes.
+    /// Reports the warnings, without the notes.
     pub(super) fn say_warnings(&self) {
         let worth: Vec<Diagnostic> =
             self.diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned().collect();
         say_all(&worth);
     }
 
-    /// An engine for one arm that judges no call. With the profile off, every arm is arm full.
+    /// An engine for one arm that does not validate calls. Without a profile, every arm is full.
     pub(super) fn engine(&self, arm: Arm) -> Result<Engine, Failure> {
         Self::built(self.measured(arm))
     }
 
-    /// The same with skills.
+    /// The same engine with skills.
     pub(super) fn engine_with(&self, arm: Arm, skills: SkillLayer) -> Result<Engine, Failure> {
         Self::built(self.measured(arm).skills(skills))
     }
@@ -155,7 +156,7 @@ impl Input {
         self.builder(if self.profile.is_some() { arm } else { Arm::Full }).without_validation()
     }
 
-    /// The capability table, with the rows of the configured file over the built-in ones.
+    /// The capability table: the rows of the configured file override the built-in ones.
     pub(super) fn capabilities(&self) -> Result<Capabilities, Failure> {
         let Some(file) = &self.config.settings.presentation.capabilities else {
             return Ok(Capabilities::builtin().clone());
@@ -165,12 +166,12 @@ impl Input {
         Ok(own.over(Capabilities::builtin()))
     }
 
-    /// What a session is taken to be.
+    /// The assumed workload of a session.
     pub(super) fn workload(&self) -> Workload {
         self.config.settings.presentation.workload
     }
 
-    /// The tools under the profile, and what the configuration says of arm auto.
+    /// A builder with the tools, the profile, and the settings of arm auto.
     pub(super) fn builder(&self, arm: Arm) -> EngineBuilder {
         let Presentation { budget, workload, blind, coerce, .. } = self.config.settings.presentation;
         let builder = Engine::builder(self.catalog.clone()).arm(arm).budget(budget).workload(workload);
@@ -181,13 +182,13 @@ impl Input {
         }
     }
 
-    /// An engine of its parts, or why they do not fit together.
+    /// Builds an engine; an error lists what does not fit together.
     pub(super) fn built(builder: EngineBuilder) -> Result<Engine, Failure> {
         builder.build().map_err(|why| Failure::bad(why.diagnostics().to_vec()))
     }
 }
 
-/// The profile of that name: off, one of the `written` ones, or a derived one.
+/// The profile of that name: off, one of the loaded ones, or a derived one.
 fn profile_source<'p>(name: Option<&str>, written: &'p BTreeMap<String, ToolProfile>) -> ProfileSource<'p> {
     match name {
         Some("off") => ProfileSource::Off,
@@ -196,7 +197,7 @@ fn profile_source<'p>(name: Option<&str>, written: &'p BTreeMap<String, ToolProf
     }
 }
 
-/// The profile that is configured for tools that are not built in; derived where none is.
+/// The configured profile of tools that are not built in; derived if none is configured.
 fn profile(
     named: Option<&str>,
     catalog: &Catalog,
@@ -214,7 +215,7 @@ pub(super) fn load_tools(file: Option<&str>, format: Option<Format>) -> Result<(
     imported(&file.map_or_else(|| Ok(source::of_binary()), source::of_file)?, format)
 }
 
-/// The catalogue of the tools that the configuration names, and what was noticed.
+/// The catalog of the configured tools, with its warnings and notes.
 pub(super) fn configured_tools(config: &Config) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
     imported(&source::read_tools(config)?, config.settings.tools.format)
 }
@@ -231,7 +232,7 @@ fn imported(source: &Text, format: Option<Format>) -> Result<(Catalog, Vec<Diagn
     }
     if loaded.value.is_empty() {
         let message = "the tool list is empty: there is nothing to fold";
-        return Err(Failure::bad(vec![Diagnostic::error("no-tools", Place::file(name), message)]));
+        return Err(Failure::in_file("no-tools", Place::file(name), message));
     }
     Ok((loaded.value, loaded.diagnostics))
 }
@@ -255,34 +256,39 @@ pub(super) fn profile_text(name: &str) -> Result<(String, String), Failure> {
     let looks_like_a_name = !name.contains(['/', '\\', '.']) && name != "-";
     if looks_like_a_name && !std::path::Path::new(name).exists() {
         let names: Vec<&str> = builtin::PROFILES.iter().map(|profile| profile.name).collect();
-        let message = format!("there is no profile named `{name}`: built in are {}, or give a file", names.join(", "));
+        let message = format!("unknown profile `{name}`: use {} or a file", names.join(", "));
         return Err(Failure::usage(message));
     }
     Ok((read_text(name, MAX_PROFILE_BYTES)?, name.to_owned()))
 }
 
-/// Reads a file or standard input as text, never more than a limit and one byte.
+/// Reads a file or standard input as text. Larger input than `limit` is an error.
 pub(super) fn read_text(file: &str, limit: usize) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     if file == "-" {
         std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(|why| unreadable(file, &why))?;
     } else {
-        let opened = File::open(file).map_err(|why| unreadable(file, &why))?;
-        if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
-            return Err(unusable(file, "unreadable", "is a folder, not a file", "name a file in it"));
-        }
-        opened.take(most).read_to_end(&mut bytes).map_err(|why| unreadable(file, &why))?;
+        open_file(file)?.take(most).read_to_end(&mut bytes).map_err(|why| unreadable(file, &why))?;
     }
     if bytes.len() > limit {
-        let message = format!("is larger than the {} MiB that are read", limit / 1024 / 1024);
+        let message = format!("is larger than the {} MiB limit", limit / 1024 / 1024);
         return Err(unusable(file, "too-large", &message, "split it"));
     }
     String::from_utf8(bytes).map_err(|why| {
         let at = why.utf8_error().valid_up_to();
-        let message = format!("is not UTF-8: byte {at} is where it goes wrong");
+        let message = format!("is not UTF-8: byte {at} is is invalid");
         unusable(file, "not-utf8", &message, "save it as UTF-8")
     })
+}
+
+/// Opens a file; a folder is an error.
+pub(super) fn open_file(file: &str) -> Result<File, Failure> {
+    let opened = File::open(file).map_err(|why| unreadable(file, &why))?;
+    if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
+        return Err(unusable(file, "unreadable", "is a folder, not a file", "name a file in it"));
+    }
+    Ok(opened)
 }
 
 /// The error for a file that cannot be read.

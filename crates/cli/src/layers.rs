@@ -1,4 +1,4 @@
-//! Layers 2 and 3 as the configuration turns them on: skills from folders, a policy with its store.
+//! Layers 2 and 3 from the configuration: skills from folders, a policy with its store.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks where it runs")]
 
 use std::path::{Path, PathBuf};
@@ -23,29 +23,29 @@ use toolfold::skill::{self, Caller, DiskFs, Permissions, SkillView};
 use toolfold::store::SqliteStore;
 use toolfold_gateway::skills::ServedSkills;
 
-/// The layers that the configuration turns on.
+/// The configured layers.
 #[derive(Default)]
 pub(super) struct Layers {
     pub(super) policy: Option<PolicyLayer>,
     pub(super) skills: Option<SkillLayer>,
     /// The names of the skills that the model may see.
     pub(super) skill_names: Vec<String>,
-    /// The person's handle: the command keeps it, and the conversation cannot reach it.
+    /// The approver's handle. The command keeps it, out of reach of the conversation.
     pub(super) person: Option<Person>,
 }
 
-/// A person's handle on approvals, and the store that holds them.
+/// Access to approvals for the approver, and the store that contains them.
 pub(super) struct Person {
     pub(super) approver: Approver,
-    /// What identifies the channel that answers to this session come through.
+    /// Identifies the channel through which this session receives decisions.
     pub(super) channel: String,
     pub(super) store: Arc<SqliteStore>,
 }
 
 impl Layers {
-    /// Both layers of a conversation that judges calls. `store` is the file for approvals and the audit trail, if not the
-    /// one in the user's state folder; `log` is the conversation's log, which no call may write; `id` names the
-    /// conversation.
+    /// Both layers of a conversation that judges calls. `store` is the file for approvals and the
+    /// audit trail, if it is not the one in the user's state folder; `log` is the conversation's
+    /// log, which no call may write; `id` is the conversation's id.
     pub(super) fn judging(config: &Config, store: Option<&str>, log: Option<&str>, id: &str) -> Result<Self, Failure> {
         let mut layers = Self::with_skills(config)?;
         let Some(policy) = policy(config)? else { return Ok(layers) };
@@ -53,7 +53,7 @@ impl Layers {
         let store = Arc::new(store);
         let (layer, approver) = PolicyLayer::open(policy, store.clone(), now_ms);
         let mut own = guarded(config);
-        // Made before its real path is looked for.
+        // The folder must exist before its real path is resolved.
         let snapshots = Edge::beside_store(&path, config, now_ms());
         let undo = folder_of(&path);
         if let Some(why) = snapshots.fault() {
@@ -69,7 +69,7 @@ impl Layers {
         Ok(layers)
     }
 
-    /// Both layers where nothing is judged: no store is opened or created.
+    /// Both layers for showing tools only: no store is opened or created.
     pub(super) fn showing(config: &Config) -> Result<Self, Failure> {
         let mut layers = Self::with_skills(config)?;
         if let Some(policy) = policy(config)? {
@@ -86,25 +86,24 @@ impl Layers {
     }
 }
 
-/// The environment variable with the secret that a host passes to the sessions that it starts. What one of them asked, a
-/// later one with the same secret may be told the answer to.
+/// The environment variable with the secret that a host passes to the sessions it starts. A session
+/// may receive the decision on another session's request if both have the same secret.
 pub(super) const SECRET: &str = "TOOLFOLD_SESSION_SECRET";
 
-/// What identifies the channel of a session: the digest of the host's secret, or of random bits that no other process has.
+/// Identifies the channel of a session by the host's secret, or by random bits.
 fn channel(id: &str) -> Result<String, Failure> {
     let secret = match std::env::var_os(SECRET).filter(|secret| !secret.is_empty()) {
         Some(secret) => format!("{:x?}", secret.as_encoded_bytes()),
         None => {
             let mut bits = [0; 32];
-            getrandom::fill(&mut bits)
-                .map_err(|why| Failure::wrong(format!("the system gives no random bits: {why}")))?;
+            getrandom::fill(&mut bits).map_err(|why| Failure::wrong(format!("no random bits available: {why}")))?;
             format!("{bits:x?}")
         }
     };
     Ok(digest(&json!(["session channel", id, secret])))
 }
 
-/// Layer 2 as the configuration turns it on; `None` if it is off or names no folders.
+/// Layer 2 from the configuration; `None` if it is off or no folders are configured.
 pub(super) fn skill_layer_of(config: &Config) -> Result<Option<SkillLayer>, Failure> {
     Ok(skill_view(config)?.map(|view| skill_layer(view, config)))
 }
@@ -114,7 +113,7 @@ fn skill_layer(view: SkillView, config: &Config) -> SkillLayer {
     layer.facts(skill::Facts { cwd: working_folder(), ..skill::Facts::default() })
 }
 
-/// The skills that a gateway serves itself; `None` if there are none.
+/// The skills that a gateway serves; `None` if there are none.
 pub(super) fn served_skills(config: &Config) -> Result<Option<ServedSkills>, Failure> {
     Ok(skill_view(config)?.map(|view| ServedSkills::new(view, Arc::new(DiskFs))))
 }
@@ -130,21 +129,22 @@ fn skill_view(config: &Config) -> Result<Option<SkillView>, Failure> {
     Ok(Some(SkillView::new(&loaded.value, &Permissions::default(), Caller::Model)))
 }
 
-/// Whether the configuration has calls judged.
+/// Whether calls are judged.
 pub(super) fn judges(config: &Config) -> bool {
     let PolicySettings { file, project_file, .. } = &config.settings.policy;
     let named = file.is_some() || project_file.is_some() || config.server_policies().next().is_some();
     named && policy_use(config) != PolicyUse::Off
 }
 
-/// What the policy is used for. A policy that a flag names is enforced, whatever mode a file sets.
+/// How the policy is used. A policy that a flag names is enforced, whatever mode a file sets.
 fn policy_use(config: &Config) -> PolicyUse {
     let by_flag = matches!(config.origin(&keys::policy::FILE), Origin::Flag(_));
     let in_file = matches!(config.origin(&keys::policy::MODE), Origin::File(_) | Origin::Default);
     if by_flag && in_file { PolicyUse::Enforce } else { config.settings.policy.mode }
 }
 
-/// The configured policy: the user's, the project's, which only tightens, and those of single servers. `None` if layer 3 is off.
+/// The configured policy: the user's, the project's, which only tightens, and those of individual
+/// servers. `None` if layer 3 is off.
 fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     let mode = policy_use(config);
     if mode == PolicyUse::Off {
@@ -156,7 +156,7 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     let mut files = Vec::new();
     for (file, scope) in own.into_iter().chain(project) {
         let loaded = load_policy_of(file, scope)?;
-        // A policy that cannot be read completely is reported and still used: while it is broken every call asks.
+        // A policy with errors is still used: until it is fixed, every call requires approval.
         say_all(&loaded.diagnostics);
         files.push(loaded.value);
     }
@@ -175,7 +175,7 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     Ok(Some(if mode == PolicyUse::Audit { policy.with_mode(PolicyMode::Audit) } else { policy }))
 }
 
-/// The files that say what the policy is: no call may write them.
+/// The files that determine the policy: no call may write them.
 fn guarded(config: &Config) -> Vec<&Path> {
     let PolicySettings { file, project_file, .. } = &config.settings.policy;
     let policies = [file.as_deref(), project_file.as_deref()].into_iter().flatten();
@@ -183,7 +183,7 @@ fn guarded(config: &Config) -> Vec<&Path> {
     policies.chain(config.file_names().iter().map(Path::new)).collect()
 }
 
-/// What policy knows of the place that it runs in. `own` are files that no call may write.
+/// The context of policy in this process. `own` are files that no call may write.
 pub(super) fn context(own: &[&Path]) -> Context {
     let cwd = working_folder();
     Context {
@@ -197,7 +197,7 @@ pub(super) fn context(own: &[&Path]) -> Context {
     }
 }
 
-/// The paths that no call may write: these files, and the files that SQLite keeps beside a store.
+/// The paths that no call may write: these files, and SQLite's files next to a store.
 fn protected(files: &[&Path]) -> Vec<String> {
     let written = files.iter().filter_map(|file| std::path::absolute(file).ok());
     let real = files.iter().filter_map(|file| std::fs::canonicalize(file).ok());
@@ -206,7 +206,7 @@ fn protected(files: &[&Path]) -> Vec<String> {
     names.flat_map(|name| ["", "-wal", "-shm", "-journal"].map(|end| format!("{name}{end}"))).collect()
 }
 
-/// The file of a policy, if it is one: the name of a built-in policy is none.
+/// The path of a policy file; `None` for the built-in policy.
 fn policy_path(file: &str) -> Option<&Path> {
     (file != builtin::EXCEL_PROFILE).then(|| Path::new(file))
 }
@@ -223,7 +223,8 @@ fn load_policy_of(file: &str, scope: PolicyScope) -> Result<Loaded<PolicyFile>, 
     Ok(PolicyFile::load(&read_text(file, MAX_BYTES)?, file, scope))
 }
 
-/// The project of a folder, for remembered approvals: the nearest folder above it that contains `.git`, else the folder.
+/// The project of a folder, for remembered approvals: the nearest folder above it that contains
+/// `.git`, else the folder.
 pub(super) fn project_of(folder: &str) -> String {
     let root = Path::new(folder).ancestors().find(|above| above.join(".git").exists());
     root.map_or_else(|| folder.to_owned(), |root| root.to_string_lossy().into_owned())

@@ -6,15 +6,15 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::output::Failure;
+use crate::disk::folder_variable;
 use toolfold::diagnostic::visible;
 use toolfold::policy::audit::Sealed;
 use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore, StoreError, StoreErrorKind};
 use toolfold::store::SqliteStore;
 
-/// How many records are read at once.
+/// Number of records read at once.
 const PAGE: usize = 1_000;
 
-/// Which store.
 #[derive(Debug, Args)]
 pub(super) struct StoreArgs {
     /// The store [default: toolfold/approvals.sqlite in the user's state folder]
@@ -32,7 +32,6 @@ pub(super) struct ListArgs {
     pub(super) json: bool,
 }
 
-/// The arguments of a command about one item.
 #[derive(Debug, Args)]
 pub(super) struct OneArgs {
     /// Its id, as the list prints it
@@ -42,12 +41,12 @@ pub(super) struct OneArgs {
 }
 
 impl StoreArgs {
-    /// Opens the store for reading. A store that does not exist yet is an error that says so.
+    /// Opens the store for reading. A store that does not exist is an error.
     pub(super) fn to_read(&self) -> Result<SqliteStore, Failure> {
         to_read(&self.path()?)
     }
 
-    /// Opens an existing store for writing. Nothing is created, neither a store nor tables in another file.
+    /// Opens an existing store for writing. It creates neither a store nor tables in another file.
     pub(super) fn to_write(&self) -> Result<SqliteStore, Failure> {
         let path = self.path()?;
         drop(to_read(&path)?);
@@ -78,14 +77,14 @@ pub(super) fn to_read(path: &Path) -> Result<SqliteStore, Failure> {
         );
     }
     let store = SqliteStore::open_to_read(path).map_err(|why| unusable(path, why))?;
-    // Any other answer shows that the tables exist.
+    // Any other result shows that the tables exist.
     match store.get("ap-0") {
         Err(why @ ApprovalError::Store(_)) => Err(unusable(path, why)),
         _ => Ok(store),
     }
 }
 
-/// Opens a store, and creates it and its folder where there is none: what a session with a policy needs.
+/// Opens a store, and creates it and its folder if needed, for a session with a policy.
 #[allow(clippy::disallowed_methods, reason = "an edge: the store's folder is created here")]
 pub(super) fn make_store(path: Option<&str>) -> Result<(SqliteStore, PathBuf), Failure> {
     let path = path.map(PathBuf::from).or_else(default_store).ok_or_else(nowhere)?;
@@ -98,49 +97,47 @@ pub(super) fn make_store(path: Option<&str>) -> Result<(SqliteStore, PathBuf), F
     Ok((SqliteStore::open(&path).map_err(|why| unusable(&path, why))?, path))
 }
 
-/// `$XDG_STATE_HOME/toolfold/approvals.sqlite`, else `~/.local/state/…` (XDG Base Directory 0.8); on Windows
-/// `%LOCALAPPDATA%`. Never inside the workspace.
-#[allow(clippy::disallowed_methods, reason = "an edge: this is where the environment is read")]
+/// `$XDG_STATE_HOME/toolfold/approvals.sqlite`, else `~/.local/state/…` (XDG Base Directory 0.8);
+/// on Windows `%LOCALAPPDATA%`. Never inside the workspace.
 pub(super) fn default_store() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = folder("XDG_STATE_HOME")
-        .or_else(|| folder("LOCALAPPDATA"))
-        .or_else(|| folder("HOME").map(|home| home.join(".local/state")))?;
+    let state = folder_variable("XDG_STATE_HOME")
+        .or_else(|| folder_variable("LOCALAPPDATA"))
+        .or_else(|| Some(folder_variable("HOME")?.join(".local/state")))?;
     Some(state.join("toolfold/approvals.sqlite"))
 }
 
-/// Now, in milliseconds since 1970 UTC. The clock of the edge is read here.
+/// The current time in milliseconds since 1970 UTC, from the system clock.
 pub(super) fn now_ms() -> i64 {
     Timestamp::now().as_millisecond()
 }
 
-/// Who uses the command, as the system's environment says: for the record, and no proof.
+/// The user's name from the environment: for the record; it proves nothing.
 #[allow(clippy::disallowed_methods, reason = "an edge: this is where the environment is read")]
 pub(super) fn user() -> String {
     let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     named.filter(|name| !name.is_empty()).map_or_else(|| "somebody".to_owned(), |name| visible(&name).into_owned())
 }
 
-/// A time as ISO 8601 in UTC, in whole seconds: `2026-11-21T23:59:59Z`. A time that no calendar has, such as the end of
-/// an approval that was given for ten thousand years, is written as its number.
+/// A time as ISO 8601 in UTC, in whole seconds: `2026-11-21T23:59:59Z`. A time that no calendar
+/// contains, such as the end of an approval for ten thousand years, is printed as its number.
 pub(super) fn time(ms: i64) -> String {
     Timestamp::from_second(ms.div_euclid(1_000)).map_or_else(|_| format!("{ms} ms since 1970"), |time| time.to_string())
 }
 
-/// An error of the store, with the way out. Exit code 3: a store that cannot be used proves nothing either way.
+/// An error of the store with its fix. Exit code 3: an unusable store proves nothing either way.
 pub(super) fn failure(why: ApprovalError) -> Failure {
     let help = match why {
         ApprovalError::Store(why) => return store_failure(&why),
         ApprovalError::NotFound(_) => "`toolfold approvals list` shows the pending approvals",
-        ApprovalError::Not { state: ApprovalState::Pending, .. } => "nobody has answered it yet",
+        ApprovalError::Not { state: ApprovalState::Pending, .. } => "it is still pending",
         ApprovalError::Not { state: ApprovalState::Approved, .. } => {
-            "the first answer stands: the agent may run the call once"
+            "the first decision is final: the agent may run the call once"
         }
         ApprovalError::Not { state: ApprovalState::Rejected, .. } => {
-            "a rejection is final: if the agent asks again, the call gets a new id"
+            "a rejection is final: a new request gets a new id"
         }
         ApprovalError::Not { state: ApprovalState::Expired, .. } => {
-            "nobody answered it, or the agent did not run the call, in time: if the agent asks again, the call gets a new id"
+            "it was not decided, or the call did not run, in time: a new request gets a new id"
         }
         ApprovalError::Not { state: ApprovalState::Consumed, .. } => "the call has already run",
         _ => return Failure::wrong(why),
@@ -152,19 +149,19 @@ fn nowhere() -> Failure {
     Failure::usage("neither XDG_STATE_HOME nor HOME is set, so there is no state folder").help("give --store FILE")
 }
 
-/// A store that opened, but then failed.
+/// A store that failed after it was opened.
 fn store_failure(why: &StoreError) -> Failure {
     Failure::unmeasured(why).help(match why.kind {
-        StoreErrorKind::Busy => "another process keeps the store locked: try again",
+        StoreErrorKind::Busy => "another process has locked the store: try again",
         StoreErrorKind::Full => "free some disk space and try again",
         StoreErrorKind::Forged => {
-            "something else than toolfold changed the store: `toolfold audit verify` shows what; let the agent ask again"
+            "another program changed the store: `toolfold audit verify` shows what; let the agent request again"
         }
         _ => "`toolfold audit verify` shows whether the store is damaged",
     })
 }
 
-/// The next records after a number, which becomes that of the last of them. `None`: there are no more.
+/// The next records after the number `after`, which is updated. `None` at the end.
 pub(crate) fn next_page(store: &SqliteStore, after: &mut u64) -> Result<Option<Vec<Sealed>>, Failure> {
     let page = store.records(*after, PAGE).map_err(failure)?;
     Ok(page.last().map(|last| last.seq).map(|last| {
@@ -179,9 +176,9 @@ fn unusable(path: &Path, why: ApprovalError) -> Failure {
     Failure::unmeasured(format!("{}: cannot be used as a store: {message}", path.display())).help(match kind {
         StoreErrorKind::NotAStore => "--store FILE names another",
         StoreErrorKind::ReadOnly => {
-            "SQLite creates files beside the store, so its folder must be writable; copy the store to such a folder"
+            "SQLite creates files next to the store, so its folder must be writable; copy the store to such a folder"
         }
-        StoreErrorKind::Busy => "another process keeps the store locked: try again",
+        StoreErrorKind::Busy => "another process has locked the store: try again",
         StoreErrorKind::Full => "free some disk space and try again",
         StoreErrorKind::Newer => "update toolfold, or name another file with --store FILE",
         _ => "check the path and its permissions",

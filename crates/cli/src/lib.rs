@@ -1,6 +1,6 @@
 //! The command line: the only code that prints.
 //!
-//! Exit codes: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
+//! Exit codes: 0 ok, 1 invalid input or a failed check, 2 usage, 3 not measurable.
 
 mod ab;
 mod approvals;
@@ -40,6 +40,7 @@ mod reference;
 mod report;
 mod session;
 mod sim;
+mod similar;
 mod skills;
 mod source;
 mod suggest;
@@ -68,13 +69,13 @@ Examples:
   toolfold session --help                           hosts in any language
 
 From tokens to decisions:
-  toolfold report --mcp 'npx -y some-server' --html out.html   which tools to fix, which arm to take
+  toolfold report --mcp 'npx -y some-server' --html out.html   which tools to fix, which arm to use
   toolfold lint --tools tools.json                  what is wrong with them, and what it costs
   toolfold lock; toolfold check                     fail a pull request that makes them grow
-  toolfold suggest calls.jsonl --tools tools.json   a profile from how they are used
+  toolfold suggest calls.jsonl --tools tools.json   a profile from their usage
 
-Exit codes: 0 ok, 1 the thing asked about is bad, 2 usage, 3 it could not be measured.
-Colour: --color, else NO_COLOR and CLICOLOR_FORCE, else where the output is a terminal.";
+Exit codes: 0 ok, 1 invalid input or a failed check, 2 usage, 3 not measurable.
+Colour: --color, else NO_COLOR and CLICOLOR_FORCE, else on if the output is a terminal.";
 
 /// Folds the tool schemas an agent sends to its model, and measures what that saves.
 #[derive(Debug, Parser)]
@@ -112,11 +113,11 @@ enum Command {
     Report(report::ReportArgs),
     /// Print the exact tool array to send.
     Tools(tools::ToolsArgs),
-    /// Print the reply that a model gets for expanding categories or tools.
+    /// Print the reply that a model gets when it expands categories or tools.
     Expand(expand::ExpandArgs),
-    /// Keep one conversation over a line protocol: JSON in, JSON out.
+    /// Run one conversation over a line protocol: JSON in, JSON out.
     Session(session::SessionArgs),
-    /// Stand between an MCP client and its servers: folded tools, skills, policy.
+    /// Run between an MCP client and its servers: folded tools, skills, policy.
     Gateway(Box<gateway::GatewayArgs>),
     /// Check, derive or describe a profile file.
     #[command(subcommand)]
@@ -131,7 +132,7 @@ enum Command {
     /// Check and explain policy files: tiers, rules, decisions.
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
-    /// List the calls that wait for a person, and approve or reject them.
+    /// List the calls that wait for approval, and approve or reject them.
     #[command(subcommand)]
     Approvals(approvals::ApprovalsCommand),
     /// List and revoke remembered approvals.
@@ -144,11 +145,11 @@ enum Command {
     Undo(undo::UndoArgs),
     /// Read the log of a session: calls, repairs, refusals, loops, approvals.
     Log(log::LogArgs),
-    /// Run recorded tasks through arms with a driver, and judge every argument.
+    /// Run recorded tasks through arms, and judge every argument.
     Ab(Box<ab::AbArgs>),
     /// Save the tools of a server with its identity and digest.
     Capture(Box<capture::CaptureArgs>),
-    /// Hold what tools cost against budgets and toolfold.lock.
+    /// Compare what tools cost with budgets and toolfold.lock.
     Check(Box<check::CheckArgs>),
     /// Show what changed since toolfold.lock.
     Diff(Box<diff::DiffArgs>),
@@ -156,11 +157,11 @@ enum Command {
     Lint(Box<lint::LintArgs>),
     /// Write toolfold.lock: what each tool costs, with its digest.
     Lock(Box<lock::LockArgs>),
-    /// Ask a model what it takes: schemas in results, call_tool, native deferral.
+    /// Test what a model supports: schemas in results, call_tool, native deferral.
     Probe(Box<probe::ProbeArgs>),
-    /// Simulate what a session costs under each arm, prompt caching counted.
+    /// Simulate what a session costs in each arm, including prompt caching.
     Sim(Box<sim::SimArgs>),
-    /// Suggest a profile from how tools were used.
+    /// Suggest a profile based on how tools were used.
     Suggest(Box<suggest::SuggestArgs>),
     /// Show where the tokens are: category, tool, part.
     Tree(Box<tree::TreeArgs>),
@@ -172,7 +173,7 @@ enum Command {
     Man(reference::ManArgs),
 }
 
-/// Parses the arguments of this process, runs the command and gives its exit code.
+/// Parses the arguments of this process, runs the command and returns its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     #[cfg(unix)]
@@ -180,11 +181,11 @@ pub fn main() -> ExitCode {
     run_with(std::env::args_os())
 }
 
-/// The same for arguments that somebody else has, the program's name first. It prints, and never ends the process.
+/// Runs a command with these arguments, the program's name first. It never exits the process.
 #[must_use]
 pub fn run_with(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    // Help and usage errors are printed while the arguments are parsed, so that their colour is looked for first.
+    // Clap prints help and errors while it parses, so the colour is determined first.
     let wanted = color_in(args.iter().map(|arg| arg.to_string_lossy().into_owned()));
     anstream::ColorChoice::from(wanted).write_global();
     let mut command = help::with_groups(Cli::command()).color(match wanted {
@@ -197,15 +198,15 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => output::finish_command(run_command(cli)),
         Err(why) => {
             let why = why.format(&mut command);
-            // If nobody reads it, nobody is told.
+            // A closed standard error is ignored.
             drop(why.print());
-            // Clap gives 2 for errors and 0 for help.
+            // Clap returns 2 for errors and 0 for help.
             ExitCode::from(u8::try_from(why.exit_code()).unwrap_or(2))
         }
     }
 }
 
-/// The colour that `--color` asks for; what is no such flag is for the parser to refuse.
+/// The value of `--color`. The parser reports an invalid one.
 fn color_in(args: impl Iterator<Item = String>) -> ColorWhen {
     let (mut when, mut next) = (ColorWhen::Auto, false);
     for arg in args.take_while(|arg| arg != "--") {
@@ -256,10 +257,10 @@ mod tests {
 
     use super::{Cli, help};
 
-    /// Where standard output is no terminal, help is wrapped at 100 columns: an example broken there cannot be copied.
+    /// Without a terminal, help is wrapped at 100 columns, and a wrapped example cannot be copied.
     const COLUMNS: usize = 100;
 
-    /// Every command with the words that call it, the top one first.
+    /// Every command with its full name, the top one first.
     fn commands() -> Vec<(String, Command)> {
         fn add(path: &str, command: &Command, all: &mut Vec<(String, Command)>) {
             all.push((path.to_owned(), command.clone()));

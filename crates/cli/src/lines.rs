@@ -1,13 +1,11 @@
-//! JSON lines from a file or standard input: read one by one, so that a pipe is answered as it goes.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads files")]
+//! JSON lines from a file or standard input, read one by one, so that pipes work.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
 use super::output::Failure;
-use toolfold::diagnostic::{Diagnostic, Place};
+use crate::input::open_file;
 
-/// The longest line that is read, in bytes.
+/// Maximum length of a line in bytes.
 pub(super) const MAX_LINE: usize = 32 * 1024 * 1024;
 
 /// The lines of an input.
@@ -19,28 +17,17 @@ pub(super) struct Lines {
 
 /// One line that is not blank.
 pub(super) struct Line {
-    /// Its number, from 1, blank ones counted.
+    /// Its number, from 1; blank lines count.
     pub(super) number: usize,
-    /// Its text, or why it has none.
+    /// Its text, or why it cannot be read.
     pub(super) text: Result<String, String>,
 }
 
 impl Lines {
-    /// Opens a file, or standard input as `-`.
+    /// Opens a file; `-` is standard input.
     pub(super) fn open_lines(file: &str) -> Result<Self, Failure> {
-        let unreadable = |why: &str, help: &str| {
-            Failure::bad(vec![Diagnostic::error("unreadable", Place::file(file), why).help(help)])
-        };
-        let source: Box<dyn BufRead> = if file == "-" {
-            Box::new(std::io::stdin().lock())
-        } else {
-            let opened =
-                File::open(file).map_err(|why| unreadable(&format!("cannot be read: {why}"), "check the path"))?;
-            if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
-                return Err(unreadable("is a folder, not a file", "name a file in it"));
-            }
-            Box::new(BufReader::new(opened))
-        };
+        let source: Box<dyn BufRead> =
+            if file == "-" { Box::new(std::io::stdin().lock()) } else { Box::new(BufReader::new(open_file(file)?)) };
         Ok(Self { source, file: file.to_owned(), number: 0 })
     }
 
@@ -58,26 +45,25 @@ impl Lines {
             let whole = bytes.len() < MAX_LINE || bytes.ends_with(b"\n");
             if !whole {
                 self.source.skip_until(b'\n').map_err(|why| self.broken(&why))?;
-                let why = format!("the line is longer than the {} MiB that are read", MAX_LINE >> 20);
+                let why = format!("the line is longer than the {} MiB limit", MAX_LINE >> 20);
                 return Ok(Some(Line { number, text: Err(why) }));
             }
             if bytes.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
             while bytes.pop_if(|byte| matches!(*byte, b'\n' | b'\r')).is_some() {}
-            let text = String::from_utf8(bytes).map_err(|why| {
-                format!("the line is not UTF-8: byte {} is where it goes wrong", why.utf8_error().valid_up_to())
-            });
+            let text = String::from_utf8(bytes)
+                .map_err(|why| format!("the line is not UTF-8: byte {} is is invalid", why.utf8_error().valid_up_to()));
             return Ok(Some(Line { number, text }));
         }
     }
 
     fn broken(&self, why: &std::io::Error) -> Failure {
-        Failure::unmeasured(format!("{}: cannot be read on: {why}", self.file))
+        Failure::unmeasured(format!("{}: cannot be read further: {why}", self.file))
     }
 }
 
-/// Why a text is no JSON, without the words of the library that read it.
+/// Why a text is not valid JSON, without the wording of the JSON library.
 pub(super) fn not_json(why: &serde_json::Error) -> String {
     if why.is_eof() {
         return "the line is not JSON: it ends in the middle of a value".to_owned();

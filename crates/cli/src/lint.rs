@@ -1,4 +1,4 @@
-//! `toolfold lint`: find what is wrong with a tool list, and what each finding costs.
+//! `toolfold lint`: find problems in a tool list, and what each one costs.
 
 mod text;
 
@@ -15,9 +15,9 @@ use super::source::{self, Source, Text};
 use super::why::meter::MeterArgs;
 use super::why::uncounted;
 use crate::configuration::Config;
+use crate::similar::did_you_mean;
 use toolfold::catalog::{Catalog, Format, MAX_BYTES};
 use toolfold::diagnostic::Severity;
-use toolfold::name::nearest;
 use toolfold::profile::{Assignment, ToolProfile};
 use toolfold::wire::Capabilities;
 use toolfold_measure::lint::{Fixed, Lint, Options, RULES, fix, lint, rule};
@@ -27,18 +27,17 @@ const AFTER_HELP: &str = "\
 Examples:
   toolfold lint --tools tools.json                     what is wrong, by tool
   toolfold lint --mcp 'npx -y some-server'             the tools of a server
-  toolfold lint --tools tools.json --wire openai-chat  what that API refuses is an error
-  toolfold lint --tools new.json --against old.json    and what breaks those who use it
-  toolfold lint --tools tools.json --fix --out fixed.json    what is mechanical, done
+  toolfold lint --tools tools.json --wire openai-chat  what that API rejects is an error
+  toolfold lint --tools new.json --against old.json    and what breaks its users
+  toolfold lint --tools tools.json --fix --out fixed.json    the mechanical fixes, applied
   toolfold lint --rules                                every rule
 
 Exit codes: 0 no errors, 1 errors (with --strict also warnings), 2 usage, 3 not measurable.
-A tool silences rules for itself: \"_meta\": {\"toolfold/allow\": [\"rule\"]}. Rules: docs/lint.md.";
+A tool can disable rules for itself: \"_meta\": {\"toolfold/allow\": [\"rule\"]}. Rules: docs/lint.md.";
 
-/// Lists larger than this take about a second, in bytes.
+/// Size of a list that takes about a second, in bytes.
 const SLOW_BYTES: usize = 1_500_000;
 
-/// Find what is wrong with a tool list, and what each finding costs.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct LintArgs {
@@ -48,11 +47,11 @@ pub(super) struct LintArgs {
     #[command(flatten)]
     meter: MeterArgs,
 
-    /// An earlier list: differences that break those who use it are found, too
+    /// An earlier list: also report differences that break its users
     #[arg(long, value_name = "FILE")]
     against: Option<String>,
 
-    /// Rules not to look at
+    /// Rules to skip
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     allow: Vec<String>,
 
@@ -60,23 +59,24 @@ pub(super) struct LintArgs {
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     deny: Vec<String>,
 
-    /// Let warnings fail, too
+    /// Exit with code 1 on warnings, too
     #[arg(long)]
     strict: bool,
 
-    /// The least severity to show
+    /// Minimum severity to show
     #[arg(long, value_name = "SEVERITY", default_value = "note")]
     min_severity: Least,
 
-    /// Do what is mechanical and loses nothing; the list goes to --out, in place with --write, else to standard output
+    /// Apply the fixes that are mechanical and lose nothing; the list goes to --out, replaces the
+    /// input with --write, else goes to standard output
     #[arg(long)]
     fix: bool,
 
-    /// Where the fixed list goes
+    /// File to write the fixed list to
     #[arg(long, value_name = "FILE|-", requires = "fix", conflicts_with = "write")]
     out: Option<String>,
 
-    /// Write the fixed list in the place of the one that was read
+    /// Replace the input with the fixed list
     #[arg(long, requires = "fix")]
     write: bool,
 
@@ -120,7 +120,7 @@ pub(super) fn run_lint(args: &LintArgs) -> Outcome {
         return Err(Failure::bad(read.diagnostics));
     }
     if source.text.len() > SLOW_BYTES {
-        progress(&format!("looking at {} tools …", read.value.len()));
+        progress(&format!("checking {} tools …", read.value.len()));
     }
     let before = args.against.as_deref().map(|file| input::load_tools(Some(file), None)).transpose()?;
     let assignment = assignment(&config, &read.value, source.builtin)?;
@@ -154,7 +154,7 @@ fn fails(answer: &Lint, strict: bool) -> bool {
     answer.total.errors > 0 || strict && answer.total.warnings > 0
 }
 
-/// What the profile makes of the tools; `None` where it is off.
+/// What the profile assigns to the tools; `None` if it is off.
 fn assignment(config: &Config, catalog: &Catalog, builtin: bool) -> Result<Option<Assignment>, Failure> {
     let mut noticed = Vec::new();
     let profile = match (config.settings.presentation.profile.as_deref(), builtin) {
@@ -172,27 +172,24 @@ fn known(id: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let shown = toolfold::diagnostic::visible(id);
-    let failure = Failure::usage(format!("there is no rule `{shown}`"));
-    let near = nearest(id, RULES.iter().map(|rule| rule.id), 1);
-    Err(match near.first() {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None => failure.help("`toolfold lint --rules` lists them"),
-    })
+    let help = did_you_mean(id, RULES.iter().map(|rule| rule.id))
+        .unwrap_or_else(|| "`toolfold lint --rules` lists them".to_owned());
+    Err(Failure::usage(format!("unknown rule `{shown}`")).help(help))
 }
 
-/// Fixes the list and says what was done. Nothing is written that was not asked for.
+/// Fixes the list and reports the changes. Writes only what the flags ask for.
 fn fixed(args: &LintArgs, config: &Config, source: &Text, format: Option<Format>, options: &Options<'_>) -> Outcome {
     let place = match (args.write, args.out.as_deref(), Source::strongest_source(config)?) {
         (true, _, Source::File(file)) if file != "-" => {
-            // A form that is brought into another while it is read would be written in that other.
+            // An input that is converted while it is read would be written in the converted format.
             if input::read_text(file, MAX_BYTES)? != source.text {
-                return Err(Failure::wrong(format!("`{file}` is no plain JSON list, and is not written over"))
-                    .help("give the fixed list another name with --out"));
+                return Err(Failure::wrong(format!("`{file}` is not a plain JSON list, so it is not overwritten"))
+                    .help("write the fixed list to another file with --out"));
             }
             Some(file.to_owned())
         }
         (true, ..) => {
-            return Err(Failure::usage("--write needs a file that the tools come from").help("use --out"));
+            return Err(Failure::usage("--write requires a file with --tools").help("use --out"));
         }
         (false, None | Some("-"), _) => None,
         (false, Some(file), _) => Some(file.to_owned()),
@@ -203,7 +200,7 @@ fn fixed(args: &LintArgs, config: &Config, source: &Text, format: Option<Format>
     }
     let things = if done.len() == 1 { "1 thing".to_owned() } else { format!("{} things", done.len()) };
     match &place {
-        // A file that would be the same is left alone.
+        // An unchanged file is not rewritten.
         Some(file) if args.write && done.is_empty() => warn(&format!("nothing to fix: `{file}` is as it was")),
         Some(file) => {
             out_file::replace(Path::new(file), &text)?;

@@ -17,21 +17,21 @@ Examples:
   toolfold lock --tools tools.json --model gpt-5.4       counted and folded for that model
   toolfold lock --tools tools.json --out -               to standard output
 
-The lock has one line a tool: its tokens whole and as the arm shows it, its digest, and what its
-parts cost. The same tools under the same version give the same bytes.";
+The lock has one line per tool: its tokens in full and as the arm shows it, its digest, and the
+cost of its parts. The same tools with the same version give the same bytes.";
 
-/// Write toolfold.lock: what each tool costs, with its digest.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct LockArgs {
     #[command(flatten)]
     measured: MeasuredArgs,
 
-    /// More arms whose first turn is counted
+    /// Additional arms whose first turn is counted
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 
-    /// The file to write; a device or `-` is written straight [default: check.lock, else toolfold.lock]
+    /// File to write; a device or `-` is written to directly [default: check.lock, else
+    /// toolfold.lock]
     #[arg(long, value_name = "FILE|-")]
     out: Option<String>,
 }
@@ -40,19 +40,21 @@ pub(super) fn run_lock(args: &LockArgs) -> Outcome {
     let config = args.measured.config(vec![(&keys::check::LOCK, args.out.clone())])?;
     let file = config.settings.check.lock.clone();
     let mut wanted = args.measured.wanted(&config, None)?;
-    let arm = |name: &String| config.named_arm(name.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")));
-    wanted.add_arms(&args.arms.iter().map(arm).collect::<Result<Vec<_>, Failure>>()?);
+    for name in &args.arms {
+        let arm = config.named_arm(name.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")))?;
+        wanted.add_arms(&[arm]);
+    }
     let input = Input::load(config)?;
     input.say_warnings();
     let lock = wanted.measure(&input)?;
     write_lock(&file, &lock.to_toml())?;
-    let total = |arm: &String| lock.arms.get(arm).map_or(0, |total| total.tokens);
+    let [full, own] = ["full", &lock.arm].map(|arm| lock.arms.get(arm).map_or(0, |total| total.tokens));
     warn(&format!(
         "{}: {} tools, {} tokens on the first turn of arm full, {} of arm {}",
         if file == "-" { "standard output" } else { &file },
         grouped(lock.tools.len()),
-        grouped(total(&"full".to_owned())),
-        grouped(total(&lock.arm)),
+        grouped(full),
+        grouped(own),
         lock.arm
     ));
     Ok(ExitCode::SUCCESS)

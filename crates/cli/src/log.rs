@@ -1,10 +1,8 @@
-//! `toolfold log`: what happened in the conversations of a log.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads logs")]
+//! `toolfold log`: summarizes the conversations of a log.
 
 mod tally;
 mod text;
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::ExitCode;
 
@@ -13,10 +11,11 @@ use clap::Args;
 use self::tally::{LogReport, Reader};
 use super::output::{Failure, Outcome, emit, emit_json, say_all, warn};
 use super::records::{Entry, Records};
+use crate::input::open_file;
+use crate::similar::did_you_mean;
 use toolfold::diagnostic::{Diagnostic, Place};
-use toolfold::name::nearest;
 
-/// How many bad lines are described; the rest are counted.
+/// Maximum number of invalid lines that are described; the rest are counted.
 const MAX_DESCRIBED: usize = 20;
 
 const AFTER_HELP: &str = "\
@@ -25,10 +24,9 @@ Examples:
   toolfold log events.jsonl --id c-42       one conversation
   cat logs/*.jsonl | toolfold log - --json  all of it as JSON (schema: toolfold.log/1)
 
-Logs are what `toolfold session --log FILE` writes. A line that cannot be read is named and counted.
-Exit codes: 0 read, 1 nothing of it can be read, or it does not hold the conversation, 2 usage.";
+`toolfold session --log FILE` writes logs. A line that cannot be read is reported and counted.
+Exit codes: 0 read, 1 no record can be read, or the conversation is not in the log, 2 usage.";
 
-/// Reads a session log: calls, expansions, repairs, refusals, loops and approvals, per conversation, arm and variant.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct LogArgs {
@@ -48,24 +46,14 @@ pub(super) struct LogArgs {
 pub(super) fn run_log(args: &LogArgs) -> Outcome {
     let report = match args.file.as_str() {
         "-" => read_log(std::io::stdin().lock(), args)?,
-        file => {
-            let unreadable = |why: &str, help: &str| {
-                Failure::bad(vec![Diagnostic::error("unreadable", Place::file(file), why).help(help)])
-            };
-            let opened =
-                File::open(file).map_err(|why| unreadable(&format!("cannot be read: {why}"), "check the path"))?;
-            if opened.metadata().is_ok_and(|meta| meta.is_dir()) {
-                return Err(unreadable("is a folder, not a file", "name a file in it"));
-            }
-            read_log(BufReader::new(opened), args)?
-        }
+        file => read_log(BufReader::new(open_file(file)?), args)?,
     };
     if args.json {
         emit_json(&report)?;
     } else {
         emit(&text::log_text(&report))?;
     }
-    // A log of which nothing can be read tells nothing.
+    // A log without a single readable record is an error.
     Ok(if report.records == 0 && report.bad_lines > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -74,14 +62,15 @@ fn read_log(source: impl BufRead, args: &LogArgs) -> Result<LogReport, Failure> 
     let (mut records, mut reader) = (Records::new(source), Reader::default());
     let mut bad_lines = 0_usize;
     loop {
-        let next =
-            records.next().map_err(|why| Failure::unmeasured(format!("{}: cannot be read on: {why}", args.file)))?;
+        let next = records
+            .next()
+            .map_err(|why| Failure::unmeasured(format!("{}: cannot be read further: {why}", args.file)))?;
         let Some(Entry { line, torn, read, .. }) = next else { break };
         let noticed = match read {
             Ok(record) => reader.take_record(&record).map(|why| Diagnostic::warning("log-gap", place(line), why)),
             Err(bad) if torn && bad.begins => {
                 bad_lines += 1;
-                let why = "the last record is cut off: the process ended while it was written";
+                let why = "the last record is cut off, because the process ended while writing it";
                 Some(Diagnostic::warning("torn-log", place(line), why))
             }
             Err(bad) => {
@@ -100,12 +89,9 @@ fn read_log(source: impl BufRead, args: &LogArgs) -> Result<LogReport, Failure> 
     match &args.id {
         None => Ok(report),
         Some(id) => report.only(id).map_err(|known| {
-            let near = nearest(id, known.iter().map(String::as_str), 1).first().map(|near| (*near).to_owned());
-            let failure = Failure::wrong(format!("{}: holds no conversation `{id}`", args.file));
-            match near {
-                Some(near) => failure.help(format!("did you mean `{near}`?")),
-                None => failure.help(format!("toolfold log {} lists what it holds", args.file)),
-            }
+            let help = did_you_mean(id, known.iter().map(String::as_str))
+                .unwrap_or_else(|| format!("toolfold log {} lists the conversations", args.file));
+            Failure::wrong(format!("{}: has no conversation `{id}`", args.file)).help(help)
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! New files: written with the folders above them, and never over what is there.
+//! New files: created with their folders, and never in place of existing ones.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that writes new files")]
 
 use std::fs::OpenOptions;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::output::Failure;
 
-/// Writes a file that is not there yet.
+/// Writes a new file. An existing file is an error.
 pub(super) fn write_new(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
@@ -15,31 +15,29 @@ pub(super) fn write_new(path: &Path, text: &str) -> Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     let written = file.write_all(text.as_bytes());
     if written.is_err() {
-        // Half a file would stand in the way of the next attempt.
+        // A partial file would block the next attempt.
         let _ = std::fs::remove_file(path);
     }
     written
 }
 
-/// The same, for a command that has nothing else to do.
+/// The same, with the error of a command.
 pub(super) fn create(path: &Path, text: &str) -> std::result::Result<(), Failure> {
     write_new(path, text).map_err(|why| {
         let name = path.display();
         match why.kind() {
-            ErrorKind::AlreadyExists => {
-                Failure::wrong(format!("`{name}` is already there, and nothing is written over"))
-                    .help("name a file that does not exist yet, or move that one away")
-            }
+            ErrorKind::AlreadyExists => Failure::wrong(format!("`{name}` already exists and is not overwritten"))
+                .help("name a file that does not exist, or move this one"),
             _ => Failure::wrong(format!("`{name}` cannot be written: {why}")),
         }
     })
 }
 
-/// Refuses a file that is there, before any work is done for it.
+/// Fails if the file exists, before any work is done for it.
 pub(super) fn refuse_existing(path: &Path) -> std::result::Result<(), Failure> {
     if !path.exists() {
         return Ok(());
     }
-    let message = format!("`{}` is already there, and nothing is written over", path.display());
-    Err(Failure::wrong(message).help("name a file that does not exist yet, or say --force"))
+    let message = format!("`{}` already exists and is not overwritten", path.display());
+    Err(Failure::wrong(message).help("name a file that does not exist, or use --force"))
 }

@@ -1,4 +1,4 @@
-//! What goes to the terminal, and with which exit code.
+//! Terminal output and exit codes.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -6,20 +6,20 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
-use toolfold::diagnostic::{Diagnostic, Severity};
+use toolfold::diagnostic::{Diagnostic, Place, Severity};
 
 /// Headings.
 pub(super) const BOLD: Style = Style::new().bold();
-/// What matters less.
+/// Secondary text.
 pub(super) const DIM: Style = Style::new().dimmed();
-/// What was saved.
+/// Savings.
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 /// Errors.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Warnings.
 pub(super) const CARE: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Why a command ends without having done its work.
+/// Why a command failed.
 #[derive(Debug)]
 pub(super) struct Failure {
     code: u8,
@@ -28,37 +28,42 @@ pub(super) struct Failure {
     help: Option<String>,
 }
 
-/// What a command ends with: an exit code, or why it could not do its work.
+/// The result of a command: an exit code, or why it failed.
 pub(super) type Outcome = Result<ExitCode, Failure>;
 
 impl Failure {
-    /// The thing asked about is bad (exit code 1).
+    /// The checked input is invalid (exit code 1).
     pub(super) fn bad(diagnostics: Vec<Diagnostic>) -> Self {
         Self { code: 1, diagnostics, message: None, help: None }
     }
 
-    /// Diagnostics with an exit code of their own.
+    /// One error in a file (exit code 1).
+    pub(super) fn in_file(code: &'static str, place: Place, message: impl Into<String>) -> Self {
+        Self::bad(vec![Diagnostic::error(code, place, message)])
+    }
+
+    /// Diagnostics with a specific exit code.
     pub(super) fn refused(code: u8, diagnostics: Vec<Diagnostic>) -> Self {
         Self { code, diagnostics, message: None, help: None }
     }
 
-    /// The same with what to do about it.
+    /// Adds how to fix it.
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// One message with its exit code 1.
+    /// One message with exit code 1.
     pub(super) fn wrong(message: impl Display) -> Self {
         Self { code: 1, diagnostics: Vec::new(), message: Some(message.to_string()), help: None }
     }
 
-    /// The command was not called as it should be (exit code 2).
+    /// The command line is invalid (exit code 2).
     pub(super) fn usage(message: impl Display) -> Self {
         Self { code: 2, diagnostics: Vec::new(), message: Some(message.to_string()), help: None }
     }
 
-    /// It could not be measured (exit code 3).
+    /// A figure cannot be determined (exit code 3).
     pub(super) fn unmeasured(message: impl Display) -> Self {
         Self { code: 3, diagnostics: Vec::new(), message: Some(message.to_string()), help: None }
     }
@@ -71,7 +76,7 @@ impl Display for Failure {
     }
 }
 
-/// Prints why a command failed and gives the exit code.
+/// Prints why a command failed and returns the exit code.
 pub(super) fn finish_command(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(code) => code,
@@ -88,7 +93,7 @@ pub(super) fn finish_command(outcome: Outcome) -> ExitCode {
     }
 }
 
-/// Writes to standard output. A reader that has gone away is no error; any other is.
+/// Writes to standard output. A closed pipe is not an error.
 pub(super) fn emit(text: &str) -> Result<(), Failure> {
     write_to(&mut anstream::stdout().lock(), text).map(drop)
 }
@@ -101,48 +106,43 @@ fn write_to(out: &mut impl Write, text: &str) -> Result<bool, Failure> {
     }
 }
 
-/// Writes data to standard output, byte for byte: colour is for text, and what takes it out takes out control characters,
-/// too. False if the reader has gone away.
+/// Writes data to standard output unchanged: the filter that removes colour from text would remove
+/// control characters, too. False if the pipe is closed.
 pub(super) fn emit_data(data: &str) -> Result<bool, Failure> {
     write_to(&mut std::io::stdout().lock(), data)
 }
 
-/// Writes a value as one line of JSON to standard output.
 pub(super) fn emit_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     emit_data(&json_line(value)?).map(drop)
 }
 
-/// A value as one line of JSON.
 pub(super) fn json_line(value: &impl serde::Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string(value).map_err(|why| Failure::wrong(format!("cannot write JSON: {why}")))?;
     Ok(text + "\n")
 }
 
-/// Writes a line to standard error. If nobody reads it, nobody is told.
+/// Writes a line to standard error. A closed pipe is ignored.
 pub(super) fn warn(line: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{line}");
 }
 
-/// Says on a terminal what takes long.
+/// Prints a progress line if standard error is a terminal.
 pub(super) fn progress(line: &str) {
     if std::io::stderr().is_terminal() {
         warn(&format!("{DIM}{line}{DIM:#}"));
     }
 }
 
-/// Whether standard output is a terminal.
 pub(super) fn on_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// Prints diagnostics to standard error, one a line with its help below.
 pub(super) fn say_all(diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
         warn(&describe(diagnostic));
     }
 }
 
-/// A diagnostic for people.
 pub(super) fn describe(diagnostic: &Diagnostic) -> String {
     let style = match diagnostic.severity {
         Severity::Error => BAD,
@@ -163,7 +163,7 @@ pub(super) fn plural_count(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// A number with its thousands set apart.
+/// A number with thousands separators.
 pub(super) fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();

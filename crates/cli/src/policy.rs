@@ -21,17 +21,17 @@ use super::output::{Failure, GOOD, Outcome, describe, emit, emit_json};
 use toolfold::diagnostic::Diagnostic;
 use toolfold::policy::{Covered, Policy, policy_schema};
 
-/// Work on policy files: tiers, rules, decisions.
 #[derive(Debug, Subcommand)]
 pub(super) enum PolicyCommand {
-    /// Check that a policy is sound: its examples hold, and every tool has a tier and names the arguments it writes.
+    /// Check a policy: its examples pass, and every tool has a tier and declares the arguments it
+    /// writes.
     #[command(after_help = "\
 Examples:
   toolfold policy check policy.toml                        the file alone
   toolfold policy check policy.toml --tools tools.json     against the tools it is for
   toolfold policy check excel                              the built-in one
 
-Exit codes: 0 sound, 1 it has an error or cannot be read, 2 usage.")]
+Exit codes: 0 valid, 1 it has an error or cannot be read, 2 usage.")]
     Check(CheckArgs),
     /// Explain the decision on a call, and what would allow it.
     #[command(after_help = "\
@@ -51,17 +51,17 @@ Examples:
 
 Exit codes: 0 written, 1 the file exists or cannot be written, 2 usage.")]
     New(NewArgs),
-    /// Write a record for every tool of a list, guessed from its schema, for a person to confirm.
+    /// Write a record for every tool of a list, guessed from its schema, for a person to review.
     #[command(after_help = "\
 Examples:
   toolfold policy derive --tools tools.json --out policy.toml
-  toolfold policy derive --tools tools.json --trusted      believe what their server says of them
+  toolfold policy derive --tools tools.json --trusted      trust their server's annotations
 
-Every call asks until a record says otherwise. Arguments that look like paths, hosts and commands
-are declared, so that denies hold for them: delete what is wrong.
+Every call requires approval until a record allows it. Arguments that look like paths, hosts or
+commands are declared, so that denies apply to them: delete wrong ones.
 Exit codes: 0 written, 1 the tools cannot be read, or the file exists, 2 usage.")]
     Derive(DeriveArgs),
-    /// Find what in a policy is probably a mistake.
+    /// Find probable mistakes in a policy.
     #[command(after_help = "\
 Example:
   toolfold policy lint policy.toml      interpreters, missing word boundaries, shadowed rules, …
@@ -75,7 +75,8 @@ Example:
 
 Then, as the first line of the policy: #:schema ./policy.schema.json")]
     Schema,
-    /// Evaluate rows of calls, one JSON object a line, each under its own rules or all under one policy.
+    /// Evaluate rows of calls, one JSON object per line, each with its own rules or all with one
+    /// policy.
     #[command(after_help = "\
 Examples:
   toolfold policy eval calls.jsonl --policy policy.toml
@@ -84,39 +85,36 @@ Examples:
     toolfold policy eval - --json
 
 A row has `tool`, `args`, `rule` (lines such as `allow Bash(git log:*)`, `default deny`) and `ctx`
-(`cwd`, `home`, `server`, `interactive`, …). With --policy, a row that has a `rule` is refused: it
-would not be clear which of the two counts. Rows are answered in order, as they arrive. A row that
-cannot be evaluated is named on standard error, and the others are still evaluated.
+(`cwd`, `home`, `server`, `interactive`, …). With --policy, a row with a `rule` is an error: it
+would be ambiguous. Rows are answered in order, as they arrive. A row that cannot be evaluated
+is reported on standard error, and the others are still evaluated.
 Exit codes: 0 every row was evaluated, 1 one was not or the file cannot be read, 2 usage.")]
     Eval(EvalArgs),
 }
 
-/// Which policy, as a word or by its flag.
 #[derive(Debug, Args)]
 struct PolicyArg {
     /// Policy: a file, `-`, or excel for the built-in one
     #[arg(id = "word", value_name = "FILE|NAME", required_unless_present = "flag")]
     word: Option<String>,
 
-    /// The same, as other commands take it
+    /// The same as a flag, as in other commands
     #[arg(id = "flag", long = "policy", value_name = "FILE|NAME", conflicts_with = "word")]
     flag: Option<String>,
 }
 
 impl PolicyArg {
-    /// The one that was given.
     fn given_name(&self) -> &str {
         self.word.as_deref().or(self.flag.as_deref()).unwrap_or_default()
     }
 }
 
-/// What to check.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
     #[command(flatten)]
     policy: PolicyArg,
 
-    /// The tool list it is for; without it, only the file itself is checked
+    /// The tool list that the policy is for; without it, only the file itself is checked
     #[arg(long, value_name = "FILE|-")]
     tools: Option<String>,
 
@@ -125,7 +123,6 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-/// What to lint.
 #[derive(Debug, Args)]
 pub(super) struct LintArgs {
     #[command(flatten)]
@@ -172,10 +169,10 @@ fn check_policy(args: &CheckArgs) -> Outcome {
         if ok {
             let against = match &tools {
                 None if policy.capabilities.is_empty() && policy.rules.is_empty() => {
-                    "it is empty, so every call asks".to_owned()
+                    "it is empty, so every call requires approval".to_owned()
                 }
                 Some(tools) => format!("covers all {} tools", tools.len()),
-                None => "sound by itself; use --tools to check it against its tools".to_owned(),
+                None => "valid; use --tools to check it against its tools".to_owned(),
             };
             let (capabilities, rules) = (policy.capabilities.len(), policy.rules.len());
             out.push_str(&format!("{GOOD}ok{GOOD:#} {capabilities} tools, {rules} rules: {against}\n"));
@@ -185,7 +182,6 @@ fn check_policy(args: &CheckArgs) -> Outcome {
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The tools of a list, with their top-level arguments.
 fn covered(file: &str) -> Result<Vec<Covered>, Failure> {
     let (catalog, _) = load_tools(Some(file), None)?;
     Ok(catalog

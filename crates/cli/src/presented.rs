@@ -1,5 +1,5 @@
-//! A conversation as the configuration describes it: what `tools`, `expand` and `session` start from, so that all of them
-//! present the same array.
+//! A conversation from the configuration: `tools`, `expand` and `session` all start from it, so
+//! that they present the same array.
 
 use clap::Args;
 
@@ -14,7 +14,6 @@ use toolfold::engine::{Engine, EngineBuilder, Experiment};
 use toolfold::profile::Arm;
 use toolfold::wire::{Capabilities, RenderOptions, Wire};
 
-/// Which tools, in which arm, on which wire, with which layers.
 #[derive(Debug, Clone, Args)]
 pub(super) struct PresentedArgs {
     #[command(flatten)]
@@ -42,18 +41,18 @@ pub(super) struct PresentedArgs {
     #[arg(long, value_name = "FILE|NAME")]
     policy: Option<String>,
 
-    /// The conversation's id: an experiment chooses the arm by it, and a log is resumed by it [default: none]
+    /// The conversation's id: an experiment selects the arm by it, and --log resumes by it
+    /// [default: none]
     #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
     pub(super) id: String,
 }
 
 impl PresentedArgs {
-    /// The configuration with these flags.
     pub(super) fn config(&self) -> Result<Config, Failure> {
         self.config_with(Vec::new())
     }
 
-    /// The same with more flags.
+    /// The configuration with these flags and `more`.
     pub(super) fn config_with(&self, more: Vec<Flag>) -> Result<Config, Failure> {
         let mut flags = vec![
             (&keys::presentation::ARM, self.arm.clone()),
@@ -79,12 +78,11 @@ pub(super) struct Presented {
 }
 
 impl Presented {
-    /// An engine with the layers that can judge calls.
     pub(super) fn judging(input: &Input, layers: &Layers, id: &str) -> Result<Self, Failure> {
         Self::built(input, layers, id, |builder| builder)
     }
 
-    /// The same engine without the compiled schemas: what only shows tools starts in a few milliseconds.
+    /// The same engine without compiled schemas, which starts in a few milliseconds.
     pub(super) fn showing(input: &Input, layers: &Layers, id: &str) -> Result<Self, Failure> {
         Self::built(input, layers, id, EngineBuilder::without_validation)
     }
@@ -117,7 +115,7 @@ impl Presented {
         })
     }
 
-    /// A conversation that has opened nothing. What arm auto took, and why, is said.
+    /// A new conversation. Reports which arm arm auto chose, and why.
     pub(super) fn start_conversation(&self) -> Result<Conversation, Failure> {
         let conversation = self.started()?;
         if self.engine.arm() == Arm::Auto && self.engine.folds() && conversation.variant().is_none() {
@@ -131,33 +129,33 @@ impl Presented {
         let start = self.engine.conversation(self.wire).model(self.model.as_deref().unwrap_or("")).id(&self.id);
         start.capabilities(&self.capabilities).options(self.options.clone()).start().map_err(|why| match &why {
             StartError::NoId => {
-                Failure::usage("the experiment chooses an arm by the conversation's id, and there is none")
-                    .help("give the conversation an id with --id, or choose an arm with --arm")
+                Failure::usage("the experiment chooses an arm by the conversation's id, which is missing")
+                    .help("set the id with --id, or choose an arm with --arm")
             }
             _ => Failure::usage(&why),
         })
     }
 }
 
-/// How the wire writes the array, as the configuration says.
+/// How the wire writes the array, from the configuration.
 fn render_options(config: &Config) -> RenderOptions {
     let mut options = RenderOptions::default();
     options.gemini_parameters = config.settings.presentation.gemini;
     options
 }
 
-/// The arm that can be had: with the profile off, arm full stands for every arm that folds. That is said once for each.
+/// The effective arm: with the profile off, arm full replaces every arm that folds, with a warning.
 fn foldable(input: &Input, arm: Arm) -> Arm {
     if input.profile.is_some() || matches!(arm, Arm::Full | Arm::Auto) {
         return arm;
     }
-    let message = format!("arm {arm} has nothing to fold with, because the profile is off: arm full is used");
+    let message = format!("arm {arm} cannot fold without a profile: using arm full");
     let warning = Diagnostic::warning("nothing-to-fold", Place::default(), message);
-    say_all(&[warning.help("turn the profile on, or choose arm full")]);
+    say_all(&[warning.help("enable the profile, or choose arm full")]);
     Arm::Full
 }
 
-/// Prints what is worth knowing of an array: everything that the wire noticed, and the engine's warnings.
+/// Reports everything the wire noticed about an array, and the engine's warnings.
 pub(super) fn say_noticed(conversation: &Conversation) {
     let engine = conversation.engine().diagnostics();
     let worth = conversation.diagnostics().into_iter().enumerate();

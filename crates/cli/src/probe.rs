@@ -1,4 +1,4 @@
-//! `toolfold probe`: ask a model what it takes: schemas in results, call_tool, native deferral.
+//! `toolfold probe`: test what a model supports: schemas in results, call_tool, native deferral.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it writes the row")]
 
 use std::process::ExitCode;
@@ -19,10 +19,9 @@ Examples:
   toolfold probe --base-url https://api.anthropic.com --key-env ANTHROPIC_API_KEY --wire anthropic \\
     --model claude-sonnet-5.5
 
-What it asks: docs/ab.md. Set presentation.capabilities to the file, and arm auto goes by it.
-Exit codes: 0 asked, 1 the row cannot be written, 2 usage, 3 the model did not answer.";
+The questions: docs/ab.md. Set presentation.capabilities to the file, and arm auto uses it.
+Exit codes: 0 tested, 1 the row cannot be written, 2 usage, 3 the model did not answer.";
 
-/// Asks a model what it takes, each with a control that must fail, and writes a row of the capability table.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ProbeArgs {
@@ -37,11 +36,11 @@ pub(super) struct ProbeArgs {
     #[arg(long, value_name = "WIRE", default_value = "openai-chat", value_parser = parse_wire)]
     wire: Wire,
 
-    /// How often each question is asked, and as often its control
+    /// Number of times that each question and its control are sent
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     repeat: u32,
 
-    /// Seed of the names and values that nobody can guess
+    /// Seed of the random names and values
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
@@ -61,17 +60,13 @@ fn parse_wire(text: &str) -> Result<Wire, String> {
 pub(super) fn run_probe(args: &ProbeArgs) -> Outcome {
     let name = args.model.as_deref().unwrap_or_default();
     if name.is_empty() {
-        return Err(
-            Failure::usage("there is no model to ask").help("name it with --model, and its API with --base-url")
-        );
+        return Err(Failure::usage("no model is given").help("name it with --model, and its API with --base-url"));
     }
     if args.wire == Wire::Mcp {
-        return Err(Failure::usage("no model is reached over mcp"));
+        return Err(Failure::usage("wire mcp does not reach a model"));
     }
     let Some(mut model) = args.reached.model(args.wire, name)? else {
-        return Err(
-            Failure::usage("it is not said where the model is").help("give --base-url URL, or --model-cmd COMMAND")
-        );
+        return Err(Failure::usage("the model's address is missing").help("use --base-url URL or --model-cmd COMMAND"));
     };
     let mut results = Vec::new();
     for case in Case::ALL.into_iter().filter(|case| case.is_on(args.wire)) {
@@ -95,16 +90,16 @@ pub(super) fn run_probe(args: &ProbeArgs) -> Outcome {
     }
     let leaks: Vec<&str> = results.iter().filter(|own| own.control_right > 0).map(|own| own.case).collect();
     if !leaks.is_empty() {
-        let message = format!("the control succeeded for {}: the probe proves nothing there", leaks.join(", "));
+        let message = format!("the control succeeded for {}, so the probe proves nothing there", leaks.join(", "));
         warn(&format!("warning: {message}"));
     }
     match results.iter().all(|own| own.asked == 0) {
-        true => Err(Failure::unmeasured("the model answered no question")),
+        true => Err(Failure::unmeasured("the model did not answer any question")),
         false => Ok(ExitCode::SUCCESS),
     }
 }
 
-/// One case, repeated, each time with its control beside it.
+/// One case, repeated, each time with its control.
 fn probe_case(args: &ProbeArgs, name: &str, case: Case, model: &mut Model) -> Result<CaseResult, Failure> {
     let mut result = CaseResult { case: case.name(), ..CaseResult::default() };
     let more = args.reached.more();
@@ -124,7 +119,7 @@ fn probe_case(args: &ProbeArgs, name: &str, case: Case, model: &mut Model) -> Re
                 Err(NoAnswer::Everything(why)) => return Err(Failure::unmeasured(why)),
             }
         }
-        // An API that refuses the question twice over is not asked again and again.
+        // An API that rejects the question twice is not queried again.
         if result.asked + result.control_asked == 0 && at >= 1 {
             break;
         }

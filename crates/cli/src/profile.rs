@@ -1,4 +1,4 @@
-//! `toolfold profile`: check, derive and describe profile files.
+//! `toolfold profile`: checks, derives and describes profile files.
 
 use std::process::ExitCode;
 
@@ -13,17 +13,16 @@ use toolfold::catalog::Catalog;
 use toolfold::diagnostic::Diagnostic;
 use toolfold::profile::{Tier, ToolProfile, profile_schema};
 
-/// Work on profile files.
 #[derive(Debug, Subcommand)]
 pub(super) enum ProfileCommand {
-    /// Check a profile, and name each mistake with file, line and column.
+    /// Check a profile, and report each mistake with file, line and column.
     #[command(after_help = "\
 Examples:
   toolfold profile check profile.toml                        the file alone
   toolfold profile check profile.toml --tools tools.json     against the tools it is for
   toolfold profile check excel                               the built-in one against its tools")]
     Check(CheckArgs),
-    /// Write a profile file for a tool list, to start from.
+    /// Write a profile file for a tool list, as a starting point.
     #[command(after_help = "\
 Examples:
   toolfold profile derive --tools tools.json > profile.toml
@@ -38,14 +37,13 @@ Then, as the first line of the profile: #:schema ./profile.schema.json")]
     Schema,
 }
 
-/// What to check.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
     /// Profile: a TOML file, `-`, or a built-in name
     #[arg(value_name = "FILE|NAME")]
     profile: String,
 
-    /// The tool list it is for; without it only the file itself is checked
+    /// The tool list that the profile is for; without it only the file itself is checked
     #[arg(long, value_name = "FILE|-")]
     tools: Option<String>,
 
@@ -54,7 +52,6 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-/// What to derive from.
 #[derive(Debug, Args)]
 pub(super) struct DeriveArgs {
     #[command(flatten)]
@@ -102,7 +99,7 @@ fn check_profile(args: &CheckArgs) -> Outcome {
                         counts.as_object().into_iter().flatten().map(|(k, v)| format!("{v} {k}")).collect();
                     out.push_str(&format!("{} tools\n", parts.join(", ")));
                 }
-                None => out.push_str("sound by itself; use --tools to check it against its tools\n"),
+                None => out.push_str("valid; use --tools to check it against its tools\n"),
             }
         }
         emit(&out)?;
@@ -110,12 +107,13 @@ fn check_profile(args: &CheckArgs) -> Outcome {
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// How many tools each tier has, and what is wrong between profile and tools.
+/// The number of tools in each tier, and the mismatches between profile and tools.
 fn assign(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> serde_json::Value {
     let assigned = profile.assign(catalog);
     diagnostics.extend(assigned.diagnostics);
-    let count = |tier: Tier| assigned.value.iter().filter(|tool| tool.tier == tier).count();
-    json!({"core": count(Tier::Core), "extended": count(Tier::Extended), "hidden": count(Tier::Hidden)})
+    let [core, extended, hidden] = [Tier::Core, Tier::Extended, Tier::Hidden]
+        .map(|tier| assigned.value.iter().filter(|tool| tool.tier == tier).count());
+    json!({"core": core, "extended": extended, "hidden": hidden})
 }
 
 fn derive(args: &DeriveArgs) -> Outcome {

@@ -1,4 +1,4 @@
-//! Log records as they lie in a file: one JSON object a line.
+//! The records of a log file: one JSON object per line.
 
 use std::io::{BufRead, Read};
 
@@ -7,26 +7,25 @@ use toolfold::conversation::{LOG_VERSION, LogRecord, OLDEST_LOG_VERSION};
 
 use super::lines::not_json;
 
-/// The longest record that is read, in bytes. A record holds at most one answer, or a snapshot.
+/// Maximum length of a record in bytes. A record contains at most one answer or one snapshot.
 const MAX_RECORD: u64 = 256 << 20;
 
-/// A line of a log.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Its number, from 1, blank ones counted.
+    /// Its number, from 1; blank lines count.
     pub(super) line: usize,
-    /// Where it begins, in bytes.
+    /// Its start in bytes.
     pub(super) at: u64,
     /// Whether the file ends before the line does.
     pub(super) torn: bool,
     pub(super) read: Result<Box<LogRecord>, Bad>,
 }
 
-/// Why a line is no record.
+/// Why a line is not a record.
 #[derive(Debug)]
 pub(super) struct Bad {
     pub(super) message: String,
-    /// Whether it is the beginning of a record: what a write leaves that was cut off.
+    /// Whether it is the start of a record: what an interrupted write leaves.
     pub(super) begins: bool,
 }
 
@@ -67,10 +66,8 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// The forms of records that are read.
 const READ: [u32; 2] = [OLDEST_LOG_VERSION, LOG_VERSION];
 
-/// A record of any version.
 #[derive(Deserialize)]
 struct Version {
     v: Option<u64>,
@@ -78,7 +75,7 @@ struct Version {
 }
 
 fn parse_record(bytes: &[u8]) -> Result<Box<LogRecord>, Bad> {
-    // What every record begins with, and what a disk gives that lost the end of a file.
+    // The start of a record, or the zero bytes that a power failure leaves at the end of a file.
     let begins = bytes.iter().all(|byte| *byte == 0)
         || READ.into_iter().any(|version| {
             let begin = format!("{{\"v\":{version},");
@@ -90,10 +87,12 @@ fn parse_record(bytes: &[u8]) -> Result<Box<LogRecord>, Bad> {
     read.map(Box::new).ok_or_else(|| {
         bad(match serde_json::from_str::<Version>(text) {
             Ok(Version { v: Some(v), .. }) if !READ.iter().any(|read| u64::from(*read) == v) => {
-                format!("is a record of form {v}, and only forms {OLDEST_LOG_VERSION} to {LOG_VERSION} are read")
+                format!("has version {v}; only versions {OLDEST_LOG_VERSION} to {LOG_VERSION} are supported")
             }
             Ok(Version { v: None, event: Some(_) }) => {
-                format!("is an event of an older form without `v`, and only forms {OLDEST_LOG_VERSION} to {LOG_VERSION} are read")
+                format!(
+                    "is an older event without `v`; only versions {OLDEST_LOG_VERSION} to {LOG_VERSION} are supported"
+                )
             }
             Err(why) if !why.is_data() => not_json(&why).replace("the line is not JSON", "is not JSON"),
             _ => "is not a log record".to_owned(),

@@ -1,4 +1,4 @@
-//! `toolfold completions` and `toolfold man`: the command line's own reference, in the forms that shells and `man` read.
+//! `toolfold completions` and `toolfold man`: the reference for shells and `man`.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it writes pages to a folder")]
 
 use std::path::PathBuf;
@@ -10,7 +10,6 @@ use clap_complete::Shell;
 use super::Cli;
 use super::output::{Failure, Outcome, emit, emit_data};
 
-/// Which shell.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +21,6 @@ pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Where to.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

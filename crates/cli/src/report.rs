@@ -1,4 +1,4 @@
-//! `toolfold report`: what a tool set costs, arm by arm, and what to do about it.
+//! `toolfold report`: what a tool set costs in each arm, and how to reduce it.
 
 mod markdown;
 mod notes;
@@ -19,40 +19,41 @@ use crate::help;
 use toolfold::profile::Arm;
 use toolfold::tokens::Meter;
 
-/// Tool text larger than this takes about a second in all arms, in bytes.
+/// Size of tool text that takes about a second in all arms, in bytes.
 const SLOW_BYTES: usize = 1_500_000;
 
 const AFTER_HELP: &str = "\
 Examples:
   toolfold report                                          the built-in Excel tools
   toolfold report --tools tools.json                       your own tools, under a derived profile
-  toolfold report --mcp 'npx -y @playwright/mcp'           those of an MCP server
+  toolfold report --mcp 'npx -y @playwright/mcp'           the tools of an MCP server
   toolfold report --tools tools.json --model claude-sonnet-5.5    as Anthropic bills them
   toolfold report --tools tools.json --profile mine.toml   under a profile of your own
-  toolfold report --tools tools.json --html report.html    a page to look at and to pass on
+  toolfold report --tools tools.json --html report.html    a page to view and to share
   toolfold report --arms full,stable --top 20              two arms, and more of the expensive tools
   toolfold report --skills skillpacks/excel                and what skills add to every arm
   toolfold report --meter json/cl100k_base --json          compact JSON in another encoding
 
-A session is 20 requests and 2 lookups of folded tools unless the configuration says otherwise:
-presentation.requests, expansions, system and step. `toolfold sim` plays others.
+A session is 20 requests and 2 lookups of folded tools by default; the configuration keys are
+presentation.requests, expansions, system and step. `toolfold sim` simulates other sessions.
 
 Meters: billed:openai-chat/<model>, billed:openai-responses/<model>,
 estimate:anthropic/<model>, estimate:gemini/<model>, estimate:vertex/<model>, json/o200k_base,
 json/cl100k_base.";
 
-/// Measures what a tool set costs in every arm, side by side, and says which to take.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ReportArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Arms to compare, your own among them [default: full, seed, stable, signature, outline, lean, kept, index, auto]
+    /// Arms to compare, your own among them [default: full, seed, stable, signature, outline, lean,
+    /// kept, index, auto]
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 
-    /// The model: chooses meter, prices and limits [default: gpt-4.1, or a common one of the wire]
+    /// The model, which determines meter, prices and limits [default: gpt-4.1, or a common one of
+    /// the wire]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
@@ -67,7 +68,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "DIR,…", value_delimiter = ',')]
     skills: Vec<String>,
 
-    /// How many of the most expensive tools to list
+    /// Number of the most expensive tools to list
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 
@@ -79,7 +80,8 @@ pub(super) struct ReportArgs {
     #[arg(long)]
     markdown: bool,
 
-    /// Write the report as one self-contained page, too; with `-`, only that, to standard output
+    /// Also write the report as one self-contained page; `-` writes only the page to standard
+    /// output
     #[arg(long, value_name = "FILE|-")]
     html: Option<String>,
 

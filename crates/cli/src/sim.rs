@@ -1,4 +1,4 @@
-//! `toolfold sim`: simulate what a session costs under each arm, prompt caching counted.
+//! `toolfold sim`: simulate what a session costs in each arm, including prompt caching.
 
 mod model;
 mod text;
@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::input::{Input, InputArgs, read_text};
 use super::output::{Failure, Outcome, emit, emit_json, progress, warn};
+use super::why::uncounted;
 use crate::configuration::keys;
 use crate::help;
 use model::{Known, PriceUsed, Report};
@@ -23,19 +24,19 @@ use toolfold_measure::sim::{
     Unavailable, arm_sizes, simulate,
 };
 
-/// Tool text larger than this takes about a second in all arms, in bytes.
+/// Size of tool text that takes about a second in all arms, in bytes.
 const SLOW_BYTES: usize = 1_500_000;
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold sim --model claude-sonnet-5.5                         the built-in tools, a usual session
+  toolfold sim --model claude-sonnet-5.5                         the built-in tools
   toolfold sim --model gpt-5.4 --tools tools.json --arms full,stable,auto
   toolfold sim --model claude-opus-5.5 --scenario scenario.toml  a session that you describe
   toolfold sim --model gpt-5.4 --trace transcript.json --json    a session that was recorded
   toolfold sim --model my-model --prices prices.toml             with prices of your own
 
 Scenarios, prices and how sessions are billed: docs/cost.md.
-Exit codes: 0 simulated, 1 tools, scenario, trace or prices are bad, 2 usage, 3 no price is known.";
+Exit codes: 0 simulated, 1 tools, scenario, trace or prices are invalid, 2 usage, 3 unknown price.";
 
 /// When a recorded call of a folded tool is preceded by a lookup.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -48,18 +49,18 @@ enum LookupArg {
     Never,
 }
 
-/// Simulate what a session costs under each arm, prompt caching counted.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct SimArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// How the session goes, as TOML; `-` is standard input [default: 20 requests, 2 expansions]
+    /// The session as TOML; `-` is standard input [default: 20 requests, 2 expansions]
     #[arg(long, value_name = "FILE|-")]
     scenario: Option<String>,
 
-    /// A recorded transcript instead: a message array, or a request with one, of any wire
+    /// A recorded transcript instead: a message array, or a request with one, in the format of any
+    /// wire
     #[arg(long, value_name = "FILE|-", conflicts_with = "scenario")]
     trace: Option<String>,
 
@@ -67,18 +68,19 @@ pub(super) struct SimArgs {
     #[arg(long, value_name = "WHEN", value_enum, default_value = "name", requires = "trace")]
     lookup: LookupArg,
 
-    /// The model, which decides prices, cache rules and meter
+    /// The model, which determines prices, cache rules and meter
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
     #[arg(long, value_name = "WIRE", help = format!("The provider's API: {} [default: the model's own]", help::wires()))]
     wire: Option<String>,
 
-    /// Arms to compare with full, your own among them [default: every arm that the wire has, and auto]
+    /// Arms to compare with full, your own among them [default: every arm that the wire supports,
+    /// and auto]
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 
-    /// A price list (TOML) whose rows go before the shipped ones
+    /// A price list (TOML) whose rows override the built-in ones
     #[arg(long, value_name = "FILE")]
     prices: Option<String>,
 
@@ -87,7 +89,7 @@ pub(super) struct SimArgs {
     json: bool,
 }
 
-/// What is played: the session, the arms, and what cannot be had.
+/// The simulated session, the arms, and the unavailable ones.
 struct Played {
     session: Session,
     arms: Vec<ArmSizes>,
@@ -101,7 +103,7 @@ pub(super) fn run_sim(args: &SimArgs) -> Outcome {
         .input
         .config(&[(&keys::presentation::WIRE, args.wire.clone()), (&keys::presentation::MODEL, args.model.clone())])?;
     let model = config.settings.presentation.model.clone();
-    // The configuration's default is no choice of the user's: a model is then taken to be called on its provider's wire.
+    // The configuration's default is not the user's choice: a model then uses its provider's wire.
     let wire = match config.settings.presentation.wire {
         Wire::OpenAiChat if args.wire.is_none() => wire_of(model.as_deref()),
         wire => wire,
@@ -115,7 +117,7 @@ pub(super) fn run_sim(args: &SimArgs) -> Outcome {
     let row = match row {
         Some(row) if long => Some(row.with_long_cache().ok_or_else(|| {
             Failure::unmeasured(
-                "the scenario asks for the longer-lived cache, and the price list has none of this model",
+                "the scenario uses the longer-lived cache, for which the price list has no price of this model",
             )
         })?),
         row => row,
@@ -148,18 +150,18 @@ pub(super) fn run_sim(args: &SimArgs) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let what = report.model.as_ref().map_or_else(
-        || "no model is named, so nothing has a price".to_owned(),
-        |model| format!("no price of `{}` is known", toolfold::diagnostic::visible(model)),
+        || "no model is named, so prices are unknown".to_owned(),
+        |model| format!("the price of `{}` is unknown", toolfold::diagnostic::visible(model)),
     );
     let help = if report.model.is_some() {
-        "give a price list with --prices: [[price]] models = […], input, output, source, date (docs/cost.md, \"Prices\")"
+        "pass a price list with --prices: [[price]] models = […], input, output, source, date (docs/cost.md, \"Prices\")"
     } else {
         "name a model with --model"
     };
     Err(Failure::unmeasured(what).help(help))
 }
 
-/// The wire on which a model's own provider serves it.
+/// The wire of a model's own provider.
 fn wire_of(model: Option<&str>) -> Wire {
     match model.and_then(|model| ModelId::parse(model).vendor) {
         Some("anthropic") => Wire::Anthropic,
@@ -190,17 +192,18 @@ fn prices(file: Option<&str>) -> Result<PriceTable, Failure> {
     Ok(own.over(PriceTable::builtin()))
 }
 
-/// Of the arms of a scenario that tells sizes those that are asked for.
+/// The requested arms of a scenario with sizes.
 fn requested_arms(args: &SimArgs, arms: Vec<ArmSizes>) -> Result<Vec<ArmSizes>, Failure> {
     if let Some(unknown) = args.arms.iter().find(|name| !arms.iter().any(|arm| arm.name == name.trim())) {
         let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
-        let message = format!("--arms: a scenario with `sizes` has {}, and no `{unknown}`", names.join(", "));
+        let message = format!("--arms: a scenario with `sizes` has {}, but not `{unknown}`", names.join(", "));
         return Err(Failure::usage(message));
     }
-    let wanted = |arm: &ArmSizes| {
-        args.arms.is_empty() || arm.name == "full" || args.arms.iter().any(|name| name.trim() == arm.name)
-    };
-    Ok(arms.into_iter().filter(wanted).collect())
+    let mut wanted = arms;
+    if !args.arms.is_empty() {
+        wanted.retain(|arm| arm.name == "full" || args.arms.iter().any(|name| name.trim() == arm.name));
+    }
+    Ok(wanted)
 }
 
 fn play(args: &SimArgs, input: &Input, backend: &Backend<'_>, scenario: Option<&Scenario>) -> Result<Played, Failure> {
@@ -229,8 +232,7 @@ fn play(args: &SimArgs, input: &Input, backend: &Backend<'_>, scenario: Option<&
         }
     }
     let engine = input.engine(Arm::Auto)?;
-    let unmeasured = |why| Failure::unmeasured(format!("cannot be measured: {why}"));
-    let (sizes, unavailable) = arm_sizes(&engine, backend, &arms, &counting).map_err(unmeasured)?;
+    let (sizes, unavailable) = arm_sizes(&engine, backend, &arms, &counting).map_err(uncounted)?;
     let session = match (&args.trace, scenario) {
         (Some(file), _) => trace(args, file, input, &counting, &mut notes)?,
         (None, Some(scenario)) => scenario.session(&engine).map_err(|why| bad(args, &why))?,
@@ -246,26 +248,25 @@ fn trace(
     counting: &Counting<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Session, Failure> {
-    let refused = |why: String| Failure::bad(vec![Diagnostic::error("bad-trace", Place::file(file), why)]);
-    let value =
-        serde_json::from_str(&read_text(file, MAX_BYTES)?).map_err(|why| refused(format!("is no JSON: {why}")))?;
+    let value = serde_json::from_str(&read_text(file, MAX_BYTES)?)
+        .map_err(|why| Failure::in_file("bad-trace", Place::file(file), format!("is not JSON: {why}")))?;
     let lookup = match args.lookup {
         LookupArg::Name => Lookup::Name,
         LookupArg::Category => Lookup::Category,
         LookupArg::Never => Lookup::Never,
     };
-    let trace =
-        Trace::from_transcript(&value, &input.catalog, counting, lookup).map_err(|why| refused(why.to_string()))?;
+    let trace = Trace::from_transcript(&value, &input.catalog, counting, lookup)
+        .map_err(|why| Failure::in_file("bad-trace", Place::file(file), why.to_string()))?;
     let (calls, requests) = (trace.calls, trace.session.steps.len());
     notes.push(format!("the trace has {requests} requests and {calls} calls of these tools"));
     if trace.meta_calls > 0 {
         let count = trace.meta_calls;
         notes.push(format!(
-            "{count} calls of the trace expand tools themselves; they are counted beside those of each arm"
+            "{count} calls of the trace expand tools themselves; they are counted in addition to those of each arm"
         ));
     }
     if trace.calls == 0 {
-        warn("warning: the trace calls none of these tools; does it belong to another tool list?");
+        warn("warning: the trace calls none of these tools; it may belong to another tool list");
     }
     Ok(trace.session)
 }

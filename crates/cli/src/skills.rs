@@ -19,6 +19,7 @@ use super::input::InputArgs;
 use super::layers::project_of;
 use super::output::{Failure, Outcome, say_all};
 use crate::configuration::Config;
+use crate::disk::folder_variable;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity};
 use toolfold::engine::SkillLayer;
 use toolfold::skill::{
@@ -27,10 +28,9 @@ use toolfold::skill::{
 };
 use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
 
-/// Work on skills: folders with a SKILL.md that teach a model how to do something.
 #[derive(Debug, Subcommand)]
 pub(super) enum SkillsCommand {
-    /// List the skills that are found, with the tokens of each.
+    /// List the available skills, with the tokens of each.
     #[command(after_help = "\
 Examples:
   toolfold skills list                              from here up to the git root, home, …
@@ -40,8 +40,8 @@ Examples:
     /// Validate skills as the reference validator of the Agent Skills standard does.
     #[command(after_help = "\
 Examples:
-  toolfold skills validate my-skill                 the reference tool's words and exit codes
-  toolfold skills validate --json skills/*          both verdicts, one object a line
+  toolfold skills validate my-skill                 output and exit codes of the reference tool
+  toolfold skills validate --json skills/*          both verdicts, one object per line
 
 Exit codes: 0 all valid, 1 at least one is not, 2 usage.")]
     Validate(validate::ValidateArgs),
@@ -61,9 +61,9 @@ Examples:
 Examples:
   toolfold skills activate commit --arguments 'fix the typo'
   toolfold skills activate report --input '{\"month\": \"May\"}'
-  toolfold skills activate format-basic --json      with the data that the host keeps")]
+  toolfold skills activate format-basic --json      with the data that the host stores")]
     Activate(read::ActivateArgs),
-    /// Diagnose every skill file that was found: first what is wrong and how to fix it, then what is well.
+    /// Diagnose every skill file: first problems and fixes, then the healthy skills.
     #[command(after_help = "\
 Examples:
   toolfold skills doctor
@@ -79,7 +79,8 @@ Examples:
 
 Exit codes: 0 no findings, 1 findings, 2 usage.")]
     Lint(author::LintArgs),
-    /// Convert older skills and the commands of other agents to the standard format, beside the originals.
+    /// Convert older skills and the commands of other agents to the standard format, beside the
+    /// originals.
     #[command(after_help = "\
 Examples:
   toolfold skills migrate old-skills --dry-run      what would be written
@@ -87,10 +88,10 @@ Examples:
   toolfold skills migrate .claude/commands          each command, to .claude/skills/NAME/SKILL.md
 
 A command's `$ARGUMENTS` and `$1` are filled in when the skill is activated. What a skill cannot do
-(run !`cmd`, read in @file, choose a model) is named with its line; the text stays as it is.
+(run !`cmd`, include @file, choose a model) is reported with its line; the text is unchanged.
 Nothing is overwritten. Exit codes: 0 all converted, 1 at least one was not, 2 usage.")]
     Migrate(migrate::MigrateArgs),
-    /// List the instruction files (AGENTS.md, CLAUDE.md) that apply here, the general before the specific.
+    /// List the instruction files (AGENTS.md, CLAUDE.md) that apply here, from general to specific.
     #[command(after_help = "\
 Examples:
   toolfold skills instructions
@@ -104,10 +105,9 @@ Examples:
     New(author::NewArgs),
 }
 
-/// Where to look for skills.
 #[derive(Debug, Default, Clone, Args)]
 pub(super) struct RootArgs {
-    /// Look in this folder instead of the usual ones; repeat for more
+    /// Search this folder instead of the usual ones; can be given several times
     #[arg(long, value_name = "DIR")]
     root: Vec<PathBuf>,
 
@@ -121,7 +121,7 @@ fn parse_precedence(text: &str) -> Result<Precedence, String> {
         .map_err(|_| "write scopes, first-wins, last-wins or user-first".to_owned())
 }
 
-/// The skills below some folders, as `--skills` of a session names them. `trusted`: whether the user named them.
+/// The skills below some folders. `trusted`: whether the user named the folders.
 pub(super) fn skills_below(
     folders: &[PathBuf],
     trusted: bool,
@@ -131,14 +131,14 @@ pub(super) fn skills_below(
 }
 
 impl RootArgs {
-    /// The skills, within the limits that the configuration sets. What was not read is said on standard error.
+    /// The skills within the configured limits. Unread files are reported on standard error.
     fn discover(&self) -> Result<Loaded<SkillLibrary>, Failure> {
         let loaded = self.found(&settings()?)?;
         say_all(&loaded.diagnostics.iter().filter(|d| is_unread(d)).cloned().collect::<Vec<_>>());
         Ok(loaded)
     }
 
-    /// The same for who says what was not read itself.
+    /// The same without the report.
     fn found(&self, config: &Config) -> Result<Loaded<SkillLibrary>, Failure> {
         self.discover_roots(true, config.settings.skills.limits)
     }
@@ -150,20 +150,19 @@ impl RootArgs {
             if let Some(missing) = self.root.iter().find(|r| !r.exists()) {
                 return Err(Failure::wrong(format!("there is no folder `{}`", missing.display())));
             }
-            let root = |path: &PathBuf| Root {
-                path: path.clone(),
-                scope: Scope::Explicit,
-                trusted,
-                style: if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold },
-            };
-            self.root.iter().map(root).collect()
+            let mut roots = Vec::new();
+            for path in &self.root {
+                let style = if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold };
+                roots.push(Root { path: path.clone(), scope: Scope::Explicit, trusted, style });
+            }
+            roots
         };
         let discovery = Discovery { roots, precedence: self.precedence, limits, ..Discovery::default() };
         Ok(SkillLibrary::discover(&DiskFs, discovery, &mut DiscoveryCache::default()))
     }
 }
 
-/// Whether a folder holds old cloud skills: JSON files with a name and a prompt. Looks at 100 files at most.
+/// Whether a folder contains old cloud skills: JSON files with name and prompt. Checks 100 files.
 fn has_cloud_skills(folder: &Path) -> bool {
     let is_skill = |path: &Path| {
         let small = path.metadata().is_ok_and(|m| m.is_file() && m.len() <= MAX_FILE as u64);
@@ -176,16 +175,14 @@ fn has_cloud_skills(folder: &Path) -> bool {
     json.take(100).any(|path| is_skill(&path))
 }
 
-/// The working directory, the home and the configuration folder of whoever runs the command, and whether its user trusts
-/// the project.
+/// The user's folders, and whether the user trusts the project.
 fn surroundings() -> Result<Surroundings, Failure> {
     let cwd = std::env::current_dir().map_err(|why| Failure::wrong(format!("no working directory: {why}")))?;
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let trust_project = trusts(&project(&cwd));
     Ok(Surroundings {
         cwd,
-        home: folder("HOME"),
-        config: folder("XDG_CONFIG_HOME"),
+        home: folder_variable("HOME"),
+        config: folder_variable("XDG_CONFIG_HOME"),
         trust_project,
         ..Default::default()
     })
@@ -196,8 +193,9 @@ fn project(folder: &Path) -> PathBuf {
     PathBuf::from(project_of(&folder.to_string_lossy()))
 }
 
-/// Layer 2 whose declaration is counted as it is billed: the dearer of the two forms in which providers are known to bill
-/// one. The vocabulary is loaded only where the bound does not settle it.
+/// Layer 2 with a declaration that is counted as billed: the more expensive of the two forms in
+/// which providers are known to bill it. The vocabulary is loaded only if the bound does not
+/// decide.
 pub(super) fn counted_layer(view: SkillView, budget: Budget) -> SkillLayer {
     let layer = SkillLayer::within(view, Arc::new(DiskFs), budget);
     match layer.list() {
@@ -214,10 +212,10 @@ fn billed(tool: &SkillTool) -> usize {
     counter.count(&render(&[function])).max(counter.count(&json))
 }
 
-/// How many diagnostics of single skills a command that is not about them says.
+/// Maximum number of diagnostics of individual skills in a command about something else.
 const SAID: usize = 10;
 
-/// Says on standard error what was not read, all of it, and the beginning of what else is wrong with skills.
+/// Reports on standard error everything that was not read, and the first of the other diagnostics.
 pub(super) fn say_found(diagnostics: &[Diagnostic]) {
     let worth = diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned();
     let (mut said, other): (Vec<Diagnostic>, Vec<Diagnostic>) = worth.partition(is_unread);
@@ -226,17 +224,16 @@ pub(super) fn say_found(diagnostics: &[Diagnostic]) {
     if more > 0 {
         let s = if more == 1 { "" } else { "s" };
         let note = Diagnostic::warning("more", Place::default(), format!("{more} more warning{s} about skills"));
-        said.push(note.help("toolfold skills doctor --root DIR says them all"));
+        said.push(note.help("toolfold skills doctor --root DIR lists all of them"));
     }
     say_all(&said);
 }
 
-/// The configuration, as every command reads it.
 fn settings() -> Result<Config, Failure> {
     InputArgs::default().config(&[])
 }
 
-/// Says warnings and errors on standard error.
+/// Reports warnings and errors on standard error.
 fn say_worth(diagnostics: &[Diagnostic]) {
     let worth: Vec<Diagnostic> = diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned().collect();
     say_all(&worth);
@@ -257,7 +254,6 @@ pub(super) fn run_skills(command: &SkillsCommand) -> Outcome {
     }
 }
 
-/// Exit code 0 or 1.
 fn verdict_code(good: bool) -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,4 +1,4 @@
-//! Where tools come from: a file in any of the forms in which tools are written, an MCP server, or the binary.
+//! Where tools come from: a file in any supported format, an MCP server, or the binary.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: variables are filled in from the environment")]
 
 mod lines;
@@ -18,8 +18,8 @@ use toolfold::catalog::{Format, MAX_BYTES};
 /// Where the tools come from: one source at a time.
 #[derive(Debug, Default, Clone, Args)]
 pub(super) struct SourceArgs {
-    /// Tool list: OpenAI, Anthropic, Gemini or MCP, a whole request, JSON lines, or a capture; `-` is standard input
-    /// [default: the built-in Excel tools]
+    /// Tool list: OpenAI, Anthropic, Gemini or MCP, a whole request, JSON lines, or a capture; `-`
+    /// is standard input [default: the built-in Excel tools]
     #[arg(long, value_name = "FILE|-", help_heading = "Tools")]
     pub(super) tools: Option<String>,
 
@@ -27,33 +27,33 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "FORMAT", help_heading = "Tools")]
     format: Option<String>,
 
-    /// MCP server by its command, as in 'npx -y some-server'; it is started once, and no shell is run
+    /// Command of an MCP server, such as 'npx -y some-server'; it is started once, without a shell
     #[arg(long, value_name = "COMMAND", help_heading = "Tools")]
     mcp: Option<String>,
 
-    /// MCP server by its URL (streamable HTTP)
+    /// URL of an MCP server (streamable HTTP)
     #[arg(long, value_name = "URL", help_heading = "Tools")]
     mcp_url: Option<String>,
 
-    /// MCP servers of a client's configuration: JSON with `mcpServers`
+    /// Configuration of an MCP client: JSON with `mcpServers`
     #[arg(long, value_name = "FILE|-", help_heading = "Tools")]
     mcp_config: Option<String>,
 
-    /// The one server of --mcp-config [default: all, each tool with its server before its name]
+    /// Use only this server of --mcp-config [default: all, with the server's name as a prefix of
+    /// each tool]
     #[arg(long, value_name = "NAME", help_heading = "Tools")]
     mcp_server: Option<String>,
 
-    /// How long servers may take to start and list [default: 30s]
+    /// Maximum time for servers to start and list their tools [default: 30s]
     #[arg(long, value_name = "PERIOD", help_heading = "Tools")]
     mcp_timeout: Option<String>,
 
-    /// Variable with the bearer token for --mcp-url
+    /// Environment variable with the bearer token for --mcp-url
     #[arg(long, value_name = "VARIABLE", help_heading = "Tools")]
     mcp_token_env: Option<String>,
 }
 
 impl SourceArgs {
-    /// The settings that these flags give.
     pub(super) fn flags(&self) -> [Flag; 8] {
         [
             (&keys::tools::FILE, self.tools.clone()),
@@ -71,27 +71,27 @@ impl SourceArgs {
 /// Tools as text that [`toolfold::catalog::Catalog::import`] reads.
 pub(super) struct Text {
     pub(super) text: String,
-    /// What diagnostics call it.
+    /// Its name in diagnostics.
     pub(super) name: String,
-    /// The format, where the source decides it.
+    /// The format, if the source determines it.
     pub(super) format: Option<Format>,
     /// Whether the tools are the built-in ones.
     pub(super) builtin: bool,
 }
 
-/// Where the configuration says that tools come from.
+/// The configured source of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source<'c> {
     Builtin,
     File(&'c str),
-    /// Servers: by their command, their URL, or a client's list.
+    /// Servers: given by command, URL, or a client's configuration.
     Command(&'c CommandLine),
     Url(&'c str),
     Client(&'c str),
 }
 
 impl<'c> Source<'c> {
-    /// The source that the strongest origin names; two of one origin are refused.
+    /// The source with the strongest origin; two of the same origin are an error.
     pub(super) fn strongest_source(config: &'c Config) -> Result<Self, Failure> {
         let named = Self::configured(config);
         let strongest = named.iter().map(|(key, _)| strength(config.origin(key))).max();
@@ -108,7 +108,7 @@ impl<'c> Source<'c> {
         }
     }
 
-    /// Every source that the configuration names, with its key.
+    /// Every configured source, with its key.
     fn configured(config: &'c Config) -> Vec<(&'static Key, Self)> {
         let Tools { file, mcp, mcp_url, mcp_config, .. } = &config.settings.tools;
         let mut named = Vec::new();
@@ -119,13 +119,12 @@ impl<'c> Source<'c> {
         named
     }
 
-    /// Whether servers are started or asked for the tools.
+    /// Whether the tools come from servers.
     pub(super) fn is_served(self) -> bool {
         matches!(self, Self::Command(_) | Self::Url(_) | Self::Client(_))
     }
 }
 
-/// How strong an origin is, compared with another.
 fn strength(origin: &Origin) -> u8 {
     match origin {
         Origin::Flag(_) => 2,
@@ -134,13 +133,13 @@ fn strength(origin: &Origin) -> u8 {
     }
 }
 
-/// Reads the tools from wherever the configuration says.
+/// Reads the tools from the configured source.
 pub(super) fn read_tools(config: &Config) -> Result<Text, Failure> {
     let source = Source::strongest_source(config)?;
     if !source.is_served() {
         for key in [&keys::tools::MCP_SERVER, &keys::tools::MCP_TOKEN_ENV] {
             if let Origin::Flag(flag) = config.origin(key) {
-                return Err(Failure::usage(format!("{flag} says something of a server, and none is named"))
+                return Err(Failure::usage(format!("{flag} requires a server, and none is configured"))
                     .help("name one with --mcp-config or --mcp-url"));
             }
         }
@@ -161,7 +160,7 @@ pub(super) fn of_binary() -> Text {
     Text { text, name, format: None, builtin: true }
 }
 
-/// Reads a tool list from a file or standard input, in any of the forms in which tools are written.
+/// Reads a tool list from a file or standard input, in any supported format.
 pub(super) fn of_file(file: &str) -> Result<Text, Failure> {
     let text = lines::one_list(read_text(file, MAX_BYTES)?, file)?;
     Ok(Text { text, name: file.to_owned(), format: None, builtin: false })

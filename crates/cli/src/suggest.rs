@@ -1,4 +1,4 @@
-//! `toolfold suggest`: suggest a profile from how tools were used.
+//! `toolfold suggest`: suggest a profile based on how tools were used.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads logs and writes a profile")]
 
 mod read;
@@ -23,14 +23,12 @@ use toolfold_measure::prices::PriceTable;
 use toolfold_measure::suggest::{Lookup, SuggestError, SuggestOptions, Suggestion, suggest};
 use toolfold_measure::usage::Usage;
 
-/// The name of the contract.
 const CONTRACT: &str = "toolfold.suggest/1";
 
-/// What a token costs that the model writes, in thousandths of the price of input, where no price is known: what most
-/// price lists have.
+/// Price of output in thousandths of the price of input, if no price is known: the usual ratio.
 const USUAL_OUTPUT: u32 = 5_000;
 
-/// Work beyond so many sessions and tools takes a second.
+/// Product of sessions and tools that takes a second.
 const SLOW: usize = 50_000;
 
 const AFTER_HELP: &str = "\
@@ -43,9 +41,9 @@ Examples:
 
 A line of a log is a call, {\"conversation\": \"c-1\", \"tool\": \"read_file\", \"arguments\":
 {…}}, arguments optional; a request body or message array of Chat Completions, Responses,
-Anthropic or Gemini; or an event of toolfold. A file may be one JSON document, too. The profile
-goes to standard output or --out, what is said of it to standard error.
-Exit codes: 0 suggested, 1 a file cannot be read or no line of it tells of a call, 2 usage,
+Anthropic or Gemini; or an event of toolfold. A file may also be one JSON document. The profile
+goes to standard output or --out, the explanation to standard error.
+Exit codes: 0 suggested, 1 a file cannot be read or contains no call, 2 usage,
 3 tokens cannot be counted.";
 
 /// How a model looks up a folded tool that it needs.
@@ -57,7 +55,6 @@ enum LookupArg {
     Tool,
 }
 
-/// Suggest a profile from how tools were used.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct SuggestArgs {
@@ -71,15 +68,16 @@ pub(super) struct SuggestArgs {
     #[command(flatten)]
     meter: MeterArgs,
 
-    /// The arm that the profile is for [default: what arm auto takes, if core tools count in it, else stable]
+    /// The arm that the profile is for [default: the choice of arm auto if core tools matter in it,
+    /// else stable]
     #[arg(long, value_name = "ARM")]
     arm: Option<String>,
 
-    /// Requests of a session [default: one for each of its calls and one more]
+    /// Number of requests in a session [default: one per call, and one more]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     requests: Option<u16>,
 
-    /// The most tokens that core tools may take in the array
+    /// Maximum tokens of the core tools in the array
     #[arg(long, value_name = "TOKENS")]
     max_core_tokens: Option<usize>,
 
@@ -87,7 +85,7 @@ pub(super) struct SuggestArgs {
     #[arg(long, value_name = "HOW", default_value = "category")]
     lookup: LookupArg,
 
-    /// Write the profile to this file, in place of one that is there only with --force
+    /// Write the profile to this file; an existing one is replaced only with --force
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -95,24 +93,24 @@ pub(super) struct SuggestArgs {
     #[arg(long, requires = "out")]
     force: bool,
 
-    /// Say more: coverage, hidden parameters, unused tools, every category
+    /// Also print coverage, hidden parameters, unused tools and every category
     #[arg(long)]
     explain: bool,
 
-    /// All of it as JSON (toolfold.suggest/1)
+    /// The suggestion as JSON (toolfold.suggest/1)
     #[arg(long)]
     json: bool,
 }
 
-/// A suggestion with where it comes from.
+/// A suggestion and its inputs.
 #[derive(Debug, Serialize)]
 struct Answer<'a> {
     schema: &'static str,
-    /// Why that arm.
+    /// The reason for that arm.
     arm_reason: &'a str,
-    /// Calls under names that the catalogue does not know.
+    /// Calls of tools that the catalog does not contain.
     unknown_calls: usize,
-    /// Those names, with their calls and the tool that was probably meant.
+    /// The names of those tools, with their calls and the tool that was probably intended.
     unknown: Vec<Unknown<'a>>,
     /// Lines that cannot be read.
     bad_lines: usize,
@@ -137,8 +135,8 @@ pub(super) fn run_suggest(args: &SuggestArgs) -> Outcome {
     let input = Input::load(args.input.config(&flags)?)?;
     input.say_warnings();
     let Some(today) = &input.profile else {
-        return Err(Failure::usage("the profile is off: what is suggested is compared with one")
-            .help("leave out --profile off, or turn presentation.profile on"));
+        return Err(Failure::usage("the profile is off: a suggestion is compared with the current profile")
+            .help("omit --profile off, or enable presentation.profile"));
     };
     if let Some(out) = args.out.as_ref().filter(|_| !args.force) {
         new_file::refuse_existing(out)?;
@@ -147,11 +145,11 @@ pub(super) fn run_suggest(args: &SuggestArgs) -> Outcome {
     let (arm, reason) = profile_arm(args, &input)?;
     let options = options(args, &input, arm)?;
     if usage.sessions.len().saturating_mul(input.catalog.len()) > SLOW {
-        progress(&format!("playing {} sessions under several profiles …", usage.sessions.len()));
+        progress(&format!("simulating {} sessions with several profiles …", usage.sessions.len()));
     }
     let counter = Tiktoken::new(options.meter.encoding());
     let made = suggest(&input.catalog, today, &usage, &options, &counter).map_err(|why| match why {
-        SuggestError::Arm(_) => Failure::usage(why).help("or let arm auto choose: leave out --arm"),
+        SuggestError::Arm(_) => Failure::usage(why).help("or let arm auto choose: omit --arm"),
         SuggestError::Count(_) => Failure::unmeasured(why),
         why => Failure::wrong(why),
     })?;
@@ -177,7 +175,7 @@ pub(super) fn run_suggest(args: &SuggestArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What all files say, and how many lines of them cannot be read.
+/// The usage in all files, and the number of lines that cannot be read.
 fn read_all(args: &SuggestArgs, input: &Input) -> Result<(Usage, usize), Failure> {
     let mut read = Read::new(&input.catalog);
     for file in &args.usage {
@@ -185,23 +183,23 @@ fn read_all(args: &SuggestArgs, input: &Input) -> Result<(Usage, usize), Failure
     }
     let (usage, bad_lines) = read.done();
     if !args.usage.is_empty() && usage.is_empty() {
-        let failure = Failure::wrong("nothing that was read tells of a call of one of the tools");
+        let failure = Failure::wrong("the input contains no call of these tools");
         return Err(match usage.unknown.first() {
             Some((name, _)) => {
                 let name = toolfold::diagnostic::visible(name);
                 failure.help(format!(
-                    "`{name}` and {} more calls are of no known tool: are these the right --tools?",
+                    "`{name}` and {} more calls are of unknown tools: check --tools",
                     usage.unknown_calls() - 1
                 ))
             }
             None => failure
-                .help("see `toolfold suggest --help` for what a line may be; without files it suggests by subject"),
+                .help("see `toolfold suggest --help` for the format of a line; without files it suggests by subject"),
         });
     }
     Ok((usage, bad_lines))
 }
 
-/// The arm that the profile is for, and why.
+/// The arm that the profile is for, and the reason.
 fn profile_arm(args: &SuggestArgs, input: &Input) -> Result<(Arm, String), Failure> {
     if args.arm.is_some() {
         let arm = input.config.settings.presentation.arm;
@@ -214,10 +212,9 @@ fn profile_arm(args: &SuggestArgs, input: &Input) -> Result<(Arm, String), Failu
     let start = engine.conversation(wire).model(input.config.settings.presentation.model.as_deref().unwrap_or(""));
     let conversation = start.capabilities(&table).start().map_err(Failure::usage)?;
     let (auto, why) = (conversation.arm(), conversation.reason().to_owned());
-    // A core that looks like the rest, or is not folded at all, cannot be chosen by what it saves.
+    // If core tools look like the others, the arm does not affect the choice of the core.
     Ok(if auto.delivery() == Delivery::None || auto.core() == auto.extended() {
-        let why =
-            format!("arm auto takes {auto} now, in which it makes no difference what is core: this is for arm stable");
+        let why = format!("arm auto takes {auto} , where core tools make no difference: this is for arm stable");
         (Arm::Stable, why)
     } else {
         (auto, format!("what arm auto takes: {why}"))
@@ -232,7 +229,7 @@ fn options(args: &SuggestArgs, input: &Input, arm: Arm) -> Result<SuggestOptions
     let known = input.capabilities()?;
     let rules = price.map(|row| row.rules).or_else(|| known.cache_of(wire, model).map(toolfold::wire::CacheRow::cache));
     let output = price.filter(|row| row.prices.input > 0.0).map_or(USUAL_OUTPUT, |row| {
-        // A price list has no prices beyond what fits.
+        // Prices in a price list always fit.
         (row.prices.output / row.prices.input * 1_000.0).round().min(f64::from(u32::MAX)) as u32
     });
     let workload = input.workload();
@@ -250,7 +247,7 @@ fn options(args: &SuggestArgs, input: &Input, arm: Arm) -> Result<SuggestOptions
     })
 }
 
-/// What a profile is called in a sentence.
+/// The name of a profile in a sentence.
 fn called(today: &ToolProfile) -> String {
     if today.is_derived() { "the derived profile".to_owned() } else { format!("profile {}", today.name()) }
 }

@@ -1,17 +1,17 @@
-//! Columns for people: headings, and each column as wide as its widest cell.
+//! Tables as text: headings, and each column as wide as its widest cell.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::output::DIM;
 use toolfold::diagnostic::visible;
 
-/// A cell wider than this does not widen its column, in terminal columns.
+/// Maximum width that a cell gives its column, in terminal columns.
 const WIDEST: usize = 48;
-/// What is shown of a long text in a list, in characters.
+/// Maximum length of a text in a list, in characters.
 const MOST: usize = 160;
 
-/// Rows under headings. Columns of numbers are set to the right; the last column is as long as it is. Nothing depends on
-/// the terminal.
+/// Rows under headings. Columns of numbers are right-aligned; the last column has no fixed width.
+/// The result does not depend on the terminal.
 pub(super) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
     let mut columns = headings.map(|heading| Column { width: heading.width(), number: !rows.is_empty() });
     for row in rows {
@@ -42,7 +42,7 @@ fn table_line(cells: &[impl AsRef<str>], columns: &[Column]) -> String {
     cells.iter().zip(columns).map(pad).collect::<Vec<String>>().join("  ").trim_end().to_owned()
 }
 
-/// A sentence in lines of at most so many columns; a longer word stands alone.
+/// A sentence in lines of at most `columns` columns; a longer word has its own line.
 pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -57,7 +57,7 @@ pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// A text for one line of a list: invisible characters escaped, and what is left out marked.
+/// A text for one line of a list: invisible characters are escaped, and a cut is marked.
 pub(super) fn cut_for_list(text: &str) -> String {
     let text = visible(text);
     match text.char_indices().nth(MOST) {

@@ -13,27 +13,26 @@ use toolfold::profile::ExpandRequest;
 const AFTER_HELP: &str = "\
 Examples:
   toolfold tools --arm stable                            the built-in tools as arm stable sends them
-  toolfold tools --arm full --tools tools.json           byte for byte what came in
+  toolfold tools --arm full --tools tools.json           byte for byte the input
   toolfold tools --arm seed --expand format,chart        after the model has opened two categories
-  toolfold tools --wire anthropic --model claude-opus-4.5 --arm native    the provider's own way
+  toolfold tools --wire anthropic --model claude-opus-4.5 --arm native    native deferral
   toolfold tools --arm lean --pretty | less              to read it";
 
-/// Prints the tool array of an arm as compact JSON, and nothing else.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ToolsArgs {
     #[command(flatten)]
     presented: PresentedArgs,
 
-    /// Categories to open first, as if the model had
+    /// Categories to expand first, as if the model had
     #[arg(long, value_name = "CATEGORY,…", value_delimiter = ',')]
     expand: Vec<String>,
 
-    /// Tools to open first, by name
+    /// Tools to expand first, by name
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     expand_tool: Vec<String>,
 
-    /// Indent it for reading
+    /// Indent the array
     #[arg(long)]
     pretty: bool,
 }
@@ -57,7 +56,7 @@ pub(super) fn run_tools(args: &ToolsArgs) -> Outcome {
     if args.pretty {
         emit_data(&format!("{:#}\n", tools.value()))?;
     } else {
-        // In a pipe the array stands alone, so that arm full can be compared byte for byte.
+        // In a pipe the array is printed alone, so that arm full can be compared byte for byte.
         emit_data(&format!("{}{}", tools.json(), if on_terminal() { "\n" } else { "" }))?;
     }
     Ok(ExitCode::SUCCESS)

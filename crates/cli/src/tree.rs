@@ -10,6 +10,7 @@ use super::output::{BOLD, DIM, Outcome, emit, emit_json, grouped, progress};
 use super::table::cut_for_list;
 use super::why::meter::MeterArgs;
 use super::why::uncounted;
+use crate::disk::variable;
 use toolfold_measure::parts::Measurer;
 use toolfold_measure::tree::{Least, Less, Node, NodeKind, Tree, tree};
 
@@ -20,10 +21,9 @@ Examples:
   toolfold tree --tools tools.json --min 0 --json    everything, for a program (toolfold.tree/1)
   toolfold tree --wire anthropic                 as Anthropic bills it";
 
-/// Tool text larger than this takes about a second, in bytes.
+/// Size of tool text that takes about a second, in bytes.
 const SLOW_BYTES: usize = 3_000_000;
 
-/// Show where the tokens are: category, tool, part.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct TreeArgs {
@@ -33,7 +33,7 @@ pub(super) struct TreeArgs {
     #[command(flatten)]
     meter: MeterArgs,
 
-    /// Show what costs at least this: tokens, or a share of the list such as 0.5%
+    /// Minimum cost to show: tokens, or a share of the list such as 0.5%
     #[arg(long, value_name = "TOKENS|N%", default_value = "1%", value_parser = least)]
     min: Least,
 
@@ -72,7 +72,7 @@ pub(super) fn run_tree(args: &TreeArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What lines are drawn with.
+/// The characters of the tree's lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Lines {
     branch: &'static str,
@@ -84,17 +84,14 @@ impl Lines {
     const BOX: Self = Self { branch: "├── ", last: "└── ", through: "│   " };
     const ASCII: Self = Self { branch: "|-- ", last: "`-- ", through: "|   " };
 
-    /// Box characters where the locale says UTF-8, as `LC_ALL`, `LC_CTYPE` and `LANG` say in this order (POSIX); on Windows
-    /// the console is written to in Unicode.
+    /// Box characters if the locale is UTF-8, from `LC_ALL`, `LC_CTYPE` and `LANG` in this order
+    /// (POSIX); the Windows console always supports Unicode.
     fn here() -> Self {
-        #[allow(clippy::disallowed_methods, reason = "the command line is the edge that reads the environment")]
-        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_lowercase();
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable).unwrap_or_default().to_lowercase();
         if cfg!(windows) || locale.contains("utf-8") || locale.contains("utf8") { Self::BOX } else { Self::ASCII }
     }
 }
 
-/// The tree for people.
 fn tree_text(tree: &Tree, tools: usize, lines: Lines) -> String {
     let mut rows: Vec<(String, usize, bool)> = Vec::new();
     draw(&mut rows, &tree.nodes, tree.less, "", lines);
@@ -111,7 +108,7 @@ fn tree_text(tree: &Tree, tools: usize, lines: Lines) -> String {
     }
     let shared = grouped(tree.shared_overhead);
     out.push_str(&format!(
-        "{DIM}· {shared} tokens are shared overhead; what costs less than {} is not shown (--min); parts do \
+        "{DIM}· {shared} tokens are shared overhead; parts below {} are not shown (--min); parts do \
          not add up to their tool{DIM:#}\n",
         grouped(tree.min_tokens)
     ));

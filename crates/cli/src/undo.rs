@@ -34,32 +34,31 @@ Examples:
   toolfold undo --list                 the calls that can be undone, newest first
   toolfold undo un-3 --dry-run         what would be restored and removed
   toolfold undo un-3                   the files as they were before that call
-  toolfold undo call_7f --session c-42      the same by the call's own id, in the session c-42
+  toolfold undo call_7f --session c-42      the same by the call's own id, in session c-42
 
-What is there now must be what the call left: a file that has changed since is not overwritten.
-Where another call wrote it later, undo that one first. --force overwrites it all the same, and is
-needed where nobody reported the call's result. Nothing is written through a symbolic link. Undoing
-needs the key that `toolfold approvals init` made; --list and --dry-run do not.
+A file that has changed since the call is not overwritten. If a later call changed it, undo that
+call first. --force overwrites it anyway, and is needed if the host did not report the call's
+result. Nothing is written through a symbolic link. Undoing requires the key that `toolfold
+approvals init` created; --list and --dry-run do not.
 Exit codes: 0 undone, or listed; 1 no key, or it cannot be undone, and why; 2 usage; 3 no usable
 store.";
 
-/// How many paths are listed for people.
+/// Maximum number of paths that are listed.
 const MOST_TOLD: usize = 40;
 
-/// Restore the files that a call wrote, as they were before it.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct UndoArgs {
-    /// The call: its snapshot's id as the list prints it, or its own id
+    /// The call: the id of its snapshot as the list prints it, or its own id
     #[arg(required_unless_present = "list")]
     call: Option<String>,
     /// List the calls that have a snapshot, newest first
     #[arg(long, conflicts_with_all = ["call", "dry_run", "force"])]
     list: bool,
-    /// Print what would be done, and change nothing
+    /// Print what would be done, without changing anything
     #[arg(long)]
     dry_run: bool,
-    /// Also overwrite what has changed since the call
+    /// Also overwrite files that have changed since the call
     #[arg(long)]
     force: bool,
     /// Only calls of this session
@@ -79,7 +78,7 @@ pub(super) fn run_undo(args: &UndoArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The snapshots that the arguments mean, oldest first.
+/// The snapshots that the arguments select, oldest first.
 fn snapshots(args: &UndoArgs, folder: Option<&Folder>) -> Vec<Snapshot> {
     let all = folder.map(Folder::all_snapshots).unwrap_or_default().into_iter();
     all.filter(|snapshot| args.session.as_ref().is_none_or(|session| *session == snapshot.session)).collect()
@@ -104,7 +103,7 @@ fn list_snapshots(args: &UndoArgs) -> Result<(), Failure> {
     let next = newest().find(|(_, standing)| matches!(standing.state, State::Ready | State::Partly));
     let next = next.map(|(snapshot, _)| {
         let (id, flag) = (&snapshot.id, args.rest.store.flag());
-        format!("\nNext: toolfold undo {id} --dry-run{flag}   (what would be done; then without --dry-run)\n")
+        format!("\nNext: toolfold undo {id} --dry-run{flag}   (what would be done; then run it without --dry-run)\n")
     });
     let headings = ["id", "time", "session", "call", "tool", "size", "state", "files"];
     emit(&format!("{}{}", table(headings, &rows), next.unwrap_or_default()))
@@ -148,7 +147,7 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
     let store = args.rest.store.to_write()?;
     let none = || {
         let known = "`toolfold undo --list` shows the calls that have a snapshot";
-        Failure::wrong(format!("no snapshot is of a call `{}`", visible(call))).help(known)
+        Failure::wrong(format!("no snapshot belongs to a call `{}`", visible(call))).help(known)
     };
     let folder = Folder::of_store(&path).map_err(|_| none())?;
     let broken = |why: std::io::Error| Failure::unmeasured(format!("the snapshots cannot be used: {why}"));
@@ -184,13 +183,13 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
         };
         store.record(&entry).map_err(failure)
     };
-    // What is not on record is not done.
+    // An undo that is not recorded is not carried out.
     record("begun")?;
     if let Err((done, why)) = apply(&folder, &snapshot, &plan.steps) {
         let total = plan.steps.len();
         record(&format!("failed after {done} of {total} paths"))?;
-        return Err(Failure::wrong(format!("{why}; {done} of {total} paths were put back"))
-            .help(format!("once that is mended, `toolfold undo {id}` does the rest")));
+        return Err(Failure::wrong(format!("{why}; {done} of {total} paths were restored"))
+            .help(format!("fix this, then `toolfold undo {id}` completes the rest")));
     }
     snapshot.undone_ms = Some(now_ms());
     folder.write_snapshot(&snapshot).map_err(broken)?;
@@ -198,7 +197,6 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
     tell(args, &snapshot, &plan.steps)
 }
 
-/// The place of a snapshot by its id, or by that of its call.
 fn find_snapshot(all: &[Snapshot], call: &str) -> Result<Option<usize>, Failure> {
     if let Some(at) = all.iter().position(|snapshot| snapshot.id == call) {
         return Ok(Some(at));
@@ -210,30 +208,30 @@ fn find_snapshot(all: &[Snapshot], call: &str) -> Result<Option<usize>, Failure>
             found.push(last);
             let ids: Vec<&str> = found.iter().filter_map(|at| Some(all.get(*at)?.id.as_str())).collect();
             let why = format!("`{}` is the id of {} calls: {}", visible(call), ids.len(), ids.join(", "));
-            Err(Failure::wrong(why).help("give the snapshot's id, as `toolfold undo --list` prints it"))
+            Err(Failure::wrong(why).help("use the snapshot's id, as `toolfold undo --list` prints it"))
         }
         (None, _) => Ok(None),
     }
 }
 
-/// What to do where a call cannot be undone.
+/// What to do if a call cannot be undone.
 fn help(state: State, id: &str, args: &UndoArgs) -> Option<String> {
     let flag = args.rest.store.flag();
     match state {
         State::Changed => Some(format!(
-            "undo the later call first, or see what --force would overwrite: toolfold undo {id} --force --dry-run{flag}"
+            "undo the later call first, or check what --force would overwrite: toolfold undo {id} --force --dry-run{flag}"
         )),
         State::Running | State::Unreported => {
-            Some(format!("look at what would be done: toolfold undo {id} --force --dry-run{flag}"))
+            Some(format!("check what would be done: toolfold undo {id} --force --dry-run{flag}"))
         }
-        State::Undone => Some("an undo is not undone: let the agent make the call again".to_owned()),
-        State::Unaudited => Some(format!("`toolfold audit verify{flag}` shows whether the audit trail is whole")),
+        State::Undone => Some("an undo cannot be undone: let the agent repeat the call".to_owned()),
+        State::Unaudited => Some(format!("`toolfold audit verify{flag}` shows whether the audit trail is intact")),
         _ => None,
     }
 }
 
 fn tell(args: &UndoArgs, snapshot: &Snapshot, steps: &[Step]) -> Result<(), Failure> {
-    // What something else takes the place of is told once.
+    // A path that is replaced by something else is printed once.
     let mut told: Vec<&Step> = Vec::new();
     for step in steps {
         if !told.iter().any(|other| other.path == step.path) {

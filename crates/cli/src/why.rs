@@ -21,10 +21,9 @@ Examples:
   toolfold why create_issue --tools tools.json --wire anthropic    as Anthropic bills it
   toolfold why format_cells --json                            for a program (toolfold.why/1)";
 
-/// How many near names are offered for one that is not there.
+/// Maximum number of similar names suggested for an unknown tool.
 const MOST_NEAR: usize = 3;
 
-/// Show what the parts of one tool cost, and what each detail drops.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct WhyArgs {
@@ -64,7 +63,7 @@ pub(super) fn run_why(args: &WhyArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why tools cannot be counted.
+/// The error for tools that cannot be counted.
 pub(super) fn uncounted(why: impl std::fmt::Display) -> Failure {
     Failure::unmeasured(format!("cannot be measured: {why}"))
 }
@@ -73,7 +72,7 @@ fn unknown_tool(name: &str, input: &Input) -> Failure {
     let known = input.catalog.names().map(toolfold::name::ToolName::as_str);
     let near: Vec<String> = nearest(name, known, MOST_NEAR).iter().map(|near| format!("`{near}`")).collect();
     let shown = toolfold::diagnostic::visible(name);
-    let failure = Failure::wrong(format!("there is no tool named `{shown}` among {}", input.catalog.len()));
+    let failure = Failure::wrong(format!("unknown tool `{shown}`, not among {}", input.catalog.len()));
     match near.as_slice() {
         [] => failure.help("`toolfold tree` lists the tools that cost most"),
         near => failure.help(format!("did you mean {}?", near.join(" or "))),

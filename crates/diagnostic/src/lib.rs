@@ -1,4 +1,5 @@
-//! What the layers of toolfold share: diagnostics, validated names, and a server's hints about a tool.
+//! What the layers of toolfold share: diagnostics, validated names, and a server's hints about a
+//! tool.
 //!
 //! Hosts use it as `toolfold::diagnostic`, `toolfold::name` and `toolfold::catalog::Annotations`.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]

@@ -1,12 +1,13 @@
-// Approvals: what waits for a person, and the person's answer.
+// Approvals: the pending calls, and the user's answers.
 
-// For how long a card that has just come, or has just moved under the keys, takes no answer: it has to be read first.
+// Delay before a card accepts an answer after it appears or is selected by a key, so that it is
+// read first.
 const READ_MS = 600;
 
 const approvals = {
   cards: new Map(), // by id: {row, element, since, busy}
   selected: null,
-  clock: 0, // the gateway's time less this page's
+  clock: 0, // the gateway's time minus this page's
 };
 
 function showApprovals(given) {
@@ -30,7 +31,7 @@ function showApprovals(given) {
   if (lost) {
     approvals.selected = null;
     if (lost.next && cards.has(lost.next)) {
-      cards.get(lost.next).since = Date.now(); // Nobody has chosen it.
+      cards.get(lost.next).since = Date.now(); // Selected automatically.
       select(lost.next, lost.hadFocus);
     }
   }
@@ -39,10 +40,10 @@ function showApprovals(given) {
   count.classList.toggle('some', given.pending > 0);
   document.title = `${given.pending > 0 ? `(${given.pending}) ` : ''}toolfold gateway`;
   const note = byId('approvals-note');
-  if (given.error) fill(note, make('span', 'bad', `The approvals cannot be read: ${given.error}`));
+  if (given.error) fill(note, make('span', 'bad', `Cannot read the approvals: ${given.error}`));
   else if (given.pending === 0) fill(note, 'No call waits for approval.');
   else if (given.pending > given.approvals.length) {
-    fill(note, `The oldest ${given.approvals.length} are shown; toolfold approvals list shows all.`);
+    fill(note, `The oldest ${given.approvals.length} are shown; `toolfold approvals list` shows all.`);
   } else note.replaceChildren();
 }
 
@@ -64,8 +65,8 @@ function build(card) {
   if (row.effects.length) part('Effects', lines(row.effects));
   const undo = row.undo_why ? `${row.undo}: ${row.undo_why}` : row.undo;
   part('Undo', make('span', row.undo === 'irreversible' ? 'risk' : '', undo));
-  if (row.why.length) part('Why you', lines(row.why));
-  if (row.cwd) part('Folder', row.cwd);
+  if (row.why.length) part('Reason', lines(row.why));
+  if (row.cwd) part('Working directory', row.cwd);
   const yes = make('button', 'yes', 'Approve once ', make('kbd', '', 'a'));
   const no = make('button', 'no', 'Reject ', make('kbd', '', 'r'));
   yes.type = no.type = 'button';
@@ -76,7 +77,7 @@ function build(card) {
   no.addEventListener('click', () => askReason(row.id));
   const wrong = make('p', 'wrong');
   wrong.hidden = row.whole;
-  if (!row.whole) fill(wrong, `This call is too long to be shown here: see toolfold approvals why ${row.id}`);
+  if (!row.whole) fill(wrong, `This call is too long to be displayed here; run toolfold approvals why ${row.id}`);
   element.append(heading, parts, make('div', 'row', yes, no), wrong);
   element.addEventListener('focusin', () => { approvals.selected = row.id; });
   Object.assign(card, { left, wrong, yes, no });
@@ -87,7 +88,7 @@ function build(card) {
 function tick({ row, left }) {
   const rest = Math.max(0, row.expires_ms - Date.now() - approvals.clock);
   const [minutes, seconds] = [Math.floor(rest / 60000), Math.floor(rest / 1000) % 60];
-  fill(left, rest > 0 ? `${minutes}:${String(seconds).padStart(2, '0')} left` : 'over');
+  fill(left, rest > 0 ? `${minutes}:${String(seconds).padStart(2, '0')} left` : 'expired');
 }
 setInterval(() => approvals.cards.forEach(tick), 1000);
 
@@ -115,13 +116,13 @@ function move(by) {
   select(ids[at < 0 ? (by > 0 ? 0 : ids.length - 1) : Math.min(ids.length - 1, Math.max(0, at + by))]);
 }
 
-// A field for the reason, in place of the buttons.
+// Replaces the buttons with a field for the reason.
 function askReason(id) {
   const card = approvals.cards.get(id);
   if (!card || card.busy || card.form) return;
   const input = make('input', '');
   input.maxLength = 1000;
-  input.placeholder = 'Why not? The model reads it. May be empty.';
+  input.placeholder = 'Reason for the model (optional)';
   input.setAttribute('aria-label', `Reason for rejecting ${id}`);
   const send = make('button', 'no', 'Reject');
   const back = make('button', '', 'Back');
@@ -156,7 +157,7 @@ async function answer(id, how, reason) {
       method: 'POST', headers: { ...authorization(), 'Content-Type': 'application/json' }, body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error((await response.text()).trim() || `status ${response.status}`);
-    say(how === 'approve' ? `${id} approved: it runs when the model calls it again` : `${id} rejected`);
+    say(how === 'approve' ? `${id} approved; it runs when the model repeats the call` : `${id} rejected`);
   } catch (why) {
     fill(card.wrong, `Not answered: ${why.message}`);
     card.wrong.hidden = false;

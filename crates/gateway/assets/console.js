@@ -1,9 +1,9 @@
-// The page as a whole: the token, the stream, the keys.
+// The page: token, stream and keys.
 
 const TOKEN = 'toolfold-token';
 let mostRecent = 200;
 
-// The token comes behind the `#`, which is not sent; from then on it is this tab's alone.
+// The token follows the `#` of the address, which is not sent. It is then stored for this tab only.
 function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get('token');
   if (given === null) return false;
@@ -31,11 +31,11 @@ const TELLS = {
     byId('all').hidden = false;
     state('live', `live · ${hello.version}`);
     fill(byId('meter'), hello.meter
-      ? `The list is what the client is given, against all tools unfolded, in tokens by ${hello.meter}.`
-      : 'The list is what the client is given, against all tools unfolded, in bytes.');
+      ? `The column `list` compares the client's list with all tools in full, in tokens of ${hello.meter}.`
+      : 'The column `list` compares the client's list with all tools in full, in bytes.');
     if (!hello.store) {
-      fill(byId('approvals-note'), 'No policy is on, so no call is judged and none waits.');
-      fill(byId('chain'), 'No policy is on, so nothing is recorded.');
+      fill(byId('approvals-note'), 'No policy is configured, so no call requires approval.');
+      fill(byId('chain'), 'No policy is configured, so there are no records.');
     }
   },
   board: (board) => showBoard(board, mostRecent),
@@ -73,19 +73,19 @@ async function stay() {
   let wait = 500;
   for (;;) {
     const began = Date.now();
-    let why = 'the gateway has gone';
+    let why = 'disconnected';
     try {
       if (await listen() === 'token') {
         byId('all').hidden = true;
         byId('enter').hidden = false;
         byId('token').focus();
-        return state('gone', sessionStorage.getItem(TOKEN) ? 'this is not the token' : 'no token');
+        return state('gone', sessionStorage.getItem(TOKEN) ? 'wrong token' : 'no token');
       }
     } catch (error) {
       if (!(error instanceof TypeError)) why = error.message;
     }
     wait = Date.now() - began > 10000 ? 500 : Math.min(wait * 2, 15000);
-    state('gone', `${why}; what is shown is old. Trying again …`);
+    state('gone', `${why}; the page is out of date. Reconnecting …`);
     await new Promise((done) => { setTimeout(done, wait); });
   }
 }
@@ -110,7 +110,7 @@ document.addEventListener('keydown', (event) => {
   const typing = event.target instanceof HTMLInputElement || byId('help').open;
   if (typing || event.repeat || event.ctrlKey || event.altKey || event.metaKey || byId('all').hidden) return;
   const act = KEYS[event.key];
-  // Arrows scroll the page where there is nothing to select.
+  // Arrow keys scroll the page if there are no approvals.
   if (!act || (event.key.startsWith('Arrow') && approvals.cards.size === 0)) return;
   event.preventDefault();
   act();

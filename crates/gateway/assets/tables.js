@@ -1,14 +1,14 @@
-// Tables: what has happened, row by row. A row that changes is made anew; the others stay.
+// Tables of events and figures. A changed row is created anew; the others stay.
 
 class Table {
-  // `columns`: [heading, class, cell of a row]. `before`: whether younger rows come first.
+  // `columns`: [heading, class, cell of a row]. `before`: whether newer rows come first.
   constructor(id, columns, none, before) {
     this.body = document.querySelector(`#${id} tbody`);
     this.columns = columns;
     this.rows = new Map();
     this.before = before;
     const table = byId(id);
-    table.setAttribute('role', 'table'); // Where rows are shown as blocks, browsers forget what they are.
+    table.setAttribute('role', 'table'); // If rows are displayed as blocks, browsers drop their roles.
     table.setAttribute('aria-labelledby', `${id}-title`);
     const head = make('tr', '');
     head.setAttribute('role', 'row');
@@ -44,7 +44,7 @@ class Table {
     this.none.remove();
   }
 
-  // Leaves only these keys.
+  // Removes all rows with other keys.
   keep(stays) {
     for (const [key, element] of this.rows) {
       if (stays(key)) continue;
@@ -58,19 +58,19 @@ class Table {
 const small = (text) => make('small', '', text);
 
 const ANSWERS = {
-  expanded: 'opened tools', activated: 'opened a skill', invalid: 'arguments put right', shown: 'parameters shown',
-  unknown_tool: 'no such tool', loop: 'went in circles', refused: 'refused', answered: 'answered', other: 'answered',
+  expanded: 'opened tools', activated: 'opened a skill', invalid: 'arguments corrected', shown: 'parameters shown',
+  unknown_tool: 'unknown tool', loop: 'loop stopped', refused: 'refused', answered: 'answered', other: 'answered',
 };
 
 const VERDICTS = {
-  off: 'no policy', not_asked: 'not asked', allow: 'allowed', allow_audited: 'allowed, audited',
+  off: 'no policy', not_asked: 'not checked', allow: 'allowed', allow_audited: 'allowed, audited',
   confirm: 'approved', deny: 'denied', other: '?',
 };
 
 const sum = (answers, ...kinds) => kinds.reduce((all, kind) => all + (answers[kind] || 0), 0);
 const REPAIRS = ['invalid', 'shown', 'unknown_tool'];
 
-// What the list costs against what it would be without folding.
+// The size of the list relative to the list without folding.
 function cost({ list, full }) {
   if (!list || !full) return list ? '…' : '–';
   const [own, whole, unit] = full.tokens !== null && list.tokens !== null
@@ -81,7 +81,7 @@ function cost({ list, full }) {
 }
 
 function outcome(row) {
-  if (row.what === 'waits') return make('span', 'warn', `waits: ${row.approval}`);
+  if (row.what === 'waits') return make('span', 'warn', `pending: ${row.approval}`);
   if (row.what === 'answered') return make('span', row.kind === 'refused' ? 'bad' : '', ANSWERS[row.kind]);
   return make('span', row.ok ? 'good' : 'bad', row.ok ? 'ok' : 'failed');
 }
@@ -90,7 +90,7 @@ const TABLES = {
   servers: new Table('servers', [
     ['server', 'name', (row) => row.name],
     ['state', '', (row) => row.is_up === null ? 'not started' : row.is_up
-      ? [make('span', 'good', 'up'), small(row.why ? `before that: ${row.why}` : '')]
+      ? [make('span', 'good', 'up'), small(row.why ? `last failure: ${row.why}` : '')]
       : [make('span', 'bad', 'down'), small(row.why || '')]],
     ['conversations', 'number', (row) => number(row.up + row.down)],
     ['failures', 'number', (row) => number(row.failures)],
@@ -111,14 +111,14 @@ const TABLES = {
     ['tool', 'name', (row) => [row.tool, small(row.server)]],
     ['calls', 'number', (row) => number(row.calls)],
     ['failed', 'number', (row) => row.failed ? make('span', 'bad', number(row.failed)) : '0'],
-    ['half within', 'number', (row) => duration(row.half_ms)],
-    ['95 % within', 'number', (row) => duration(row.most_ms)],
+    ['median', 'number', (row) => duration(row.half_ms)],
+    ['95th percentile', 'number', (row) => duration(row.most_ms)],
   ], 'No tool has been called yet.'),
   recent: new Table('recent', [
     ['time', '', (row) => time(row.at_ms)],
     ['tool', 'name', (row) => [row.tool, small(row.server || 'the gateway')]],
     ['policy', '', (row) => row.verdict ? VERDICTS[row.verdict] : '–'],
-    ['took', 'number', (row) => row.took_ms === undefined ? '–' : duration(row.took_ms)],
+    ['duration', 'number', (row) => row.took_ms === undefined ? '–' : duration(row.took_ms)],
     ['outcome', '', outcome],
     ['conversation', 'name', (row) => row.conversation],
   ], 'No call has been made yet.', true),
@@ -132,10 +132,10 @@ const TABLES = {
   ], 'No records.', true),
 };
 
-// Who the client of a conversation is, by the conversation's name.
+// The client of each conversation, by conversation id.
 const clients = new Map();
 
-// Puts changes of the board where they belong.
+// Adds changes to the tables.
 function showBoard(board, mostRecent) {
   const { totals, kept } = board;
   for (const row of board.servers) TABLES.servers.put(row.name, row);
@@ -154,7 +154,7 @@ function showBoard(board, mostRecent) {
   const shown = [
     ['open now', totals.open], ['conversations', totals.conversations], ['calls', totals.calls], ['failed', totals.failed],
     ['tools opened', sum(totals.answers, 'expanded')], ['repaired', sum(totals.answers, ...REPAIRS)],
-    ['refused', sum(totals.answers, 'refused')], ['left to a person', totals.waited],
+    ['refused', sum(totals.answers, 'refused')], ['required approval', totals.waited],
   ];
   fill(byId('totals'), ...shown.map(([name, n]) => make('div', '', make('dt', '', name), make('dd', '', number(n)))));
 }
@@ -169,13 +169,13 @@ function showAudit(audit) {
   const { verified, last } = audit;
   const note = byId('chain');
   byId('faults').replaceChildren();
-  if (audit.error) return void fill(note, make('span', 'bad', `The trail cannot be read: ${audit.error}`));
+  if (audit.error) return void fill(note, make('span', 'bad', `Cannot read the trail: ${audit.error}`));
   if (!verified) return void fill(note, 'Checking the chain …');
   for (const fault of verified.faults) byId('faults').append(make('li', '', fault));
-  const since = last > verified.head ? ` ${plural(last - verified.head, 'record', 'records')} since, to be checked.` : '';
+  const since = last > verified.head ? ` ${plural(last - verified.head, 'record', 'records')} not checked yet.` : '';
   const when = ` (${time(verified.at_ms)})`;
   if (verified.intact === null) fill(note, make('span', 'bad', 'The chain could not be checked'), when);
   else if (verified.intact) fill(note, make('span', 'good', '✓ The chain is intact'), `: ${plural(verified.records, 'record', 'records')}${when}.${since}`);
-  else fill(note, make('span', 'bad', '✗ The chain is NOT intact'), `${when}: somebody has changed the store.${since}`);
+  else fill(note, make('span', 'bad', '✗ The chain is NOT intact'), `${when}: the store was modified.${since}`);
 }
 

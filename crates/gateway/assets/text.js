@@ -1,11 +1,12 @@
-// Texts. They come from servers and models: each is put in as text, never as markup, and what cannot be seen is made visible.
+// Texts. They may come from servers and models: each is inserted as text, never as markup, with
+// invisible characters made visible.
 
-// What is not seen or moves what is; and what the gateway has written for such a character.
+// Characters that are invisible or reorder text, and the gateway's escapes for them.
 const UNSEEN = /(?!\n)\p{Cc}|\p{Cf}|\p{Cs}|\p{Co}|\p{Cn}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}|[\u00a0\u2000-\u200a\u202f\u205f\u2800\u3000]|\\u\{[0-9a-f]{1,6}\}/gu;
 
 const byId = (id) => document.getElementById(id);
 
-// Appends a text to an element, with chips for what cannot be seen.
+// Appends a text to an element, with marks for invisible characters.
 function write(element, text) {
   const whole = String(text);
   let done = 0;
@@ -21,7 +22,7 @@ function write(element, text) {
   return element;
 }
 
-// An element with a class and children: elements, or texts.
+// Creates an element with a class and children: elements or texts.
 function make(tag, name, ...children) {
   const element = document.createElement(tag);
   if (name) element.className = name;
@@ -32,7 +33,7 @@ function make(tag, name, ...children) {
   return element;
 }
 
-// The same, in an element that is there.
+// Replaces the children of an element.
 function fill(element, ...children) {
   element.replaceChildren();
   for (const child of children) {
@@ -42,7 +43,7 @@ function fill(element, ...children) {
   return element;
 }
 
-// JSON with a line for each member. The text is not read, so that every digit stays what it is.
+// JSON with a line for each member. The text is not parsed, so every digit stays.
 function indented(json) {
   if (json.length < 60) return json;
   let [out, depth, inside] = ['', 0, false];
@@ -76,7 +77,7 @@ function duration(ms) {
   return `${(ms / 3600000).toFixed(1)} h`;
 }
 
-// The time of day; with the date, if that is another.
+// The time of day, with the date if it is not today.
 function time(ms) {
   const then = new Date(ms);
   const day = then.toDateString() === new Date().toDateString() ? '' : `${then.toLocaleDateString('sv')} `;

@@ -41,7 +41,6 @@ pub struct Approvals {
     clock: Clock,
     audit: Mutex<Audit>,
     shown: watch::Sender<Shown>,
-    /// The number of viewers.
     viewers: AtomicUsize,
     /// Notified when the first viewer arrives.
     wakes: Notify,
@@ -64,8 +63,7 @@ impl Drop for Viewer {
 }
 
 impl Approvals {
-    /// Opens the store in an existing file. `by` names who answers, and how; it is recorded with
-    /// each answer.
+    /// Opens the store in an existing file. `by` is recorded with each answer.
     ///
     /// # Errors
     /// If the file cannot be used as a store.
@@ -85,8 +83,7 @@ impl Approvals {
         })
     }
 
-    /// The number of pending approvals. Reads the store, so it must not be called on a thread that
-    /// must not block.
+    /// The number of pending approvals. Reads the store, so it may block.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -98,15 +95,15 @@ impl Approvals {
     /// store, so it must not be called on a thread that must not block.
     ///
     /// # Errors
-    /// If it is not pending, its call is not the one that was seen or is too long to have been seen whole, or the store cannot
-    /// be written.
+    /// If it is not pending, its call is not the one that was seen or is too long to have been seen
+    /// whole, or the store cannot be written.
     pub fn answer_approval(&self, id: &str, digest: &str, answer: Answer) -> Result<Approval, ApprovalError> {
         let approval = self.approver.get(id)?;
         if approval.digest != digest {
-            return Err(ApprovalError::Differs(id.to_owned(), "it is not the one that was shown"));
+            return Err(ApprovalError::Differs(id.to_owned(), "it differs from the displayed call"));
         }
         if answer == Answer::Approve && !rows::is_whole(&approval) {
-            return Err(ApprovalError::Differs(id.to_owned(), "it is too long to be shown here"));
+            return Err(ApprovalError::Differs(id.to_owned(), "it is too long to be displayed here"));
         }
         let now = (self.clock)();
         let answered = match answer {
@@ -117,8 +114,7 @@ impl Approvals {
         answered
     }
 
-    /// Reads the store and notifies the viewers of changes. Must not be called on a thread that
-    /// must not block.
+    /// Reads the store and notifies the viewers of changes. May block.
     pub fn refresh(&self) {
         let pending = self.approver.pending((self.clock)());
         let approvals = rows::approvals(pending.map_err(|why| why.to_string()));

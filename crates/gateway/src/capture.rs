@@ -1,25 +1,27 @@
-//! What a server said when it last listed its tools, kept so that the next start need not wait for it.
+//! A server's last introduction and list of tools, stored so that the next start does not wait for
+//! it.
 //!
-//! A capture is one text with the SHA-256 digest of its content: what is damaged is not used. It is named by the server and by
-//! a digest of how it is reached, in which no value of a variable takes part. Reading and writing files is the host's.
+//! A capture is one text with the SHA-256 digest of its content; a damaged capture is not used. Its
+//! file is named by the server and by a digest of the connection, which does not include values of
+//! variables. The host reads and writes the files.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::GatewayError;
 
-/// The form of the text.
+/// The version of the format.
 const VERSION: u32 = 1;
 
 /// One server's introduction and tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Capture {
-    /// Its answer to `initialize` or `server/discover`, as JSON.
+    /// The response to `initialize` or `server/discover`, as JSON.
     pub hello: String,
-    /// Each tool as it was written, as JSON.
+    /// The tools as the server wrote them, as JSON.
     pub tools: Vec<String>,
-    /// What else stood in the result, as JSON.
+    /// The other members of the result, as JSON.
     pub beside: String,
 }
 
@@ -29,12 +31,12 @@ struct Sealed {
     server: String,
     identity: String,
     sha256: String,
-    /// The capture as JSON text: the digest is of these bytes.
+    /// The capture as JSON text, whose bytes the digest covers.
     content: String,
 }
 
 impl Capture {
-    /// The text to keep.
+    /// The text to store.
     #[must_use]
     pub fn to_text(&self, server: &str, identity: &str) -> String {
         let content = serde_json::to_string(self).unwrap_or_default();
@@ -48,25 +50,25 @@ impl Capture {
         serde_json::to_string(&sealed).unwrap_or_default()
     }
 
-    /// Reads a text that was kept for this server.
+    /// Reads a stored text of a server.
     ///
     /// # Errors
-    /// [`GatewayError`] if it cannot be used: it is damaged, of another form, or another server's.
+    /// [`GatewayError`] if the text is damaged, has another version, or belongs to another server.
     pub fn parse_stored(text: &str, server: &str, identity: &str) -> Result<Self, GatewayError> {
-        let sealed: Sealed = serde_json::from_str(text).map_err(|why| format!("it cannot be read: {why}"))?;
+        let sealed: Sealed = serde_json::from_str(text).map_err(|why| format!("it is unreadable: {why}"))?;
         if sealed.version != VERSION {
-            return Err(format!("it is of form {}, and {VERSION} is read", sealed.version).into());
+            return Err(format!("it has the unsupported version {}; expected {VERSION}", sealed.version).into());
         }
         if sealed.server != server || sealed.identity != identity {
-            return Err("it is of another server".into());
+            return Err("it belongs to another server".into());
         }
         if sealed.sha256 != digest_of_texts(&[server, identity, &sealed.content]) {
-            return Err("its digest does not fit: it is damaged".into());
+            return Err("it is damaged: its digest does not match".into());
         }
-        Ok(serde_json::from_str(&sealed.content).map_err(|why| format!("it cannot be read: {why}"))?)
+        Ok(serde_json::from_str(&sealed.content).map_err(|why| format!("it is unreadable: {why}"))?)
     }
 
-    /// The protocol version that the server spoke, if it said so.
+    /// The server's protocol version, if its response has one.
     #[must_use]
     pub fn protocol(&self) -> Option<String> {
         let hello: serde_json::Value = serde_json::from_str(&self.hello).ok()?;
@@ -75,13 +77,13 @@ impl Capture {
     }
 }
 
-/// The name of the file that a server's capture is kept in, without a folder.
+/// The name of a server's capture file, without the directory.
 #[must_use]
 pub fn file_name(server: &str, identity: &str) -> String {
     format!("{}.json", digest_of_texts(&[server, identity]))
 }
 
-/// SHA-256 over texts, each with its length, so that none of them can be taken for another.
+/// SHA-256 over texts, each with its length, so that texts cannot run together.
 pub(crate) fn digest_of_texts(texts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for text in texts {
@@ -104,18 +106,18 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_read_again() {
+    fn a_stored_capture_is_read() {
         let text = capture().to_text("files", "id");
         assert_eq!(Capture::parse_stored(&text, "files", "id").unwrap(), capture());
         assert_eq!(capture().protocol().as_deref(), Some("2025-11-25"));
     }
 
     #[test]
-    fn what_is_damaged_or_anothers_is_not_used() {
+    fn a_damaged_or_foreign_capture_is_rejected() {
         let text = capture().to_text("files", "id");
         for (text, server, identity, word) in [
             (text.replace("1.50", "1.51"), "files", "id", "digest"),
-            (text.replace("\"version\":1", "\"version\":2"), "files", "id", "form"),
+            (text.replace("\"version\":1", "\"version\":2"), "files", "id", "version"),
             (text[..text.len() / 2].to_owned(), "files", "id", "read"),
             (text.clone(), "other", "id", "another"),
             (text.clone(), "files", "elsewhere", "another"),

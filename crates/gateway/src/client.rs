@@ -16,22 +16,22 @@ pub trait Sink: Send + Sync {
     /// transports with a stream for each request need it.
     fn send(&self, message: Message, of: Option<&Id>);
 
-    /// Sends a response whose delivery is observed: `receipt` is dropped once the message was
-    /// written or cannot be. Default: once it was sent.
+    /// Sends a response whose delivery is observed: `receipt` is dropped once the message has been
+    /// written or cannot be. Default: immediately after sending.
     fn deliver(&self, message: Message, of: Option<&Id>, receipt: Option<Receipt>) {
-        // What reads the answer may be faster than this thread.
+        // The reader of the response may be faster than this thread.
         drop(receipt);
         self.send(message, of);
     }
 
-    /// A request of the client will not be answered: it has cancelled it. Default: nothing was kept for it.
+    /// Reports that a request will have no response, because the client has cancelled it. Default:
+    /// nothing is stored for it.
     fn cancelled(&self, of: &Id) {
         let _ = of;
     }
 }
 
-/// A client: the one client of a connection with sessions, or the sender of one request of
-/// stateless HTTP.
+/// A client: the only one of a session, or the sender of one stateless request.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Client {
@@ -39,8 +39,7 @@ pub struct Client {
     pub key: u64,
     /// Receives the client's messages.
     pub sink: Arc<dyn Sink>,
-    /// The capabilities that this request declares (2026-07-28); `None` if `initialize` declared
-    /// them.
+    /// The capabilities that this request declares; `None` if `initialize` did.
     pub can: Option<Raw>,
 }
 
@@ -76,8 +75,8 @@ pub enum ToHub {
     Changed(Box<Record>),
     /// An answer that opened tools has been written to the client.
     Written(u64),
-    /// The client has ended the conversation: nothing of it is kept.
+    /// The client has ended the conversation: its stored state is removed.
     Forget,
-    /// No more calls are taken; those that run are waited for, and then the hub ends.
+    /// Rejects new calls, waits for running ones, and ends the hub.
     Drain,
 }

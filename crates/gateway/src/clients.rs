@@ -1,5 +1,6 @@
-//! What is known of MCP clients, as data: the names of their own meta-tools, whether they defer MCP tools themselves, and
-//! where and how they list their servers. Every group of facts names its source and date, and whether it was verified.
+//! Facts about MCP clients, as data: the names of their own meta-tools, whether they defer MCP
+//! tools themselves, and where and how they list their servers. Each group of facts has its source,
+//! its date, and whether it was verified.
 
 pub mod jsonc;
 pub mod paste;
@@ -15,7 +16,8 @@ use serde::Deserialize;
 use crate::object::{Object, elements};
 use crate::rpc::raw;
 
-/// What Claude Code reads on a tool that it must not defer (its client code: see `clients/claude-code.toml`).
+/// The `_meta` key with which Claude Code loads a tool immediately (from its client code: see
+/// `clients/claude-code.toml`).
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
 const BUILTIN: [&str; 8] = [
@@ -36,70 +38,70 @@ static CLIENTS: LazyLock<Vec<McpClient>> = LazyLock::new(|| {
 
 static GENERIC: LazyLock<McpClient> = LazyLock::new(McpClient::without_facts);
 
-/// What is known of a client.
+/// The facts about one client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct McpClient {
-    /// Its name, as `--client` takes it.
+    /// The name for `--client`.
     pub name: String,
-    /// Its name for people.
+    /// The display name.
     pub title: String,
-    /// Its own meta-tools.
+    /// The client's own meta-tools.
     pub meta_tools: MetaTools,
-    /// Whether it defers MCP tools.
+    /// Whether the client defers MCP tools.
     pub deferral: ClientDeferral,
-    /// How it lists its servers.
+    /// How the client lists its servers.
     pub config: ClientConfig,
 }
 
-/// The meta-tools that a client has itself: ours take other names.
+/// The client's own meta-tools. Meta-tools of the gateway have other names.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MetaTools {
     /// Their names.
     pub names: Vec<String>,
-    /// Where that is from.
+    /// The source.
     pub source: String,
-    /// When it was looked up, as `YYYY-MM-DD`.
+    /// The date of the research, as `YYYY-MM-DD`.
     pub date: String,
-    /// Whether the source was seen, rather than remembered.
+    /// Whether the source was read, not remembered.
     pub verified: bool,
 }
 
-/// Whether a client shows the model MCP tools only once it searches for them.
+/// Whether a client hides MCP tools from the model until it searches for them.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ClientDeferral {
-    /// Whether it does.
+    /// Whether the client defers tools.
     pub defers: bool,
-    /// Whether tools can be marked as to be loaded at once.
+    /// Whether tools can be marked to be loaded immediately.
     pub always_load: bool,
-    /// Where that is from.
+    /// The source.
     pub source: String,
-    /// When it was looked up, as `YYYY-MM-DD`.
+    /// The date of the research, as `YYYY-MM-DD`.
     pub date: String,
-    /// Whether the source was seen, rather than remembered.
+    /// Whether the source was read, not remembered.
     pub verified: bool,
 }
 
-/// How a client writes a server.
+/// The format of a server's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryForm {
     /// `{"command", "args", "env"}`.
     Plain,
-    /// The same with `"type": "stdio"`.
+    /// `{"type": "stdio", "command", "args", "env"}`.
     Typed,
     /// `{"type": "local", "command": ["…"], "environment"}`.
     Opencode,
-    /// A table of TOML, where variables to pass on are named in `env_vars`.
+    /// A TOML table that lists the variables to pass on in `env_vars`.
     Codex,
 }
 
-/// How a client's file is written.
+/// The format of a client's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileForm {
@@ -116,62 +118,63 @@ pub enum FileForm {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ClientConfig {
-    /// How the file is written.
+    /// The format of the file.
     pub format: FileForm,
-    /// The member that holds the servers.
+    /// The key of the list of servers.
     pub list: String,
-    /// How a server is written.
+    /// The format of a server's entry.
     pub entry: EntryForm,
-    /// Its files: `~` is the user's folder, others are below the project. A later one is the stronger.
+    /// The client's files: `~` is the home directory, other paths are relative to the project.
+    /// Later files take precedence.
     pub files: Vec<String>,
-    /// How it takes a variable of its environment, with `NAME` for the variable; empty if it does not.
+    /// The syntax of a reference to the environment variable `NAME`; empty if the client has none.
     pub variable: String,
-    /// Where the block belongs, for people.
+    /// Where the user pastes the block.
     pub paste: String,
-    /// What a person has to know besides.
+    /// A further note for the user.
     #[serde(default)]
     pub note: Option<String>,
-    /// Where that is from.
+    /// The source.
     pub source: String,
-    /// When it was looked up, as `YYYY-MM-DD`.
+    /// The date of the research, as `YYYY-MM-DD`.
     pub date: String,
-    /// Whether the source was seen, rather than remembered.
+    /// Whether the source was read, not remembered.
     pub verified: bool,
 }
 
 impl McpClient {
-    /// Every client of which something is known, `generic` first.
+    /// All clients, `generic` first.
     #[must_use]
     pub fn known_clients() -> &'static [Self] {
         &CLIENTS
     }
 
-    /// A client of which nothing is known.
+    /// A client without known facts.
     #[must_use]
     pub fn generic() -> &'static Self {
         &GENERIC
     }
 
-    /// The client of that name.
+    /// The client with a name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<&'static Self> {
         CLIENTS.iter().find(|own| own.name == name)
     }
 
-    /// Why its list is not folded, for the log; `None` where it may be.
+    /// For the log: why the client's list is not folded; `None` if it may be folded.
     #[must_use]
     pub fn left_alone(&self) -> Option<String> {
         let ClientDeferral { defers, always_load, verified, .. } = &self.deferral;
         if !*defers {
             return None;
         }
-        let marks = if *always_load { ", core tools and meta-tools are marked to be loaded at once" } else { "" };
+        let marks = if *always_load { ", with core tools and meta-tools marked to be loaded immediately" } else { "" };
         let sure = if *verified { "" } else { " (not verified)" };
-        Some(format!("{} defers MCP tools itself{sure}: it is given full schemas{marks}", self.title))
+        Some(format!("{} defers MCP tools itself{sure}; it receives full schemas{marks}", self.title))
     }
 
     fn without_facts() -> Self {
-        let (source, date) = ("nothing is known of it".to_owned(), "2026-11-23".to_owned());
+        let (source, date) = ("no known facts".to_owned(), "2026-11-23".to_owned());
         Self {
             name: "generic".to_owned(),
             title: "an MCP client".to_owned(),
@@ -199,8 +202,8 @@ impl McpClient {
     }
 }
 
-/// The list with a mark on the tools that the client is asked to load at once: those of `core`, and what is no server's tool,
-/// our meta-tools. As it is where `core` is `None`.
+/// The list with marks on the tools that the client should load immediately: those of `core`, and
+/// the gateway's own meta-tools. Unchanged if `core` is `None`.
 #[must_use]
 pub fn marked<'a>(list: &'a str, core: Option<&BTreeSet<String>>, is_tool: impl Fn(&str) -> bool) -> Cow<'a, str> {
     let Some(core) = core else { return Cow::Borrowed(list) };
@@ -225,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_client_is_read_and_says_where_its_facts_are_from() {
+    fn every_client_has_facts_with_source_and_date() {
         assert_eq!(McpClient::known_clients().len(), BUILTIN.len() + 1, "one of the files cannot be read");
         for client in McpClient::known_clients() {
             let facts = [
@@ -241,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn core_tools_and_ours_are_marked_and_nothing_else_changes() {
+    fn only_core_tools_and_meta_tools_are_marked() {
         let list = r#"[{"name":"a","n":1.50,"_meta":{"x":1}},{"name":"b"},{"name":"activate_skill"}]"#;
         let core = BTreeSet::from(["a".to_owned()]);
         let is_tool = |name: &str| name != "activate_skill";

@@ -1,9 +1,11 @@
-//! Servers as the configurations of MCP clients list them: `{"mcpServers": {"name": {"command", "args", "env", "cwd"}}}` for
-//! a program, `{"url", "headers"}` for a URL.
+//! Reads servers in the format of MCP clients:
+//! `{"mcpServers": {"name": {"command", "args", "env", "cwd"}}}` for a program,
+//! `{"url", "headers"}` for a URL.
 //!
-//! Secrets are not written there: `${NAME}` takes a variable of the environment, anywhere in a text. A variable that is not
-//! set is an error, since an empty secret fails later and elsewhere. A variable whose name says secret and that one server takes
-//! is empty for every other program: the client's own list gave it to that server alone.
+//! Secrets are not written there: `${NAME}` inserts an environment variable anywhere in a text. An
+//! unset variable is an error, since an empty secret fails later and elsewhere. A variable with the
+//! name of a secret that one server uses is set to the empty text for all other programs, because
+//! the client's list gave it to that server alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +17,10 @@ use crate::clients::secrets::{is_secret, references};
 use crate::link::Target;
 use crate::settings::ServerSettings;
 
-/// The members that hold the servers: of most clients, of VS Code, of opencode.
+/// The keys of the lists of servers: of most clients, of VS Code, of opencode.
 const LISTS: [&str; 3] = ["mcpServers", "servers", "mcp"];
 
-/// What a server's entry may have.
+/// The supported keys of a server's entry.
 const KNOWN: [&str; 12] = [
     "type",
     "transport",
@@ -34,11 +36,11 @@ const KNOWN: [&str; 12] = [
     "enabled",
 ];
 
-/// Keys that other clients have in their entries, and that say nothing to a gateway.
+/// Keys of other clients that have no meaning for a gateway.
 const OTHERS: [&str; 9] =
     ["timeout", "alwaysAllow", "autoApprove", "trust", "description", "name", "gallery", "tools", "disabledTools"];
 
-/// Reads a list of servers. `env` gives a variable of the environment.
+/// Reads a list of servers. `env` returns the value of an environment variable.
 pub fn servers(text: &str, file: &str, env: &dyn Fn(&str) -> Option<String>) -> Loaded<Vec<ServerSettings>> {
     let mut reader = Reader { file, env, diagnostics: Vec::new() };
     let value = reader.read_servers(text);
@@ -64,7 +66,7 @@ impl Reader<'_> {
         let root: Value = match serde_json::from_str(text) {
             Ok(root) => root,
             Err(why) => {
-                self.push_error(format!("is no JSON: {why}"), "comments and trailing commas are not taken");
+                self.push_error(format!("is not valid JSON: {why}"), "comments and trailing commas are not supported");
                 return Vec::new();
             }
         };
@@ -79,7 +81,7 @@ impl Reader<'_> {
         for (name, entry) in list {
             let Some(entry) = entry.as_object() else {
                 self.push_error(
-                    format!("server `{name}` is no object"),
+                    format!("server `{name}` is not an object"),
                     "write {\"command\": \"…\"} or {\"url\": \"…\"}",
                 );
                 continue;
@@ -107,7 +109,7 @@ impl Reader<'_> {
 
     fn read_target(&mut self, name: &str, entry: &Map<String, Value>) -> Option<Target> {
         for key in entry.keys().filter(|key| !KNOWN.contains(&key.as_str()) && !OTHERS.contains(&key.as_str())) {
-            self.warning(format!("server `{name}`: `{key}` means nothing here"), "leave it out, or check its spelling");
+            self.warning(format!("server `{name}`: unknown key `{key}`"), "remove it, or check its spelling");
         }
         let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(*key));
         match (entry.get("command"), url) {
@@ -120,11 +122,11 @@ impl Reader<'_> {
                 };
                 Some(Target::Stdio { command: self.filled(name, command)?, args, env, cwd })
             }
-            // As opencode writes it: the program with its arguments.
+            // The format of opencode: the program with its arguments.
             (Some(Value::Array(whole)), None) => {
                 let mut whole = self.filled_texts(name, "command", Some(&Value::Array(whole.clone())))?;
                 if whole.is_empty() {
-                    self.push_error(format!("server `{name}`: `command` is empty"), "name a program");
+                    self.push_error(format!("server `{name}`: `command` is empty"), "set a program");
                     return None;
                 }
                 let env = self.map(name, "env", entry.get("env").or_else(|| entry.get("environment")))?;
@@ -133,24 +135,18 @@ impl Reader<'_> {
             (None, Some(url)) => {
                 if entry.get("type").and_then(Value::as_str) == Some("sse") {
                     let help = "use the server's streamable HTTP endpoint, often `/mcp` instead of `/sse`";
-                    self.push_error(
-                        format!("server `{name}`: the transport of 2024-11-05 (`sse`) is not spoken"),
-                        help,
-                    );
+                    self.push_error(format!("server `{name}`: unsupported transport `sse` (2024-11-05)"), help);
                     return None;
                 }
                 let headers = self.map(name, "headers", entry.get("headers"))?;
                 Some(Target::Http { url: self.filled_text(name, "url", url)?, headers, auth: None })
             }
             (Some(_), Some(_)) => {
-                self.push_error(
-                    format!("server `{name}` has `command` and `url`"),
-                    "keep the one that it is reached by",
-                );
+                self.push_error(format!("server `{name}` has `command` and `url`"), "remove one of them");
                 None
             }
             _ => {
-                self.push_error(format!("server `{name}` has neither `command` nor `url`"), "say how it is reached");
+                self.push_error(format!("server `{name}` has neither `command` nor `url`"), "add one of them");
                 None
             }
         }
@@ -160,7 +156,7 @@ impl Reader<'_> {
         match value {
             Value::String(text) => self.filled(name, text),
             _ => {
-                self.push_error(format!("server `{name}`: `{key}` is no text"), "put it in quotes");
+                self.push_error(format!("server `{name}`: `{key}` is not a string"), "put it in quotes");
                 None
             }
         }
@@ -171,7 +167,7 @@ impl Reader<'_> {
             None => Some(Vec::new()),
             Some(Value::Array(list)) => list.iter().map(|one| self.filled_text(name, key, one)).collect(),
             Some(_) => {
-                self.push_error(format!("server `{name}`: `{key}` is no list"), "write [\"one\", \"two\"]");
+                self.push_error(format!("server `{name}`: `{key}` is not a list"), "write [\"one\", \"two\"]");
                 None
             }
         }
@@ -185,30 +181,30 @@ impl Reader<'_> {
                 .map(|(own, value)| Some((own.clone(), self.filled_text(name, &format!("{key}.{own}"), value)?)))
                 .collect(),
             Some(_) => {
-                self.push_error(format!("server `{name}`: `{key}` is no object"), "write {\"NAME\": \"value\"}");
+                self.push_error(format!("server `{name}`: `{key}` is not an object"), "write {\"NAME\": \"value\"}");
                 None
             }
         }
     }
 
-    /// A text with its `${NAME}` filled in.
+    /// Replaces the `${NAME}` of a text.
     fn filled(&mut self, name: &str, text: &str) -> Option<String> {
         let mut out = String::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
             out.push_str(before);
             let Some((variable, behind)) = after.split_once('}') else {
-                self.push_error(format!("server `{name}`: a `${{` has no `}}`"), "close it, or take it out");
+                self.push_error(format!("server `{name}`: a `${{` has no `}}`"), "close it, or remove it");
                 return None;
             };
-            // VS Code writes `${env:NAME}`, Claude Code `${NAME:-what it is without}`.
+            // VS Code writes `${env:NAME}`, Claude Code `${NAME:-default}`.
             let variable = variable.strip_prefix("env:").unwrap_or(variable);
             let (variable, usual) =
                 variable.split_once(":-").map_or((variable, None), |(own, usual)| (own, Some(usual)));
             let Some(value) = (self.env)(variable).or_else(|| usual.map(str::to_owned)) else {
                 let shown = toolfold::diagnostic::visible(variable).into_owned();
-                let help = "set it before the gateway starts, or take it out";
-                self.push_error(format!("server `{name}`: the environment has no `{shown}`"), help);
+                let help = "set it before the gateway starts, or remove the reference";
+                self.push_error(format!("server `{name}`: environment variable `{shown}` is not set"), help);
                 return None;
             };
             out.push_str(&value);
@@ -219,7 +215,7 @@ impl Reader<'_> {
     }
 }
 
-/// The variables that an entry takes and whose names say secret.
+/// The variables of an entry with names of secrets.
 fn secrets(entry: &Map<String, Value>) -> BTreeSet<String> {
     fn collect_strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
         match value {
@@ -234,20 +230,17 @@ fn secrets(entry: &Map<String, Value>) -> BTreeSet<String> {
     found.into_iter().flat_map(references).filter(|name| is_secret(name)).collect()
 }
 
-/// The identity of an entry as it is written: before variables are filled in, and without what stands in `env` and `headers`.
+/// The identity of an entry: computed before variables are replaced, and without the values of
+/// `env` and `headers`.
 fn identity(entry: &Map<String, Value>) -> String {
-    let said = |key: &str| entry.get(key).map(Value::to_string).unwrap_or_default();
-    let names = |key: &str| {
-        let names = entry.get(key).and_then(Value::as_object).map(|own| own.keys().cloned().collect::<Vec<_>>());
-        names.unwrap_or_default().join("\n")
-    };
-    let url = ["url", "serverUrl", "httpUrl"]
-        .iter()
-        .find_map(|key| entry.get(*key))
-        .map(Value::to_string)
-        .unwrap_or_default();
-    let (env, environment, headers) = (names("env"), names("environment"), names("headers"));
-    digest_of_texts(&["entry", &said("command"), &said("args"), &said("cwd"), &url, &env, &environment, &headers])
+    let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(*key));
+    let [command, args, cwd, url] = [entry.get("command"), entry.get("args"), entry.get("cwd"), url]
+        .map(|value| value.map(Value::to_string).unwrap_or_default());
+    let [env, environment, headers] = ["env", "environment", "headers"].map(|key| {
+        let names = entry.get(key).and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        names.map(String::as_str).collect::<Vec<_>>().join("\n")
+    });
+    digest_of_texts(&["entry", &command, &args, &cwd, &url, &env, &environment, &headers])
 }
 
 #[cfg(test)]
@@ -259,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_of_both_kinds() {
+    fn programs_and_urls_are_read() {
         let text = r#"{"mcpServers": {
             "files": {"command": "npx", "args": ["-y", "files"], "env": {"KEY": "a-${TOKEN}"}, "cwd": "/tmp"},
             "web": {"type": "http", "url": "https://x.test/mcp", "headers": {"Authorization": "Bearer ${env:TOKEN}"}},
@@ -307,16 +300,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_without_the_secret() {
+    fn errors_do_not_contain_secrets() {
         for (text, word) in [
-            ("{", "no JSON"),
+            ("{", "not valid JSON"),
             ("{}", "mcpServers"),
-            (r#"{"mcpServers": {"a": 3}}"#, "no object"),
+            (r#"{"mcpServers": {"a": 3}}"#, "not an object"),
             (r#"{"mcpServers": {"a": {}}}"#, "neither"),
             (r#"{"mcpServers": {"a": {"command": "x", "url": "y"}}}"#, "`command` and `url`"),
-            (r#"{"mcpServers": {"a": {"command": "x", "args": "y"}}}"#, "no list"),
+            (r#"{"mcpServers": {"a": {"command": "x", "args": "y"}}}"#, "not a list"),
             (r#"{"mcpServers": {"a": {"command": "x", "env": {"K": 1}}}}"#, "env.K"),
-            (r#"{"mcpServers": {"a": {"command": "${NOPE}"}}}"#, "no `NOPE`"),
+            (r#"{"mcpServers": {"a": {"command": "${NOPE}"}}}"#, "`NOPE` is not set"),
             (r#"{"mcpServers": {"a": {"command": "${TOKEN"}}}"#, "no `}`"),
             (r#"{"mcpServers": {"a": {"url": "http://x/sse", "type": "sse"}}}"#, "sse"),
             (r#"{"mcpServers": {"a": {"command": "x", "comand": 1}}}"#, "comand"),

@@ -83,8 +83,7 @@ impl Dashboard {
         self.inner.changed.subscribe()
     }
 
-    /// The changes after a sequence number, as JSON, and their last sequence number. 0 returns
-    /// everything.
+    /// The changes after a sequence number, as JSON, with the last number. 0 returns all.
     #[must_use]
     pub fn since(&self, seq: u64) -> (u64, String) {
         let state = self.inner.state();

@@ -1,9 +1,11 @@
-//! Why something of the gateway cannot be had.
+//! The gateway's general error.
 
-/// Why something cannot be had: a setting, a connection, a conversation, a file. Its `Display` is the reason, in lower case
-/// and without a full stop. What a caller can tell apart has types of its own, such as [`RunError`](crate::run::RunError).
+/// Why a setting, a connection, a conversation or a file is unavailable. Its `Display` is the
+/// reason, in lower case and without a full stop. Errors that callers distinguish have their own
+/// types, such as [`RunError`](crate::run::RunError).
 ///
-/// Hosts make it too, where they implement [`Layers`](crate::settings::Layers) or [`Vault`](crate::link::auth::Vault).
+/// Hosts also create it in implementations of [`Layers`](crate::settings::Layers) or
+/// [`Vault`](crate::link::auth::Vault).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct GatewayError(String);

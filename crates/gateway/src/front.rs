@@ -1,4 +1,4 @@
-//! How clients reach the gateway.
+//! The transports through which clients reach the gateway.
 
 pub mod http;
 pub mod stdio;

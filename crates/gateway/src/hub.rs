@@ -232,8 +232,7 @@ impl Hub {
         }
     }
 
-    /// Handles a request of an initialized client: answers it, forwards it, or holds it until the
-    /// servers are ready.
+    /// Answers or forwards a client's request, or holds it until the servers are ready.
     fn dispatch(&mut self, client: &Client, request: Request) {
         if self.pending_input.unpark(&mut self.upstream, client, &request) {
             return;
@@ -259,7 +258,7 @@ impl Hub {
         }
     }
 
-    /// Continues what had to wait for a server.
+    /// Continues the steps that waited for a server.
     fn advance(&mut self) {
         if self.upstream.servers.all_introduced() {
             self.answer_initialize();
@@ -304,7 +303,6 @@ impl Hub {
     }
 }
 
-/// Answers a client's request.
 fn reply(client: &Client, id: &Id, answer: Answer) {
     client.sink.send(Message::Response(id.clone(), answer), Some(id));
 }

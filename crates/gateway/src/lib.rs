@@ -1,4 +1,4 @@
-//! The toolfold MCP gateway: folded tools, skills and policy between any MCP client and any number of MCP servers.
+//! The toolfold MCP gateway: folded tools, skills and policy between a client and its servers.
 
 pub mod approvals;
 pub mod capture;

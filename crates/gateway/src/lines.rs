@@ -2,28 +2,28 @@
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-/// What was read.
+/// The result of reading a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
     /// A line, without its end.
     Whole,
-    /// A line that is longer than allowed; nothing of it was kept.
+    /// A line that exceeds the limit; its content is dropped.
     TooLong,
-    /// Nothing more comes.
+    /// The end of the stream.
     End,
 }
 
-/// Reads a line into `buffer`, at most `most` bytes. A last line without an end counts as one.
+/// Reads a line of at most `most` bytes into `buffer`. The last line may lack a line end.
 ///
 /// # Errors
-/// What reading met.
+/// Errors of the reader.
 pub async fn read_line(
     reader: &mut (impl AsyncBufRead + Unpin),
     buffer: &mut Vec<u8>,
     most: usize,
 ) -> std::io::Result<Line> {
     buffer.clear();
-    // The room that one large message took is given back.
+    // Releases the memory of a large message.
     buffer.shrink_to(1024 * 1024);
     let mut too_long = false;
     loop {

@@ -1,5 +1,4 @@
-//! A connection to one server. Messages are sent through [`Link`]; incoming messages and the end
-//! are events.
+//! A connection to one server: [`Link`] sends messages; incoming ones are events.
 
 mod child;
 mod http;
@@ -20,11 +19,10 @@ use crate::rpc::Message;
 /// Maximum size of an incoming message, in bytes.
 pub const MAX_MESSAGE: usize = 256 * 1024 * 1024;
 
-/// How long a process may take to end after its standard input was closed, and again after SIGTERM,
-/// before it is killed.
+/// Time for a process to end after its input was closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Maximum number of a process's last lines of output that are kept for diagnosis.
+/// The maximum number of the last output lines that are stored for diagnosis.
 const KEPT_LINES: usize = 8;
 
 /// How a server is reached.
@@ -110,8 +108,7 @@ pub struct Link {
 pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
 
 impl Heard {
-    /// The last lines, oldest first: standard error, and lines of standard output that are not
-    /// messages.
+    /// The last lines, oldest first: standard error, and output that is not a message.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.0.lock().map(|lines| lines.clone()).unwrap_or_default()
     }
@@ -186,8 +183,8 @@ impl Link {
     /// has time to exit. Also ends the session at the server, unless it `stays` open for another
     /// connection.
     pub async fn closed(self, stays: bool) {
-        let Self { to, ends, stays: told, done, heard: _ } = self;
-        told.store(stays, Ordering::Release);
+        let Self { to, ends, stays: flag, done, heard: _ } = self;
+        flag.store(stays, Ordering::Release);
         drop((to, ends));
         drop(done.await);
     }

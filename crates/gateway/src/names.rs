@@ -1,10 +1,12 @@
-//! The names under which clients see the tools and prompts of several servers.
+//! The names that clients see for the tools and prompts of several servers.
 //!
-//! A name decides which server a call reaches, so names depend on the configuration and on what servers have listed, never on
-//! the order in which they answer. A raw name belongs to the first server of the configuration that has ever listed it; a
-//! later server's tool of that name is prefixed with its server's namespace. A namespace is reserved for its server: another
-//! server's tool whose name begins with it is prefixed, too. `Rules` compute this for everything that has been listed,
-//! `ListedNames` remembers what has been listed, and a `Book` keeps each name with its tool for the life of a conversation.
+//! A name decides which server a call reaches, so names depend on the configuration and on what
+//! servers have listed, never on the order in which they answer. A raw name belongs to the first
+//! server of the configuration that has ever listed it; a later server's tool of that name is
+//! prefixed with its server's namespace. A namespace is reserved for its server: another server's
+//! tool whose name begins with it is prefixed, too. `Rules` compute this for everything that has
+//! been listed, `ListedNames` remembers what has been listed, and a `Book` keeps each name with its
+//! tool for the life of a conversation.
 
 mod book;
 mod listed;
@@ -19,22 +21,23 @@ pub(crate) use self::listed::Kind;
 pub use self::listed::ListedNames;
 pub(crate) use self::rules::{Known, Rules, Why};
 
-/// The longest name that clients are shown, in characters. The longest prefix of a known client has 15 (`mcp__toolfold__`),
-/// and providers accept names of up to 64. A limit per client would make the list vary from one connection to another, which
-/// MCP 2026-07-28 forbids.
+/// The maximum length of a shown name, in characters. The longest prefix of a known client has 15
+/// (`mcp__toolfold__`), and providers accept names of up to 64. A limit per client would make the
+/// list vary between connections, which MCP 2026-07-28 forbids.
 pub const MAX_NAME: usize = 48;
 
 /// The hexadecimal digits of the hash in a name that was shortened or made unique.
 const HASH_DIGITS: usize = 8;
 
-/// The letters and digits of a name in lower case: what remains equal whatever separators and case a name is written with. A
-/// name without any is its own key.
+/// The letters and digits of a name in lower case: equal for names that differ in separators and
+/// case alone. A name without letters and digits is its own key.
 fn comparison_key(name: &str) -> String {
     let key: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     if key.is_empty() { name.to_owned() } else { key }
 }
 
-/// A name in the alphabet that every provider and client accepts, each other character replaced by `_`.
+/// A name in the alphabet that every provider and client accepts, each other character replaced by
+/// `_`.
 fn replace_unsafe(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' }).collect()
 }

@@ -1,4 +1,4 @@
-//! A JSON object of which some members are looked at or replaced, and all others stay the text that they were.
+//! A JSON object whose members are replaced one by one; others keep their text.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -6,30 +6,30 @@ use serde_json::value::RawValue;
 
 use crate::rpc::{Raw, raw};
 
-/// The members of an object, in their order, each as it was written.
+/// The members of an object in their order, each with its original text.
 #[derive(Debug, Clone, Default)]
 pub struct Object(IndexMap<String, Raw>);
 
 impl Object {
-    /// Reads an object; `None` if the JSON is none. Of a name that stands twice, the last counts.
+    /// Reads an object; `None` if the JSON is not an object. Of duplicate names, the last counts.
     #[must_use]
     pub fn from_json(json: &RawValue) -> Option<Self> {
         serde_json::from_str(json.get()).ok().map(Self)
     }
 
-    /// The object of parameters; empty where there are none.
+    /// The parameters as an object; empty if there are none.
     #[must_use]
     pub fn from_params(params: Option<&RawValue>) -> Self {
         params.and_then(Self::from_json).unwrap_or_default()
     }
 
-    /// A member as it was written.
+    /// The original text of a member.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&RawValue> {
         self.0.get(name).map(AsRef::as_ref)
     }
 
-    /// A member of a type; `None` if it is absent or of another.
+    /// A member of a type; `None` if it is missing or has another type.
     #[must_use]
     pub fn read_as<'o, T: Deserialize<'o>>(&'o self, name: &str) -> Option<T> {
         serde_json::from_str(self.get(name)?.get()).ok()
@@ -41,23 +41,23 @@ impl Object {
         self.get(name).and_then(Self::from_json)
     }
 
-    /// Whether it has a member.
+    /// Whether the object has a member.
     #[must_use]
     pub fn has_member(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    /// Puts a member in its place, or at the end.
+    /// Sets a member, at its place or at the end.
     pub fn set(&mut self, name: &str, value: Raw) {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// The same with a value.
+    /// Sets a member to a value.
     pub fn put_value<T: serde::Serialize + ?Sized>(&mut self, name: &str, value: &T) {
         self.set(name, raw(value));
     }
 
-    /// Takes a member out; the others keep their order.
+    /// Removes a member; the others keep their order.
     pub fn remove_member(&mut self, name: &str) -> Option<Raw> {
         self.0.shift_remove(name)
     }
@@ -67,7 +67,7 @@ impl Object {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_ref()))
     }
 
-    /// Whether it has no member.
+    /// Whether the object is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -80,13 +80,14 @@ impl Object {
     }
 }
 
-/// The elements of a list; empty if the JSON is none.
+/// The elements of a list; empty if the JSON is not a list.
 #[must_use]
 pub fn elements(list: Option<&RawValue>) -> Vec<Raw> {
     list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
 }
 
-/// How long the string at the beginning of a JSON text is, in bytes and with both quotes; of one that does not end, the whole.
+/// The length of the string at the beginning of a JSON text, in bytes with both quotes; the whole
+/// length if it does not end.
 pub(crate) fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_replaced_changes() {
+    fn other_members_stay_unchanged() {
         let text = r#"{"b":1.50,"a":{"z":1,"y":12345678901234567890123},"name":"n"}"#;
         let mut object = Object::from_json(&RawValue::from_string(text.to_owned()).unwrap()).unwrap();
         assert_eq!(object.to_raw().get(), text);

@@ -1,14 +1,18 @@
-//! Traces and metrics by OpenTelemetry: a span for each request of a client and one for each request to a server.
+//! OpenTelemetry traces and metrics, with a span for each request of clients and to servers.
 //!
-//! Source: the semantic conventions for MCP (`docs/gen-ai/mcp.md` in open-telemetry/semantic-conventions-genai, state
-//! "Development", read on 2026-11-23 at commit 0393513c). Where this differs: `mcp.session.id` is the name that the audit has
-//! for the conversation, since with HTTP the session's own id lets its bearer speak; the metrics of whole sessions, and
-//! spans of notifications and of what servers ask, are not made. A request that nobody waits for any more has `error.type`
-//! `cancelled`.
+//! Source: the semantic conventions for MCP (`docs/gen-ai/mcp.md` in
+//! open-telemetry/semantic-conventions-genai, state "Development", read on 2026-11-23 at commit
+//! 0393513c). Differences: `mcp.session.id` is the conversation's name in the audit, since the id
+//! of an HTTP session authorizes requests; there are no metrics of whole sessions and no spans of
+//! notifications and of servers' requests. A cancelled request has `error.type` `cancelled`.
 //!
-//! Everything is sent by OTLP over HTTP (protobuf) as the standard's variables say (`OTEL_EXPORTER_OTLP_ENDPOINT` …), on threads
-//! of its own: who receives it, or does not, never makes the gateway wait.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: the standard's settings are variables")]
+//! Telemetry is sent by OTLP over HTTP (protobuf), as configured by the standard variables
+//! (`OTEL_EXPORTER_OTLP_ENDPOINT` …), on separate threads: the gateway never waits for the
+//! receiver.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this module is an edge: the standard's settings are environment variables"
+)]
 
 mod export;
 mod span;
@@ -34,19 +38,22 @@ use crate::rpc::{Raw, Request};
 use crate::version::META_VERSION;
 use crate::watch::{Exchange, Observed, Sending, Watch};
 
-/// How long the end may take.
+/// Time limit for sending the rest at shutdown.
 const FLUSH: Duration = Duration::from_secs(5);
 
-/// The edges of the histograms, in seconds. Source: the conventions, "Metric: `mcp.server.operation.duration`".
+/// The bounds of the histograms' buckets, in seconds. Source: the conventions, "Metric:
+/// `mcp.server.operation.duration`".
+/// `mcp.server.operation.duration`".
 const EDGES: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 
-/// The variable that lets arguments and results be exported. `true` is its older value, the others its present ones.
+/// The variable that enables the export of arguments and results. `true` is its older value, the
+/// others its present ones.
 const CAPTURE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
-/// What asks for an answer that comes when somebody ends it: no operation.
+/// A request that stays open until one side ends it, so it is not measured.
 const LISTEN: &str = "subscriptions/listen";
 
-/// See the module.
+/// Exports traces and metrics.
 pub struct Otel {
     tracer: SdkTracer,
     traces: SdkTracerProvider,
@@ -55,13 +62,13 @@ pub struct Otel {
     server: Histogram<f64>,
     /// `mcp.client.operation.duration`: requests to servers.
     client: Histogram<f64>,
-    /// How clients reach the gateway.
+    /// The transport of clients.
     transport: [KeyValue; 1],
     captures: bool,
     propagates: bool,
     /// The protocol versions of conversations with sessions.
     versions: Arc<Mutex<HashMap<String, String>>>,
-    /// What sends; held so that it lives as long.
+    /// The sender, which must live as long as this.
     _sender: export::Sender,
 }
 
@@ -70,11 +77,12 @@ fn var(name: &str) -> Option<String> {
 }
 
 impl Otel {
-    /// As the environment says; `None` if it names nobody to send to (`OTEL_EXPORTER_OTLP_ENDPOINT`, or that of traces or of
-    /// metrics) or turns it off (`OTEL_SDK_DISABLED`). `serves_http`: whether clients come over HTTP.
+    /// Reads the settings from the environment; `None` if no endpoint is set
+    /// (`OTEL_EXPORTER_OTLP_ENDPOINT`, or the one of traces or of metrics) or if it is disabled
+    /// (`OTEL_SDK_DISABLED`). `serves_http`: whether clients connect over HTTP.
     ///
     /// # Errors
-    /// [`GatewayError`], with what cannot be used of the settings.
+    /// [`GatewayError`] if a setting is invalid.
     pub fn from_env(serves_http: bool) -> Result<Option<Self>, GatewayError> {
         let named = ["", "_TRACES", "_METRICS"].map(|signal| var(&format!("OTEL_EXPORTER_OTLP{signal}_ENDPOINT")));
         let off = var("OTEL_SDK_DISABLED").is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
@@ -107,8 +115,8 @@ impl Otel {
         let captured = var(CAPTURE).unwrap_or_default().trim().to_ascii_lowercase();
         Ok(Some(Self {
             tracer: traces.tracer("toolfold.gateway"),
-            server: histogram("mcp.server.operation.duration", "From a client's request to its answer."),
-            client: histogram("mcp.client.operation.duration", "From a request to a server to its answer."),
+            server: histogram("mcp.server.operation.duration", "From a client's request to its response."),
+            client: histogram("mcp.client.operation.duration", "From a request to a server to its response."),
             transport: [transport(serves_http)],
             captures: matches!(captured.as_str(), "true" | "span_only" | "span_and_event"),
             propagates: var("OTEL_PROPAGATORS").is_none_or(|own| own.contains("tracecontext")),
@@ -119,7 +127,7 @@ impl Otel {
         }))
     }
 
-    /// Sends what is left, for five seconds at most.
+    /// Sends the rest, for at most five seconds.
     pub fn flush(&self) {
         let (done, ended) = std::sync::mpsc::channel();
         let (traces, metrics) = (self.traces.clone(), self.metrics.clone());
@@ -130,8 +138,8 @@ impl Otel {
         });
         match ended.recv_timeout(FLUSH) {
             Ok(Ok(())) => {}
-            Ok(Err(why)) => tracing::warn!("not all telemetry was sent: {why}"),
-            Err(_) => tracing::warn!("not all telemetry was sent within {FLUSH:?}"),
+            Ok(Err(why)) => tracing::warn!("could not send all telemetry: {why}"),
+            Err(_) => tracing::warn!("could not send all telemetry within {FLUSH:?}"),
         }
     }
 
@@ -139,7 +147,7 @@ impl Otel {
         self.versions.lock().unwrap_or_else(PoisonError::into_inner).get(conversation).cloned()
     }
 
-    /// Opens a span over a request, and puts it in the request's place as the parent of what follows.
+    /// Opens a span for a request, and makes it the parent in the request's `_meta`.
     fn open_span(&self, kind: SpanKind, method: &str, params: &mut Option<Raw>, mut known: Vec<KeyValue>) -> Open {
         let mut own = Object::from_params(params.as_deref());
         let mut meta = own.object("_meta").unwrap_or_default();

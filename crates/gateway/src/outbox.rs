@@ -34,18 +34,18 @@ impl Poster {
     /// A client with a timeout per request.
     ///
     /// # Errors
-    /// [`GatewayError`] if none can be made.
+    /// [`GatewayError`] if the client cannot be created.
     pub fn new(timeout: Duration) -> Result<Self, GatewayError> {
         crate::tls::ready();
         let client = reqwest::Client::builder()
             .connect_timeout(CONNECT)
             .timeout(timeout)
-            // A redirect could carry the headers elsewhere.
+            // A redirect could send the headers to another host.
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .map_err(|why| format!("no HTTP client can be made: {why}"))?;
+            .map_err(|why| format!("cannot create an HTTP client: {why}"))?;
         let runtime = Builder::new_current_thread().enable_all().build();
-        Ok(Self { runtime: runtime.map_err(|why| format!("no HTTP client can be made: {why}"))?, client })
+        Ok(Self { runtime: runtime.map_err(|why| format!("cannot create an HTTP client: {why}"))?, client })
     }
 
     /// Posts a body. `headers` may hold secrets: errors contain neither the headers nor the URL.
@@ -57,7 +57,8 @@ impl Poster {
         let mut all = HeaderMap::new();
         all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         for (name, value) in headers {
-            let bad = || format!("the header `{name}` cannot be sent: it has characters that no header may have");
+            let bad =
+                || format!("invalid header `{name}`: its name or value has characters that headers must not contain");
             let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
             value.set_sensitive(true);
             all.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, value);
@@ -70,7 +71,7 @@ impl Poster {
             let timed_out = why.is_timeout();
             let why = why.without_url();
             let below = std::error::Error::source(&why).map(|below| format!(": {below}")).unwrap_or_default();
-            if timed_out { "no answer in time".to_owned() } else { format!("{why}{below}") }
+            if timed_out { "no response in time".to_owned() } else { format!("{why}{below}") }
         };
         let request = self.client.post(url).headers(headers).body(body);
         let mut answer = request.send().await.map_err(failed)?;
@@ -79,11 +80,11 @@ impl Poster {
         let mut bytes = Vec::new();
         while let Some(part) = answer.chunk().await.map_err(failed)? {
             if bytes.len() + part.len() > MAX_ANSWER {
-                return Err(format!("the answer is longer than {} MiB", MAX_ANSWER >> 20));
+                return Err(format!("the response exceeds {} MiB", MAX_ANSWER >> 20));
             }
             bytes.extend_from_slice(&part);
         }
-        let body = String::from_utf8(bytes).map_err(|_| "the answer is not UTF-8".to_owned())?;
+        let body = String::from_utf8(bytes).map_err(|_| "the response is not UTF-8".to_owned())?;
         Ok(Posted { status, retry_after: after.map(Duration::from_secs), body })
     }
 }

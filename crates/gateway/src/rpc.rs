@@ -1,7 +1,7 @@
-//! JSON-RPC 2.0 messages as they pass through: what the gateway does not need to read stays the text that it came as.
+//! JSON-RPC 2.0 messages: parts that the gateway does not read keep their original text.
 //!
-//! Results, errors and parameters are kept as raw JSON, so that fields and content types which the gateway has never heard of
-//! go out as they came in, with every digit of their numbers.
+//! Results, errors and parameters are stored as raw JSON, so that unknown fields and content types
+//! pass unchanged, with every digit of their numbers.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,49 +11,51 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// JSON as it was written.
+/// JSON in its original text.
 pub type Raw = Box<RawValue>;
 
-/// The codes of JSON-RPC 2.0, section 5.1, and those that MCP adds (specification 2026-07-28, `schema.ts`).
+/// The codes of JSON-RPC 2.0, section 5.1, and those of MCP (specification 2026-07-28,
+/// `schema.ts`).
+/// `schema.ts`).
 pub mod code {
-    /// The text is no JSON.
+    /// The text is not valid JSON.
     pub const PARSE: i64 = -32700;
-    /// The JSON is no request.
+    /// The JSON is not a request.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// There is no such method, or it is not offered.
+    /// The method is unknown or not offered.
     pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// The parameters do not fit.
+    /// The parameters are invalid.
     pub const INVALID_PARAMS: i64 = -32602;
-    /// Something failed here or behind.
+    /// An internal error of the gateway or of a server.
     pub const INTERNAL: i64 = -32603;
-    /// A server has to be logged in to. Of the codes from -32000 to -32019, which are an implementation's own.
+    /// A server requires a login. Implementations define -32000 to -32019.
     pub const LOGIN_NEEDED: i64 = -32010;
-    /// HTTP headers and body contradict each other.
+    /// HTTP headers and body differ.
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The client lacks a capability that the request needs.
     pub const MISSING_CAPABILITY: i64 = -32021;
-    /// The protocol version is not spoken.
+    /// The protocol version is unsupported.
     pub const UNSUPPORTED_VERSION: i64 = -32022;
 }
 
-/// A request's id: a number or a string, as its sender wrote it.
+/// A request's id: a number or a string, in its original text.
 #[derive(Debug, Clone)]
 pub struct Id(Raw);
 
 impl Id {
-    /// An id of the gateway's own.
+    /// A number as id, for the gateway's requests.
     #[must_use]
     pub fn number(id: u64) -> Self {
         Self(raw(&id))
     }
 
-    /// An id of the gateway's own, as text.
+    /// A text as id, for the gateway's requests.
     #[must_use]
     pub fn text(id: &str) -> Self {
         Self(raw(&id))
     }
 
-    /// The id as a value of its own.
+    /// The id as raw JSON.
     #[must_use]
     pub fn raw(&self) -> Raw {
         self.0.clone()
@@ -65,7 +67,7 @@ impl Id {
         self.0.get()
     }
 
-    /// The number, if it is one that the gateway could have given.
+    /// The number; `None` if the gateway cannot have created the id.
     #[must_use]
     pub fn as_number(&self) -> Option<u64> {
         self.0.get().parse().ok()
@@ -102,7 +104,7 @@ impl fmt::Display for Id {
 /// A request.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What its answer will carry.
+    /// The id, which its response repeats.
     pub id: Id,
     /// The method.
     pub method: String,
@@ -110,7 +112,7 @@ pub struct Request {
     pub params: Option<Raw>,
 }
 
-/// A message that is not answered.
+/// A message without a response.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Notification {
@@ -120,31 +122,31 @@ pub struct Notification {
     pub params: Option<Raw>,
 }
 
-/// What a request came to: its `result` or its `error`.
+/// The outcome of a request: its `result` or its `error`.
 pub type Answer = Result<Raw, Raw>;
 
 /// One message.
 #[derive(Debug, Clone)]
 pub enum Message {
-    /// Asks for an answer.
+    /// A request.
     Request(Request),
-    /// Asks for none.
+    /// A notification.
     Notification(Notification),
-    /// An answer.
+    /// A response.
     Response(Id, Answer),
-    /// An answer to what could not be read.
+    /// A response to a message that could not be read.
     Fault(Option<Id>, Raw),
 }
 
-/// Why a text is no message.
+/// Why a text is not a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fault {
-    /// The JSON-RPC code for it.
+    /// The JSON-RPC code.
     pub code: i64,
-    /// What is wrong.
+    /// The reason.
     pub why: String,
-    /// The id to answer with, if one could be read.
+    /// The id for the response, if it could be read.
     pub id: Option<Id>,
 }
 
@@ -166,13 +168,13 @@ impl Message {
     /// Reads one message.
     ///
     /// # Errors
-    /// [`Fault`] if the text is no JSON object, or no message of JSON-RPC.
+    /// [`Fault`] if the text is not a JSON object, or not a JSON-RPC message.
     pub fn from_json(text: &str) -> Result<Self, Fault> {
-        // Read as fields, an array would be a message whose members stand in some order.
+        // An array would be read as a message whose members are in a fixed order.
         if text.trim_start().starts_with('[') {
             return Err(fault(
                 code::INVALID_REQUEST,
-                "batches are not taken: send one message at a time".to_owned(),
+                "batches are not supported; send one message at a time".to_owned(),
                 None,
             ));
         }
@@ -200,7 +202,7 @@ impl Message {
             (Some(id), Some(result), None) => Ok(Self::Response(id, Ok(result.to_owned()))),
             (id, ..) => Err(fault(
                 code::INVALID_REQUEST,
-                "neither a request (`method`) nor an answer (`id` with `result` or `error`)".to_owned(),
+                "neither a request (`method`) nor a response (`id` with `result` or `error`)".to_owned(),
                 id,
             )),
         }
@@ -227,7 +229,7 @@ impl Message {
 }
 
 impl Request {
-    /// A request of the gateway's own.
+    /// Creates a request.
     #[must_use]
     pub fn new(id: Id, method: &str, params: Option<Raw>) -> Self {
         Self { id, method: method.to_owned(), params }
@@ -235,7 +237,7 @@ impl Request {
 }
 
 impl Notification {
-    /// A notification of the gateway's own.
+    /// Creates a notification.
     #[must_use]
     pub fn new(method: &str, params: Option<Raw>) -> Self {
         Self { method: method.to_owned(), params }
@@ -243,13 +245,13 @@ impl Notification {
 }
 
 impl Fault {
-    /// A message that is too long to be read.
+    /// The fault of a message that is too long.
     #[must_use]
     pub fn too_long(most: usize) -> Self {
-        fault(code::INVALID_REQUEST, format!("the message is longer than {most} bytes"), None)
+        fault(code::INVALID_REQUEST, format!("the message exceeds {most} bytes"), None)
     }
 
-    /// A message that is no text.
+    /// The fault of a message that is not UTF-8.
     #[must_use]
     pub fn not_utf8() -> Self {
         fault(code::PARSE, "the message is not UTF-8".to_owned(), None)
@@ -260,7 +262,8 @@ fn fault(code: i64, why: String, id: Option<Id>) -> Fault {
     Fault { code, why, id }
 }
 
-/// A line break inside raw JSON may only be white space, and a message is a line: so it is a blank there.
+/// Writes a message. A line break inside raw JSON can only be white space and becomes a blank,
+/// since a message is one line.
 fn message_line(head: &str, key: &str, body: Option<&RawValue>) -> String {
     let body = body.map_or("", RawValue::get);
     let mut out = String::with_capacity(head.len() + body.len() + 40);
@@ -287,19 +290,20 @@ fn json_string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Any value as raw JSON. What cannot be written (a map with keys that are no strings) is `null`; the gateway has none.
+/// A value as raw JSON; `null` if it cannot be written (a map with keys that are not strings),
+/// which the gateway never does.
 #[must_use]
 pub fn raw<T: serde::Serialize + ?Sized>(value: &T) -> Raw {
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// The `error` member of an answer.
+/// The `error` member of a response.
 #[must_use]
 pub fn error_member(code: i64, message: &str) -> Raw {
     raw(&serde_json::json!({"code": code, "message": message}))
 }
 
-/// The same with `data`.
+/// The `error` member with `data`.
 #[must_use]
 pub fn error_with(code: i64, message: &str, data: &Value) -> Raw {
     raw(&serde_json::json!({"code": code, "message": message, "data": data}))
@@ -335,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_pass_as_they_are() {
+    fn messages_pass_unchanged() {
         kept(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
         kept(r#"{"jsonrpc":"2.0","id":"a\"b","method":"tools/call","params":{"x":12345678901234567890123,"y":1.50}}"#);
         kept(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
@@ -351,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_said() {
+    fn invalid_messages_are_faults() {
         for (text, code, word) in [
             ("{", code::PARSE, "not valid JSON"),
             ("", code::PARSE, "not valid JSON"),

@@ -53,8 +53,7 @@ pub fn http(
     })?
 }
 
-/// Starts every server, lists the tools as a client does, and ends. [`Settings::watch`] receives
-/// the results.
+/// Starts every server and lists the tools, for [`Settings::watch`].
 ///
 /// # Errors
 /// [`RunError`] if the runtime cannot be created.
@@ -62,8 +61,7 @@ pub fn once(settings: Settings, id: &str) -> Result<(), RunError> {
     on(Builder::new_current_thread(), once::list_once(settings, id.to_owned()))
 }
 
-/// Runs a future to its end. Blocking threads of the runtime (a read of standard input) are not
-/// waited for.
+/// Runs a future to its end, without waiting for blocking threads.
 fn on<T>(mut builder: Builder, what: impl Future<Output = T>) -> Result<T, RunError> {
     let runtime: Runtime = builder.enable_all().build().map_err(|why| RunError::Failed(why.to_string()))?;
     let done = runtime.block_on(what);

@@ -1,5 +1,6 @@
-//! What the gateway gives out of its hands and wants back unchanged: state that clients keep between two requests, session ids,
-//! and records in a store. Encrypted, and bound to what it is for.
+//! Seals data that the gateway receives back unchanged: state that clients hold between two
+//! requests, session ids, and records in a store. Sealed data is encrypted and bound to its
+//! purpose.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -10,45 +11,45 @@ use serde::{Deserialize, Serialize};
 use crate::error::GatewayError;
 use crate::selection::Selection;
 
-/// What stands before every token of the gateway's: those of servers look otherwise.
+/// The prefix of the gateway's tokens, which servers' tokens do not have.
 const MARK: &str = "toolfold1.";
 
-/// How long the state of a question can be used, in milliseconds.
+/// Lifetime of a question's state, in milliseconds.
 const QUESTION_MS: i64 = 60 * 60 * 1000;
 
-/// How long a session can be taken up again, in milliseconds: 30 days, after which every store has forgotten it.
+/// Lifetime of a session id, in milliseconds: 30 days, longer than any store has its conversation.
 const SESSION_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 
-/// How long the nonce of XChaCha20-Poly1305 is (draft-irtf-cfrg-xchacha, section 2.3), in bytes: long enough to be taken at
-/// random by any number of processes with the same key.
+/// The length of the nonce of XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha, section 2.3), in bytes:
+/// long enough for random nonces from any number of processes with the same key.
 const NONCE: usize = 24;
 
-/// How long a key is, in bytes.
+/// The length of a key, in bytes.
 const KEY: usize = 32;
 
-/// What is sealed.
+/// The contents of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sealed {
-    /// A call waits for a person.
+    /// A call that waits for approval.
     Approval {
         /// The approval.
         approval: String,
-        /// What the call is.
+        /// The digest of the call.
         digest: String,
     },
-    /// A request waits for what its server asked the client.
+    /// A request that waits for the client's input.
     Parked {
-        /// Where it is kept.
+        /// The number of the parked request.
         place: u64,
     },
     /// A session up to 2025-11-25.
     Session {
         /// The conversation.
         conversation: String,
-        /// What the client said in `initialize`, as JSON, if that is short.
+        /// The parameters of `initialize` as JSON, if they are short.
         params: Option<String>,
-        /// The tools that its client chose.
+        /// The client's selection of tools.
         #[serde(default)]
         selection: Selection,
     },
@@ -63,24 +64,24 @@ impl Sealed {
     }
 }
 
-/// A token that was opened.
+/// An opened token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
-    /// What was sealed.
+    /// The contents.
     pub what: Sealed,
-    /// What tells this token from every other.
+    /// The unique id of the token.
     pub token: String,
 }
 
-/// Why a token of the gateway's is not opened.
+/// Why a token of the gateway cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// Its text is not what was sealed, or was sealed by another key or for another tenant.
-    #[error("it was altered, or is of another gateway")]
+    /// The text was changed, or was sealed with another key or for another tenant.
+    #[error("it was altered or belongs to another gateway")]
     Altered,
-    /// Its time has passed.
-    #[error("it is too old")]
+    /// Its lifetime has ended.
+    #[error("it has expired")]
     TooOld,
 }
 
@@ -90,7 +91,7 @@ struct Dated {
     what: Sealed,
 }
 
-/// The key.
+/// A key for sealing.
 #[derive(Clone)]
 pub struct Seal(XChaCha20Poly1305);
 
@@ -104,10 +105,10 @@ impl Seal {
     /// A key that only this process has.
     ///
     /// # Errors
-    /// [`GatewayError`] if the system gives no random bits.
+    /// [`GatewayError`] if the system has no random bits.
     pub fn random() -> Result<Self, GatewayError> {
         let mut key = [0; KEY];
-        getrandom::fill(&mut key).map_err(|why| format!("the system gives no random bits: {why}"))?;
+        getrandom::fill(&mut key).map_err(|why| format!("the system has no random bits: {why}"))?;
         Ok(Self::from_key(&key))
     }
 
@@ -117,10 +118,10 @@ impl Seal {
         Self(XChaCha20Poly1305::new(Key::from_slice(key)))
     }
 
-    /// The same from text: 32 bytes in Base64, of either alphabet.
+    /// Reads a key from text: 32 bytes in Base64, in either alphabet.
     ///
     /// # Errors
-    /// [`GatewayError`], which says what is wrong with the text and does not repeat it.
+    /// [`GatewayError`] with the reason; it does not contain the text.
     pub fn from_base64(text: &str) -> Result<Self, GatewayError> {
         let text = text.trim();
         let bytes = STANDARD.decode(text).or_else(|_| URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')));
@@ -130,7 +131,7 @@ impl Seal {
         Ok(Self::from_key(&key))
     }
 
-    /// Seals a token for a tenant. Empty if the system gives no random bits: then it opens nothing.
+    /// Seals a token for a tenant. Without random bits, returns an empty text, which opens nothing.
     #[must_use]
     pub fn close(&self, tenant: &str, what: &Sealed, now_ms: i64) -> String {
         let dated = Dated { until_ms: now_ms.saturating_add(what.life_ms()), what: what.clone() };
@@ -141,10 +142,10 @@ impl Seal {
         }
     }
 
-    /// Opens a token of a tenant. `None` if it is none of the gateway's.
+    /// Opens a token of a tenant. `None` if it is not a token of the gateway.
     ///
     /// # Errors
-    /// [`TokenError`] if it was altered, is another tenant's, or is too old.
+    /// [`TokenError`] if it was altered, belongs to another tenant, or has expired.
     #[must_use]
     pub fn open_token(&self, tenant: &str, token: &str, now_ms: i64) -> Option<Result<Opened, TokenError>> {
         let text = token.strip_prefix(MARK)?;
@@ -162,7 +163,8 @@ impl Seal {
         Ok(Opened { what, token: URL_SAFE_NO_PAD.encode(nonce) })
     }
 
-    /// Encrypts bytes that belong to a place; elsewhere they cannot be read. `None` if the system gives no random bits.
+    /// Encrypts bytes for a place; they can only be decrypted for the same place. `None` if the
+    /// system has no random bits.
     #[must_use]
     pub fn hide(&self, place: &[&str], clear: &[u8]) -> Option<Vec<u8>> {
         let mut nonce = [0; NONCE];
@@ -172,7 +174,7 @@ impl Seal {
         Some([nonce.as_slice(), hidden.as_slice()].concat())
     }
 
-    /// What was hidden for this place; `None` if it was not, or was altered.
+    /// Decrypts bytes of a place; `None` if they were altered or belong elsewhere.
     #[must_use]
     pub fn show(&self, place: &[&str], whole: &[u8]) -> Option<Vec<u8>> {
         let (nonce, hidden) = whole.split_at_checked(NONCE)?;
@@ -181,7 +183,7 @@ impl Seal {
     }
 }
 
-/// The parts of a place, each with its length before it, so that no two places are the same bytes.
+/// The parts of a place, each prefixed with its length, so that places are distinct.
 fn aad(place: &[&str]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for part in place {
@@ -196,14 +198,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_sealed_opens_and_not_for_ever() {
+    fn only_sealed_tokens_open_and_they_expire() {
         let (seal, other) = (Seal::random().unwrap(), Seal::random().unwrap());
         let what = Sealed::Approval { approval: "ap-1".to_owned(), digest: "d".to_owned() };
         let state = seal.close("one", &what, 1_000);
         assert!(!state.contains("ap-1"));
         assert_eq!(seal.open_token("one", &state, 2_000).unwrap().unwrap().what, what);
         assert!(seal.open_token("one", &state, 1_001 + QUESTION_MS).unwrap().is_err());
-        assert!(seal.open_token("two", &state, 2_000).unwrap().is_err(), "it is the other tenant's");
+        assert!(seal.open_token("two", &state, 2_000).unwrap().is_err(), "the token of another tenant");
         assert!(other.open_token("one", &state, 2_000).unwrap().is_err());
         assert_eq!(seal.open_token("one", "a server's own", 2_000), None);
         for at in MARK.len()..state.len() {
@@ -213,11 +215,11 @@ mod tests {
         }
         let again = seal.close("one", &what, 1_000);
         let token = |state: &str| seal.open_token("one", state, 2_000).unwrap().unwrap().token;
-        assert_ne!(token(&state), token(&again), "each can be used up for itself");
+        assert_ne!(token(&state), token(&again), "each token is consumed separately");
     }
 
     #[test]
-    fn what_is_hidden_is_read_at_its_place_only() {
+    fn hidden_bytes_are_only_shown_for_their_place() {
         let seal = Seal::random().unwrap();
         let hidden = seal.hide(&["record", "ab", "c"], b"secret").unwrap();
         assert_eq!(seal.show(&["record", "ab", "c"], &hidden).unwrap(), b"secret");

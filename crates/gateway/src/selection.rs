@@ -1,7 +1,8 @@
-//! The part of the list that a client chooses when it connects.
+//! The part of the list of tools that a client selects when it connects.
 //!
-//! A selection narrows: it never adds a tool, and has no say in policy. The names are those of GitHub's MCP server
-//! (`X-MCP-Toolsets`, `X-MCP-Readonly`; docs of github/github-mcp-server, "Remote server", read 2026-11-23).
+//! A selection only removes tools and does not affect policy. The names are those of GitHub's MCP
+//! server (`X-MCP-Toolsets`, `X-MCP-Readonly`; docs of github/github-mcp-server, "Remote server",
+//! read 2026-11-23).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,42 +19,43 @@ const TOOLSETS: HeaderName = HeaderName::from_static("x-mcp-toolsets");
 const READ_ONLY: HeaderName = HeaderName::from_static("x-mcp-readonly");
 const PROFILE: HeaderName = HeaderName::from_static("x-mcp-profile");
 
-/// The members of the query; with the prefix, the headers.
+/// The parameters of the query; with the prefix, the headers.
 const KNOWN: [&str; 3] = ["toolsets", "readonly", "profile"];
 
-/// What the headers begin with.
+/// The prefix of the headers.
 const PREFIX: &str = "x-mcp-";
 
-/// The longest name of a profile that clients choose, in bytes.
+/// The maximum length of a profile's name, in bytes.
 const MAX_NAME: usize = 64;
 
-/// Whether a text can be the name of a profile that clients choose: it stands in an address as it is.
+/// Whether a text is a valid profile name: one that needs no escaping in a URL.
 #[must_use]
 pub fn is_profile_name(text: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
-    !text.is_empty() && text.len() <= MAX_NAME && text.bytes().all(fits)
+    let mut bytes = text.bytes();
+    let is_plain = bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_'));
+    is_plain && !text.is_empty() && text.len() <= MAX_NAME
 }
 
-/// The toolset that is everything.
+/// The toolset with all tools.
 const ALL: &str = "all";
 
-/// Which tools a client gets. The default is all.
+/// The tools that a client receives. Default: all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Selection {
-    /// Each set was asked for by somebody (flag, query, header): a tool has to be in one toolset of every set.
+    /// One set for each source (flag, query, header): a tool must be in a toolset of every set.
     toolsets: BTreeSet<BTreeSet<String>>,
-    /// Only tools that say `readOnlyHint: true` of themselves.
+    /// Only tools whose annotation `readOnlyHint` is `true`.
     read_only: bool,
-    /// The profile by whose rules they are presented, of those that the settings name.
+    /// The profile that determines how tools are presented, one of those in the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     profile: Option<String>,
 }
 
 impl Selection {
-    /// A selection of toolsets, separated by commas, and of tools that only read.
+    /// A selection by toolsets, separated by commas, and of read-only tools.
     ///
     /// # Errors
-    /// [`GatewayError`] if no toolset is named.
+    /// [`GatewayError`] if the list of toolsets is empty.
     pub fn of_toolsets(toolsets: Option<&str>, read_only: bool) -> Result<Self, GatewayError> {
         let mut own = Self { read_only, ..Self::default() };
         if let Some(toolsets) = toolsets {
@@ -62,12 +64,13 @@ impl Selection {
         Ok(own)
     }
 
-    /// What a request asks for: a profile by the last part of its path (`/mcp/NAME`), `profile`, `toolsets` and `readonly` in
-    /// the query, and the headers of the same meaning. What several say holds together. Other members of the query mean nothing
-    /// here, unless they are nearly one of these: a slip must not widen the list.
+    /// The selection of a request: a profile as the last segment of its path (`/mcp/NAME`),
+    /// `profile`, `toolsets` and `readonly` in the query, and the headers of the same meaning.
+    /// Several of them are combined. Other query parameters are ignored, except misspellings of
+    /// these, which must not widen the list.
     ///
     /// # Errors
-    /// [`GatewayError`] if it cannot be read.
+    /// [`GatewayError`] if a part is invalid.
     pub fn from_request(path: &str, query: Option<&str>, headers: &HeaderMap) -> Result<Self, GatewayError> {
         let mut own = Self::default();
         if let Some(name) = path.strip_prefix("/mcp/").filter(|own| !own.is_empty()) {
@@ -85,18 +88,14 @@ impl Selection {
         for name in headers.keys().filter_map(|name| name.as_str().strip_prefix(PREFIX)) {
             not_meant(name, &KNOWN, PREFIX)?;
         }
-        let plain = |name: &HeaderName| {
-            let values = headers.get_all(name).iter().map(|value| value.to_str().map(str::to_owned));
-            values.collect::<Result<Vec<_>, _>>().map_err(|_| format!("the header {name} is no plain text"))
-        };
-        for value in plain(&TOOLSETS)? {
-            own.choose(&value)?;
+        for value in texts(headers, &TOOLSETS) {
+            own.choose(value?)?;
         }
-        for value in plain(&READ_ONLY)? {
-            own.read_only |= flag(READ_ONLY.as_str(), &value)?;
+        for value in texts(headers, &READ_ONLY) {
+            own.read_only |= flag(READ_ONLY.as_str(), value?)?;
         }
-        for value in plain(&PROFILE)? {
-            own.present_by(&value)?;
+        for value in texts(headers, &PROFILE) {
+            own.present_by(value?)?;
         }
         Ok(own)
     }
@@ -104,10 +103,10 @@ impl Selection {
     fn present_by(&mut self, name: &str) -> Result<(), String> {
         if !is_profile_name(name) {
             let short: String = name.chars().take(80).collect();
-            return Err(format!("`{}` cannot be the name of a profile", visible(&short)));
+            return Err(format!("invalid profile name `{}`", visible(&short)));
         }
         match &self.profile {
-            Some(own) if own != name => Err(format!("two profiles are asked for: `{own}` and `{name}`")),
+            Some(own) if own != name => Err(format!("the request selects two profiles, `{own}` and `{name}`")),
             _ => {
                 self.profile = Some(name.to_owned());
                 Ok(())
@@ -119,7 +118,7 @@ impl Selection {
         let names: BTreeSet<String> =
             list.split(',').map(str::trim).filter(|own| !own.is_empty()).map(str::to_owned).collect();
         if names.is_empty() {
-            return Err(format!("no toolset is named: name some, or `{ALL}`"));
+            return Err(format!("the list of toolsets is empty; use `{ALL}` for all tools"));
         }
         if !names.contains(ALL) {
             self.toolsets.insert(names);
@@ -127,13 +126,13 @@ impl Selection {
         Ok(())
     }
 
-    /// Whether it leaves everything as it is.
+    /// Whether the selection has no restriction.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.toolsets.is_empty() && !self.read_only && self.profile.is_none()
     }
 
-    /// What is in both.
+    /// The intersection of two selections.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         let toolsets = self.toolsets.union(&other.toolsets).cloned().collect();
@@ -141,10 +140,10 @@ impl Selection {
         Self { toolsets, read_only: self.read_only || other.read_only, profile }
     }
 
-    /// The settings under which a client of this selection is served: its profile's, and what all of them leave.
+    /// The settings for a client: its profile's, with the selected tools.
     ///
     /// # Errors
-    /// [`GatewayError`] if there is no such profile or toolset, with those that there are.
+    /// [`GatewayError`] if the profile or a toolset is unknown, with the list of valid names.
     pub fn settings(&self, of: &Settings) -> Result<Settings, GatewayError> {
         self.check_names(of)?;
         let mut own = of.clone();
@@ -162,14 +161,18 @@ impl Selection {
             return Ok(Some(profile));
         }
         let all: Vec<String> = settings.profiles.keys().map(|name| format!("`{name}`")).collect();
-        let there = if all.is_empty() { "there are none".to_owned() } else { format!("there are {}", all.join(", ")) };
-        Err(format!("there is no profile `{name}`: {there}"))
+        let there = if all.is_empty() {
+            "no profiles are configured".to_owned()
+        } else {
+            format!("valid profiles: {}", all.join(", "))
+        };
+        Err(format!("unknown profile `{name}`; {there}"))
     }
 
-    /// Whether the profile and every toolset are some that there are.
+    /// Checks that the profile and every toolset exist.
     ///
     /// # Errors
-    /// [`GatewayError`], which says which is not, and those that are.
+    /// [`GatewayError`] with the unknown name and the list of valid names.
     pub fn check_names(&self, settings: &Settings) -> Result<(), GatewayError> {
         let layers = self.profile_of(settings)?.map_or(&settings.layers, |own| &own.layers);
         if self.toolsets.is_empty() {
@@ -181,10 +184,10 @@ impl Selection {
         let all: Vec<String> = known.iter().map(|name| format!("`{}`", visible(name))).collect();
         let short: String = unknown.chars().take(80).collect();
         let (short, all) = (visible(&short), all.join(", "));
-        Err(format!("there is no toolset `{short}`: there are {all} and `{ALL}`").into())
+        Err(format!("unknown toolset `{short}`; valid toolsets: {all} and `{ALL}`").into())
     }
 
-    /// Leaves the selected tools. `layers` say which category a tool is in.
+    /// Keeps the selected tools. `layers` assign the categories of tools.
     pub(crate) fn narrow(
         &self,
         catalog: Catalog,
@@ -195,32 +198,34 @@ impl Selection {
             return catalog;
         }
         let categories = if self.toolsets.is_empty() { BTreeMap::new() } else { layers.category_of(&catalog, origins) };
-        let kept: Vec<bool> = catalog
-            .iter()
-            .map(|tool| {
-                let name = tool.name().to_string();
-                let server = origins.get(&name).map(|own| &own.of);
-                let is_in = |names: &BTreeSet<String>| {
-                    server.is_some_and(|own| names.contains(own))
-                        || categories.get(&name).is_some_and(|own| names.contains(own))
-                };
-                let reads = || tool.annotations().is_some_and(|own| own.read_only_hint == Some(true));
-                self.toolsets.iter().all(is_in) && (!self.read_only || reads())
-            })
-            .collect();
+        let mut kept = Vec::with_capacity(catalog.len());
+        for tool in catalog.iter() {
+            let name = tool.name().as_str();
+            let own = [origins.get(name).map(|own| &own.of), categories.get(name)];
+            let is_selected =
+                self.toolsets.iter().all(|names| own.into_iter().flatten().any(|toolset| names.contains(toolset)));
+            let only_reads = tool.annotations().is_some_and(|own| own.read_only_hint == Some(true));
+            kept.push(is_selected && (only_reads || !self.read_only));
+        }
         let catalog = catalog.filtered(&kept);
         origins.retain(|name, _| catalog.get(name).is_some());
         catalog
     }
 }
 
-/// Refuses a name that is nearly a known one.
+/// The values of a header as text.
+fn texts<'h>(headers: &'h HeaderMap, name: &'h HeaderName) -> impl Iterator<Item = Result<&'h str, String>> {
+    let values = headers.get_all(name).iter();
+    values.map(move |value| value.to_str().map_err(|_| format!("the header {name} is not ASCII text")))
+}
+
+/// Rejects a misspelled known name.
 fn not_meant(name: &str, known: &[&str], prefix: &str) -> Result<(), String> {
     if name.is_empty() || known.contains(&name) {
         return Ok(());
     }
     match nearest(name, known.iter().copied(), 1).first() {
-        Some(near) => Err(format!("there is no `{prefix}{}`: did you mean `{prefix}{near}`?", visible(name))),
+        Some(near) => Err(format!("unknown `{prefix}{}`; did you mean `{prefix}{near}`?", visible(name))),
         None => Ok(()),
     }
 }
@@ -229,11 +234,11 @@ fn flag(name: &str, value: &str) -> Result<bool, String> {
     match value.to_ascii_lowercase().as_str() {
         "true" | "1" => Ok(true),
         "false" | "0" => Ok(false),
-        other => Err(format!("`{name}` is `true` or `false`, and not `{}`", visible(other))),
+        other => Err(format!("`{name}` must be `true` or `false`, found `{}`", visible(other))),
     }
 }
 
-/// A member of a query with its `%` and `+` read.
+/// Decodes `%` and `+` in a query parameter.
 fn decoded(text: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();
@@ -241,9 +246,9 @@ fn decoded(text: &str) -> Result<String, String> {
         bytes.push(match byte {
             b'+' => b' ',
             b'%' => {
-                let mut digit = || rest.next().and_then(|own| char::from(own).to_digit(16));
-                let value = digit().zip(digit()).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-                value.ok_or("a `%` of the query is not followed by two hexadecimal digits")?
+                let [high, low] = [rest.next(), rest.next()].map(|own| char::from(own?).to_digit(16));
+                let value = high.zip(low).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+                value.ok_or("a `%` in the query is not followed by two hexadecimal digits")?
             }
             byte => byte,
         });
@@ -256,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn query_and_headers_hold_together() {
+    fn query_and_headers_are_combined() {
         let mut headers = HeaderMap::new();
         headers.insert(TOOLSETS, "b, c".parse().unwrap());
         let both = Selection::from_request("/mcp", Some("x=1&toolsets=a%2Cb&readonly=true"), &headers).unwrap();
@@ -270,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_asked_for_once() {
+    fn two_profiles_are_rejected() {
         let mut headers = HeaderMap::new();
         let by_path = Selection::from_request("/mcp/one", None, &headers).unwrap();
         assert_eq!(by_path, Selection::from_request("/mcp", Some("profile=one"), &headers).unwrap());
@@ -285,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_refused() {
+    fn invalid_parameters_are_rejected() {
         for query in [
             "toolsets=",
             "toolsets=,",

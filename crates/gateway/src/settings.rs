@@ -1,4 +1,4 @@
-//! What a gateway is made of: its servers, and what it does with their tools.
+//! The settings of a gateway: its servers, and the presentation of their tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,30 +26,30 @@ use crate::watch::Watch;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerSettings {
-    /// Its name in the configuration: who provides its tools, for policy and audit.
+    /// The name in the configuration, which is the provider of its tools in policy and audit.
     pub name: String,
-    /// How it is reached.
+    /// The connection to the server.
     pub target: Target,
-    /// Which of its tools are shown, as globs. Empty: all.
+    /// Globs of the tools to show. Empty: all.
     pub include: Vec<String>,
-    /// Which are not, as globs.
+    /// Globs of the tools to hide.
     pub exclude: Vec<String>,
-    /// What stands before its tools' names where they collide. Default: its name.
+    /// The prefix of its tools' names in case of collisions. Default: its name.
     pub namespace: Option<String>,
-    /// How long it may take to start and to list.
+    /// The time limit for starting and listing.
     pub start_timeout: Duration,
-    /// How long a call may take without a sign of life. `None`: for ever.
+    /// The time limit for a call without progress. `None`: unlimited.
     pub call_timeout: Option<Duration>,
-    /// How far it is trusted.
+    /// The trust in the server.
     pub trust: Trust,
-    /// A digest of how it is reached, in which no value of a variable takes part: what captures are kept under.
+    /// A digest of the connection without values of variables, which names captures.
     pub identity: String,
-    /// What it listed last time: the list is answered from it until the server has listed.
+    /// Its last list, which is used until the server has listed.
     pub capture: Option<Arc<Capture>>,
 }
 
 impl ServerSettings {
-    /// A server with everything else as usual.
+    /// A server with default settings.
     #[must_use]
     pub fn new(name: &str, target: Target) -> Self {
         Self {
@@ -66,10 +66,10 @@ impl ServerSettings {
         }
     }
 
-    /// A tool's definition as it is taken from this server.
+    /// A tool's definition, checked according to the server's trust.
     ///
     /// # Errors
-    /// [`GatewayError`], which says why it is not taken.
+    /// [`GatewayError`] with the reason if the definition is rejected.
     pub(crate) fn taken(&self, definition: &Raw) -> Result<Raw, GatewayError> {
         match self.trust {
             Trust::Untrusted => trust::sanitized_tool(definition),
@@ -77,7 +77,7 @@ impl ServerSettings {
         }
     }
 
-    /// An answer as it is taken from this server.
+    /// An answer, cleaned according to the server's trust.
     pub(crate) fn sanitized_answer(&self, answer: Answer) -> Answer {
         match answer {
             _ if self.trust != Trust::Untrusted => answer,
@@ -94,13 +94,14 @@ impl ServerSettings {
     }
 }
 
-/// Whether a glob of `include` and `exclude` fits a tool's name.
+/// Whether a glob of `include` and `exclude` matches a tool's name.
 #[must_use]
 pub fn glob_fits(glob: &str, tool: &str) -> bool {
     WildMatch::new(glob).matches(tool)
 }
 
-/// The identity of a target: the program with its arguments and folder, or the URL, and the names of variables and headers.
+/// The identity of a target: the program with its arguments and directory, or the URL, and the
+/// names of variables and headers.
 #[must_use]
 pub fn identity(target: &Target) -> String {
     let names = |map: &BTreeMap<String, String>| map.keys().cloned().collect::<Vec<_>>().join("\n");
@@ -113,38 +114,39 @@ pub fn identity(target: &Target) -> String {
     }
 }
 
-/// Where a tool of the merged list comes from.
+/// The origin of a tool in the merged list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Origin {
-    /// The server's place in the settings.
+    /// The index of the server in the settings.
     pub server: usize,
     /// The server's name.
     pub of: String,
-    /// The tool's name there.
+    /// The tool's name at the server.
     pub tool: String,
 }
 
-/// A conversation for a merged list, and the person's handle on its approvals.
+/// A conversation for a merged list, with the user's handle on its approvals.
 pub struct Opened {
     /// The conversation, on wire MCP.
     pub conversation: Conversation,
-    /// The person's handle, where policy is on.
+    /// The user's handle on approvals; `None` without a policy.
     pub approver: Option<Arc<Approver>>,
-    /// What was noticed.
+    /// Warnings about the configuration.
     pub diagnostics: Vec<Diagnostic>,
-    /// Tools that the client is asked to load at once, where it defers the others itself; our meta-tools are with them.
-    /// `None`: nothing is marked.
+    /// Tools that a client with its own deferral should load immediately, in addition to the
+    /// meta-tools. `None`: no tool is marked.
     pub always_load: Option<BTreeSet<String>>,
 }
 
-/// Makes conversations: what the command builds from its configuration. `origins` maps each name of the catalogue to where it
-/// comes from, `before` is what the conversation knows that the new one goes on from, `id` names it in the audit.
+/// Creates conversations from the command's configuration. `origins` maps each name of the
+/// catalogue to its origin, `before` is the state of the conversation that the new one continues,
+/// `id` is its name in the audit.
 pub trait Layers: Send + Sync {
-    /// A conversation over these tools.
+    /// Opens a conversation over these tools.
     ///
     /// # Errors
-    /// [`GatewayError`], which says why it cannot be made.
+    /// [`GatewayError`] with the reason of the failure.
     fn open_conversation(
         &self,
         catalog: Catalog,
@@ -153,12 +155,12 @@ pub trait Layers: Send + Sync {
         id: &str,
     ) -> Result<Opened, GatewayError>;
 
-    /// Whether nobody is shown anything: servers are listed, and no conversation is made of their tools. Default: no.
+    /// Whether servers are only listed, without a conversation over their tools. Default: no.
     fn only_lists(&self) -> bool {
         false
     }
 
-    /// The categories that a client may choose by, beside servers. Default: none.
+    /// The categories that clients may select, in addition to servers. Default: none.
     fn categories(&self) -> Vec<String> {
         Vec::new()
     }
@@ -169,27 +171,27 @@ pub trait Layers: Send + Sync {
         BTreeMap::new()
     }
 
-    /// A conversation has ended: what was opened for it can be closed. Default: there is nothing.
+    /// Reports the end of a conversation, so that its resources can be closed. Default: nothing.
     fn conversation_ended(&self, id: &str) {
         let _ = id;
     }
 
-    /// The skills that the gateway serves itself by the Skills extension. Default: none.
+    /// The skills that the gateway itself serves by the Skills extension. Default: none.
     fn skills(&self) -> Option<Arc<ServedSkills>> {
         None
     }
 
-    /// The client of a conversation lists and loads skills by itself: its model is not told of them a second time. Said before
-    /// the conversation is opened. Default: nothing follows.
+    /// Reports, before a conversation is opened, that its client lists and loads skills itself, so
+    /// that its model is not informed of them twice. Default: nothing.
     fn hosts_skills(&self, id: &str) {
         let _ = id;
     }
 
-    /// The time, in milliseconds since 1970, as approvals count it.
+    /// The time for approvals, in milliseconds since 1970.
     fn now_ms(&self) -> i64;
 }
 
-/// Where conversations are kept, and what time it is there.
+/// The store of conversations and its clock.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct State {
@@ -202,12 +204,12 @@ pub struct State {
 /// The tenant of a gateway that has only one.
 pub const DEFAULT_TENANT: &str = "default";
 
-/// A profile that clients may choose: other layers, and a part of the tools.
+/// A profile that clients may select: its own layers, and a selection of the tools.
 #[derive(Clone)]
 pub struct Profile {
-    /// What makes its conversations.
+    /// Creates the profile's conversations.
     pub layers: Arc<dyn Layers>,
-    /// Which of the tools it has.
+    /// The tools of the profile.
     pub selection: Selection,
 }
 
@@ -216,25 +218,25 @@ pub struct Profile {
 pub struct Settings {
     /// The servers, in the order of the configuration.
     pub servers: Vec<ServerSettings>,
-    /// Whether every tool's name gets its server's namespace, and not only names that collide.
+    /// Whether every tool's name gets its server's namespace, not only colliding ones.
     pub always_namespace: bool,
-    /// Whether a person is asked about a call through the client, where it has forms.
+    /// Whether approvals are requested through the client if it supports forms.
     pub elicits: bool,
-    /// What makes conversations.
+    /// Creates conversations.
     pub layers: Arc<dyn Layers>,
-    /// What seals the state that clients keep.
+    /// Seals the state that clients hold.
     pub seal: Seal,
-    /// Whose gateway this is: nothing that is sealed or kept for one tenant is taken for another.
+    /// The tenant. Sealed and stored data of one tenant is not accepted for another.
     pub tenant: Arc<str>,
-    /// The names that this tenant's servers have ever listed, which names of tools depend on.
+    /// The names that the tenant's servers have listed so far, on which the tools' names depend.
     pub names: Arc<ListedNames>,
-    /// Where conversations are kept; `None`: they end with their hubs.
+    /// The store of conversations; `None`: they end with their hubs.
     pub state: Option<State>,
-    /// Who looks on.
+    /// Observes the gateway.
     pub watch: Arc<dyn Watch>,
-    /// Which of the tools clients get.
+    /// The tools that clients receive.
     pub selection: Selection,
-    /// The profiles that clients over HTTP may choose when they connect, by name.
+    /// The profiles that clients over HTTP may select, by name.
     pub profiles: BTreeMap<String, Profile>,
 }
 
@@ -265,7 +267,7 @@ impl std::fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// The time by which tokens are sealed and opened, in milliseconds since 1970: that of the store, if there is one.
+    /// The time for tokens, in milliseconds since 1970: the store's, if there is one.
     #[must_use]
     pub fn now_ms(&self) -> i64 {
         self.state.as_ref().map_or_else(|| self.layers.now_ms(), |state| state.clock.now_ms())
@@ -277,10 +279,10 @@ impl Settings {
         self.seal.close(&self.tenant, what, self.now_ms())
     }
 
-    /// Opens one. `None` if it is none of the gateway's.
+    /// Opens a token. `None` if it is not a token of the gateway.
     ///
     /// # Errors
-    /// [`TokenError`] if it was altered, is another tenant's, or is too old.
+    /// [`TokenError`] if it was altered, belongs to another tenant, or has expired.
     #[must_use]
     pub fn unsealed(&self, token: &str) -> Option<Result<Unsealed, TokenError>> {
         self.seal.open_token(&self.tenant, token, self.now_ms())

@@ -1,12 +1,17 @@
-//! Skills as a server offers them by the Skills extension of MCP: entries with digests, files as resources.
+//! Serves skills by the Skills extension of MCP: entries with digests, and files as resources.
 //!
-//! Source: SEP-2640 "Skills Extension" (`io.modelcontextprotocol/skills`), by its page `specification/stable/skills.mdx` in
-//! modelcontextprotocol/ext-skills, read on 2026-11-23 at commit 0682b7b6. The SEP was made Final on 2026-09-13 (its pull
-//! request is merged; the copy of `seps/2640-skills-extension.md` that could be read still says Draft). Not verified against
+//! Source: SEP-2640 "Skills Extension" (`io.modelcontextprotocol/skills`), by its page
+//! `specification/stable/skills.mdx` in modelcontextprotocol/ext-skills, read on 2026-11-23 at
+//! commit 0682b7b6. The SEP became Final on 2026-09-13 (its pull request is merged; the available
+//! copy of `seps/2640-skills-extension.md` is still marked Draft). Not verified against another
+//! host.
+//! `specification/stable/skills.mdx` in modelcontextprotocol/ext-skills, read on 2026-11-23 at
+//! commit 0682b7b6. The SEP was made Final on 2026-09-13 (its pull request is merged; the copy of
+//! `seps/2640-skills-extension.md` that could be read still says Draft). Not verified against
 //! another implementation of a host.
 //!
-//! A skill's files are read when they are asked for, so that what is given fits the entry that is given then. Nothing outside
-//! a skill's folder is given, nor hidden files, links, and what is not in the skill's list of files.
+//! A skill's files are read on request, so that the contents match the entry returned at the same
+//! time. Only listed files inside the skill's folder are served, without hidden files and links.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -22,15 +27,16 @@ use crate::error::GatewayError;
 /// The name of the extension in capabilities.
 pub const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
-/// The most files of one skill, and the most bytes of them all. Source: SEP-2640, "Limits".
+/// The maximum number of files of one skill; the next constant limits their total size in bytes.
+/// Source: SEP-2640, "Limits".
 const MAX_FILES: usize = 512;
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The most names in a skill's folder that are looked at, and how deep.
+/// The maximum number of visited names in a skill's folder; the next constant limits the depth.
 const MAX_ENTRIES: usize = 4_000;
 const MAX_DEPTH: usize = 16;
 
-/// Stands before the names of the gateway's own skills, so that none is in the way of a server's.
+/// The prefix of the gateway's own skills, which keeps them apart from servers' skills.
 const BASE: &str = "skill://toolfold/";
 
 /// The file that makes a folder a skill.
@@ -43,38 +49,38 @@ const FOLDER: &str = "inode/directory";
 pub struct ServedSkills {
     view: SkillView,
     fs: Arc<dyn SkillFs>,
-    /// Digests of files that have not changed since.
+    /// Digests of unchanged files.
     known: Mutex<HashMap<PathBuf, (Stamp, String)>>,
 }
 
-/// A skill's files: where each lies, by its path in the skill.
+/// A skill's files: the location on disk by the path in the skill.
 type Files = BTreeMap<String, PathBuf>;
 
 impl ServedSkills {
-    /// The skills of a view, whose files `fs` reads.
+    /// The skills of a view. Their files are read with `fs`.
     #[must_use]
     pub fn new(view: SkillView, fs: Arc<dyn SkillFs>) -> Self {
         Self { view, fs, known: Mutex::default() }
     }
 
-    /// Whether there is none.
+    /// Whether there are no skills.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.view.skills().len() == 0
     }
 
-    /// Whether a URI is one of these skills' or would be.
+    /// Whether a URI is in the gateway's own namespace of skills.
     #[must_use]
     pub fn owns(uri: &str) -> bool {
         uri.starts_with(BASE)
     }
 
-    /// The entry of every skill that can be served. Why another is not stands in the log.
+    /// The entries of all skills that can be served. The log has the reasons for the others.
     #[must_use]
     pub fn resource_entries(&self) -> Vec<Value> {
         let all = self.view.skills().filter_map(|skill| {
             let entry = self.entry(skill);
-            entry.map_err(|why| tracing::warn!("the skill `{}` is not served: {why}", skill.name())).ok()
+            entry.map_err(|why| tracing::warn!("cannot serve the skill `{}`: {why}", skill.name())).ok()
         });
         all.collect()
     }
@@ -82,34 +88,35 @@ impl ServedSkills {
     /// The entry of the skill whose `SKILL.md` has this URI.
     ///
     /// # Errors
-    /// [`GatewayError`] if there is none, or if it cannot be served.
+    /// [`GatewayError`] if the URI is unknown or the skill cannot be served.
     pub fn entry_at(&self, uri: &str) -> Result<Value, GatewayError> {
         let skill = self.skill_at(uri).filter(|(_, rest)| *rest == MAIN).map(|(skill, _)| skill);
-        Ok(self.entry(skill.ok_or_else(|| format!("no skill is served at {uri}"))?)?)
+        Ok(self.entry(skill.ok_or_else(|| format!("no skill at {uri}"))?)?)
     }
 
     /// The `SKILL.md` of every skill that can be served, as resources.
     #[must_use]
     pub fn resources(&self) -> Vec<Value> {
-        let resource = |entry: Value| {
+        let entries = self.resource_entries().into_iter();
+        let resources = entries.filter_map(|entry| {
             let main = entry.get("frontmatter")?;
             Some(json!({"uri": entry.get("uri")?, "name": main.get("name")?, "description": main.get("description")?,
                 "mimeType": "text/markdown"}))
-        };
-        self.resource_entries().into_iter().filter_map(resource).collect()
+        });
+        resources.collect()
     }
 
-    /// The contents of a file, as `resources/read` gives them.
+    /// The contents of a file in the form of `resources/read`.
     ///
     /// # Errors
-    /// [`GatewayError`] if there is no such file, or if it cannot be read.
+    /// [`GatewayError`] if the file is unknown or cannot be read.
     pub fn read_resource(&self, uri: &str) -> Result<Value, GatewayError> {
-        let none = || format!("no file of a skill is served at {uri}");
+        let none = || format!("no skill file at {uri}");
         let (skill, rest) = self.skill_at(uri).ok_or_else(none)?;
         let files = self.skill_files(skill)?;
         let (path, file) = files.iter().find(|(path, _)| encoded(path) == rest).ok_or_else(none)?;
         let most = usize::try_from(MAX_BYTES).unwrap_or(usize::MAX);
-        let (bytes, _) = self.fs.read(file, most).map_err(|why| format!("{uri} cannot be read: {why}"))?;
+        let (bytes, _) = self.fs.read(file, most).map_err(|why| format!("cannot read {uri}: {why}"))?;
         let kind = media_type(path);
         let contents = match String::from_utf8(bytes) {
             Ok(text) if !text.contains('\0') => {
@@ -124,13 +131,13 @@ impl ServedSkills {
         Ok(json!({"contents": [contents]}))
     }
 
-    /// The direct children of a folder, as `resources/directory/read` gives them.
+    /// The direct children of a folder in the form of `resources/directory/read`.
     ///
     /// # Errors
-    /// [`GatewayError`] if there is no such folder, or if its skill cannot be read.
+    /// [`GatewayError`] if the folder is unknown or its skill cannot be read.
     pub fn folder(&self, uri: &str) -> Result<Value, GatewayError> {
         let none = || format!("{uri} is not a directory resource");
-        // One folder has one URI.
+        // Each folder has only one URI.
         let (skill, rest) = self.skill_at(uri).filter(|_| !uri.ends_with('/')).ok_or_else(none)?;
         let below = if rest.is_empty() { String::new() } else { format!("{rest}/") };
         let mut children: BTreeMap<String, Value> = BTreeMap::new();
@@ -141,7 +148,7 @@ impl ServedSkills {
                 Some((folder, _)) => (folder, FOLDER),
                 None => (own, media_type(path).unwrap_or("application/octet-stream")),
             };
-            // The part of the path that the child is, as it is written on disk.
+            // The path segment of the child, as on disk.
             let name = path.split('/').nth(below.matches('/').count()).unwrap_or(child);
             let uri = format!("{BASE}{}/{below}{child}", encoded(skill.name()));
             children.insert(child.to_owned(), json!({"uri": uri, "name": name, "mimeType": kind}));
@@ -152,7 +159,7 @@ impl ServedSkills {
         Ok(json!({"resources": children.into_values().collect::<Vec<_>>()}))
     }
 
-    /// The skill that a URI lies in, and the rest of the URI after its name.
+    /// The skill that contains a URI, and the rest of the URI after its name.
     fn skill_at<'u>(&self, uri: &'u str) -> Option<(&Arc<Skill>, &'u str)> {
         let path = uri.strip_prefix(BASE)?;
         let (name, rest) = path.split_once('/').unwrap_or((path, ""));
@@ -166,25 +173,25 @@ impl ServedSkills {
             let (digest, size) = self.file_digest(&file)?;
             sum += size;
             if sum > MAX_BYTES {
-                return Err(format!("its files have more than {MAX_BYTES} bytes"));
+                return Err(format!("its files exceed {MAX_BYTES} bytes"));
             }
             resources.push(
                 json!({"uri": format!("{root}/{}", encoded(&path)), "digest": format!("sha256:{digest}"), "size": size}),
             );
         }
         let (bytes, _) = self.fs.read(&skill.origin.file, toolfold::skill::MAX_FILE).map_err(|why| why.to_string())?;
-        let front = front_matter(&bytes).ok_or("its front matter is not plain YAML that every reader reads alike")?;
+        let front = front_matter(&bytes).ok_or("its front matter is not plain YAML without ambiguous syntax")?;
         if front.get("name").and_then(Value::as_str) != Some(skill.name()) {
-            return Err("its front matter does not name it as it is called".to_owned());
+            return Err("the name in its front matter differs from its own".to_owned());
         }
         let description = front.get("description").and_then(Value::as_str).map_or(0, |text| text.chars().count());
         if !(1..=MAX_DESCRIPTION).contains(&description) {
-            return Err(format!("its description has to have 1 to {MAX_DESCRIPTION} characters"));
+            return Err(format!("its description must have 1 to {MAX_DESCRIPTION} characters"));
         }
         Ok(json!({"uri": format!("{root}/{MAIN}"), "frontmatter": front, "resources": resources}))
     }
 
-    /// A file's digest and its size, both of the same bytes.
+    /// A file's digest and size, from one read.
     fn file_digest(&self, file: &Path) -> Result<(String, u64), String> {
         let why = |why| format!("`{}`: {why}", file.display());
         let look = self.fs.look(file).map_err(|error| why(error.to_string()))?;
@@ -199,18 +206,18 @@ impl ServedSkills {
         Ok((digest, bytes.len() as u64))
     }
 
-    /// Every file of a skill, its `SKILL.md` first among equals: what is here is all that is given of it.
+    /// All files of a skill that are served.
     fn skill_files(&self, skill: &Skill) -> Result<Files, String> {
         let root = &skill.origin.folder;
         if root.as_os_str().is_empty() {
-            return Err("it lies in no folder".to_owned());
+            return Err("it is not in a folder".to_owned());
         }
         let mut files = Files::from([(MAIN.to_owned(), skill.origin.file.clone())]);
         let mut queue = VecDeque::from([(String::new(), 0)]);
         let mut budget = MAX_ENTRIES;
         while let Some((folder, depth)) = queue.pop_front() {
             let entries = self.fs.list(&root.join(&folder), budget);
-            let entries = entries.map_err(|why| format!("its folder `{folder}` cannot be listed: {why}"))?;
+            let entries = entries.map_err(|why| format!("cannot list its folder `{folder}`: {why}"))?;
             budget = budget.saturating_sub(entries.len());
             for entry in entries {
                 let Some(name) = entry.name.to_str().map(str::to_owned) else { continue };
@@ -227,13 +234,13 @@ impl ServedSkills {
             }
         }
         if files.len() > MAX_FILES {
-            return Err(format!("it has {} files, more than the {MAX_FILES} that every host takes", files.len()));
+            return Err(format!("it has {} files; hosts accept at most {MAX_FILES}", files.len()));
         }
         Ok(files)
     }
 }
 
-/// A path as it stands in a URI (RFC 3986): what is not unreserved is written as `%XX`.
+/// A path for a URI (RFC 3986), with characters other than unreserved ones written as `%XX`.
 fn encoded(path: &str) -> String {
     let mut own = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -246,7 +253,7 @@ fn encoded(path: &str) -> String {
     own
 }
 
-/// The media type by the end of a name.
+/// The media type for a file name's extension.
 fn media_type(path: &str) -> Option<&'static str> {
     let (_, end) = path.rsplit_once('.')?;
     Some(match end.to_ascii_lowercase().as_str() {

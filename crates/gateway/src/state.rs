@@ -1,5 +1,4 @@
-//! Stores the state of conversations between requests, and between the processes that serve one
-//! gateway.
+//! Stores the state of conversations between requests and between processes.
 //!
 //! A store maps a tenant and a name to bytes with a version, which increases with every write. A
 //! write names the version it is based on, so that of two concurrent writes one returns a conflict.
@@ -73,7 +72,7 @@ impl fmt::Debug for StoredState {
 pub enum Written {
     /// The entry was written and has this version.
     Now(u64),
-    /// Nothing was written: the stored entry has another version. 0 means that there is no entry.
+    /// Nothing was written: the stored entry has another version; 0 if it does not exist.
     Changed(u64),
 }
 
@@ -85,7 +84,7 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// The entry of a key, unless it has expired.
     fn read_state<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, Option<StoredState>>;
 
-    /// The version of an entry; 0 if there is none.
+    /// The version of an entry; 0 if it does not exist.
     fn version<'a>(&'a self, key: &'a StateKey) -> BoxFuture<'a, u64>;
 
     /// Writes an entry that is based on version `from` (0: no entry exists), to expire in
@@ -105,7 +104,6 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// Removes all expired entries, and returns their number.
     fn purge(&self) -> BoxFuture<'_, usize>;
 
-    /// Whether other processes may write to the store, so that entries may have changed since they
-    /// were read.
+    /// Whether other processes may write to the store after an entry was read.
     fn is_shared(&self) -> bool;
 }

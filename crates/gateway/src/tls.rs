@@ -2,7 +2,7 @@
 
 use std::sync::Once;
 
-/// Sets the provider of cryptography for this process, once. One that the host has set stays.
+/// Sets the process's cryptography provider, unless the host has set one.
 pub(crate) fn ready() {
     static READY: Once = Once::new();
     READY.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));

@@ -1,9 +1,10 @@
-//! What is taken from a server that nobody vouches for: its hints do not loosen, and its texts hide nothing.
+//! Restricts untrusted servers: hints cannot loosen policy, texts cannot hide characters.
 //!
-//! MCP says of annotations that "clients MUST consider tool annotations to be untrusted unless they come from trusted servers"
-//! (specification 2025-06-18, server/tools). Which characters hide something: Unicode's controls (Cc), the controls of
-//! writing direction (UAX #9, section 2), tags (U+E0000 to U+E007F) and marks without width. Line breaks and tabs stay, and
-//! so do the joiners that Persian, Indic scripts and emoji need.
+//! MCP on annotations: "clients MUST consider tool annotations to be untrusted unless they come
+//! from trusted servers" (specification 2025-06-18, server/tools). Hidden characters are Unicode's
+//! controls (Cc), the controls of writing direction (UAX #9, section 2), tags (U+E0000 to U+E007F)
+//! and marks without width. Line breaks and tabs stay, and so do the joiners that Persian, Indic
+//! scripts and emoji need.
 
 use std::borrow::Cow;
 
@@ -13,15 +14,15 @@ use crate::error::GatewayError;
 use crate::object::{Object, string_length};
 use crate::rpc::{Raw, raw};
 
-/// How far a server is trusted.
+/// The trust in a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Trust {
-    /// Nobody said so: its hints tighten in policy and loosen nothing there, its texts pass as they are.
+    /// Not configured: hints can tighten policy but not loosen it; texts pass unchanged.
     #[default]
     Unstated,
-    /// Its hints may also loosen in policy.
+    /// Hints can also loosen policy.
     Trusted,
-    /// Hints that loosen are taken out, and hidden characters are taken out of every text of its.
+    /// Loosening hints and hidden characters in all texts are removed.
     Untrusted,
 }
 
@@ -37,7 +38,7 @@ impl Trust {
     }
 }
 
-/// Members of a schema that are only read, so that taking characters out of them changes no call.
+/// Members of a schema without effect on calls: hidden characters are removed.
 const TEXTS: [&str; 4] = ["description", "title", "$comment", "examples"];
 
 /// A text without its hidden characters.
@@ -57,7 +58,7 @@ fn hides(c: char) -> bool {
     direction || widthless || c.is_control() && !matches!(c, '\n' | '\r' | '\t')
 }
 
-/// JSON with the hidden characters taken out of every string; all else stays the text that it was, every digit included.
+/// JSON without hidden characters in strings; the rest keeps its text and digits.
 #[must_use]
 pub fn strings(json: &Raw) -> Raw {
     let text = json.get();
@@ -81,15 +82,15 @@ pub fn strings(json: &Raw) -> Raw {
     }
 }
 
-/// A tool's definition as an untrusted server's is taken.
+/// Cleans the tool definition of an untrusted server.
 ///
 /// # Errors
-/// [`GatewayError`], which says where the definition hides something that cannot be taken out without changing what the
-/// tool takes.
+/// [`GatewayError`] with the place of hidden characters that cannot be removed without changing the
+/// tool's arguments.
 pub fn sanitized_tool(definition: &Raw) -> Result<Raw, GatewayError> {
     let value: Value = serde_json::from_str(definition.get()).unwrap_or_default();
     if let Some(place) = hidden(&value, "") {
-        return Err(format!("`{}` holds characters that cannot be seen", visible(&place)).into());
+        return Err(format!("`{}` contains invisible characters", visible(&place)).into());
     }
     let cleaned = strings(definition);
     let Some(mut own) = Object::from_json(&cleaned) else { return Ok(cleaned) };
@@ -110,7 +111,7 @@ pub fn sanitized_tool(definition: &Raw) -> Result<Raw, GatewayError> {
     Ok(own.to_raw())
 }
 
-/// Where names, keys or values hide something.
+/// The place of a name, key or value with hidden characters.
 fn hidden(value: &Value, place: &str) -> Option<String> {
     match value {
         Value::String(text) => text.chars().any(hides).then(|| place.to_owned()),
@@ -119,7 +120,7 @@ fn hidden(value: &Value, place: &str) -> Option<String> {
             if key.chars().any(hides) {
                 return Some(format!("{place}/{key}"));
             }
-            // A property may be called `title`: then it is a schema, and looked into.
+            // A property may be named `title`: then its value is a schema, which is checked.
             let read_only = TEXTS.contains(&key.as_str()) && !value.is_object();
             if read_only { None } else { hidden(value, &format!("{place}/{key}")) }
         }),
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_characters_go_and_digits_stay() {
+    fn hidden_characters_are_removed_and_digits_stay() {
         let before =
             json(r#"{"n":12345678901234567890123,"a":"x\u202ey\u0007z","b":"e\"\u200d\n é","t":"\udb40\udc41"}"#);
         let after = strings(&before);
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_that_loosen_are_not_believed() {
+    fn loosening_hints_are_removed() {
         let before = json(
             r#"{"name":"rm","description":"a\u200bb","annotations":{"readOnlyHint":true,"destructiveHint":true}}"#,
         );
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hides_in_names_and_values_is_refused() {
+    fn hidden_characters_in_names_and_values_are_rejected() {
         for text in [
             r#"{"name":"r\u200bm"}"#,
             r#"{"name":"a","inputSchema":{"properties":{"x\u202e":{}}}}"#,

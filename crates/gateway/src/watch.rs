@@ -1,4 +1,4 @@
-//! What can be seen of a gateway while it works: for its console, its metrics, and whoever else looks on.
+//! Observers of a running gateway: its console, its metrics, and others.
 
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ use crate::link::Target;
 use crate::object::Object;
 use crate::rpc::{Answer, Raw, Request};
 
-/// Something that happened in a conversation. Texts may come from servers and models: who shows them escapes them.
+/// An event of a conversation. Its texts may be hostile, so displays must escape them.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Observed<'o> {
-    /// A hub has begun.
+    /// A hub has started.
     Began,
     /// A hub has ended.
     Ended,
-    /// A client has introduced itself. Where each request does so (2026-07-28), the first one.
+    /// A client has introduced itself; for stateless clients (2026-07-28), the first one.
     Client {
-        /// What it calls itself. Empty where it does not say.
+        /// Its name; empty if it has none.
         name: &'o str,
         /// Its version.
         version: &'o str,
     },
-    /// A server has introduced itself (`None`), or is down (why).
+    /// A server has introduced itself (`None`), or is down (`Some`).
     Server {
         /// Its name.
         name: &'o str,
@@ -36,17 +36,17 @@ pub enum Observed<'o> {
     Listed {
         /// Its name.
         name: &'o str,
-        /// What it said of itself and its tools.
+        /// Its description and its tools.
         list: &'o Capture,
     },
-    /// A server's tools could not be listed whole.
+    /// A server's tools could not be listed completely.
     NotListed {
         /// Its name.
         name: &'o str,
         /// Why.
         why: &'o str,
     },
-    /// A tool or a prompt has got a name that is not its own.
+    /// A tool or a prompt has a name that differs from its own.
     Renamed {
         /// The server's name.
         server: &'o str,
@@ -58,7 +58,7 @@ pub enum Observed<'o> {
         shown: &'o str,
         /// Why the two differ.
         why: &'o str,
-        /// Whether the configuration asks for a prefix before every name.
+        /// Whether the configuration requires a prefix for every name.
         asked: bool,
     },
     /// A tool is not shown. Tools that the configuration excludes are not reported.
@@ -70,55 +70,55 @@ pub enum Observed<'o> {
         /// Why it is left out.
         why: &'o str,
     },
-    /// What a server's process said beside its messages until its connection ended. It may hold secrets: it is for the person
-    /// at the terminal, never for a model.
+    /// Output of a server's process besides messages, until its connection ended. It may contain
+    /// secrets: only for the user's terminal, never for a model.
     Heard {
         /// Its name.
         name: &'o str,
-        /// The last lines of it, oldest first.
+        /// The last lines, oldest first.
         lines: &'o [String],
     },
-    /// The list of tools as clients get it from now on.
+    /// The list of tools that clients receive from now on.
     Shown {
         /// The arm.
         arm: Arm,
-        /// Why it is this one.
+        /// Why this arm was chosen.
         reason: &'o str,
-        /// How many tools there are behind the list.
+        /// The number of tools behind the list.
         tools: usize,
         /// The list.
         list: &'o str,
-        /// What the list would be without folding.
+        /// The list without folding.
         full: &'o str,
     },
-    /// The list as it is after an answer that opened tools in place.
+    /// The list after an answer that opened tools in place.
     Reshown {
         /// The list.
         list: &'o str,
     },
-    /// A call was answered here: an expansion, a skill, a repair, a refusal.
+    /// The gateway itself answered a call: with an expansion, a skill, an explanation or a refusal.
     Answered {
         /// The name that was called.
         name: &'o str,
-        /// Why: `expanded`, `activated`, `invalid`, `refused` …
+        /// The kind: `expanded`, `activated`, `invalid`, `refused` …
         kind: &'o str,
     },
-    /// A call waits for a person.
+    /// A call waits for approval.
     Waits {
         /// The tool.
         name: &'o str,
         /// The approval.
         approval: &'o str,
     },
-    /// A call has come back from its server.
+    /// A server has answered a call.
     Called {
         /// The server.
         server: &'o str,
         /// The tool, by its name there.
         tool: &'o str,
-        /// What policy said.
+        /// The policy's verdict.
         verdict: &'o str,
-        /// How long the server took.
+        /// The duration of the call.
         took: Duration,
         /// Whether it succeeded.
         ok: bool,
@@ -126,7 +126,7 @@ pub enum Observed<'o> {
 }
 
 impl<'o> Observed<'o> {
-    /// The lists in it: the one that is shown, then the one without folding.
+    /// The lists of the event: the shown one, then the one without folding.
     pub(crate) fn list_texts(&self) -> impl Iterator<Item = &'o str> {
         let (list, full) = match self {
             Self::Shown { list, full, .. } => (Some(*list), Some(*full)),
@@ -137,20 +137,19 @@ impl<'o> Observed<'o> {
     }
 }
 
-/// Somebody who looks on. Called from the hub, so that it must not wait.
+/// An observer. Its methods are called from the hub and must not block.
 pub trait Watch: Send + Sync {
-    /// Something has happened in a conversation.
+    /// Reports an event.
     fn on_event(&self, conversation: &str, what: &Observed<'_>);
 
-    /// A client has asked something. What is given back is asked in its place, and answered to the client in it. Default: both
-    /// as they are.
+    /// Reports a client's request. The returned values replace it. Default: unchanged.
     fn on_request(&self, conversation: &str, client: Client, request: Request) -> (Client, Request) {
         let _ = conversation;
         (client, request)
     }
 
-    /// A server is about to be asked something. What is given back hears the answer; it is dropped where none is waited for any
-    /// more. The parameters may be changed. Default: nobody hears it.
+    /// Reports a request before it is sent to a server; the parameters may be changed. The returned
+    /// value receives the answer, and is dropped if the request is cancelled. Default: none.
     fn sends(&self, conversation: &str, what: &mut Sending<'_>) -> Option<Box<dyn Exchange>> {
         let _ = (conversation, what);
         None
@@ -163,9 +162,9 @@ pub trait Watch: Send + Sync {
 pub struct Sending<'s> {
     /// The server's name.
     pub server: &'s str,
-    /// How it is reached.
+    /// The connection to the server.
     pub target: &'s Target,
-    /// Its introduction; empty until it has said so.
+    /// Its response to the handshake; empty before that.
     pub hello: &'s Object,
     /// The request's id at the server.
     pub id: u64,
@@ -175,13 +174,13 @@ pub struct Sending<'s> {
     pub params: Option<Raw>,
 }
 
-/// A request to a server that has not been answered.
+/// An unanswered request to a server.
 pub trait Exchange: Send + Sync + std::fmt::Debug {
-    /// It has been answered.
+    /// Receives the answer.
     fn on_answer(self: Box<Self>, answer: &Answer);
 }
 
-/// Several who look on, in their order.
+/// Several observers, called in order.
 pub struct Several(pub Vec<std::sync::Arc<dyn Watch>>);
 
 impl Watch for Several {
@@ -196,13 +195,13 @@ impl Watch for Several {
         self.0.iter().fold(as_asked, |(client, request), own| own.on_request(conversation, client, request))
     }
 
-    /// One of them can hear the answer: the first that wants to.
+    /// Only one observer can receive the answer: the first that returns a value.
     fn sends(&self, conversation: &str, what: &mut Sending<'_>) -> Option<Box<dyn Exchange>> {
         self.0.iter().find_map(|own| own.sends(conversation, what))
     }
 }
 
-/// Nobody.
+/// No observer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nobody;
 

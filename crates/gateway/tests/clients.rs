@@ -1,4 +1,4 @@
-//! Clients' own lists of servers, taken over and given back, with a fixture for each client.
+//! Lists of servers in clients' configurations, imported and written.
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures")]
 
@@ -55,7 +55,7 @@ fn names(variables: &[Variable]) -> Vec<String> {
 }
 
 #[test]
-fn every_clients_list_is_taken_over_and_read_by_the_gateway() {
+fn every_clients_list_is_imported_and_read_by_the_gateway() {
     for (name, file) in FIXTURES {
         let (list, variables, said) = taken(name, file);
         let ours = paste::servers(&list);
@@ -77,7 +77,7 @@ fn every_clients_list_is_taken_over_and_read_by_the_gateway() {
 }
 
 #[test]
-fn what_is_pasted_is_in_the_clients_own_form_and_passes_variables_on() {
+fn the_pasted_block_has_the_clients_format_and_passes_variables() {
     let args: Vec<String> = ["gateway", "--config", "/etc/toolfold.toml"].map(str::to_owned).to_vec();
     let variables = ["A_TOKEN".to_owned()];
     for client in McpClient::known_clients() {
@@ -95,7 +95,7 @@ fn what_is_pasted_is_in_the_clients_own_form_and_passes_variables_on() {
 }
 
 #[test]
-fn variables_have_the_names_that_one_expects() {
+fn variables_have_the_expected_names() {
     for (name, file, expected) in [
         ("claude-code", "claude-code.json", &["GITHUB_PERSONAL_ACCESS_TOKEN", "SENTRY_TOKEN"][..]),
         ("claude-desktop", "claude-desktop.json", &["REMOTE_API_KEY", "REMOTE_AUTHORIZATION"]),
@@ -113,7 +113,7 @@ fn variables_have_the_names_that_one_expects() {
 }
 
 #[test]
-fn limits_filters_and_what_is_switched_off_are_taken_over() {
+fn limits_filters_and_disabled_servers_are_imported() {
     let (list, _, _) = taken("codex", "codex.toml");
     let docs = &list[0];
     assert_eq!((docs.include.len(), docs.start_ms, docs.call_ms), (2, Some(20_500), Some(60_000)));
@@ -129,12 +129,12 @@ fn limits_filters_and_what_is_switched_off_are_taken_over() {
     assert!(said.contains("`s`") && said.contains("sse"), "{said}");
     let (list, _, said) = taken("claude-code", "claude-code.json");
     let names: Vec<&str> = list.iter().map(|own| own.name.as_str()).collect();
-    assert_eq!(names, ["github", "sentry", "local"], "of projects only the one that it runs in");
+    assert_eq!(names, ["github", "sentry", "local"], "only the servers of the current project");
     assert!(said.contains("`old`"), "{said}");
 }
 
 #[test]
-fn secrets_in_places_are_moved_and_harmless_values_stay() {
+fn secrets_are_moved_and_harmless_values_stay() {
     let (list, _, _) = taken("claude-desktop", "claude-desktop.json");
     let How::Stdio { args, .. } = &list[1].how else { panic!("a program") };
     let expected = [
@@ -152,7 +152,7 @@ fn secrets_in_places_are_moved_and_harmless_values_stay() {
 }
 
 #[test]
-fn a_usual_value_fills_in_for_a_variable_and_its_value_changes_no_identity() {
+fn a_default_replaces_an_unset_variable_and_values_do_not_change_the_identity() {
     let text = r#"{"mcpServers": {"a": {"command": "x", "args": ["${V:-usual}"], "env": {"K": "${T}"}}}}"#;
     let with = |token: &'static str| servers(text, "mcp.json", &move |name| (name == "T").then(|| token.to_owned()));
     let (one, other) = (with("1").value.remove(0), with("2").value.remove(0));
@@ -163,11 +163,11 @@ fn a_usual_value_fills_in_for_a_variable_and_its_value_changes_no_identity() {
 }
 
 #[test]
-fn what_is_no_list_is_said_without_its_text() {
+fn invalid_lists_are_reported_without_their_text() {
     for (name, text, word) in [
-        ("cursor", "{\"token\": \"s3cret\"", "no JSON"),
+        ("cursor", "{\"token\": \"s3cret\"", "not valid JSON"),
         ("cursor", "{\"servers\": {}}", "mcpServers"),
-        ("codex", "token = s3cret", "no TOML"),
+        ("codex", "token = s3cret", "not valid TOML"),
         ("codex", "[mcp]\n", "mcp_servers"),
     ] {
         let said = format!("{:?}", read_client_file(client(name), text, "file", None).diagnostics);

@@ -1,7 +1,7 @@
-//! The console over real HTTP: what a page of this gateway may see and do, and what nobody else may.
+//! The console over HTTP: what its page and other callers may see and do.
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(unreachable_pub, reason = "the world is a module of this one test")]
-#![allow(clippy::disallowed_methods, reason = "tests make files of their own")]
+#![allow(clippy::disallowed_methods, reason = "tests create their own files")]
 
 #[path = "console/world.rs"]
 mod world;
@@ -45,7 +45,7 @@ async fn approving_on_the_console_lets_the_retry_through_once() {
     let late = world.post(&path, &json!({ "digest": digest }), &[]).await;
     assert_eq!(late.status, 409);
 
-    // The second one is rejected, with a reason for the model.
+    // The second call is rejected, with a reason for the model.
     let waiting = page.until("approvals", |seen| seen["pending"] == 1).await;
     let row = &waiting["approvals"][0];
     let path = format!("/console/approvals/{}/reject", row["id"].as_str().unwrap());
@@ -56,18 +56,18 @@ async fn approving_on_the_console_lets_the_retry_through_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_who_has_the_token_and_comes_from_the_page_is_served() {
+async fn requests_need_the_token_and_the_page_as_origin() {
     let world = World::start("guard", Some("s3cret")).await;
     let own = [("authorization", "Bearer s3cret")];
     let body = json!({"digest": "d"});
     let post = "/console/approvals/ap-1/approve";
-    // No token, a wrong one, one in the address.
+    // No token, a wrong one, one in the URL.
     assert_eq!(world.get("/console/events", &[]).await.status, 401);
     assert_eq!(world.get("/console/events?token=s3cret", &[]).await.status, 401);
     assert_eq!(world.get("/console/events", &[("authorization", "Bearer no")]).await.status, 401);
     assert_eq!(world.get("/metrics", &[]).await.status, 401);
     assert_eq!(world.send("POST", post, &[("content-type", "application/json")], &body.to_string()).await.status, 401);
-    // Another site, another page of this machine, a rebound name.
+    // Another site, another page of this machine, a rebound host name.
     for bad in [("origin", "http://evil.test"), ("origin", "http://localhost:5173"), ("sec-fetch-site", "cross-site")] {
         assert_eq!(world.get("/console/events", &[own[0], bad]).await.status, 403, "{bad:?}");
         assert_eq!(world.post(post, &body, &[bad]).await.status, 403, "{bad:?}");
@@ -75,7 +75,7 @@ async fn only_who_has_the_token_and_comes_from_the_page_is_served() {
     for path in ["/console", "/console/events", "/metrics"] {
         assert_eq!(world.get(path, &[own[0], ("host", "evil.test")]).await.status, 403, "{path}");
     }
-    // A form of another site can send these, and a page without leave cannot ask for leave.
+    // A form of another site can send these types; a page without permission has no CORS preflight.
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
         let sent = world.send("POST", post, &[own[0], ("content-type", kind)], &body.to_string()).await;
         assert_eq!(sent.status, 415, "{kind}");
@@ -89,7 +89,7 @@ async fn only_who_has_the_token_and_comes_from_the_page_is_served() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_may_do_nothing_but_its_own() {
+async fn the_page_has_a_restrictive_policy() {
     let world = World::start("page", Some("s3cret")).await;
     let page = world.get("/console", &[]).await;
     assert_eq!(page.status, 200);
@@ -114,10 +114,10 @@ async fn the_page_may_do_nothing_but_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hostile_names_reach_the_page_and_the_figures_escaped() {
+async fn hostile_names_are_escaped_on_the_page_and_in_the_metrics() {
     let world = World::start("hostile", None).await;
     let mut client = world.client().await;
-    // The tool is listed under a name of plain characters; a model may write the server's name all the same.
+    // The tool is listed under a plain name; a model may still write the server's name.
     client.call(HOSTILE, json!({})).await;
     client.call("look", json!({})).await;
     let mut page = world.page().await;
@@ -149,11 +149,11 @@ async fn hostile_names_reach_the_page_and_the_figures_escaped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn health_names_no_server_to_who_may_not_know() {
+async fn health_names_servers_only_to_authorized_callers() {
     let world = World::start("health", Some("s3cret")).await;
     assert_eq!(world.get("/healthz", &[]).await.body, "ok\n");
     world.stop_server();
-    // Its introduction fails.
+    // The handshake fails.
     drop(world.client().await);
     let mut text = String::new();
     for _ in 0..100 {

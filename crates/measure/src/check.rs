@@ -24,7 +24,6 @@ mod tests;
 
 pub use budget::{Budgets, Finding, Rule};
 pub use diff::{ArmChange, ChangeKind, Diff, PartChange, ToolChange, changed_pointers};
-pub(crate) use form::grouped;
 pub use form::{CheckReport, Place, line_of_name};
 pub use github::github;
 pub use growth::{Growth, UnknownGrowth};

@@ -1,5 +1,4 @@
-//! Measures the cost of tool schemas and checks changes to them: the pure part of the measuring
-//! commands.
+//! Measures the cost of tool schemas and checks changes to them.
 //!
 //! Pure functions: no files, sockets, clocks or processes. The command line (`crates/cli`) reads
 //! and writes.
@@ -8,6 +7,7 @@
 
 pub mod ab;
 pub mod check;
+mod figures;
 pub mod html;
 pub mod lint;
 pub mod parts;

@@ -106,7 +106,7 @@ pub(crate) fn findings(catalog: &Catalog, options: &Options<'_>) -> Vec<Finding>
     let facts = list::Facts::of_catalog(catalog);
     for (at, tool) in catalog.iter().enumerate() {
         let view = View::of_tool(at, tool);
-        found.begin(&view);
+        found.begin_tool(view.tool);
         texts::check_texts(&mut found, &view, &facts);
         words::check_words(&mut found, &view);
         suspicious::check_suspicious(&mut found, &view);

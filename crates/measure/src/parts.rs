@@ -54,8 +54,7 @@ pub struct Part {
     pub kind: PartKind,
     /// Its name: a parameter's, or the keyword's.
     pub name: String,
-    /// Its place in the tool's schema, as a JSON Pointer (RFC 6901). Empty for the name and the
-    /// tool's description.
+    /// Its place in the schema, as a JSON Pointer; empty for name and description.
     pub pointer: String,
     /// The tool with it minus the tool without it.
     pub tokens: usize,
@@ -116,8 +115,7 @@ impl<'m> Measurer<'m> {
         Ok(self.each(std::slice::from_ref(tool))?.into_iter().sum())
     }
 
-    /// The tokens of a single text in the meter's vocabulary: approximately what it adds to its
-    /// context.
+    /// The tokens of a single text in the meter's vocabulary.
     #[must_use]
     pub fn text(&self, text: &str) -> usize {
         self.counter.count(text)
@@ -185,8 +183,7 @@ impl<'m> Measurer<'m> {
                     }
                 }
                 (Some(PartKind::Parameter), _) => {}
-                // A bill that inlines definitions has no separate place for them; each belongs to
-                // its parameter.
+                // A bill that inlines definitions counts each with its parameter.
                 (Some(PartKind::Definitions), _) if matches!(self.meter, Meter::Billed { .. }) => {}
                 (Some(kind), value) => {
                     parts.push(self.part(whole, cost, (kind, keyword), value, &place, min, depth)?);
@@ -239,8 +236,7 @@ fn keyword_kind(keyword: &str) -> Option<PartKind> {
     })
 }
 
-/// The parts that cost at least `min` and more than 0, most expensive first; ties in the order of
-/// the schema.
+/// The parts with at least `min` tokens and more than 0, most expensive first.
 fn over(mut parts: Vec<Part>, min: usize) -> Vec<Part> {
     parts.retain(|part| part.tokens >= min.max(1));
     parts.sort_by_key(|part| std::cmp::Reverse(part.tokens));

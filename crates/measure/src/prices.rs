@@ -26,9 +26,9 @@ const FREE_VARIANTS: [&str; 3] = ["latest", "beta", "thinking"];
 /// The maximum price of a million tokens, in US dollars: a higher one is a misplaced decimal point.
 const MOST_USD: f64 = 100_000.0;
 
-const HELP: &str = "a row is `[[price]]` with models (a list of ids), input, output, source and date, and perhaps \
+const HELP: &str = "a row is `[[price]]` with models (a list of ids), input, output, source and date, and optionally \
                     cache_read, cache_write, minimum, step, lifetime, long = { cache_write, lifetime } and context; prices \
-                    are US dollars for a million tokens";
+                    are US dollars per million tokens";
 
 /// The token prices of some models.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,17 +78,16 @@ impl PriceRow {
 
 /// Whether two ids name the same model. An unknown id equals no other.
 fn is_same(one: &ModelId, other: &ModelId) -> bool {
-    let variants = |id: &ModelId| {
-        let mut own: Vec<String> =
-            id.variants.iter().filter(|word| !FREE_VARIANTS.contains(&word.as_str())).cloned().collect();
+    let [variants, other_variants] = [one, other].map(|id| {
+        let mut own: Vec<&String> = id.variants.iter().filter(|word| !FREE_VARIANTS.contains(&word.as_str())).collect();
         own.sort_unstable();
         own
-    };
+    });
     one.vendor.is_some()
         && one.version.is_some()
         && (one.vendor, &one.family, one.version, &one.tier)
             == (other.vendor, &other.family, other.version, &other.tier)
-        && variants(one) == variants(other)
+        && variants == other_variants
 }
 
 /// A price list: rows in lookup order.
@@ -189,33 +188,32 @@ impl Row {
 
 /// Rules with these prices in thousandths of the price of input; if input is free, so is the rest.
 fn rules(prices: &TokenPrices, rules: CacheRules) -> CacheRules {
-    let milli = |price: f64| {
+    let [read, write] = [prices.cache_read, prices.cache_write].map(|price| {
         let share = if prices.input > 0.0 { price / prices.input } else { 1.0 };
         // Clamped first: the maximum quotient of two prices exceeds the range of the integer.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the integer's range")]
         let milli = (share * 1_000.0).round().clamp(0.0, 1_000_000.0) as u32;
         milli
-    };
-    CacheRules { read: milli(prices.cache_read), write: milli(prices.cache_write), ..rules }
+    });
+    CacheRules { read, write, ..rules }
 }
 
 fn read_prices(text: &str, file: &str) -> Loaded<PriceTable> {
     let mut diagnostics = Vec::new();
-    let place = |at: usize| Place::file(file).at(text, at);
     let parsed = match toml::from_str::<File>(text) {
         Ok(parsed) => parsed,
         Err(why) => {
-            let place = place(why.span().map_or(0, |span| span.start));
+            let place = Place::file(file).at(text, why.span().map_or(0, |span| span.start));
             diagnostics.push(Diagnostic::error("bad-prices", place, why.message().replace('\n', " ")).help(HELP));
             return Loaded { value: PriceTable::default(), diagnostics };
         }
     };
     let mut rows = Vec::new();
     for row in parsed.price {
-        let at = row.span().start;
+        let place = Place::file(file).at(text, row.span().start);
         match row.into_inner().checked() {
             Ok(row) => rows.push(row),
-            Err(why) => diagnostics.push(Diagnostic::error("bad-price", place(at), why).help(HELP)),
+            Err(why) => diagnostics.push(Diagnostic::error("bad-price", place, why).help(HELP)),
         }
     }
     Loaded { value: PriceTable { rows }, diagnostics }

@@ -93,8 +93,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Creates a request. `nonce` makes the names and values unguessable; `shown` is false for the
-    /// control.
+    /// Creates a request with names from `nonce`; `shown` is false for the control.
     ///
     /// # Errors
     /// Returns a [`ProbeError`] if the wire does not support the case.
@@ -109,8 +108,7 @@ impl Trial {
         let (tools, right) = probe_tools(nonce);
         let catalog = Catalog::from_mcp(&tools.to_string()).map_err(ProbeError::new)?;
         let engine = Engine::builder(catalog).build().map_err(ProbeError::new)?;
-        // The trial tests what the table would state about the model, so an empty table is used,
-        // which rejects nothing.
+        // An empty table rejects nothing: the trial tests what the table would state.
         let unknown = Capabilities::default();
         let start = engine.conversation(wire).model(model).capabilities(&unknown).arm(case.transcript_arm());
         let mut conversation = start.start().map_err(ProbeError::new)?;
@@ -155,15 +153,14 @@ impl Trial {
         Ok(is_right)
     }
 
-    /// Why the request would prove nothing, if it contains the schema where it must not or lacks
-    /// it.
+    /// Why the request would prove nothing: the schema is present or missing by mistake.
     fn leaks(&self, shown: bool) -> Option<String> {
         let secret = self.right.get("code").and_then(Value::as_str).unwrap_or_default();
         let has = self.body.to_string().contains(secret);
         // A provider that defers receives every definition and stores it.
         match self.case {
-            Case::Native => (!has).then(|| "the definition is nowhere in the request".to_owned()),
-            _ => (has != shown).then(|| "the schema is not where this case wants it".to_owned()),
+            Case::Native => (!has).then(|| "the request does not contain the definition".to_owned()),
+            _ => (has != shown).then(|| "the schema is missing or in the wrong place".to_owned()),
         }
     }
 }
@@ -222,17 +219,15 @@ fn without_schema(mut answer: Value) -> Value {
 
 /// Removes the tool from an array of any wire.
 fn undeclare(array: &mut Value) {
-    let is_it = |tool: &Value| {
-        [tool.get("name"), tool.pointer("/function/name")].into_iter().flatten().any(|name| name == TOOL)
-    };
-    for entry in array.as_array_mut().into_iter().flatten() {
+    let Some(tools) = array.as_array_mut() else { return };
+    for entry in tools.iter_mut() {
         if let Some(functions) = entry.get_mut("functionDeclarations").and_then(Value::as_array_mut) {
-            functions.retain(|tool| !is_it(tool));
+            functions.retain(|tool| tool.get("name").is_none_or(|name| name != TOOL));
         }
     }
-    if let Some(tools) = array.as_array_mut() {
-        tools.retain(|tool| !is_it(tool));
-    }
+    tools.retain(|tool| {
+        [tool.get("name"), tool.pointer("/function/name")].into_iter().flatten().all(|name| name != TOOL)
+    });
 }
 
 #[cfg(test)]
@@ -241,10 +236,9 @@ mod tests {
 
     const WIRES: [Wire; 4] = [Wire::OpenAiChat, Wire::OpenAiResponses, Wire::Anthropic, Wire::Gemini];
 
-    /// Every case on every wire that supports it: only the right call counts, and only a shown
-    /// schema reveals it.
+    /// On every wire, only the right call counts, and only a shown schema reveals it.
     #[test]
-    fn a_trial_tells_the_right_call_from_others() {
+    fn a_trial_accepts_only_the_right_call() {
         for wire in WIRES {
             for case in Case::ALL.into_iter().filter(|case| case.is_on(wire)) {
                 let at = format!("{wire} {}", case.name());

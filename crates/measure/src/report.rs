@@ -21,6 +21,7 @@ use toolfold::profile::{Arm, CacheRules, Detail, Tier, Workload};
 use toolfold::tokens::{Cached, CountError, Meter, Reason, Tiktoken, count_tools_with};
 use toolfold::wire::{Wire, chat_tool};
 
+use crate::figures::{rounded, share};
 use crate::prices::PriceRow;
 use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, ToolMemo, simulate};
 
@@ -71,7 +72,7 @@ pub struct Priced<'p> {
 #[non_exhaustive]
 pub enum ReportError {
     /// A tool cannot be counted offline.
-    #[error("cannot be measured: {0}")]
+    #[error("cannot measure the tools: {0}")]
     Count(#[from] CountError),
     /// An engine or a conversation cannot be created.
     #[error("{0}")]
@@ -99,7 +100,7 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     let tokens = CatalogTokens::of_catalog(control.catalog(), control.assignment(), &counting, &details)?;
     let mut measured = Measured { setup, counting, tokens: &tokens, reasons: Vec::new(), unavailable: IndexMap::new() };
     let full = measured.measure_arm(Arm::Full)?;
-    let full = full.ok_or_else(|| ReportError::Engine("arm full cannot be had on this wire".to_owned()))?;
+    let full = full.ok_or_else(|| ReportError::Engine("arm full is not supported on this wire".to_owned()))?;
     let mut sizes = Vec::new();
     for arm in setup.arms {
         let own = match arm {
@@ -179,8 +180,7 @@ struct Own {
 impl Measured<'_, '_> {
     /// `None` if the arm is not supported.
     fn measure_arm(&mut self, arm: Arm) -> Result<Option<Own>, ReportError> {
-        // An engine caches what it has folded for an arm; this copy is dropped once the arm is
-        // measured.
+        // An engine caches what it folds; this copy is dropped after the arm.
         let engine = &self.setup.engine.restricted(|_| true);
         // Without a profile nothing can be folded.
         let taken = if engine.folds() { arm } else { Arm::Full };
@@ -229,8 +229,8 @@ impl Measured<'_, '_> {
                 }
             }
         }
-        let hidden = |at: usize| presentation.plan_of(at).is_none_or(|own| own.detail == Detail::Index);
-        let listed = (0..engine.catalog().len()).filter(|at| !hidden(*at)).count();
+        let plans = (0..engine.catalog().len()).filter_map(|at| presentation.plan_of(at));
+        let listed = plans.filter(|own| own.detail != Detail::Index).count();
         let categories = presentation.deferred().iter().map(|own| own.category.to_string()).collect();
         Ok(Some(Own { sizes, band, listed, meta: meta_tokens, categories }))
     }
@@ -240,19 +240,23 @@ impl ArmCost {
     /// Reduces the first turn to the tool block.
     fn without_constant(&mut self, constant: usize, full: usize, context: Option<usize>) {
         self.first_turn_tokens = self.first_turn_tokens.saturating_sub(constant);
-        self.saved = rounded(1.0 - share(self.first_turn_tokens, full.saturating_sub(constant)));
-        self.context_share = context.map(|window| rounded(share(self.first_turn_tokens, window)));
+        self.saved = rounded(1.0 - share_taken(self.first_turn_tokens, full.saturating_sub(constant)));
+        self.context_share = context.map(|window| share_taken(self.first_turn_tokens, window));
     }
 }
 
 impl Own {
     fn into_arm_cost(self, bill: crate::sim::ArmCost) -> ArmCost {
         let first_turn_tokens = self.sizes.first_turn;
-        let expansions = self.sizes.categories.iter().zip(&self.categories).map(|(tools, name)| {
-            let folded = || tools.iter().filter_map(|at| self.sizes.folded.get(*at)?.as_ref());
-            let messages = self.sizes.reply + folded().map(|tool| tool.answer).sum::<usize>();
-            (name.clone(), ExpansionCost { messages, array: folded().map(|tool| tool.growth).sum() })
-        });
+        let mut expansions = IndexMap::new();
+        for (tools, name) in self.sizes.categories.iter().zip(&self.categories) {
+            let mut cost = ExpansionCost { messages: self.sizes.reply, array: 0 };
+            for tool in tools.iter().filter_map(|at| self.sizes.folded.get(*at)?.as_ref()) {
+                cost.messages += tool.answer;
+                cost.array += tool.growth;
+            }
+            expansions.insert(name.clone(), cost);
+        }
         ArmCost {
             first_turn_tokens,
             band: self.band,
@@ -261,7 +265,7 @@ impl Own {
             delivery: self.sizes.delivery.name(),
             tools_listed: self.listed,
             meta_tokens: self.meta,
-            expansions: expansions.collect(),
+            expansions,
             session: SessionCost {
                 usd: bill.usd,
                 input_cost_tokens: bill.input_cost_tokens,
@@ -344,10 +348,11 @@ fn tiers(per_tool: &[ToolCost]) -> IndexMap<&'static str, GroupCost> {
 }
 
 fn category_costs(engine: &Engine, per_tool: &[ToolCost]) -> Vec<CategoryCost> {
-    let empty = |(name, _): (&toolfold::name::CategoryName, &str)| {
-        (name.to_string(), CategoryCost { name: name.to_string(), tools: 0, full: 0, summary: 0 })
-    };
-    let mut categories: IndexMap<String, CategoryCost> = engine.assignment().categories().map(empty).collect();
+    let mut categories: IndexMap<String, CategoryCost> = IndexMap::new();
+    for (name, _) in engine.assignment().categories() {
+        let empty = CategoryCost { name: name.to_string(), tools: 0, full: 0, summary: 0 };
+        categories.insert(name.to_string(), empty);
+    }
     for tool in per_tool {
         if let Some(own) = categories.get_mut(&tool.category) {
             own.tools += 1;
@@ -358,13 +363,7 @@ fn category_costs(engine: &Engine, per_tool: &[ToolCost]) -> Vec<CategoryCost> {
     categories.into_values().collect()
 }
 
-/// Token counts are far below 2^53, where every integer is exact.
-#[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
-fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
-}
-
-/// Rounds a share to four decimals.
-fn rounded(share: f64) -> f64 {
-    (share * 10_000.0).round() / 10_000.0
+/// The share of a whole that a part takes; all of it if the whole is 0.
+fn share_taken(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { rounded(share(part, whole)) }
 }

@@ -34,6 +34,7 @@ use self::costs::{Costs, Shown};
 use self::needs::Needs;
 use self::simulate::Simulator;
 use self::write::Draft;
+pub(crate) use self::write::toml_string;
 use crate::usage::{Usage, UsedSession};
 
 /// The maximum number of simulated sessions; of more, evenly spaced ones are used.
@@ -63,8 +64,7 @@ pub struct SuggestOptions {
     pub max_core_tokens: Option<usize>,
     /// How a model expands a folded tool that it needs.
     pub lookup: Lookup,
-    /// Whether to estimate the gain on sessions that the suggestion was not made from, which takes
-    /// five times the work.
+    /// Whether to estimate the gain on other sessions, which takes five times the work.
     pub held_out: bool,
 }
 
@@ -94,13 +94,13 @@ impl Default for SuggestOptions {
 #[non_exhaustive]
 pub enum SuggestError {
     /// The arm folds nothing, or is `auto`.
-    #[error("arm {0} does not use a profile: choose an arm that folds, such as stable or kept")]
+    #[error("arm {0} does not use a profile; choose an arm that folds, such as stable or kept")]
     Arm(Arm),
     /// The meter cannot count the tools.
     #[error(transparent)]
     Count(#[from] CountError),
     /// The generated profile is not valid.
-    #[error("the suggested profile does not read as one: {0}; please report it")]
+    #[error("the suggested profile is invalid: {0}; please report this")]
     Unsound(String),
 }
 
@@ -130,8 +130,7 @@ pub fn suggest(
     report::report(&mut fitter, usage, &sessions, fitted, costs, held_out)
 }
 
-/// Returns the cost of a usage's sessions under a profile and [`SuggestOptions::arm`], which may be
-/// [`Arm::Full`] here.
+/// Returns the cost of sessions under a profile and any [`SuggestOptions::arm`].
 ///
 /// # Errors
 /// As for [`suggest`].
@@ -262,8 +261,7 @@ impl<'s> Fitter<'s> {
         self.shown_draft(&Draft { core: self.base.core.clone(), ..fitted.draft.clone() }, self.options.arm)
     }
 
-    /// The cost of sessions under the current profile, with everything full, with nothing core and
-    /// under a suggestion.
+    /// The cost of sessions under the current profile and its alternatives.
     fn compare(&self, fitted: &Fitted, no_core: &Shown, sessions: &[&UsedSession]) -> ExpectedCosts {
         ExpectedCosts {
             today: self.play(&self.today_shown, sessions),

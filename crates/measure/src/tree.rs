@@ -8,6 +8,7 @@ use toolfold::catalog::Catalog;
 use toolfold::profile::{Assignment, Detail, Folded};
 use toolfold::tokens::CountError;
 
+use crate::figures::{rounded, share};
 use crate::parts::{Measurer, Part, PartKind, chat_value};
 
 /// The name of the contract, in every tree.
@@ -138,7 +139,7 @@ pub fn tree(
 
 impl Node {
     fn new(kind: NodeKind, name: &str, tokens: usize, all: usize) -> Self {
-        let share = share(tokens, all);
+        let share = rounded(share(tokens, all));
         Self { kind, name: name.to_owned(), tokens, share, nodes: Vec::new(), less: Less::default() }
     }
 
@@ -155,16 +156,6 @@ fn over(mut nodes: Vec<Node>, min: usize) -> (Vec<Node>, Less) {
     let rest = nodes.split_off(kept);
     let less = Less { nodes: rest.len(), tokens: rest.iter().map(|node| node.tokens).sum() };
     (nodes, less)
-}
-
-/// A share with four decimals; 0 if `all` is 0.
-fn share(part: usize, all: usize) -> f64 {
-    if all == 0 {
-        return 0.0;
-    }
-    #[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
-    let share = part as f64 / all as f64;
-    (share * 10_000.0).round() / 10_000.0
 }
 
 /// A share of all tokens, rounded up.

@@ -75,8 +75,7 @@ pub struct Usage {
     pub unknown: IndexMap<String, UnknownName>,
     /// Calls under further unknown names, of which only the number is stored.
     pub more_unknown: usize,
-    /// Names that were matched with a different spelling: in the log, in the catalog; with their
-    /// calls.
+    /// Names matched with another spelling: in the log, in the catalog; with calls.
     pub loose: IndexMap<(String, String), usize>,
     /// Values without information about calls.
     pub silent: usize,

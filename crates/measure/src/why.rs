@@ -102,14 +102,12 @@ pub fn why(measurer: &Measurer<'_>, tool: &Tool, summary: Option<&str>) -> Resul
     })
 }
 
-/// Members of the tool that only clients read. Source: `docs/wires.md`; no provider shows them to a
-/// model.
+/// Members of the tool that only clients read. Source: `docs/wires.md`.
 fn not_billed(tool: &Tool) -> Vec<NotBilled> {
-    let own = |name: &str, bytes: usize| NotBilled { name: name.to_owned(), bytes };
-    let title = tool.title().map(|title| own("title", title.len() + 2));
-    let hints = tool.annotations().map(|hints| {
-        let bytes = serde_json::to_string(hints).map_or(0, |text| text.len());
-        own("annotations", bytes)
-    });
-    title.into_iter().chain(hints).chain(tool.extra().map(|(name, text)| own(name, text.len()))).collect()
+    let title = tool.title().map(|title| ("title", title.len() + 2));
+    let hints = tool.annotations().map(|hints| serde_json::to_string(hints).map_or(0, |text| text.len()));
+    let mut members: Vec<(&str, usize)> = title.into_iter().collect();
+    members.extend(hints.map(|bytes| ("annotations", bytes)));
+    members.extend(tool.extra().map(|(name, text)| (name, text.len())));
+    members.into_iter().map(|(name, bytes)| NotBilled { name: name.to_owned(), bytes }).collect()
 }

@@ -16,7 +16,7 @@ use toolfold::wire::{Capabilities, Wire};
 use toolfold_measure::prices::PriceTable;
 use toolfold_measure::sim::{ArmSizes, CatalogTokens, Counting, Pricing, Scenario, simulate};
 
-/// A meter each; [`EVERY_BACKEND`] takes longer.
+/// One backend for each meter; [`EVERY_BACKEND`] takes longer.
 const BACKENDS: [(Wire, &str); 3] =
     [(Wire::OpenAiChat, "gpt-5.4"), (Wire::Anthropic, "claude-opus-5.5"), (Wire::Gemini, "gemini-2.5-pro")];
 
@@ -45,7 +45,7 @@ const WORKLOADS: [Workload; 8] = [
     workload(1, 0, 0, 0),
 ];
 
-/// A catalogue under one backend's meter; what arms cost is counted once.
+/// A catalogue under one backend's meter; the cost of each arm is counted once.
 struct Measured {
     wire: Wire,
     model: &'static str,
@@ -81,8 +81,7 @@ impl Measured {
         arms.entry(arm).or_insert_with(make).clone()
     }
 
-    /// Returns whether `auto` folds for a workload that it was given, and a description of the
-    /// error if that choice is wrong.
+    /// Returns whether `auto` folds, and the error if that choice is wrong.
     fn play(&mut self, engine: &Engine) -> (bool, Option<String>) {
         let auto = engine.conversation(self.wire).model(self.model).arm(Arm::Auto).start().unwrap();
         let (chosen, why) = (auto.arm(), auto.reason());
@@ -92,7 +91,7 @@ impl Measured {
         let arms = simulate(&[full, own], &session, &self.pricing).arms;
         let (full, auto) = (&arms[0], &arms[1]);
         let share = auto.relative_to_full.unwrap();
-        // Where a provider takes no array so long, `full` cannot be had at any price.
+        // If a provider rejects such a long array, `full` is not available at any price.
         let cannot = why.contains("full is not used");
         let fault = (share > 1e-9 && !cannot).then(|| {
             let (own, other) = (auto.input_cost_tokens, full.input_cost_tokens);
@@ -117,11 +116,11 @@ fn engine(catalog: &Catalog, workload: Workload) -> Engine {
     builder.workload(workload).build().unwrap()
 }
 
-/// The tool lists of the corpora of real servers, by file name; none where the corpora are absent.
+/// The tool lists of the corpora of real servers, by file name; none without the corpora.
 fn servers() -> Vec<(String, Catalog)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/mcp");
     let Ok(files) = std::fs::read_dir(&folder) else {
-        println!("skipped: there is no {}", folder.display());
+        println!("skipped: {} does not exist", folder.display());
         return Vec::new();
     };
     let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
@@ -134,8 +133,7 @@ fn servers() -> Vec<(String, Catalog)> {
     paths.iter().filter_map(read).collect()
 }
 
-/// The sizes of the lists that are always tried, in bytes of JSON: the largest are left to the
-/// longer run.
+/// The maximum size of a list in the quick run, in bytes of JSON.
 const SMALL: usize = 60_000;
 
 fn check(servers: &[(String, Catalog)], backends: &[(Wire, &'static str)], workloads: &[Workload]) {
@@ -154,7 +152,7 @@ fn check(servers: &[(String, Catalog)], backends: &[(Wire, &'static str)], workl
     }
     println!("{folded} of {all} sessions are folded");
     assert!(faults.is_empty(), "{} of {all}:\n{}", faults.len(), faults.join("\n"));
-    assert!(all == 0 || folded * 20 > all, "one that never folds never costs more: {folded} of {all}");
+    assert!(all == 0 || folded * 20 > all, "an arm that never folds proves nothing: {folded} of {all}");
 }
 
 #[test]
@@ -170,8 +168,8 @@ fn on_every_server_and_wire_auto_never_costs_more_than_full() {
     check(&servers(), &EVERY_BACKEND, &WORKLOADS);
 }
 
-/// A tool like those of real lists: words of a fixed list, sometimes nested, sometimes with no words at
-/// all, perhaps far too many.
+/// A tool like those of real lists: words of a fixed list, sometimes nested, sometimes without
+/// words, sometimes too many.
 fn tool(at: usize, seed: &[usize]) -> Value {
     const WORDS: [&str; 12] = [
         "file",
@@ -208,18 +206,18 @@ fn tool(at: usize, seed: &[usize]) -> Value {
         "inputSchema": {"type": "object", "properties": properties}})
 }
 
-/// A random catalogue, workload and place among [`EVERY_BACKEND`].
+/// A random catalogue, a workload and an index of [`EVERY_BACKEND`].
 type Case = (usize, Vec<usize>, Workload, usize);
 
 fn cases() -> impl Strategy<Value = Case> {
     let workloads = (1_usize..40, 0_usize..8, 0_usize..5_000, 0_usize..1_500);
     let workloads =
         workloads.prop_map(|(requests, expansions, system, step)| workload(requests, expansions, system, step));
-    // A list of few tools is where an estimate is furthest off.
+    // Estimates are least exact for short lists.
     (prop_oneof![1_usize..8, 1_usize..90], prop::collection::vec(0_usize..1_000, 40), workloads, 0..EVERY_BACKEND.len())
 }
 
-/// Whether `auto` folds there, and what is wrong with that.
+/// Whether `auto` folds in this case, and the error if that is wrong.
 fn play((count, seed, workload, backend): &Case) -> (bool, Option<String>) {
     let tools: Vec<Value> = (0..*count).map(|at| tool(at, &seed[at % 20..])).collect();
     let catalog = Catalog::from_mcp(&json!(tools).to_string()).unwrap();

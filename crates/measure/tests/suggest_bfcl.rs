@@ -1,4 +1,4 @@
-//! `suggest` on call logs of the 100 multi-turn tasks of BFCL: made from one half, priced on the
+//! `suggest` on call logs of the 100 multi-turn tasks of BFCL: based on one half, priced on the
 //! other.
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "tests read corpora")]
@@ -24,11 +24,11 @@ use toolfold_measure::usage::{Usage, UsageReader};
 
 use tasks::{Corpus, Task};
 
-/// A file of the corpora, or a notice where it is absent.
+/// A file of the corpora; prints a notice if it is missing.
 fn corpus(path: &str) -> Option<PathBuf> {
     let full = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora")).join(path);
     if !full.exists() {
-        println!("skipped: {} is absent", full.display());
+        println!("skipped: {} does not exist", full.display());
         return None;
     }
     Some(full)
@@ -46,7 +46,7 @@ fn usage(catalog: &Catalog, tasks: &[&Task]) -> Usage {
     reader.into_usage()
 }
 
-/// The numbers to `count` in an order that a seed gives (xorshift, Fisher and Yates).
+/// The numbers up to `count` in an order determined by a seed (xorshift, Fisher and Yates).
 fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut order: Vec<usize> = (0..count).collect();
@@ -66,8 +66,8 @@ fn with_core(catalog: &Catalog, core: &[String]) -> ToolProfile {
     ToolProfile::parse(&text, "hand.toml").into_result().unwrap()
 }
 
-/// What the sessions of some tasks cost by `sim`: the array as a conversation sends it, and
-/// everything a task calls looked up before it is called, in tokens at the price of input.
+/// The cost of some tasks' sessions by `sim`, in tokens at the price of input: the array as a
+/// conversation sends it, and an expansion before the first call of each tool.
 fn simulated(catalog: &Catalog, profile: &ToolProfile, arm: Arm, lookup: Lookup, tasks: &[&Task]) -> f64 {
     let counter = Tiktoken::new(Encoding::O200kBase);
     let meter = Meter::default();
@@ -91,11 +91,11 @@ fn simulated(catalog: &Catalog, profile: &ToolProfile, arm: Arm, lookup: Lookup,
     tasks.iter().map(cost).sum::<f64>() / tasks.len() as f64
 }
 
-/// The splits that are tried, by seed.
+/// The seeds of the splits.
 const SEEDS: [u64; 6] = [1, 2, 3, 4, 5, 6];
 
 #[test]
-fn suggestions_beat_full_no_core_and_a_hand_made_core_on_tasks_they_were_not_made_from() {
+fn suggestions_beat_full_no_core_and_a_written_core_on_other_tasks() {
     let Some(corpus) = Corpus::read() else { return };
     let used = |domain: &&str| corpus.tasks.iter().any(|task| task.domains.iter().any(|own| own == domain));
     let domains: Vec<&str> = corpus.domains.keys().map(String::as_str).filter(used).collect();
@@ -104,10 +104,10 @@ fn suggestions_beat_full_no_core_and_a_hand_made_core_on_tasks_they_were_not_mad
     let (none, hand) = (ToolProfile::derive(&catalog), with_core(&catalog, &hand));
     let counter = Tiktoken::new(Encoding::O200kBase);
     println!("{} tools of {} domains; tokens a session at the price of input", catalog.len(), domains.len());
-    // With each the splits in which it may be no better, and by how much. Where single tools are
-    // looked up, categories save nothing, and hardly a tool of these tasks is worth its place:
-    // there no harm is done, and that is all. With arm index the array is so short that it is
-    // mostly the size of the answers that counts, and halves differ in what they look up.
+    // Each row has the number of splits in which the suggestion may be no better, and by how much.
+    // With expansion of single tools, categories save nothing, and few tools of these tasks are
+    // worth their place: the suggestion only must not cost more. With arm index, the array is so
+    // short that the size of answers matters most, and the halves differ in what they expand.
     for (arm, lookup, what, may_fail, most) in [
         (Arm::Stable, Lookup::Category, "stable, whole categories looked up", 0, 0.0),
         (Arm::Index, Lookup::Category, "index, whole categories looked up", 1, 1.5),
@@ -116,7 +116,7 @@ fn suggestions_beat_full_no_core_and_a_hand_made_core_on_tasks_they_were_not_mad
         println!("{what}\n  seed    full  no core   hand  suggested  core  against the best of the others");
         let options = SuggestOptions { arm, lookup, system_tokens: 0, step_tokens: 100, ..SuggestOptions::default() };
         let options = SuggestOptions { held_out: false, ..options };
-        // Every split where it has to be better, and two where it only must do no harm.
+        // All splits if it must be better, and two if it only must not be worse.
         let mut worse = 0;
         for seed in SEEDS.into_iter().take(if lookup == Lookup::Tool { 2 } else { SEEDS.len() }) {
             let order = shuffled(corpus.tasks.len(), seed);
@@ -139,9 +139,9 @@ fn suggestions_beat_full_no_core_and_a_hand_made_core_on_tasks_they_were_not_mad
     }
 }
 
-/// The estimate that is printed with a suggestion, against what the other half then costs.
+/// The estimate that is reported with a suggestion, compared with the cost of the other half.
 #[test]
-fn the_held_out_estimate_is_what_other_tasks_then_show() {
+fn the_held_out_estimate_matches_other_tasks() {
     let Some(corpus) = Corpus::read() else { return };
     let used = |domain: &&str| corpus.tasks.iter().any(|task| task.domains.iter().any(|own| own == domain));
     let catalog = corpus.catalog(corpus.domains.keys().map(String::as_str).filter(used));

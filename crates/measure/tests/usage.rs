@@ -1,4 +1,4 @@
-//! Usage: what logs and transcripts of every kind say, put together by conversation.
+//! Usage: the calls in logs and transcripts of every kind, grouped by conversation.
 #![allow(missing_docs, reason = "tests document themselves by name")]
 
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn read(values: &[Value]) -> Usage {
     reader.into_usage()
 }
 
-/// The tools of every conversation, in order, by their places.
+/// The tools of every conversation in order, by index.
 #[track_caller]
 fn check(values: &[Value], expect: &[&[usize]]) {
     let usage = read(values);
@@ -36,7 +36,7 @@ fn check(values: &[Value], expect: &[&[usize]]) {
 }
 
 #[test]
-fn calls_are_read_under_the_names_that_logs_use() {
+fn calls_are_read_with_the_key_names_of_common_logs() {
     for call in [
         json!({"conversation": "a", "tool": "read_file"}),
         json!({"session_id": 7, "tool_name": "read_file", "args": {}}),
@@ -85,10 +85,9 @@ fn transcripts_of_every_wire_are_read() {
     check(&[json!([{"messages": chat}, {"messages": []}])], &[&[0, 2], &[]]);
 }
 
-/// A request holds the whole conversation so far: 3 requests of one are one conversation, with and
-/// without an id.
+/// A request repeats the conversation: three requests are one, with and without id.
 #[test]
-fn requests_that_go_on_are_one_conversation() {
+fn continued_requests_are_one_conversation() {
     let call = |id: &str, name: &str| json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": name, "input": {}}]});
     let result = |id: &str, cached: bool| {
         let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": "x"});
@@ -104,17 +103,17 @@ fn requests_that_go_on_are_one_conversation() {
         [user, call("1", "read_file"), result("1", false), call("2", "read_file"), result("2", true)]});
     let other = json!({"messages": [user, call("9", "list_dir"), result("9", false)]});
     check(&[first.clone(), second.clone(), third.clone(), other.clone()], &[&[0, 0], &[2]]);
-    // Another conversation of the same beginning, in between.
+    // Another conversation with the same beginning, in between.
     check(&[first.clone(), second.clone(), first.clone(), other.clone(), third.clone()], &[&[0, 0], &[2]]);
     let of = |id: &str, body: &Value| json!({"conversation_id": id, "request": body});
     check(&[of("a", &second), of("b", &second), of("a", &third)], &[&[0, 0], &[0]]);
-    // After a compaction the earlier calls are gone from the request, and still were made.
+    // A compaction removes the earlier calls from the request, but they are still counted.
     let compacted = json!({"messages": [user, call("3", "list_dir"), result("3", false)]});
     check(&[of("a", &third), of("a", &compacted)], &[&[0, 0, 2]]);
 }
 
 #[test]
-fn calls_without_ids_are_told_apart_by_their_count() {
+fn calls_without_ids_are_distinguished_by_their_count() {
     let model = |names: &[&str]| {
         let parts: Vec<Value> = names.iter().map(|name| json!({"functionCall": {"name": name, "args": {}}})).collect();
         json!({"session": "s", "contents": [{"role": "model", "parts": parts}]})
@@ -123,7 +122,7 @@ fn calls_without_ids_are_told_apart_by_their_count() {
 }
 
 #[test]
-fn our_own_log_is_read() {
+fn the_own_event_log_is_read() {
     let record = |id: &str, seq: u64, event: Value| {
         let mut record = json!({"v": 2, "conversation": id, "seq": seq, "at_ms": 0});
         record.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
@@ -154,12 +153,12 @@ fn our_own_log_is_read() {
     let catalog = catalog();
     let mut reader = UsageReader::new(&catalog);
     let diagnostics = reader.read_value(&json!({"v": 1, "event": "called"}), &Place::file("l").line_column(3, 1));
-    assert_eq!(diagnostics[0].message, "a record of form 1, and only forms 2 to 3 are read");
+    assert_eq!(diagnostics[0].message, "unsupported record version 1; expected 2 to 3");
     assert_eq!(diagnostics[0].place.to_string(), "l:3:1");
 }
 
 #[test]
-fn names_are_found_under_other_forms_and_unknown_ones_are_counted() {
+fn other_spellings_of_names_are_found_and_unknown_names_counted() {
     let call = |name: &str| json!({"conversation": "a", "tool": name});
     let usage = read(&["mcp__fs__read_file", "functions.read_file", "Read-File", "git_status", "read_file"].map(call));
     assert_eq!(usage.calls(), 5);
@@ -180,7 +179,7 @@ fn names_are_found_under_other_forms_and_unknown_ones_are_counted() {
 }
 
 #[test]
-fn hostile_values_are_said_or_counted_and_nothing_is_lost_by_them() {
+fn invalid_values_are_reported_or_counted_without_loss() {
     let catalog = catalog();
     let mut reader = UsageReader::new(&catalog);
     for value in [

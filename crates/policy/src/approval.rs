@@ -1,14 +1,16 @@
-//! Approvals: a person approves one call, and the approval is bound to everything that the person saw.
+//! Approvals: a person approves one call, and the approval is bound to everything that the person
+//! saw.
 //!
-//! `pending → approved | rejected | expired`, `approved → consumed`, once. Several may be pending at the same time. The
-//! first answer wins, and a rejection is final. The stored arguments run, never a second copy from the caller.
+//! `pending → approved | rejected | expired`, `approved → consumed`, once. Several may be pending
+//! at the same time. The first answer wins, and a rejection is final. The stored arguments run,
+//! never a second copy from the caller.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::audit::{Entry, Kind, redact, redact_lines};
 use super::canonical::digest;
-use super::context::ToolOrigin;
+use super::context::{PolicyCall, ToolOrigin};
 use super::grant::GrantTarget;
 use super::links::Links;
 use super::store_error::StoreError;
@@ -16,8 +18,8 @@ use super::store_error::StoreError;
 /// How long an approval waits for an answer, and then for its call, in milliseconds: 15 minutes.
 pub const WAIT_MS: i64 = 15 * 60 * 1000;
 
-/// What a person is shown before approving. Part of the digest: a call that is displayed otherwise needs a new
-/// approval.
+/// What a person is shown before approving. Part of the digest: a call that is displayed otherwise
+/// needs a new approval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Displayed {
     /// The real target: the tool, or what a dispatching tool passes the call on to.
@@ -35,7 +37,8 @@ pub struct Displayed {
     pub why: Vec<String>,
     /// What may be remembered with the approval. Empty: the call can only be approved once.
     pub remember: Vec<GrantTarget>,
-    /// The paths of the call that symbolic links lead elsewhere. If one of them changes, the approval is void.
+    /// The paths of the call that symbolic links lead elsewhere. If one of them changes, the
+    /// approval is void.
     #[serde(default, skip_serializing_if = "Links::is_empty")]
     pub links: Links,
 }
@@ -51,8 +54,8 @@ pub struct Request {
     pub schema_hash: String,
     /// The arguments.
     pub arguments: Value,
-    /// The arguments as the model wrote them, where [`arguments`](Self::arguments) does not give that text back: integers
-    /// beyond 64 bits keep their digits here.
+    /// The arguments as the model wrote them, where [`arguments`](Self::arguments) does not give
+    /// that text back: integers beyond 64 bits keep their digits here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments_json: Option<String>,
     /// The working folder.
@@ -61,8 +64,8 @@ pub struct Request {
     pub session: String,
     /// The call's id, as the provider gave it. Calls of several messages may have the same.
     pub call_id: String,
-    /// What distinguishes the call from others of the session with this id: the key of its message, or how many calls had the
-    /// id. `None` for the first one without a key.
+    /// What distinguishes the call from others of the session with this id: the key of its message,
+    /// or how many calls had the id. `None` for the first one without a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The policy's version.
@@ -70,17 +73,23 @@ pub struct Request {
     /// What the person is shown.
     #[serde(rename = "shown")]
     pub displayed: Displayed,
-    /// Globs over the names of arguments that the policy keeps out of the audit trail. Not part of the digest, which
-    /// includes the version of the policy.
+    /// Globs over the names of arguments that the policy keeps out of the audit trail. Not part of
+    /// the digest, which includes the version of the policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redact: Vec<String>,
-    /// What identifies the channel that the host gave the conversation for a person's answers, if it has one: an answer
-    /// through another conversation's channel does not count.
+    /// What identifies the channel that the host gave the conversation for a person's answers, if
+    /// it has one: an answer through another conversation's channel does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
 }
 
 impl Request {
+    /// The call that it is about, as the policy sees it.
+    #[must_use]
+    pub fn call(&self) -> PolicyCall<'_> {
+        PolicyCall { tool: &self.tool, origin: &self.origin, arguments: &self.arguments }
+    }
+
     /// SHA-256 over the canonical form of the request.
     #[must_use]
     pub fn digest(&self) -> String {
@@ -122,34 +131,44 @@ impl Request {
 
     /// Whether the arguments of both are the same without secrets.
     fn has_same_redacted_arguments(&self, other: &Self) -> bool {
-        let redacted = |own: &Self| {
-            let hidden: Vec<&str> = own.redact.iter().map(String::as_str).collect();
-            redact(&own.arguments, &hidden)
-        };
-        redacted(self) == redacted(other)
+        self.redacted_arguments() == other.redacted_arguments()
     }
 
-    /// The audit record of an event of the call, without secrets. `digest` is [`Request::digest`], `rule` the reasons
-    /// of the decision.
+    fn redacted_arguments(&self) -> Value {
+        redact(&self.arguments, &self.hidden())
+    }
+
+    /// Lines without the secrets of the arguments.
+    fn redacted(&self, lines: &[String]) -> Vec<String> {
+        redact_lines(lines, &self.arguments, &self.hidden())
+    }
+
+    /// Globs over the names of arguments that hold secrets.
+    fn hidden(&self) -> Vec<&str> {
+        self.redact.iter().map(String::as_str).collect()
+    }
+
+    /// The audit record of an event of the call, without secrets. `digest` is [`Request::digest`],
+    /// `rule` the reasons of the decision.
     #[must_use]
     pub fn entry(&self, kind: Kind, now_ms: i64, digest: &str, rule: Option<String>) -> Entry {
-        let hidden: Vec<&str> = self.redact.iter().map(String::as_str).collect();
-        let lines = |lines: &[String]| redact_lines(lines, &self.arguments, &hidden);
         // Where symbolic links led the paths of the call, leaving out pairs that contain a secret.
-        let pairs = self.displayed.links.iter().filter(|(path, real)| {
-            let pair = [(*path).to_owned(), real.unwrap_or_default().to_owned()];
-            lines(&pair) == pair
-        });
-        let links: Map<String, Value> = pairs.map(|(path, real)| (path.to_owned(), json!(real))).collect();
+        let mut links = Map::new();
+        for (path, real) in self.displayed.links.iter() {
+            let pair = [path.to_owned(), real.unwrap_or_default().to_owned()];
+            if self.redacted(&pair) == pair {
+                links.insert(path.to_owned(), json!(real));
+            }
+        }
         let mut entry = Entry {
             session: self.session.clone(),
             origin: Some(self.origin.clone()),
             tool: self.tool.clone(),
             call_id: self.call_id.clone(),
             digest: Some(digest.to_owned()),
-            arguments: redact(&self.arguments, &hidden),
-            effects: json!(lines(&self.displayed.effects)),
-            rule: rule.and_then(|rule| lines(&[rule]).pop()),
+            arguments: self.redacted_arguments(),
+            effects: json!(self.redacted(&self.displayed.effects)),
+            rule: rule.and_then(|rule| self.redacted(&[rule]).pop()),
             detail: if links.is_empty() { Value::Null } else { json!({ "links": links }) },
             undo: Some(self.displayed.undo.clone()).filter(|undo| !undo.is_empty()),
             ..Entry::new(kind, now_ms)
@@ -162,13 +181,11 @@ impl Request {
 
     /// The request without secrets: what is kept once its call is over.
     fn cut(self) -> Self {
-        let hidden: Vec<&str> = self.redact.iter().map(String::as_str).collect();
-        let lines = |lines: &[String]| redact_lines(lines, &self.arguments, &hidden);
-        let arguments = redact(&self.arguments, &hidden);
+        let arguments = self.redacted_arguments();
         let displayed = Displayed {
-            arguments: lines(std::slice::from_ref(&self.displayed.arguments)).concat(),
-            effects: lines(&self.displayed.effects),
-            why: lines(&self.displayed.why),
+            arguments: self.redacted(std::slice::from_ref(&self.displayed.arguments)).concat(),
+            effects: self.redacted(&self.displayed.effects),
+            why: self.redacted(&self.displayed.why),
             remember: Vec::new(),
             links: Links::default(),
             ..self.displayed.clone()
@@ -303,26 +320,28 @@ impl Approval {
         }
     }
 
-    /// Out of approvals, oldest first, the one for which nobody needs to be asked about a call of this id and message, session,
-    /// channel, origin and tool: the last that a person's answer has ended, if its arguments are the same without secrets,
-    /// as they are stored; otherwise the last that is open, if its arguments and its policy are the same.
+    /// Out of approvals, oldest first, the one for which nobody needs to be asked about a call of
+    /// this id and message, session, channel, origin and tool: the last that a person's answer has
+    /// ended, if its arguments are the same without secrets, as they are stored; otherwise the last
+    /// that is open, if its arguments and its policy are the same.
     #[must_use]
     pub fn standing<'a>(
         approvals: impl IntoIterator<Item = &'a Self>,
         request: &Request,
         now_ms: i64,
     ) -> Option<&'a Self> {
-        let stands = |approval: &&Self| {
-            let own = &approval.request;
-            let is_open = || {
-                approval.is_open_at(now_ms)
-                    && own.has_same_arguments(request)
-                    && own.policy_version == request.policy_version
-            };
-            let is_settled = || approval.state.is_settled() && own.has_same_redacted_arguments(request);
-            own.is_same_call(request) && (is_settled() || is_open())
-        };
-        approvals.into_iter().filter(stands).max_by_key(|approval| approval.state.is_settled())
+        let same = approvals.into_iter().filter(|approval| approval.request.is_same_call(request));
+        same.filter(|approval| approval.stands_for(request, now_ms)).max_by_key(|approval| approval.state.is_settled())
+    }
+
+    /// Whether it answers a request about the same call, or waits for an answer to it.
+    fn stands_for(&self, request: &Request, now_ms: i64) -> bool {
+        if self.state.is_settled() {
+            return self.request.has_same_redacted_arguments(request);
+        }
+        self.is_open_at(now_ms)
+            && self.request.has_same_arguments(request)
+            && self.request.policy_version == request.policy_version
     }
 
     /// What a store keeps of it: once it is over, its call without secrets.
@@ -352,8 +371,8 @@ impl Approval {
     /// The approval after a person's answer. The first answer wins. `by` says who gave it, and how.
     ///
     /// # Errors
-    /// [`ApprovalError::Not`] if it is not pending, [`ApprovalError::Differs`] if its call is not the one that was asked
-    /// about.
+    /// [`ApprovalError::Not`] if it is not pending, [`ApprovalError::Differs`] if its call is not
+    /// the one that was asked about.
     pub fn answered(mut self, answer: Answer, by: &str, now_ms: i64) -> Result<Self, ApprovalError> {
         self.must_be(ApprovalState::Pending, now_ms)?;
         if answer == Answer::Approve && self.request.digest() != self.digest {

@@ -12,7 +12,8 @@ pub struct Word {
     pub text: String,
     /// Whether it becomes exactly one argument, whatever its value.
     pub one: bool,
-    /// What it probably becomes: possibly several arguments after splitting. Used only to find what is denied.
+    /// What it probably becomes: possibly several arguments after splitting. Used only to find what
+    /// is denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guess: Vec<String>,
     /// `~/…` with nothing else unknown: the text, with the tilde.
@@ -46,6 +47,21 @@ impl Word {
     }
 }
 
+/// The values of those words that are known.
+pub(crate) fn known(words: &[Word]) -> impl Iterator<Item = &str> + Clone {
+    words.iter().filter_map(Word::get)
+}
+
+/// The values of those arguments of a command that are known.
+pub(crate) fn arguments(words: &[Word]) -> impl Iterator<Item = &str> + Clone {
+    known(words.get(1..).unwrap_or_default())
+}
+
+/// The values of words, if all of them are known.
+pub(crate) fn all_known(words: &[Word]) -> Option<Vec<&str>> {
+    words.iter().map(Word::get).collect()
+}
+
 /// The name of the program of a command, if that is known.
 pub(crate) fn program(words: &[Word]) -> Option<&str> {
     words.first()?.get().map(base_name)
@@ -58,7 +74,8 @@ pub(crate) fn base_name(program: &str) -> &str {
     base.strip_suffix(".exe").unwrap_or(base)
 }
 
-/// A command line for a person to read: known words quoted where necessary, unknown words as written.
+/// A command line for a person to read: known words quoted where necessary, unknown words as
+/// written.
 #[must_use]
 pub(crate) fn display(words: &[Word]) -> String {
     words.iter().map(|w| w.get().map_or_else(|| w.text.clone(), quote)).collect::<Vec<_>>().join(" ")

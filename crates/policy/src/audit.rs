@@ -1,8 +1,9 @@
 //! The audit trail: a hash chain of records that makes every change evident.
 //!
-//! Each record contains the hash of the previous one. Editing, deleting or reordering records breaks the chain at that
-//! place. Truncation is detected by the head that the store keeps beside the chain, or by a checkpoint kept elsewhere.
-//! Field names follow the OpenTelemetry conventions for generative AI; those that it lacks begin with `toolfold.`.
+//! Each record contains the hash of the previous one. Editing, deleting or reordering records
+//! breaks the chain at that place. Truncation is detected by the head that the store keeps beside
+//! the chain, or by a checkpoint kept elsewhere. Field names follow the OpenTelemetry conventions
+//! for generative AI; those that it lacks begin with `toolfold.`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -113,13 +114,15 @@ pub struct Entry {
     /// How the call can be undone.
     #[serde(rename = "toolfold.undo", default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// Details that depend on the kind: the id of an approval, the digest of the tools shown, the opened categories.
+    /// Details that depend on the kind: the id of an approval, the digest of the tools shown, the
+    /// opened categories.
     #[serde(rename = "toolfold.detail", default, skip_serializing_if = "Value::is_null")]
     pub detail: Value,
 }
 
 impl Entry {
-    /// Adds a detail. What was there under this key is replaced, and so are details that are no object.
+    /// Adds a detail. What was there under this key is replaced, and so are details that are no
+    /// object.
     pub fn add_detail(&mut self, key: &str, value: Value) {
         if !self.detail.is_object() {
             self.detail = json!({});
@@ -234,23 +237,23 @@ pub enum Fault {
         /// The number of the record.
         seq: u64,
     },
-    /// The chain has records but no head that says which one is the last.
+    /// The chain has records but no head, which would identify the last one.
     #[error("the head of the chain is missing: a truncated chain would look intact")]
     NoHead,
-    /// The record claims a consent that the records before it do not bear out.
+    /// The record claims a consent that the records before it do not contain.
     #[error("record {seq} is forged: {why}")]
     Forged {
         /// The number of the record.
         seq: u64,
-        /// What it claims in vain.
+        /// The unconfirmed claim.
         why: String,
     },
-    /// The store has an approval or a grant that the records do not bear out.
-    #[error("`{id}` in the store is not borne out by the records: {why}")]
+    /// The store has an approval or a grant that the records do not confirm.
+    #[error("`{id}` in the store is not confirmed by the records: {why}")]
     Unrecorded {
         /// The approval or grant.
         id: String,
-        /// What the records do not bear out.
+        /// What the records do not confirm.
         why: String,
     },
     /// The record cannot be read.
@@ -278,11 +281,12 @@ pub(crate) type Stored = (u64, String, String, String);
 /// The most faults that a verification keeps.
 pub const MAX_FAULTS: usize = 1_000;
 
-/// Checks a chain in the order of the store against what is known to have been written. `None` stands for a record
-/// whose columns cannot be read. Reads each record once and keeps at most [`MAX_FAULTS`] faults.
+/// Checks a chain in the order of the store against what is known to have been written. `None`
+/// stands for a record whose columns cannot be read. Reads each record once and keeps at most
+/// [`MAX_FAULTS`] faults.
 ///
-/// Also replays consent: nothing may be used that nobody approved, nor anything but what was approved. `consented` is
-/// what the records amount to, to hold the store's own tables against.
+/// Also replays consent: nothing may be used that nobody approved, nor anything but what was
+/// approved. `consented` is what the records amount to, to hold the store's own tables against.
 pub fn verify(
     rows: impl IntoIterator<Item = Option<Stored>>,
     known: &[Checkpoint],

@@ -1,8 +1,8 @@
 //! Canonical JSON, so that a digest identifies a value and not one of its forms.
 //!
-//! RFC 8785 (JCS): members sorted by UTF-16 code units, no whitespace, numbers as ECMAScript prints them. There is one
-//! deviation, which distinguishes more values: integers beyond 2^53 keep all their digits, whereas JCS would round them
-//! to the same double.
+//! RFC 8785 (JCS): members sorted by UTF-16 code units, no whitespace, numbers as ECMAScript prints
+//! them. There is one deviation, which distinguishes more values: integers beyond 2^53 keep all
+//! their digits, whereas JCS would round them to the same double.
 
 use serde_json::{Number, Value};
 
@@ -31,8 +31,8 @@ pub fn digest(value: &Value) -> String {
     sha256_hex(canonical(value).as_bytes())
 }
 
-/// ECMAScript's Number::toString for doubles; integers as they are. Rust prints the same digits, the shortest that give
-/// the number back, with an exponent where it is told to.
+/// ECMAScript's Number::toString for doubles; integers as they are. Rust prints the same digits,
+/// the shortest that give the number back, with an exponent where it is told to.
 fn number_text(number: &Number) -> String {
     match number.as_f64().filter(|_| number.is_f64()) {
         None => number.to_string(),

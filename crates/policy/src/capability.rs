@@ -62,8 +62,8 @@ impl fmt::Display for Undo {
     }
 }
 
-/// The family of a tool. A compact rule for the family covers the tool: `Bash(…)` covers every tool of the family
-/// `Shell`.
+/// The family of a tool. A compact rule for the family covers the tool: `Bash(…)` covers every tool
+/// of the family `Shell`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
@@ -142,27 +142,27 @@ pub struct ToolCapability {
 }
 
 impl ToolCapability {
-    /// The built-in record of a tool that no policy file covers: the arguments of widely used tools, never a tier.
+    /// The built-in record of a tool that no policy file covers: the arguments of widely used
+    /// tools, never a tier.
     #[must_use]
     pub fn builtin(tool: &str) -> Option<Self> {
         let family = Family::of_name(tool);
         let mut capability = Self { family, ..Self::default() };
-        let one = |names: &str| Some(names.to_owned());
         match (family, tool) {
             (Some(Family::Shell), _) => {
-                capability.command = one("command");
-                capability.workdir = one("workdir|cwd|directory|working_directory");
+                capability.command = Some("command".to_owned());
+                capability.workdir = Some("workdir|cwd|directory|working_directory".to_owned());
             }
             // What is searched for is no path.
-            (Some(Family::Read), "Grep") => capability.reads.extend(one("file_path|path|notebook_path")),
-            (Some(Family::Read), _) => capability.reads.extend(one("file_path|path|notebook_path|pattern")),
+            (Some(Family::Read), "Grep") => capability.reads.push("file_path|path|notebook_path".to_owned()),
+            (Some(Family::Read), _) => capability.reads.push("file_path|path|notebook_path|pattern".to_owned()),
             (Some(Family::Edit), _) => {
-                capability.writes = Some(Vec::from_iter(one("file_path|path|notebook_path|pattern")));
+                capability.writes = Some(vec!["file_path|path|notebook_path|pattern".to_owned()]);
             }
-            (Some(Family::Fetch), _) => capability.hosts.extend(one("url")),
-            (None, "Agent" | "Task") => capability.target = one("subagent_type"),
-            (None, "invoke_agent") => capability.target = one("agent_name"),
-            (None, "Skill" | "activate_skill") => capability.target = one("skill|name|command"),
+            (Some(Family::Fetch), _) => capability.hosts.push("url".to_owned()),
+            (None, "Agent" | "Task") => capability.target = Some("subagent_type".to_owned()),
+            (None, "invoke_agent") => capability.target = Some("agent_name".to_owned()),
+            (None, "Skill" | "activate_skill") => capability.target = Some("skill|name|command".to_owned()),
             (None, _) => return None,
         }
         Some(capability)
@@ -181,34 +181,33 @@ impl ToolCapability {
         Dialect { shell: self.shell, interactive: self.interactive != Some(false) }
     }
 
-    /// Whether the commands of the tool are those of a shell that is not read: by the record, or by the tool's name where
-    /// the record does not state a shell.
+    /// Whether the commands of the tool are those of a shell that is not read: by the record, or by
+    /// the tool's name where the record does not state a shell.
     pub(crate) fn is_of_other_shell(&self, tool: &str) -> bool {
-        let named = || self.command.as_ref().and_then(|_| Shell::of_name(tool));
-        self.shell.or_else(named) == Some(Shell::Other)
+        let shell = match (self.shell, &self.command) {
+            (None, Some(_)) => Shell::of_name(tool),
+            (shell, _) => shell,
+        };
+        shell == Some(Shell::Other)
     }
 
-    /// Whether a record adds to a built-in one only how a call is undone and which shell reads the command. Such a record
-    /// declares no arguments.
+    /// Whether a record adds to a built-in one only how a call is undone and which shell reads the
+    /// command. Such a record declares no arguments.
     pub(crate) fn says_only_undo(&self, tool: &str) -> bool {
         let Self { undo, shell, interactive, is_broken, .. } = *self;
         let (place, why) = (self.place.clone(), self.why.clone());
         let adds = undo != Undo::default() || shell.is_some() || interactive.is_some();
-        let same = |known| *self == Self { undo, shell, interactive, place, is_broken, why, ..known };
-        adds && Self::builtin(tool).is_some_and(same)
+        let Some(known) = Self::builtin(tool) else { return false };
+        adds && *self == Self { undo, shell, interactive, place, is_broken, why, ..known }
     }
 
-    /// The same with the arguments that another record declares. What this one declares stays: its tier and family, its
-    /// command and where that runs.
+    /// The same with the arguments that another record declares. What this one declares stays: its
+    /// tier and family, its command and where that runs.
     pub(crate) fn with(mut self, other: &Self) -> Self {
-        let add = |own: &mut Vec<String>, more: &[String]| {
-            let new: Vec<String> = more.iter().filter(|names| !own.contains(names)).cloned().collect();
-            own.extend(new);
-        };
-        add(&mut self.reads, &other.reads);
-        add(&mut self.hosts, &other.hosts);
+        add_new(&mut self.reads, &other.reads);
+        add_new(&mut self.hosts, &other.hosts);
         if let Some(more) = &other.writes {
-            add(self.writes.get_or_insert_default(), more);
+            add_new(self.writes.get_or_insert_default(), more);
         }
         if self.command.is_none() && other.command.is_some() {
             self.command.clone_from(&other.command);
@@ -220,7 +219,8 @@ impl ToolCapability {
         self
     }
 
-    /// The tier of a call with these arguments and hints. The hints of an untrusted server only tighten it.
+    /// The tier of a call with these arguments and hints. The hints of an untrusted server only
+    /// tighten it.
     #[must_use]
     pub(crate) fn tier_of(
         &self,
@@ -248,17 +248,29 @@ impl ToolCapability {
     }
 }
 
-/// The arguments that a name stands for: of `a|b` every one that is present, since a tool may take any of them.
+/// Adds the names that a list does not have.
+fn add_new(own: &mut Vec<String>, more: &[String]) {
+    for names in more {
+        if !own.contains(names) {
+            own.push(names.clone());
+        }
+    }
+}
+
+/// The arguments that a name stands for: of `a|b` every one that is present, since a tool may take
+/// any of them.
 fn named<'a>(arguments: &'a Value, names: &str) -> impl Iterator<Item = &'a Value> {
     names.split('|').filter_map(|name| arguments.get(name).filter(|value| !value.is_null()))
 }
 
-/// The values of path-like arguments: strings, and strings in arrays. Of `a|b` every one that is present.
+/// The values of path-like arguments: strings, and strings in arrays. Of `a|b` every one that is
+/// present.
 pub(crate) fn texts<'a>(arguments: &'a Value, names: &str) -> Vec<&'a str> {
     named(arguments, names).flat_map(leaves).filter_map(Value::as_str).collect()
 }
 
-/// Whether an argument is present but is neither a string nor a list of strings, so that it cannot be evaluated.
+/// Whether an argument is present but is neither a string nor a list of strings, so that it cannot
+/// be evaluated.
 pub(crate) fn unreadable(arguments: &Value, names: &str) -> bool {
     named(arguments, names).flat_map(leaves).any(|value| !value.is_string())
 }

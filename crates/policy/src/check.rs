@@ -1,4 +1,5 @@
-//! Checks of a policy file before any call: that it covers its tools, and what in it is probably a mistake.
+//! Checks of a policy file before any call: that it covers its tools, and what in it is probably a
+//! mistake.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,8 @@ use crate::name::nearest;
 pub(super) mod never;
 mod wide;
 
-/// A tool that a policy must cover: its identity (`name` or `mcp:server/name`) and its top-level arguments.
+/// A tool that a policy must cover: its identity (`name` or `mcp:server/name`) and its top-level
+/// arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covered {
     /// The identity.
@@ -23,9 +25,10 @@ pub struct Covered {
 }
 
 impl PolicyFile {
-    /// Checks that every tool has a tier, that every tool that changes something declares its path arguments, and that
-    /// the tool has every declared argument. The format keeps tiers disjoint: a tool has one record, and an action is
-    /// in one tier. The examples of rules are checked when the file loads.
+    /// Checks that every tool has a tier, that every tool that changes something declares its path
+    /// arguments, and that the tool has every declared argument. The format keeps tiers disjoint: a
+    /// tool has one record, and an action is in one tier. The examples of rules are checked when
+    /// the file loads.
     ///
     /// Without `tools`, only the records themselves are checked.
     #[must_use]
@@ -35,34 +38,30 @@ impl PolicyFile {
             found.extend(mutating(name, capability));
         }
         let Some(tools) = tools else { return found };
-        let identities = || tools.iter().map(|tool| tool.identity.as_str());
+        let identities: Vec<&str> = tools.iter().map(|tool| tool.identity.as_str()).collect();
         // One that only says how to undo declares nothing that a tool could lack.
         for (name, capability) in self.capabilities.iter().filter(|(name, own)| !own.says_only_undo(name)) {
             let known = ToolCapability::builtin(name).unwrap_or_default();
             // What a built-in record declares, nobody wrote here.
-            let written = |own: &&str| known.declared().all(|known| known != *own);
             match tools.iter().find(|tool| tool.identity == *name) {
-                Some(tool) => found.extend(capability.declared().filter(written).filter_map(|name| {
-                    let message = format!("`{}` has no argument `{name}`", tool.identity);
-                    tool.lacks(name, &capability.place, message)
-                })),
+                Some(tool) => {
+                    for name in capability.declared().filter(|own| known.declared().all(|known| known != *own)) {
+                        let message = format!("`{}` has no argument `{name}`", tool.identity);
+                        found.extend(tool.lacks(name, &capability.place, message));
+                    }
+                }
                 None => {
-                    let help = did_you_mean(name, identities(), "remove its `[tool]` table");
-                    found.push(error(
-                        &capability.place,
-                        "policy-no-such-tool",
-                        format!("there is no tool `{name}`"),
-                        help,
-                    ));
+                    let help = did_you_mean(name, &identities, "remove its `[tool]` table");
+                    found.push(error(&capability.place, "policy-no-such-tool", format!("unknown tool `{name}`"), help));
                 }
             }
         }
-        // Of a tool that has a built-in record, rules say what runs.
-        let ruled = |identity: &str| {
+        for Covered { identity, .. } in tools {
+            // Of a tool that has a built-in record, rules say what runs.
             let family = Family::of_name(identity);
-            family.is_some() && self.rules.iter().any(|rule| rule.family == family)
-        };
-        for Covered { identity, .. } in tools.iter().filter(|tool| !ruled(&tool.identity)) {
+            if family.is_some() && self.rules.iter().any(|rule| rule.family == family) {
+                continue;
+            }
             if self.capabilities.get(identity).is_none_or(|record| record.says_only_undo(identity)) {
                 let message = format!("the tool `{identity}` has no tier: every call to it asks");
                 let help = format!("write [tool.\"{identity}\"] with tier = \"read_only\", \"b\" or \"a\"");
@@ -74,21 +73,22 @@ impl PolicyFile {
             if let Some(tool) = tools.iter().find(|tool| tool.identity == identity) {
                 let named = rule.args.iter().filter(|(name, _)| name != "*");
                 found.extend(named.filter_map(|(name, _)| {
-                    let about = format!("the rule `{}` is about the argument `{name}`", rule.text);
+                    let about = format!("the rule `{}` refers to the argument `{name}`", rule.text);
                     tool.lacks(name, &rule.place, format!("{about}, which `{identity}` does not have"))
                 }));
             } else if rule.family.is_none() && !self.capabilities.contains_key(&identity) {
-                // Names of families cover tools of other names; a record of the name has been complained of.
-                let help = did_you_mean(&identity, identities(), "remove the rule");
-                let message = format!("the rule `{}` is about `{identity}`, and there is no such tool", rule.text);
+                // Names of families cover tools of other names; a record of the name has been
+                // complained of.
+                let help = did_you_mean(&identity, &identities, "remove the rule");
+                let message = format!("the rule `{}` refers to the unknown tool `{identity}`", rule.text);
                 found.push(error(&rule.place, "policy-no-such-tool", message, help));
             }
         }
         found
     }
 
-    /// Finds probable mistakes: shadowed rules, rules that allow arbitrary code, prefixes that cross word boundaries,
-    /// unanchored paths, a mode or default that allows everything.
+    /// Finds probable mistakes: shadowed rules, rules that allow arbitrary code, prefixes that
+    /// cross word boundaries, unanchored paths, a mode or default that allows everything.
     #[must_use]
     pub fn lint(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
@@ -100,7 +100,7 @@ impl PolicyFile {
                 head("policy-off", "the policy is off: no call is evaluated", "write mode = \"enforce\"");
             }
             Some(PolicyMode::Audit) => {
-                let message = "the policy only audits: it enforces nothing but managed denies and the floor";
+                let message = "the policy only audits: it enforces only managed denies and the floor";
                 head("policy-audit-only", message, "write mode = \"enforce\"");
             }
             Some(PolicyMode::Enforce) | None => {}
@@ -145,7 +145,7 @@ impl PolicyFile {
         for (name, record) in self.capabilities.iter().filter(|(_, record)| record.command.is_some()) {
             let Some(tier) = record.tier.filter(|tier| *tier < PolicyTier::A) else { continue };
             let message =
-                format!("`{name}` runs shell commands, and its tier {tier} allows every one of them, `rm -rf x` too");
+                format!("`{name}` runs shell commands, and its tier {tier} allows all of them, including `rm -rf x`");
             let help = "write tier = \"a\", and allow commands by rules: `Bash(git log:*)`";
             found.push(Diagnostic::warning("policy-shell-tier", record.place.clone(), message).help(help));
         }
@@ -164,31 +164,33 @@ impl PolicyFile {
         let tier = self.capabilities.get(name).and_then(|record| record.tier);
         if rule.effect == Effect::Allow && tier.is_some_and(|tier| tier < PolicyTier::A) {
             let message =
-                format!("`{}` confines nothing: the tier of `{name}` allows it for every other path, too", rule.text);
+                format!("`{}` confines nothing: the tier of `{name}` also allows every other path", rule.text);
             report("policy-not-confined", message, "give the tool tier \"a\", or deny the other paths");
         }
     }
 
-    /// A deny or an ask that a later allow of another kind overrides: one for commands lifts one over paths.
+    /// A deny or an ask that a later allow of another kind overrides: one for commands lifts one
+    /// over paths.
     fn lifted(&self, at: usize, rule: &Rule, report: Report<'_>) {
         if !self.last_match || rule.effect == Effect::Allow || rule.is_of_commands() {
             return;
         }
-        let lifts = |other: &&Rule| {
+        for other in self.rules.iter().skip(at + 1).filter(|other| other.effect == Effect::Allow) {
             let same = other.tool == rule.tool || other.tool == ToolPattern::Any;
-            other.effect == Effect::Allow && other.is_of_commands() && (other.command.is_some() || !same)
-        };
-        if let Some(other) = self.rules.iter().skip(at + 1).find(lifts) {
-            let (text, effect) = (&rule.text, rule.effect);
-            let message = format!("with last-match, `{}` ({}) lifts the {effect} `{text}`", other.text, other.place);
-            report("policy-lifted", message, "write it below the allow, or take order = \"strictest\"");
+            if other.is_of_commands() && (other.command.is_some() || !same) {
+                let (text, effect) = (&rule.text, rule.effect);
+                let message =
+                    format!("with last-match, `{}` ({}) lifts the {effect} `{text}`", other.text, other.place);
+                report("policy-lifted", message, "write it below the allow, or take order = \"strictest\"");
+                return;
+            }
         }
     }
 
-    /// Tools that rules name and that have no record, beside denies of paths or hosts: their arguments are only guessed at.
+    /// Tools that rules name and that have no record, beside denies of paths or hosts: their
+    /// arguments are only guessed at.
     fn unrecorded(&self, found: &mut Vec<Diagnostic>) {
-        let held = |rule: &Rule| rule.effect == Effect::Deny && !rule.is_of_commands();
-        if !self.rules.iter().any(held) {
+        if !self.rules.iter().any(|rule| rule.effect == Effect::Deny && !rule.is_of_commands()) {
             return;
         }
         let mut named = BTreeSet::new();
@@ -199,7 +201,7 @@ impl PolicyFile {
                 continue;
             }
             let message = format!(
-                "`{name}` has no record: every text of its arguments is held against denies of paths and hosts"
+                "`{name}` has no record: every string in its arguments is checked against denies of paths and hosts"
             );
             let help = format!("write [tool.{name}] with tier, reads, writes and hosts");
             found.push(Diagnostic::warning("policy-no-record", rule.place.clone(), message).help(help));
@@ -213,11 +215,12 @@ type Report<'r> = &'r mut dyn FnMut(&'static str, String, &str);
 impl Covered {
     /// What is wrong where an argument is named that it does not have.
     fn lacks(&self, name: &str, place: &Place, message: String) -> Option<Diagnostic> {
-        let known = || self.arguments.iter().map(String::as_str);
-        let lacks = known().all(|own| own != name);
-        lacks.then(|| {
-            error(place, "policy-no-such-argument", message, did_you_mean(name, known(), "see the tool's schema"))
-        })
+        let known: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        if known.contains(&name) {
+            return None;
+        }
+        let help = did_you_mean(name, &known, "see the tool's schema");
+        Some(error(place, "policy-no-such-argument", message, help))
     }
 }
 
@@ -225,9 +228,12 @@ fn error(place: &Place, code: &'static str, message: String, help: impl Into<Str
     Diagnostic::error(code, place.clone(), message).help(help)
 }
 
-/// What to do about an unknown name: take the closest known one, or something else where none is close.
-fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
-    nearest(name, known, 1).first().map_or_else(|| otherwise.to_owned(), |close| format!("did you mean `{close}`?"))
+/// What to do about an unknown name: take the closest known one, or something else where none is
+/// close.
+fn did_you_mean(name: &str, known: &[&str], otherwise: &str) -> String {
+    nearest(name, known.iter().copied(), 1)
+        .first()
+        .map_or_else(|| otherwise.to_owned(), |close| format!("did you mean `{close}`?"))
 }
 
 /// What is wrong with a record alone.
@@ -242,7 +248,7 @@ fn mutating(name: &str, capability: &ToolCapability) -> Vec<Diagnostic> {
     }
     let tier = capability.tier.into_iter().chain(actions).max();
     if tier > Some(PolicyTier::ReadOnly) && capability.writes.is_none() && capability.command.is_none() {
-        let message = format!("`{name}` does not say whether it writes files");
+        let message = format!("`{name}` does not declare whether it writes files");
         report("policy-no-paths", message, "write writes = [\"…\"], or writes = [] if it writes no file");
     }
     let only_reads = capability.tier == Some(PolicyTier::ReadOnly) && capability.actions.is_none();
@@ -253,13 +259,19 @@ fn mutating(name: &str, capability: &ToolCapability) -> Vec<Diagnostic> {
     found
 }
 
+/// Whether a rule has no conditions but on commands and paths.
+fn is_plain(rule: &Rule) -> bool {
+    rule.args.is_empty()
+        && rule.target.is_none()
+        && rule.host.is_none()
+        && rule.annotations == super::context::Annotations::default()
+}
+
 /// Whether `other` decides every call that `rule` would decide.
 fn shadows(last_match: bool, (j, other): (usize, &Rule), (i, rule): (usize, &Rule)) -> bool {
     let beats = if last_match { j > i } else { other.effect > rule.effect || (other.effect == rule.effect && j > i) };
     let same_tool = other.tool == rule.tool || other.tool == ToolPattern::Any;
-    let plain =
-        |r: &Rule| r.args.is_empty() && r.target.is_none() && r.host.is_none() && r.annotations == Default::default();
-    if i == j || !beats || !same_tool || !plain(other) || !plain(rule) {
+    if i == j || !beats || !same_tool || ![other, rule].into_iter().all(is_plain) {
         return false;
     }
     if !other.is_conditional() {

@@ -2,7 +2,8 @@
 //!
 //! - `git log:*` and `git log *`: these tokens, then any others
 //! - `git log`: exactly these tokens
-//! - `git push --force*`: a `*` inside a token stands for any characters; at the end of the pattern it also allows further tokens
+//! - `git push --force*`: a `*` inside a token stands for any characters; at the end of the pattern
+//!   it also allows further tokens
 //! - `git push * -f`: a `*` of its own stands for any number of tokens
 //! - `*`: every command of the tool, whatever it does
 
@@ -42,7 +43,8 @@ impl CommandPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// [`PatternError`] if the pattern is empty, has an unclosed quote or contains a control character.
+    /// [`PatternError`] if the pattern is empty, has an unclosed quote or contains a control
+    /// character.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
@@ -97,7 +99,8 @@ impl CommandPattern {
         self.tokens.len()
     }
 
-    /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one program.
+    /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one
+    /// program.
     #[must_use]
     pub(crate) fn first_is_glob(&self) -> bool {
         matches!(self.tokens.first(), Some(Token::Glob(_) | Token::Many))
@@ -108,14 +111,15 @@ impl CommandPattern {
         self.tokens.first()?.literal()
     }
 
-    /// Whether this pattern covers everything that `other` covers, as far as their literals show. For the lint.
+    /// Whether this pattern covers everything that `other` covers, as far as their literals show.
+    /// For the lint.
     #[must_use]
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.any || (!other.any && self.open && other.tokens.starts_with(&self.tokens)) || self == other
     }
 
-    /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths no second word, and a
-    /// `*` in front stands for one program.
+    /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths
+    /// no second word, and a `*` in front stands for one program.
     #[must_use]
     pub(crate) fn allows(&self, argv: &[Word]) -> bool {
         if self.any {
@@ -132,31 +136,31 @@ impl CommandPattern {
                 return false;
             }
         }
-        match self.tokens.split_first() {
-            Some((Token::Many, rest)) => {
-                let one = Self { tokens: rest.to_vec(), ..self.clone() };
-                argv.first().is_some_and(|program| program.get().is_some())
-                    && !one.tokens.is_empty()
-                    && one.fit(argv.get(1..).unwrap_or_default()) == Fit::Yes
+        match (self.tokens.split_first(), argv.split_first()) {
+            (Some((Token::Many, rest)), Some((program, arguments))) => {
+                program.get().is_some() && !rest.is_empty() && fit_tokens(rest, self.open, arguments) == Fit::Yes
             }
+            (Some((Token::Many, _)), None) => false,
             _ => self.fit(argv) == Fit::Yes,
         }
     }
 
-    /// Whether a token of it stands for the word at a place of a command that it allows. A `*` of its own stands for no
-    /// word in particular, and one at the beginning of a token for no option.
+    /// Whether a token of it stands for the word at a place of a command that it allows. A `*` of
+    /// its own stands for no word in particular, and one at the beginning of a token for no option.
     pub(crate) fn names(&self, argv: &[Word], at: usize) -> bool {
         let Some(word) = argv.get(at) else { return false };
-        let fits = |tokens: &[Token], open, words: &[Word]| {
-            Self { tokens: tokens.to_vec(), open, over_paths: false, any: false, mistake: None }.fit(words) == Fit::Yes
-        };
         let (before, behind) = (argv.get(..at).unwrap_or_default(), argv.get(at + 1..).unwrap_or_default());
-        self.tokens.iter().enumerate().any(|(i, token)| {
+        for (i, token) in self.tokens.iter().enumerate() {
             let (front, rest) = self.tokens.split_at(i);
-            token.names(word)
-                && fits(front, false, before)
-                && fits(rest.get(1..).unwrap_or_default(), self.open, behind)
-        })
+            let rest = rest.get(1..).unwrap_or_default();
+            if token.names(word)
+                && fit_tokens(front, false, before) == Fit::Yes
+                && fit_tokens(rest, self.open, behind) == Fit::Yes
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether every word of it stands for one word.
@@ -167,62 +171,11 @@ impl CommandPattern {
     /// Whether a command fits as written: for ask and deny.
     #[must_use]
     pub(crate) fn fit(&self, argv: &[Word]) -> Fit {
-        if self.any {
-            return Fit::Yes;
-        }
-        if self.tokens.contains(&Token::Many) {
-            return self.fit_table(argv);
-        }
-        let mut fit = Fit::Yes;
-        for (i, token) in self.tokens.iter().enumerate() {
-            let Some(word) = argv.get(i) else { return Fit::No };
-            match token.fits(word) {
-                Fit::No => return Fit::No,
-                Fit::Maybe if !word.one => return Fit::Maybe,
-                other => fit = fit.min(other),
-            }
-        }
-        let rest = argv.get(self.tokens.len()..).unwrap_or_default();
-        if self.open || rest.is_empty() {
-            fit
-        } else if rest.iter().all(|w| w.value.is_none() && !w.one) {
-            Fit::Maybe
-        } else {
-            Fit::No
-        }
+        if self.any { Fit::Yes } else { fit_tokens(&self.tokens, self.open, argv) }
     }
 
-    /// The same for patterns with a separate `*`, by a table of tokens and words.
-    fn fit_table(&self, argv: &[Word]) -> Fit {
-        let mut row: Vec<Fit> = (0..=argv.len()).map(|j| Fit::of(j == 0)).collect();
-        for token in &self.tokens {
-            let mut best = Fit::No;
-            if *token == Token::Many {
-                for cell in &mut row {
-                    best = best.max(*cell);
-                    *cell = best;
-                }
-                continue;
-            }
-            // The word before each place decides with what stood before that.
-            let words = std::iter::once(Fit::No).chain(argv.iter().map(|word| token.fits(word)));
-            for (cell, fits) in row.iter_mut().zip(words) {
-                best = std::mem::replace(cell, best.min(fits));
-            }
-        }
-        let fit = if self.open { row.iter().copied().max() } else { row.last().copied() };
-        match fit.unwrap_or(Fit::No) {
-            // What becomes several words may be any of them behind the first.
-            Fit::No if argv.iter().any(|w| w.value.is_none() && !w.one) => {
-                let head = self.tokens.first().zip(argv.first());
-                head.map_or(Fit::No, |(token, word)| token.fits(word).min(Fit::Maybe))
-            }
-            fit => fit,
-        }
-    }
-
-    /// Whether a command fits in any form: options in another position, combined letters, words that may become what is
-    /// denied. For ask and deny.
+    /// Whether a command fits in any form: options in another position, combined letters, words
+    /// that may become what is denied. For ask and deny.
     #[must_use]
     pub(crate) fn fit_any_form(&self, forms: &[Vec<Word>]) -> Fit {
         let mut best = Fit::No;
@@ -235,7 +188,8 @@ impl CommandPattern {
         best
     }
 
-    /// Compares options as a set: `-r -f` equals `-rf`, and `push main --force` equals `push --force main`.
+    /// Compares options as a set: `-r -f` equals `-rf`, and `push main --force` equals `push
+    /// --force main`.
     fn fit_options(&self, argv: &[Word]) -> Fit {
         let lead = self.tokens.iter().take_while(|t| !t.is_option()).count();
         // Operands may follow the options: `chmod -R 777`.
@@ -263,7 +217,71 @@ impl CommandPattern {
     }
 }
 
+/// Whether words fit tokens. `open`: further words may follow.
+fn fit_tokens(tokens: &[Token], open: bool, argv: &[Word]) -> Fit {
+    if tokens.contains(&Token::Many) {
+        return fit_table(tokens, open, argv);
+    }
+    let mut fit = Fit::Yes;
+    for (i, token) in tokens.iter().enumerate() {
+        let Some(word) = argv.get(i) else { return Fit::No };
+        match token.fits(word) {
+            Fit::No => return Fit::No,
+            Fit::Maybe if !word.one => return Fit::Maybe,
+            other => fit = fit.min(other),
+        }
+    }
+    let rest = argv.get(tokens.len()..).unwrap_or_default();
+    if open || rest.is_empty() {
+        fit
+    } else if rest.iter().all(|w| w.value.is_none() && !w.one) {
+        Fit::Maybe
+    } else {
+        Fit::No
+    }
+}
+
+/// The same for tokens with a separate `*`, by a table of tokens and words.
+fn fit_table(tokens: &[Token], open: bool, argv: &[Word]) -> Fit {
+    let mut row: Vec<Fit> = (0..=argv.len()).map(|j| Fit::of(j == 0)).collect();
+    for token in tokens {
+        let mut best = Fit::No;
+        if *token == Token::Many {
+            for cell in &mut row {
+                best = best.max(*cell);
+                *cell = best;
+            }
+            continue;
+        }
+        // The word before each place decides with what was before that.
+        let words = std::iter::once(Fit::No).chain(argv.iter().map(|word| token.fits(word)));
+        for (cell, fits) in row.iter_mut().zip(words) {
+            best = std::mem::replace(cell, best.min(fits));
+        }
+    }
+    let fit = if open { row.iter().copied().max() } else { row.last().copied() };
+    match fit.unwrap_or(Fit::No) {
+        // What becomes several words may be any of them behind the first.
+        Fit::No if argv.iter().any(|w| w.value.is_none() && !w.one) => {
+            let head = tokens.first().zip(argv.first());
+            head.map_or(Fit::No, |(token, word)| token.fits(word).min(Fit::Maybe))
+        }
+        fit => fit,
+    }
+}
+
 impl Token {
+    /// Reads a token: its characters, and whether each is outside of quotes.
+    fn read(word: Vec<(char, bool)>) -> Self {
+        let wild = word.iter().any(|(c, bare)| *bare && matches!(c, '*' | '?'));
+        let text: String = word.into_iter().map(|(c, _)| c).collect();
+        match (wild, text.as_str()) {
+            (true, "*") => Self::Many,
+            (true, _) => Self::Glob(text),
+            (false, _) => Self::Literal(text),
+        }
+    }
+
     fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
@@ -343,20 +361,12 @@ impl Token {
 
 /// Splits a pattern at blanks outside quotes. Inside quotes, `*` and `?` are literal.
 fn split(text: &str) -> Result<Vec<Token>, PatternError> {
-    let token = |word: Vec<(char, bool)>| {
-        let wild = word.iter().any(|(c, bare)| *bare && matches!(c, '*' | '?'));
-        let text: String = word.into_iter().map(|(c, _)| c).collect();
-        match (wild, text.as_str()) {
-            (true, "*") => Token::Many,
-            (true, _) => Token::Glob(text),
-            (false, _) => Token::Literal(text),
-        }
-    };
     let words = lexed(text).ok_or_else(|| PatternError::new("a quote is not closed"))?;
-    Ok(words.into_iter().map(token).collect())
+    Ok(words.into_iter().map(Token::read).collect())
 }
 
-/// The words of a pattern: each character, and whether it is outside of quotes. `None`: a quote is not closed.
+/// The words of a pattern: each character, and whether it is outside of quotes. `None`: a quote is
+/// not closed.
 fn lexed(text: &str) -> Option<Vec<Vec<(char, bool)>>> {
     // The word that is being read, if one has begun.
     let (mut words, mut word, mut quote) = (Vec::new(), None::<Vec<(char, bool)>>, None::<char>);

@@ -1,7 +1,7 @@
 //! The input of a decision: a call, and its context as the host provides it.
 //!
-//! The layer has no clock and sees no disk. Everything that it needs beyond the call is in [`Context`]. What the
-//! context leaves out counts against permission, never for it.
+//! The layer has no clock and sees no disk. Everything that it needs beyond the call is in
+//! [`Context`]. What the context leaves out counts against permission, never for it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -31,7 +31,7 @@ impl ToolOrigin {
 }
 
 /// A call that a model made, as the policy sees it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PolicyCall<'a> {
     /// The tool's name at its origin, without a server prefix.
     pub tool: &'a str,
@@ -41,8 +41,8 @@ pub struct PolicyCall<'a> {
     pub arguments: &'a Value,
 }
 
-/// What the host knows about the circumstances of a call. Default: nobody can be asked, nothing is trusted, nothing is
-/// known.
+/// What the host knows about the circumstances of a call. Default: nobody can be asked, nothing is
+/// trusted, nothing is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Context {
     /// The working folder of the call, absolute. `None`: relative paths are evaluated as relative.
@@ -57,9 +57,11 @@ pub struct Context {
     pub server_trusted: bool,
     /// The annotations that the server gives for the tool.
     pub annotations: Annotations,
-    /// Whether file names are case-sensitive. `None`: unknown, so denies ignore case and allows do not.
+    /// Whether file names are case-sensitive. `None`: unknown, so denies ignore case and allows do
+    /// not.
     pub case_sensitive_paths: Option<bool>,
-    /// Where symbolic links lead: from [`Policy::links`](super::Policy::links), which asks a [`Disk`](super::Disk).
+    /// Where symbolic links lead, for a call that is prepared without a [`Disk`](super::Disk): see
+    /// [`Prepared::links`](super::Prepared::links).
     /// `None`: nobody looked, and paths are evaluated as written.
     pub links: Option<Links>,
     /// Absolute paths that no call may write: the policy files and the approval store.
@@ -75,3 +77,9 @@ pub struct Context {
     /// The current time in milliseconds since 1970-01-01 UTC, for expiry.
     pub now_ms: i64,
 }
+
+/// A summary of the earlier calls of a conversation, which the caller provides: the same summary
+/// gives the same decision. No rule depends on it yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct History {}

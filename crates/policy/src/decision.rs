@@ -39,7 +39,8 @@ impl Decision {
         }
     }
 
-    /// `allow`, `ask` or `deny`: the words that rules and `policy eval` use, without the distinction of audited calls.
+    /// `allow`, `ask` or `deny`: the words that rules and `policy eval` use, without the
+    /// distinction of audited calls.
     #[must_use]
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -92,7 +93,8 @@ impl fmt::Display for Effect {
 pub(crate) enum Fit {
     /// It cannot fit.
     No,
-    /// It may fit, depending on what is known only when the call runs. Never enough to allow, but enough to ask.
+    /// It may fit, depending on what is known only when the call runs. Never enough to allow, but
+    /// enough to ask.
     Maybe,
     /// It fits, whatever the unknown parts turn out to be.
     Yes,
@@ -113,7 +115,8 @@ pub struct Reason {
     /// The effect for this part.
     #[serde(rename = "says")]
     pub effect: Effect,
-    /// A sentence in lower case without a full stop, user input in backticks. The model may read it.
+    /// A sentence in lower case without a full stop, user input in backticks. The model may read
+    /// it.
     pub text: String,
     /// The rule that decided, as written. `None` where a tier or a default decided.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,8 +160,8 @@ pub struct Verdict {
     /// In the mode `audit`: the decision that `enforce` would have made, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would_be: Option<Decision>,
-    /// The symbolic links that this decision considered. With them as [`Context::links`](super::Context::links), the
-    /// decision is reproducible.
+    /// The symbolic links that this decision considered. With them as
+    /// [`Context::links`](super::Context::links), the decision is reproducible.
     #[serde(skip_serializing_if = "Links::is_empty")]
     pub links: Links,
 }

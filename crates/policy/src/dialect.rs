@@ -12,17 +12,20 @@ pub enum Shell {
     Sh,
     /// zsh 5.
     Zsh,
-    /// Any other: PowerShell, cmd, fish, nushell. Its commands are not read, so that every call asks.
+    /// Any other: PowerShell, cmd, fish, nushell. Its commands are not read, so that every call
+    /// asks.
     Other,
 }
 
-/// Shells that read no bash, as whole words of a tool's name: each is also a part of other words (`finish`, `menu`).
+/// Shells that read no bash, as whole words of a tool's name: each is also a part of other words
+/// (`finish`, `menu`).
 const OTHER_WORDS: &[&str] = &["cmd", "fish", "nu", "csh", "tcsh", "elvish", "xonsh"];
 
 /// Shells that read no bash, anywhere in a tool's name.
 const OTHER_PARTS: &[&str] = &["powershell", "pwsh", "nushell", "commandprompt"];
 
-/// The words of a name in lower case, without the digits at their ends: `runPwsh7` has `run` and `pwsh`.
+/// The words of a name in lower case, without the digits at their ends: `runPwsh7` has `run` and
+/// `pwsh`.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
@@ -39,7 +42,8 @@ fn words(name: &str) -> Vec<String> {
 }
 
 impl Shell {
-    /// Returns the shell that the name of a tool names, `Other` for one whose language is not read, or `None`.
+    /// Returns the shell that the name of a tool names, `Other` for one whose language is not read,
+    /// or `None`.
     #[must_use]
     pub fn of_name(tool: &str) -> Option<Self> {
         let words = words(tool);
@@ -53,8 +57,8 @@ impl Shell {
             .find_map(|(name, shell)| has(&[name]).then_some(shell))
     }
 
-    /// How much it restricts beside others: a project's record only adds. An unnamed shell is read as bash, with what
-    /// is dangerous in zsh.
+    /// How much it restricts beside others: a project's record only adds. An unnamed shell is read
+    /// as bash, with what is dangerous in zsh.
     fn strictness(shell: Option<Self>) -> u8 {
         match shell {
             Some(Self::Bash) => 0,
@@ -86,7 +90,6 @@ impl Dialect {
     pub(crate) const BASH: Self = Self { shell: Some(Shell::Bash), interactive: false };
 
     /// Whether the shell may be zsh.
-    #[cfg(feature = "shell")]
     pub(crate) fn may_be_zsh(self) -> bool {
         matches!(self.shell, None | Some(Shell::Zsh))
     }

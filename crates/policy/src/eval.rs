@@ -1,18 +1,23 @@
-//! Evaluates rows of calls, each under its own rules or all under one policy: `toolfold policy eval`.
+//! Evaluates rows of calls, each under its own rules or all under one policy: `toolfold policy
+//! eval`.
 //!
-//! A row is `{"id", "rule": ["allow Bash(git log:*)", …], "tool", "args", "ctx": {…}}`. Besides `allow`, `ask` and
-//! `deny` with a compact rule, a row may contain lines that a policy file writes elsewhere: `default X`, `mode X`,
-//! `tier T name`, `shell S name`, `interactive true|false name`, `builtin READ_ONLY_SAFE_SHELL`,
-//! `host_executable n=path`, and `managed …` and `project …` before a line (the scope of its file). A row whose `profile`
-//! is `last-match` is evaluated in that order. An unknown line makes every call ask, as a malformed deny does.
+//! A row is `{"id", "rule": ["allow Bash(git log:*)", …], "tool", "args", "ctx": {…}}`. Besides
+//! `allow`, `ask` and `deny` with a compact rule, a row may contain lines that a policy file writes
+//! elsewhere: `default X`, `mode X`, `tier T name`, `shell S name`, `interactive true|false name`,
+//! `builtin READ_ONLY_SAFE_SHELL`, `host_executable n=path`, and `managed …` and `project …` before
+//! a line (the scope of its file). A row whose `profile` is `last-match` is evaluated in that
+//! order. An unknown line makes every call ask, as a malformed deny does.
 //!
-//! `ctx` may say `cwd`, `home`, `server` (the MCP server of the tool), `interactive`, `workspace_trusted`,
-//! `server_trusted`, `annotations`, `case_insensitive_fs` and `schema_hash_changed`. Unless it does, the working folder is
-//! `/workspace` and the home folder `/home/user`. Paths are evaluated as written, without looking at the disk of this
-//! machine; a row may define symbolic links as `links: {"path": "target"}`, relative ones below the working folder.
+//! `ctx` may say `cwd`, `home`, `server` (the MCP server of the tool), `interactive`,
+//! `workspace_trusted`, `server_trusted`, `annotations`, `case_insensitive_fs` and
+//! `schema_hash_changed`. Unless it does, the working folder is `/workspace` and the home folder
+//! `/home/user`. Paths are evaluated as written, without looking at the disk of this machine; a row
+//! may define symbolic links as `links: {"path": "target"}`, relative ones below the working
+//! folder.
 //!
-//! What a corpus says of its rows (`expected`, `why`, `source`, …) is not judged. [`unknown_members`] names every other
-//! member: it changes no answer, and might have been meant to.
+//! What a corpus says of its rows (`expected`, `why`, `source`, …) is not judged.
+//! [`unknown_members`] names every other member: it changes no answer, and might have been meant
+//! to.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +26,13 @@ use serde_json::{Map, Value};
 
 use super::capability::{PolicyTier, ToolCapability};
 use super::compact::compact;
-use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
+use super::context::{Annotations, Context, History, PolicyCall, ToolOrigin};
 use super::decision::Effect;
 use super::grant::Grant;
-use super::links::LinkTable;
+use super::links::{Disk, LinkTable};
 use super::load::PolicyFile;
 use super::policy_set::Policy;
+use super::prepared::Prepared;
 use super::rule::PolicyScope;
 use crate::name::nearest;
 
@@ -48,7 +54,8 @@ pub struct Evaluated {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalRowError {
-    /// It is not an object, or a member of it has another type than it must have: what the reader says of it.
+    /// It is not an object, or a member of it has another type than it must have: what the reader
+    /// says of it.
     #[error("{0}")]
     Malformed(String),
     /// It names no tool.
@@ -116,21 +123,32 @@ const CIRCUMSTANCES: [&str; 10] = [
     "links",
 ];
 
-/// The members of a row that nothing is made of, with the one that may be meant: rows carry notes, and misspellings.
+/// The members of a row that nothing is made of, with the one that may be meant: rows carry notes,
+/// and misspellings.
 #[must_use]
 pub fn unknown_members(row: &Value) -> Vec<(String, Option<&'static str>)> {
     fn names(value: Option<&Value>) -> impl Iterator<Item = String> {
         value.and_then(Value::as_object).into_iter().flat_map(Map::keys).cloned()
     }
-    let near = |name: &str, known: &[&'static str]| match name {
+    let mut unknown = Vec::new();
+    for name in names(Some(row)) {
+        if !MEMBERS.contains(&name.as_str()) && !NOTES.contains(&name.as_str()) {
+            let near = close_to(&name, &MEMBERS);
+            unknown.push((name, near));
+        }
+    }
+    for name in names(row.get("ctx")).filter(|name| !CIRCUMSTANCES.contains(&name.as_str())) {
+        unknown.push((format!("ctx.{name}"), close_to(&name, &CIRCUMSTANCES)));
+    }
+    unknown
+}
+
+/// The member that a name may stand for.
+fn close_to(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    match name {
         "arguments" | "input" | "parameters" => Some("args"),
         name => nearest(name, known.iter().copied(), 1).first().copied(),
-    };
-    let own = names(Some(row)).filter(|name| !MEMBERS.contains(&name.as_str()) && !NOTES.contains(&name.as_str()));
-    let own = own.map(|name| (near(&name, &MEMBERS), name));
-    let ctx = names(row.get("ctx")).filter(|name| !CIRCUMSTANCES.contains(&name.as_str()));
-    let ctx = ctx.map(|name| (near(&name, &CIRCUMSTANCES), format!("ctx.{name}")));
-    own.chain(ctx).map(|(near, name)| (name, near)).collect()
+    }
 }
 
 /// A row as it is written.
@@ -194,9 +212,13 @@ impl Row {
         let row = Written::deserialize(row).map_err(|why| EvalRowError::Malformed(why.to_string()))?;
         let ctx = row.ctx.unwrap_or_default();
         let cwd = ctx.cwd.unwrap_or_else(|| "/workspace".to_owned());
-        let absolute = |path: String| if path.starts_with('/') { path } else { format!("{cwd}/{path}") };
-        let pairs = |links: BTreeMap<_, _>| links.into_iter().map(|(path, target)| (absolute(path), target));
-        let links = ctx.links.map(|links| LinkTable::new(pairs(links)));
+        let links = ctx.links.map(|links| {
+            let pairs = links.into_iter();
+            LinkTable::new(pairs.map(|(path, target)| match path.starts_with('/') {
+                true => (path, target),
+                false => (format!("{cwd}/{path}"), target),
+            }))
+        });
         let context = Context {
             cwd: Some(cwd),
             home: ctx.home.or_else(|| Some("/home/user".to_owned())),
@@ -234,17 +256,17 @@ impl Row {
         PolicyCall { tool: &self.tool, origin: &self.origin, arguments: &self.arguments }
     }
 
-    /// The context of the row, with where its links lead under a policy.
+    /// The call of the row under a policy, with the links of the row.
     #[must_use]
-    pub fn context(&self, policy: &Policy) -> Context {
-        let links = self.links.as_ref().map(|table| policy.links(&self.call(), &self.context, table));
-        Context { links, ..self.context.clone() }
+    pub fn prepare<'r>(&'r self, policy: &'r Policy) -> Prepared<'r> {
+        let disk = self.links.as_ref().map(|links| links as &dyn Disk);
+        policy.prepare(self.call(), &self.context, disk, History::default())
     }
 
     /// The decision under a policy and remembered approvals.
     #[must_use]
     pub fn decide(&self, policy: &Policy, grants: &[Grant]) -> Evaluated {
-        let verdict = policy.decide(&self.call(), &self.context(policy), grants);
+        let verdict = self.prepare(policy).decide(grants);
         Evaluated { id: self.id.clone(), decision: verdict.decision.word(), reason: verdict.reason() }
     }
 }

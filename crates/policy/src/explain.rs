@@ -4,12 +4,10 @@ use serde::Serialize;
 
 use super::approval::Displayed;
 use super::argv::display;
-use super::call_context::CallContext;
 use super::canonical::canonical;
 use super::capability::{PolicyTier, ToolCapability};
-use super::command::CommandPattern;
 use super::compact::compact;
-use super::context::{Context, PolicyCall};
+use super::context::Context;
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
 use super::floor::{doubt, floor};
 use super::glob::is_glob;
@@ -18,8 +16,8 @@ use super::host::Host;
 use super::load::PolicyFile;
 use super::path::LexPath;
 use super::policy_set::Policy;
+use super::prepared::{Prepared, SideEffect};
 use super::rule::{PolicyScope, Rule, ToolPattern};
-use super::shell::Role;
 use crate::diagnostic::visible;
 use crate::name::nearest;
 
@@ -54,116 +52,24 @@ pub struct Part {
     pub by: String,
 }
 
-impl Policy {
-    /// Explains a decision, which the same code makes as in [`Policy::decide`].
+impl Prepared<'_> {
+    /// Explains the decision, part by part.
     #[must_use]
-    pub fn explain(&self, call: &PolicyCall<'_>, context: &Context, grants: &[Grant]) -> Explanation {
-        let verdict = self.decide(call, context, grants);
-        let cx = CallContext::new(call, context, self.capability(call, context));
-        let mut parts = Vec::new();
-        let mut add = |kind, text: &str, got, by| {
-            parts.push(Part { kind, text: visible(text).into_owned(), got, by });
-        };
-        for (i, command) in cx.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
-            let matches = |rule: &&Rule| {
-                let fits =
-                    |pattern: &CommandPattern| cx.forms.get(i).is_some_and(|f| pattern.fit_any_form(f) != Fit::No);
-                rule.effect != Effect::Allow && cx.of_tool(rule) && rule.command.as_ref().is_some_and(fits)
-            };
-            let (got, by) = match (self.rules().rfind(matches), self.command_allowed(&cx, i)) {
-                (Some(rule), _) => self.got(&cx, rule, rule.effect),
-                (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
-                (None, None) => (Effect::Ask, "no rule allows it by itself".to_owned()),
-            };
-            add("command", &display(&command.words), got, by);
-        }
-        // Where the tool's allows are over paths, each of its files needs one.
-        let over_paths = self.rules().any(|r| r.effect == Effect::Allow && r.path.is_some() && cx.of_tool(r));
-        let needed = !cx.is_shell && over_paths && !verdict.decision.runs();
-        for file in &cx.effects.files {
-            let fits = |r: &&Rule| cx.concerns(r) && r.path.is_some() && cx.file_fit(r, file) != Fit::No;
-            let (got, by) = match self.rules().filter(fits).max_by_key(|r| r.effect) {
-                // A file that may fit a deny asks.
-                Some(r) if cx.file_fit(r, file) != Fit::Yes => self.got(&cx, r, r.effect.min(Effect::Ask)),
-                Some(r) => self.got(&cx, r, r.effect),
-                None if file.own || needed => (Effect::Ask, "no path rule applies".to_owned()),
-                None => (Effect::Allow, "no path rule applies".to_owned()),
-            };
-            let leads = file.path.as_ref().map(|path| leads(path, context)).unwrap_or_default();
-            add("file", &format!("{} {}{leads}", file.access.verb(), file.text), got, by);
-        }
-        for part in &cx.effects.unknowns {
-            add("unknown", &part.text, Effect::Ask, part.kind.to_owned());
-        }
-        if let Some(Reason { effect, text, .. }) = floor(&cx).or_else(|| doubt(&cx)) {
-            parts.push(Part { kind: "floor", text, got: effect, by: "no rule lifts it".to_owned() });
-        }
-        if parts.is_empty() {
-            let got = verdict.reasons.first().map_or(Effect::Ask, |r| r.effect);
-            parts.push(Part { kind: "tool", text: call.origin.identity(call.tool), got, by: verdict.reason() });
-        }
-        let would_allow = self.would_allow(&cx, &verdict).unwrap_or_else(|why| vec![why]);
-        Explanation { tier: cx.tier, verdict, parts, would_allow, did_you_mean: self.close_to(&cx) }
-    }
-
-    /// What a part got by a rule: its effect, unless a later allow overrides it.
-    fn got(&self, cx: &CallContext<'_>, rule: &Rule, effect: Effect) -> (Effect, String) {
-        match self.overridden(cx, rule).filter(|_| rule.effect != Effect::Allow) {
-            Some(later) => (Effect::Allow, format!("{}, later than {}", rule_text(later), rule_text(rule))),
-            None => (effect, rule_text(rule)),
-        }
-    }
-
-    /// The rules that together allow a call, which has been tried; or why none do.
-    fn would_allow(&self, cx: &CallContext<'_>, verdict: &Verdict) -> Result<Vec<String>, String> {
-        if verdict.decision.runs() {
-            return Ok(Vec::new());
-        }
-        let hints = helps(cx, verdict, &self.needs_no_grant(cx, verdict))?;
-        let read = |hint: &String| match hint.strip_prefix("[[rule]] ") {
-            Some(fields) => PolicyFile::load(&format!("rule = [{{ {fields} }}]"), "", PolicyScope::User).value.rules,
-            None => {
-                let known = |_: &str| Some(cx.capability.clone().into_owned());
-                Vec::from_iter(compact(Effect::Allow, hint.trim_start_matches("allow "), known))
-            }
-        };
-        let more = PolicyFile { rules: hints.iter().flat_map(read).collect(), ..PolicyFile::default() };
-        let tried = Self::new([self.files(), &[more]].concat()).with_mode(self.mode);
-        let tried = tried.decide(cx.call, cx.context, &[]);
-        if tried.decision.runs() { Ok(hints) } else { Err(format!("no rule: {}", tried.reason())) }
-    }
-
-    /// The tool whose name is close to that of a call, where no record and no rule names that.
-    fn close_to(&self, cx: &CallContext<'_>) -> Option<String> {
-        let own = cx.call.origin.identity(cx.call.tool);
-        let names = |rule: &Rule| rule.tool != ToolPattern::Any && cx.of_tool(rule);
-        if *cx.capability != ToolCapability::default() || self.rules().any(names) {
-            return None;
-        }
-        let records = self.capabilities().into_keys().map(str::to_owned);
-        let known: Vec<String> = records.chain(self.rules().filter_map(|rule| rule.tool.identity())).collect();
-        nearest(&own, known.iter().map(String::as_str), 1).first().map(|&close| close.to_owned())
-    }
-
-    /// Which commands need no grant, because rules allow them already. Where a rule asks, no allow counts.
-    fn needs_no_grant<'c>(&'c self, cx: &'c CallContext<'c>, verdict: &Verdict) -> impl Fn(usize) -> bool + 'c {
-        let asks = verdict.reasons.iter().any(|reason| reason.effect == Effect::Ask && reason.rule.is_some());
-        move |i| !asks && self.command_allowed(cx, i).is_some()
+    pub fn explain(&self, grants: &[Grant]) -> Explanation {
+        self.policy.explained(self, self.decide(grants))
     }
 
     /// What a person is shown before approving.
     #[must_use]
-    pub fn displayed(&self, call: &PolicyCall<'_>, context: &Context, verdict: &Verdict) -> Displayed {
-        let cx = CallContext::new(call, context, self.capability(call, context));
-        let run = cx.effects.commands.iter().filter(|command| command.role == Role::Runs);
+    pub fn displayed(&self, verdict: &Verdict) -> Displayed {
         let mut effects: Vec<String> =
-            run.map(|command| format!("runs {}", visible(&display(&command.words)))).collect();
-        for file in &cx.effects.files {
+            self.running().map(|(_, command)| format!("runs {}", visible(&display(&command.words)))).collect();
+        for file in &self.effects.files {
             let verb = file.access.verb();
             let line = match &file.path {
                 Some(path) => {
-                    let own = visible(&path.displayed(context)).into_owned();
-                    format!("{verb} {own}{}", leads(path, context))
+                    let own = visible(&path.displayed(&self.context)).into_owned();
+                    format!("{verb} {own}{}", leads(path, &self.context))
                 }
                 None => format!("{verb} {} (known only when it runs)", visible(&file.text)),
             };
@@ -172,19 +78,119 @@ impl Policy {
             }
         }
         effects.extend(
-            cx.hosts.iter().filter_map(|h| h.plain.as_ref()).map(|host| format!("connects to {}", visible(host))),
+            self.hosts.iter().filter_map(|h| h.plain.as_ref()).map(|host| format!("connects to {}", visible(host))),
         );
-        effects.extend(cx.effects.unknowns.iter().map(|u| format!("unknown: {} ({})", visible(&u.text), u.kind)));
-        let own = call.origin.identity(call.tool);
+        effects.extend(self.effects.unknowns.iter().map(|u| format!("unknown: {} ({})", visible(&u.text), u.kind)));
+        let own = self.identity();
         Displayed {
-            target: cx.target.as_ref().map_or(own.clone(), |target| format!("{} (through {own})", visible(target))),
-            arguments: visible(&canonical(call.arguments)).into_owned(),
+            target: self.target.as_ref().map_or(own.clone(), |target| format!("{} (through {own})", visible(target))),
+            arguments: visible(&canonical(self.call.arguments)).into_owned(),
             effects,
-            undo: cx.capability.undo.to_string(),
+            undo: self.capability.undo.to_string(),
             undo_why: String::new(),
             why: verdict.reasons.iter().map(ToString::to_string).collect(),
-            remember: offer(&cx, &self.needs_no_grant(&cx, verdict)).unwrap_or_default(),
+            remember: offer(self, &self.policy.needs_no_grant(self, verdict)).unwrap_or_default(),
             links: verdict.links.clone(),
+        }
+    }
+}
+
+impl Policy {
+    fn explained(&self, cx: &Prepared<'_>, verdict: Verdict) -> Explanation {
+        let mut parts = Vec::new();
+        let mut add = |kind, text: &str, got, by| {
+            parts.push(Part { kind, text: visible(text).into_owned(), got, by });
+        };
+        for (index, command) in cx.running() {
+            let command_of = SideEffect::Command(index);
+            let mut asks = self.rules().filter(|rule| rule.effect != Effect::Allow && cx.of_tool(rule));
+            let (got, by) =
+                match (asks.rfind(|rule| cx.matches(rule, command_of) != Fit::No), self.command_allowed(cx, index)) {
+                    (Some(rule), _) => self.got(cx, rule, rule.effect),
+                    (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
+                    (None, None) => (Effect::Ask, "no rule allows it by itself".to_owned()),
+                };
+            add("command", &display(&command.words), got, by);
+        }
+        // Where the tool's allows are over paths, each of its files needs one.
+        let over_paths = self.rules().any(|r| r.effect == Effect::Allow && r.path.is_some() && cx.of_tool(r));
+        let needed = !cx.is_shell && over_paths && !verdict.decision.runs();
+        for file in &cx.effects.files {
+            let of_file = SideEffect::File(file);
+            let over_paths = self.rules().filter(|rule| rule.path.is_some() && cx.concerns(rule));
+            let fitting = over_paths.filter(|rule| cx.matches(rule, of_file) != Fit::No);
+            let (got, by) = match fitting.max_by_key(|rule| rule.effect) {
+                // A file that may fit a deny asks.
+                Some(r) if cx.matches(r, of_file) != Fit::Yes => self.got(cx, r, r.effect.min(Effect::Ask)),
+                Some(r) => self.got(cx, r, r.effect),
+                None if file.own || needed => (Effect::Ask, "no path rule applies".to_owned()),
+                None => (Effect::Allow, "no path rule applies".to_owned()),
+            };
+            let leads = file.path.as_ref().map(|path| leads(path, &cx.context)).unwrap_or_default();
+            add("file", &format!("{} {}{leads}", file.access.verb(), file.text), got, by);
+        }
+        for part in &cx.effects.unknowns {
+            add("unknown", &part.text, Effect::Ask, part.kind.to_owned());
+        }
+        if let Some(Reason { effect, text, .. }) = floor(cx).or_else(|| doubt(cx)) {
+            parts.push(Part { kind: "floor", text, got: effect, by: "no rule lifts it".to_owned() });
+        }
+        if parts.is_empty() {
+            let got = verdict.reasons.first().map_or(Effect::Ask, |r| r.effect);
+            parts.push(Part { kind: "tool", text: cx.identity(), got, by: verdict.reason() });
+        }
+        let would_allow = self.would_allow(cx, &verdict).unwrap_or_else(|why| vec![why]);
+        Explanation { tier: cx.tier, verdict, parts, would_allow, did_you_mean: self.close_to(cx) }
+    }
+
+    /// What a part got by a rule: its effect, unless a later allow overrides it.
+    fn got(&self, cx: &Prepared<'_>, rule: &Rule, effect: Effect) -> (Effect, String) {
+        match self.overridden(cx, rule).filter(|_| rule.effect != Effect::Allow) {
+            Some(later) => (Effect::Allow, format!("{}, later than {}", rule_text(later), rule_text(rule))),
+            None => (effect, rule_text(rule)),
+        }
+    }
+
+    /// The rules that together allow a call, which has been tried; or why none do.
+    fn would_allow(&self, cx: &Prepared<'_>, verdict: &Verdict) -> Result<Vec<String>, String> {
+        if verdict.decision.runs() {
+            return Ok(Vec::new());
+        }
+        let hints = helps(cx, verdict, &self.needs_no_grant(cx, verdict))?;
+        let rules = hints.iter().flat_map(|hint| read_hint(hint, &cx.capability)).collect();
+        let more = PolicyFile { rules, ..PolicyFile::default() };
+        let tried = Self::new([self.files(), &[more]].concat()).with_mode(self.mode);
+        let tried = tried.verdict(cx, &[], cx.context.interactive);
+        if tried.decision.runs() { Ok(hints) } else { Err(format!("no rule: {}", tried.reason())) }
+    }
+
+    /// The tool whose name is close to that of a call, where no record and no rule names that.
+    fn close_to(&self, cx: &Prepared<'_>) -> Option<String> {
+        let own = cx.identity();
+        let mut named = self.rules().filter(|rule| rule.tool != ToolPattern::Any);
+        if *cx.capability != ToolCapability::default() || named.any(|rule| cx.of_tool(rule)) {
+            return None;
+        }
+        let records = self.capabilities().into_keys().map(str::to_owned);
+        let known: Vec<String> = records.chain(self.rules().filter_map(|rule| rule.tool.identity())).collect();
+        nearest(&own, known.iter().map(String::as_str), 1).first().map(|&close| close.to_owned())
+    }
+
+    /// The commands that need no grant, because rules allow them already. Where a rule asks, no
+    /// allow counts.
+    fn needs_no_grant(&self, cx: &Prepared<'_>, verdict: &Verdict) -> Vec<usize> {
+        let asks = verdict.reasons.iter().any(|reason| reason.effect == Effect::Ask && reason.rule.is_some());
+        if asks { Vec::new() } else { self.allowed_commands(cx) }
+    }
+}
+
+/// The rules that a hint is: a `[[rule]]` table on one line, or a compact rule.
+fn read_hint(hint: &str, capability: &ToolCapability) -> Vec<Rule> {
+    match hint.strip_prefix("[[rule]] ") {
+        Some(fields) => PolicyFile::load(&format!("rule = [{{ {fields} }}]"), "", PolicyScope::User).value.rules,
+        None => {
+            let rule = compact(Effect::Allow, hint.trim_start_matches("allow "), |_| Some(capability.clone()));
+            Vec::from_iter(rule)
         }
     }
 }
@@ -218,39 +224,48 @@ fn rule_text(rule: &Rule) -> String {
 }
 
 /// The narrowest rule that allows a call to a tool: for its file, its host, or these arguments.
-fn narrow(cx: &CallContext<'_>) -> String {
-    let identity = cx.call.origin.identity(cx.call.tool);
-    let text = |text: &str| serde_json::Value::from(text).to_string();
+fn narrow(cx: &Prepared<'_>) -> String {
+    let identity = cx.identity();
     let condition = match (cx.effects.files.as_slice(), cx.hosts.as_slice()) {
         ([file], []) => {
-            format!("path = {}, access = \"{}\"", text(&file.text), file.access.verb().trim_end_matches('s'))
+            format!("path = {}, access = \"{}\"", quoted(&file.text), file.access.verb().trim_end_matches('s'))
         }
-        ([], [Host { plain: Some(host), .. }]) => format!("host = {}", text(host)),
+        ([], [Host { plain: Some(host), .. }]) => format!("host = {}", quoted(host)),
         _ => {
-            let exact = |(name, value): (&String, &serde_json::Value)| {
-                let value = value.as_str().filter(|value| !is_glob(value))?;
-                Some(format!("{} = {}", text(name), text(value)))
-            };
-            let args: Vec<String> =
-                cx.call.arguments.as_object().into_iter().flatten().filter_map(exact).take(4).collect();
+            let mut args = Vec::new();
+            for (name, value) in cx.call.arguments.as_object().into_iter().flatten() {
+                if let Some(value) = value.as_str().filter(|value| !is_glob(value)) {
+                    args.push(format!("{} = {}", quoted(name), quoted(value)));
+                }
+            }
             if args.is_empty() {
                 return format!("allow {identity}");
             }
+            args.truncate(4);
             format!("args = {{ {} }}", args.join(", "))
         }
     };
-    format!("[[rule]] decide = \"allow\", tool = {}, {condition}", text(&identity))
+    format!("[[rule]] decide = \"allow\", tool = {}, {condition}", quoted(&identity))
+}
+
+/// A text as TOML quotes it.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The rule of the first reason that has an effect.
+fn rule_with(verdict: &Verdict, effect: Effect) -> Option<&str> {
+    verdict.reasons.iter().filter(|reason| reason.effect == effect).find_map(|reason| reason.rule.as_deref())
 }
 
 /// The rules that may allow a call together, each as it is written; or why no rule does.
-fn helps(cx: &CallContext<'_>, verdict: &Verdict, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<String>, String> {
-    // The rule of the first reason that has the effect.
-    let rule_that = |effect| verdict.reasons.iter().filter(|r| r.effect == effect).find_map(|r| r.rule.as_deref());
-    match (rule_that(Effect::Deny), rule_that(Effect::Ask)) {
+fn helps(cx: &Prepared<'_>, verdict: &Verdict, allowed: &[usize]) -> Result<Vec<String>, String> {
+    match (rule_with(verdict, Effect::Deny), rule_with(verdict, Effect::Ask)) {
         (Some(deny), _) if verdict.decision == Decision::Deny => {
             return Err(format!("nothing, while the rule `{deny}` is in force"));
         }
-        // No allow outranks what may be denied, or an ask; only a remembered approval does the latter.
+        // No allow outranks what may be denied, or an ask; only a remembered approval does the
+        // latter.
         (Some(deny), _) => {
             return Err(format!("no rule, while the rule `{deny}` may deny it: only a person's approval"));
         }
@@ -267,8 +282,8 @@ fn helps(cx: &CallContext<'_>, verdict: &Verdict, allowed: &dyn Fn(usize) -> boo
     if !cx.is_shell {
         return Ok(vec![narrow(cx)]);
     }
-    let asked = cx.effects.commands.iter().enumerate().filter(|(i, c)| c.role == Role::Runs && !allowed(*i));
-    let tool = cx.call.origin.identity(cx.call.tool);
+    let asked = cx.running().filter(|(index, _)| !allowed.contains(index));
+    let tool = cx.identity();
     let mut rules: Vec<String> = asked.map(|(_, c)| format!("allow {tool}({})", display(&c.words))).collect();
     rules.dedup();
     Ok(rules)

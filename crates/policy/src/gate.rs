@@ -1,7 +1,9 @@
-//! Two handles on an approval store: the gate, which asks and redeems, and the approver, which answers.
+//! Two handles on an approval store: the gate, which asks and redeems, and the approver, which
+//! answers.
 //!
-//! [`open`] returns both. A host gives the gate to its engine and keeps the approver where only a person can reach it.
-//! Nothing that a tool receives leads from one to the other, so an agent cannot approve its own calls.
+//! [`open`] returns both. A host gives the gate to its engine and keeps the approver where only a
+//! person can reach it. Nothing that a tool receives leads from one to the other, so an agent
+//! cannot approve its own calls.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,15 +12,16 @@ use serde_json::json;
 
 use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use super::audit::{Entry, Kind, grant_digest};
-use super::context::{Context, PolicyCall};
 use super::decision::Decision;
 use super::grant::Grant;
-use super::policy_set::Policy;
+use super::prepared::Prepared;
 
-/// A store of approvals, grants and audit records. Several processes may use one store at the same time.
+/// A store of approvals, grants and audit records. Several processes may use one store at the same
+/// time.
 ///
 /// # Errors
-/// Every method gives [`ApprovalError::Store`] where the store cannot be read or written: then the call is refused.
+/// Every method gives [`ApprovalError::Store`] where the store cannot be read or written: then the
+/// call is refused.
 pub trait ApprovalStore: Send + Sync {
     /// Adds a record to the chain. When this returns, the record is on disk;
     /// where that fails, the call that it is about must not run.
@@ -27,9 +30,9 @@ pub trait ApprovalStore: Send + Sync {
     /// Asks a person to approve a call: stores a new approval together with its audit record.
     fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
 
-    /// As [`ask`](Self::ask), for a call whose id tells it from every other of its session: gives the approval that
-    /// [stands for](Approval::standing) the call instead, if there is one. Both in one transaction, so that of any number
-    /// of callers one asks.
+    /// As [`ask`](Self::ask), for a call whose id tells it from every other of its session: gives
+    /// the approval that [stands for](Approval::standing) the call instead, if there is one. Both
+    /// in one transaction, so that of any number of callers one asks.
     fn ask_once(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
 
     /// Returns an approval; [`ApprovalError::NotFound`] if no approval has this id.
@@ -44,8 +47,8 @@ pub trait ApprovalStore: Send + Sync {
     /// Answers a pending approval, in one transaction with its audit record.
     fn answer(&self, consent: &Consent, id: &str, answer: Answer, now_ms: i64) -> Result<Approval, ApprovalError>;
 
-    /// Consumes an approval, in one transaction with its audit record. Of any number of callers, exactly one succeeds,
-    /// and the others get an [`ApprovalError`].
+    /// Consumes an approval, in one transaction with its audit record. Of any number of callers,
+    /// exactly one succeeds, and the others get an [`ApprovalError`].
     fn consume(
         &self,
         judged: &JudgedAgain,
@@ -64,14 +67,15 @@ pub trait ApprovalStore: Send + Sync {
     /// Revokes a grant. Anyone may, since it only tightens. `false` if no grant has this id.
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError>;
 
-    /// The time that counts: `clock_ms`, or that of the last record if that is later. A clock that goes back revives
-    /// nothing.
+    /// The time that counts: `clock_ms`, or that of the last record if that is later. A clock that
+    /// goes back revives nothing.
     fn now(&self, clock_ms: i64) -> i64 {
         clock_ms
     }
 }
 
-/// The proof that an answer comes through an [`Approver`]. Cannot be constructed outside this module.
+/// The proof that an answer comes through an [`Approver`]. Cannot be constructed outside this
+/// module.
 #[derive(Debug)]
 pub struct Consent {
     by: String,
@@ -85,8 +89,8 @@ impl Consent {
     }
 }
 
-/// The proof that [`Gate::redeem`] has judged a call again before its approval is consumed. Cannot be constructed outside
-/// this module.
+/// The proof that [`Gate::redeem`] has judged a call again before its approval is consumed. Cannot
+/// be constructed outside this module.
 #[derive(Debug)]
 pub struct JudgedAgain(());
 
@@ -103,7 +107,8 @@ pub struct Gate {
     store: Arc<dyn ApprovalStore>,
 }
 
-/// Approves and rejects, and gives access to the store. Only for the interface that a person uses. Cannot be cloned, or obtained from a [`Gate`].
+/// Approves and rejects, and gives access to the store. Only for the interface that a person uses.
+/// Cannot be cloned, or obtained from a [`Gate`].
 pub struct Approver {
     store: Arc<dyn ApprovalStore>,
     consent: Consent,
@@ -138,27 +143,28 @@ impl std::fmt::Debug for Approver {
 }
 
 impl Gate {
-    /// Consumes an approval and returns it. The caller must run its stored arguments and nothing else.
+    /// Consumes an approval and returns it. The caller must run its stored arguments and nothing
+    /// else.
     ///
-    /// First evaluates the stored call again under the current policy and context, whose [`links`](Context::links) must
-    /// be those of the stored call. `schema_hash` is the hash of the tool's current definition. `leaving` is the last step
-    /// before the approval is consumed: it gets the approval and the audit record of its use, to which it may add. If it
-    /// fails, nothing is consumed.
+    /// First decides again on the stored call: `prepared` must be that [call](Request::call) in its
+    /// working folder, under the current policy and disk. `schema_hash` is the hash of the tool's
+    /// current definition. `leaving` is the last step before the approval is consumed: it gets the
+    /// approval and the audit record of its use, to which it may add. If it fails, nothing is
+    /// consumed.
     ///
     /// # Errors
     /// [`ApprovalError`], that of `leaving` among them; the call does not run.
     pub fn redeem(
         &self,
         id: &str,
-        policy: &Policy,
-        context: &Context,
+        prepared: &Prepared<'_>,
         schema_hash: &str,
         leaving: impl FnOnce(&Approval, &mut Entry) -> Result<(), ApprovalError>,
     ) -> Result<Approval, ApprovalError> {
         let approval = self.store.get(id)?;
-        let request = &approval.request;
+        let (request, context) = (&approval.request, &prepared.context);
         let differs = |what| Err(ApprovalError::Differs(id.to_owned(), what));
-        if request.policy_version != policy.version() {
+        if request.policy_version != prepared.policy.version() {
             return differs("the policy has changed");
         }
         if request.schema_hash != schema_hash {
@@ -167,9 +173,10 @@ impl Gate {
         if request.session != context.session {
             return differs("it belongs to another session");
         }
-        let call = PolicyCall { tool: &request.tool, origin: &request.origin, arguments: &request.arguments };
-        let context = Context { cwd: request.cwd.clone(), interactive: true, ..context.clone() };
-        let verdict = policy.decide(&call, &context, &[]);
+        if request.call() != prepared.call || request.cwd != context.cwd {
+            return differs("another call was evaluated");
+        }
+        let verdict = prepared.policy.verdict(prepared, &[], true);
         if verdict.decision == Decision::Deny {
             return Err(ApprovalError::Denied(verdict.reason()));
         }
@@ -189,8 +196,8 @@ impl Gate {
 }
 
 impl Approver {
-    /// The same handle for somebody: who gives the answers, and how, such as `ada, by toolfold approvals`. It is recorded
-    /// with each. Default: `the host`.
+    /// The same handle for somebody: who gives the answers, and how, such as `ada, by toolfold
+    /// approvals`. It is recorded with each. Default: `the host`.
     #[must_use]
     pub fn named(self, by: impl Into<String>) -> Self {
         Self { consent: Consent { by: by.into() }, ..self }
@@ -221,7 +228,8 @@ impl Approver {
     }
 }
 
-/// The audit record of an event of an approval. `rule`: the reasons, where a decision was part of it.
+/// The audit record of an event of an approval. `rule`: the reasons, where a decision was part of
+/// it.
 #[must_use]
 pub fn about(approval: &Approval, kind: Kind, now_ms: i64, rule: Option<String>) -> Entry {
     let mut entry = approval.request.entry(kind, now_ms, &approval.digest, rule);

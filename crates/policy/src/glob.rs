@@ -1,8 +1,10 @@
-//! The glob syntax of this layer: `*` is any run of characters, `?` is one character. No classes, no escapes.
+//! The glob syntax of this layer: `*` is any run of characters, `?` is one character. No classes,
+//! no escapes.
 
 /// Whether the whole of `text` fits `pattern`.
 ///
-/// In the worst case, the time is proportional to the product of both lengths. There is no recursion.
+/// In the worst case, the time is proportional to the product of both lengths. There is no
+/// recursion.
 pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     glob_with(pattern, text, |a, b| a == b)
 }
@@ -37,7 +39,8 @@ pub(crate) fn climbs(text: &str) -> bool {
 /// Whether the whole of `text` fits `pattern`, where `same` says which letters are equal.
 pub(crate) fn glob_with(pattern: &str, text: &str, same: impl Fn(char, char) -> bool) -> bool {
     let (mut p, mut t) = (pattern.chars(), text.chars());
-    // Where to continue when the text after a `*` does not fit: after the star, one character further on.
+    // Where to continue when the text after a `*` does not fit: after the star, one character
+    // further on.
     let mut retry: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
     loop {
         let before_t = t.clone();

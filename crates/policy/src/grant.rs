@@ -1,21 +1,21 @@
 //! Grants: remembered approvals, which are data and never patterns.
 //!
-//! A grant names a tool by its identity and, for shells, the first words of a command as literal tokens. It can turn an
-//! ask into an allow and nothing else.
+//! A grant names a tool by its identity and, for shells, the first words of a command as literal
+//! tokens. It can turn an ask into an allow and nothing else.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::argv::{Word, base_name};
-use super::call_context::CallContext;
+use super::argv::{all_known, base_name};
 use super::canonical::canonical;
 use super::capability::Family;
 use super::context::{Context, ToolOrigin};
 use super::floor;
 use super::glob::is_glob;
+use super::prepared::Prepared;
 use super::programs;
 use super::rule::{Rule, ToolPattern};
-use super::shell::{Role, launchers, tables};
+use super::shell::launchers;
 
 /// What a grant covers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -171,102 +171,115 @@ impl Grant {
         let here = self.bound.cwd.is_none() || self.bound.cwd == context.cwd;
         in_scope && here && self.expires_ms.is_none_or(|end| context.now_ms < end)
     }
+
+    /// Whether it covers a whole call, whose arguments have this canonical form.
+    fn covers_call(&self, cx: &Prepared<'_>, exact: &str) -> bool {
+        match &self.target {
+            GrantTarget::Tool => !cx.is_shell,
+            GrantTarget::Arguments { arguments } => canonical(arguments) == exact && cx.led_astray().is_none(),
+            GrantTarget::Command { .. } => false,
+        }
+    }
+
+    /// Whether it covers a command. `option`: the place of its last option that no row lists, which
+    /// the grant must name.
+    fn covers_command(&self, words: &[&str], option: Option<usize>) -> bool {
+        let GrantTarget::Command { tokens, open } = &self.target else { return false };
+        let begins = words.len() >= tokens.len() && words.iter().zip(tokens).all(|(word, token)| word == token);
+        begins && (*open || words.len() == tokens.len()) && option.is_none_or(|at| at < tokens.len())
+    }
 }
 
 /// Whether the first words of a command are narrow enough.
 fn is_narrow(tokens: &[&str], open: bool) -> bool {
     let Some((program, rest)) = tokens.split_first() else { return false };
     let base = base_name(program);
-    let second = rest.first().copied();
-    if tables::is_interpreter(base) || tables::is_shell(base) {
-        // The path of a script narrows an interpreter. An option does not, nor does the interpreter alone.
-        let script = second.is_some_and(|s| !s.starts_with('-') && s.contains(['.', '/']));
-        return script && !base.eq_ignore_ascii_case("cmd") && !base.ends_with("awk");
+    let (kinds, second) = (programs::kinds(base), rest.first().copied().unwrap_or_default());
+    if kinds.interpreter || kinds.shell {
+        // The path of a script narrows an interpreter. An option does not, nor does the interpreter
+        // alone.
+        let script = !second.starts_with('-') && second.contains(['.', '/']);
+        return script && !kinds.takes_text && !kinds.awk;
     }
-    // The row of the program, and of its subcommand.
-    let deeper = second.map(|second| format!("{base} {second}"));
+    // The row of the program with its subcommand.
+    let deeper = programs::row(&format!("{base} {second}"));
     if launchers::is_launcher(base) {
-        let shows = deeper.as_deref().and_then(programs::row).is_some_and(|row| row.is.only_shows);
-        return (!open || shows) && !programs::kinds(base).privileged;
+        return (!open || deeper.is_some_and(|row| row.is.only_shows)) && !kinds.privileged;
     }
-    let never = |name: &str| programs::row(name).is_some_and(|row| row.never_remember);
-    let wide = match (second, rest.len()) {
-        (None, _) => programs::name_of(base).is_some_and(never),
-        (Some(second), 1) if launchers::hands_on(base, second) || deeper.as_deref().is_some_and(never) => true,
-        (Some(second), _) => base == "git" && second.starts_with("-c"),
+    let own = programs::find(base);
+    let wide = match rest.len() {
+        0 => own.is_some_and(|row| row.never_remember),
+        1 if launchers::hands_on(base, second) || deeper.is_some_and(|row| row.never_remember) => true,
+        _ => own.is_some_and(|row| row.never_remember_with.fit(second)),
     };
     !(open && wide)
 }
 
-/// What a person may be offered to remember for a call.
-pub(crate) fn offer(cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Result<Vec<GrantTarget>, GrantError> {
-    // A remembered yes is the very same call, and no more.
-    let exact = || vec![GrantTarget::Arguments { arguments: cx.call.arguments.clone() }];
+/// What a person may be offered to remember for a call: the very same call, and no more. `allowed`:
+/// the commands that need no grant.
+pub(crate) fn offer(cx: &Prepared<'_>, allowed: &[usize]) -> Result<Vec<GrantTarget>, GrantError> {
     if let Some(reason) = floor::doubt(cx) {
         return Err(GrantError::Floor(reason.text));
     }
     if let Some((file, _)) = cx.led_astray() {
         return Err(GrantError::NotStatic(file.text.clone()));
     }
-    if !cx.is_shell {
-        return Ok(exact());
+    if cx.is_shell {
+        check_static(cx, allowed)?;
     }
+    Ok(vec![GrantTarget::Arguments { arguments: cx.call.arguments.clone() }])
+}
+
+/// Checks that every part of a command line is known before it runs, and that something of it asks.
+fn check_static(cx: &Prepared<'_>, allowed: &[usize]) -> Result<(), GrantError> {
     if let Some(part) = cx.heaviest() {
         return Err(match part.kind {
             "strict" => GrantError::NotRead(part.text.clone()),
             _ => GrantError::NotStatic(part.text.clone()),
         });
     }
-    let writes = cx.effects.files.iter().find(|f| f.own);
-    if let Some(file) = writes.filter(|file| !file.certain || file.path.is_none()) {
+    let written = cx.effects.files.iter().find(|file| file.own);
+    if let Some(file) = written.filter(|file| !file.certain || file.path.is_none()) {
         return Err(GrantError::NotStatic(file.text.clone()));
     }
-    let mut asked = false;
-    for (i, command) in cx.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
-        asked |= !allowed(i) || cx.effects.unknowns.iter().any(|part| part.option.is_some_and(|(of, _)| of == i));
+    let mut asks = written.is_some();
+    for (index, command) in cx.running() {
+        asks |= !allowed.contains(&index) || unlisted(cx, index).next().is_some();
         if let Some(word) = command.words.iter().find(|word| word.get().is_none()) {
             return Err(GrantError::NotStatic(word.text.clone()));
         }
     }
-    if asked || writes.is_some() { Ok(exact()) } else { Err(GrantError::NotStatic("the command".to_owned())) }
+    if asks { Ok(()) } else { Err(GrantError::NotStatic("the command".to_owned())) }
 }
 
-/// The ids of the grants that together lift an ask, or `None`. `allowed` tells which commands need no grant.
-pub(crate) fn covers(grants: &[Grant], cx: &CallContext<'_>, allowed: &dyn Fn(usize) -> bool) -> Option<String> {
-    let of_tool = |g: &&Grant| g.tool == cx.call.tool && g.origin == *cx.call.origin && g.is_live(cx.context);
-    let live: Vec<&Grant> = grants.iter().filter(of_tool).collect();
+/// Where the options of a command are that no row lists.
+fn unlisted(cx: &Prepared<'_>, index: usize) -> impl Iterator<Item = usize> {
+    let options = cx.effects.unknowns.iter().filter_map(|part| part.option);
+    options.filter(move |(of, _)| *of == index).map(|(_, at)| at)
+}
+
+/// The ids of the grants that together lift an ask, or `None`. `allowed`: the commands that need no
+/// grant.
+pub(crate) fn covers(grants: &[Grant], cx: &Prepared<'_>, allowed: &[usize]) -> Option<String> {
+    let mut live: Vec<&Grant> = grants.iter().filter(|grant| grant.is_live(&cx.context)).collect();
+    live.retain(|grant| grant.tool == cx.call.tool && grant.origin == *cx.call.origin);
     if live.is_empty() || cx.unreadable.is_some() || cx.context.definition_changed {
         return None;
     }
     let exact = canonical(cx.call.arguments);
-    let fits = |g: &&&Grant| match &g.target {
-        GrantTarget::Tool => !cx.is_shell,
-        GrantTarget::Arguments { arguments } => canonical(arguments) == exact && cx.led_astray().is_none(),
-        GrantTarget::Command { .. } => false,
-    };
-    let found = live.iter().find(fits).map(|g| g.id.clone());
-    if found.is_some() || !cx.is_shell {
-        return found;
+    if let Some(grant) = live.iter().find(|grant| grant.covers_call(cx, &exact)) {
+        return Some(grant.id.clone());
     }
-    let unlisted = || cx.effects.unknowns.iter().filter_map(|part| part.option);
-    if cx.effects.unknowns.iter().any(|part| part.option.is_none()) || cx.effects.files.iter().any(|f| f.own) {
+    let opaque = cx.effects.unknowns.iter().any(|part| part.option.is_none());
+    if !cx.is_shell || opaque || cx.effects.files.iter().any(|file| file.own) {
         return None;
     }
     let mut ids: Vec<&str> = Vec::new();
-    for (i, command) in cx.effects.commands.iter().enumerate().filter(|(_, c)| c.role == Role::Runs) {
-        let words: Vec<&str> = command.words.iter().map(Word::get).collect::<Option<_>>()?;
-        let fits = |g: &&&Grant| match &g.target {
-            GrantTarget::Command { tokens, open } => {
-                words.len() >= tokens.len()
-                    && words.iter().zip(tokens).all(|(w, t)| w == t)
-                    && (*open || words.len() == tokens.len())
-                    && unlisted().all(|(of, at)| of != i || at < tokens.len())
-            }
-            GrantTarget::Tool | GrantTarget::Arguments { .. } => false,
-        };
-        match live.iter().find(fits) {
+    for (index, command) in cx.running() {
+        let words = all_known(&command.words)?;
+        match live.iter().find(|grant| grant.covers_command(&words, unlisted(cx, index).max())) {
             Some(grant) => ids.push(&grant.id),
-            None if allowed(i) && unlisted().all(|(of, _)| of != i) => {}
+            None if allowed.contains(&index) && unlisted(cx, index).next().is_none() => {}
             None => return None,
         }
     }

@@ -1,4 +1,5 @@
-//! Texts that a program may take for code or for files, where nothing is known of it: enough to ask, never to deny.
+//! Texts that a program may take for code or for files, where nothing is known of it: enough to
+//! ask, never to deny.
 
 use std::cell::LazyCell;
 
@@ -13,17 +14,24 @@ fn is_apart(c: char) -> bool {
     c.is_whitespace() || "\"'`()[]{}<>|;&,=@:!$%?*\\".contains(c)
 }
 
-/// Whether a text names a program and its subcommands, each as a whole word of it, also with quotes inside a name.
+/// Whether a text names a program and its subcommands, each as a whole word of it, also with quotes
+/// inside a name.
 pub(super) fn names(text: &str, words: &[&str]) -> bool {
-    let among =
-        |text: &str, word: &str| text.contains(word) && text.split(is_apart).any(|part| base_name(part) == word);
-    // What `printf` and `echo -e` print.
-    let printed =
-        LazyCell::new(|| ["\\n", "\\t", "\\r"].iter().fold(text.to_owned(), |text, escape| text.replace(escape, " ")));
-    let bare = LazyCell::new(|| printed.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect::<String>());
     let quoted = text.contains(['\'', '"', '\\']);
-    let named = |word: &&str| among(text, word) || quoted && (among(&printed, word) || among(&bare, word));
-    !words.is_empty() && words.iter().all(named)
+    // What `printf` and `echo -e` print, and what a shell makes of it.
+    let printed = LazyCell::new(|| text.replace("\\n", " ").replace("\\t", " ").replace("\\r", " "));
+    let bare = LazyCell::new(|| printed.replace(['\'', '"', '\\'], ""));
+    for word in words {
+        if !has_word(text, word) && !(quoted && (has_word(&printed, word) || has_word(&bare, word))) {
+            return false;
+        }
+    }
+    !words.is_empty()
+}
+
+/// Whether a word is a whole part of a text.
+fn has_word(text: &str, word: &str) -> bool {
+    text.contains(word) && text.split(is_apart).any(|part| base_name(part) == word)
 }
 
 /// The files that texts may name: each as a whole, and each part of it.

@@ -1,8 +1,8 @@
 //! Hosts and patterns over them.
 //!
-//! An allow fits only a host in its plain form, in a URL that every parser reads in the same way. A deny compares every
-//! host that some parser may read: after user names, backslashes and escapes, in other Unicode forms and Punycode, and
-//! an address in all its notations.
+//! An allow fits only a host in its plain form, in a URL that every parser reads in the same way. A
+//! deny compares every host that some parser may read: after user names, backslashes and escapes,
+//! in other Unicode forms and Punycode, and an address in all its notations.
 
 use std::collections::BTreeSet;
 
@@ -60,9 +60,9 @@ impl HostPattern {
     #[must_use]
     pub(crate) fn fits(&self, host: &str) -> bool {
         let pattern = self.plain.as_str();
-        let numbers = |text: &str| text.chars().all(|c| c.is_ascii_digit() || ".*?:".contains(c));
         // An address has no subdomains.
-        if address::plain(host).is_some() || (is_glob(pattern) && pattern != "*" && numbers(pattern)) {
+        let numbers = pattern.chars().all(|c| c.is_ascii_digit() || ".*?:".contains(c));
+        if address::plain(host).is_some() || (is_glob(pattern) && pattern != "*" && numbers) {
             return address::plain(host).is_some() && glob(pattern, host);
         }
         fits(pattern, host)
@@ -129,14 +129,16 @@ impl Host {
         Self { plain: None, readings: BTreeSet::new(), web: false, guess: false }
     }
 
-    /// A word of a command that may be a host without a scheme: compared by ask and deny, but never a reason for doubt.
+    /// A word of a command that may be a host without a scheme: compared by ask and deny, but never
+    /// a reason for doubt.
     pub(crate) fn guess(word: &str) -> Self {
         Self { plain: None, guess: true, ..Self::read(word) }
     }
 }
 
-/// The host of a URL or a bare host, in lower case. `None` where the text is no host in its plain form: it is malformed, or
-/// two parsers might read different hosts. A URL that names no host is such a text, too.
+/// The host of a URL or a bare host, in lower case. `None` where the text is no host in its plain
+/// form: it is malformed, or two parsers might read different hosts. A URL that names no host is
+/// such a text, too.
 fn plain(url: &str) -> Option<String> {
     let rest = match url.split_once("://") {
         Some((scheme, rest)) if is_scheme(scheme) => rest,
@@ -152,7 +154,6 @@ fn plain(url: &str) -> Option<String> {
         Some(inner) => inner.split_once(']')?,
         None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
     };
-    let is_port = |port: &str| (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit());
     if !behind.is_empty() && !behind.strip_prefix(':').is_some_and(is_port) {
         return None;
     }
@@ -160,11 +161,20 @@ fn plain(url: &str) -> Option<String> {
         return address::plain(host).filter(|host| host.contains(':'));
     }
     let host = host.strip_suffix('.').unwrap_or(host).to_lowercase();
-    let ok = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-    let labels = host.split('.').all(|label| !label.is_empty() && label.chars().all(ok));
+    let labels = host.split('.').all(is_label);
     let one_form = host.is_ascii() || fold(&host) == host;
     let number = address::ends_in_number(&host) && address::plain(&host).as_ref() != Some(&host);
     (labels && one_form && !number).then_some(host)
+}
+
+/// Whether a text may be one of the names between the dots of a host.
+fn is_label(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+}
+
+/// Whether a text may be the number of a port.
+fn is_port(text: &str) -> bool {
+    (1..=5).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Whether a text may be the scheme of a URL (RFC 3986, 3.1).
@@ -187,7 +197,8 @@ fn seen_by_some(url: &str) -> BTreeSet<String> {
     let mut hosts = BTreeSet::new();
     let pieces = texts.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.split(['@', '\\'])));
     for piece in pieces {
-        // `https:/x`, `https:x` and `https:\\x` are the same to a browser; `blob:https://x` contains another URL.
+        // `https:/x`, `https:x` and `https:\\x` are the same to a browser; `blob:https://x`
+        // contains another URL.
         let mut rests = vec![piece];
         let mut rest = piece;
         while let Some((_, behind)) = rest.split_once(':').filter(|(scheme, _)| is_scheme(scheme) && rests.len() < 5) {
@@ -196,35 +207,42 @@ fn seen_by_some(url: &str) -> BTreeSet<String> {
         }
         for rest in rests {
             let rest = rest.trim_start_matches(|c: char| matches!(c, '/' | '\\') || c.is_whitespace());
-            let ends = |c: char| "/?#\\,;!".contains(c) || c.is_control();
-            let authority = rest.split(ends).next().unwrap_or_default().trim();
-            let before_port = |text: &str| text.split(':').next().unwrap_or_default().to_owned();
+            let mut parts = rest.split(|c: char| "/?#\\,;!".contains(c) || c.is_control());
+            let authority = parts.next().unwrap_or_default().trim();
             let found = match authority.strip_prefix('[') {
                 Some(inner) => {
                     let (address, behind) = inner.split_once(']').unwrap_or((inner, ""));
                     // Some skip the brackets.
                     let behind = behind.trim_start_matches(|c: char| !c.is_alphanumeric());
-                    vec![address.to_owned(), before_port(behind)]
+                    vec![address, before_port(behind)]
                 }
-                None if authority.matches(':').count() > 1 => vec![authority.to_owned()],
+                None if authority.matches(':').count() > 1 => vec![authority],
                 None => vec![before_port(authority)],
             };
-            hosts.extend(found.into_iter().filter(|host| !host.is_empty()));
+            hosts.extend(found.into_iter().filter(|host| !host.is_empty()).map(str::to_owned));
         }
     }
     hosts
 }
 
-/// A host in the notations that a deny compares: case-folded, with Punycode decoded, and as every address it may be.
+/// What is before the port of a host.
+fn before_port(text: &str) -> &str {
+    text.split(':').next().unwrap_or_default()
+}
+
+/// The letters that a label of a host stands for, case-folded.
+fn letters(label: &str) -> String {
+    match label.strip_prefix("xn--").and_then(punycode::decode) {
+        Some(letters) => fold(&letters).into_owned(),
+        None => label.to_owned(),
+    }
+}
+
+/// A host in the notations that a deny compares: case-folded, with Punycode decoded, and as every
+/// address it may be.
 fn notations(host: &str) -> Vec<String> {
     // The ideographic full stop separates labels too (RFC 3490, 3.1).
     let folded = fold(host).replace('\u{3002}', ".");
-    let letters = |label: &str| {
-        label
-            .strip_prefix("xn--")
-            .and_then(punycode::decode)
-            .map_or_else(|| label.to_owned(), |l| fold(&l).into_owned())
-    };
     let name = folded.trim_end_matches('.').split('.').map(letters).collect::<Vec<_>>().join(".");
     let mut all = address::readings(&name);
     all.insert(0, name);

@@ -1,14 +1,18 @@
 //! Layer 3: what the model may do.
 //!
-//! A [`Policy`] decides on a [`PolicyCall`] (tool, arguments, origin) in a [`Context`] that the host provides. The
-//! answer is a [`Verdict`]: a [`Decision`] and the reasons for it. The layer runs nothing, reads no file, has no clock,
-//! and does not know what the model is shown or what it has learned.
+//! A [`Policy`] decides on a [`PolicyCall`] (tool, arguments, origin) in a [`Context`] that the
+//! host provides. The answer is a [`Verdict`]: a [`Decision`] and the reasons for it. The layer
+//! runs nothing, reads no file, has no clock, and does not know what the model is shown or what it
+//! has learned.
 //!
-//! `docs/policy.md` describes policy files, decisions, approvals and the audit trail for those who write policies.
+//! `docs/policy.md` describes policy files, decisions, approvals and the audit trail for those who
+//! write policies.
 //!
 //! ```
 //! use serde_json::json;
-//! use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+//! use toolfold::policy::{
+//!     Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin,
+//! };
 //!
 //! let file = PolicyFile::load(r#"
 //! [tool.read_file]
@@ -26,27 +30,30 @@
 //! let context = Context { interactive: true, ..Context::default() };
 //! let decide = |path: &str| {
 //!     let arguments = json!({ "path": path });
-//!     policy.decide(&PolicyCall { tool: "read_file", origin: &ToolOrigin::Native, arguments: &arguments }, &context, &[]).decision
+//!     let origin = ToolOrigin::Native;
+//!     let call = PolicyCall { tool: "read_file", origin: &origin, arguments: &arguments };
+//!     policy.decide(&call, &context, &[]).decision
 //! };
 //! assert_eq!(decide("notes.md"), Decision::Allow);
 //! assert_eq!(decide("app/.env"), Decision::Deny);
 //! ```
 //!
-//! Invariants: an error never turns into permission; adding a deny never makes anything more permissive; a grant never
-//! changes a deny; nothing depends on which tools are expanded or which skills are active, beyond what the context
-//! says.
+//! Invariants: an error never turns into permission; adding a deny never makes anything more
+//! permissive; a grant never changes a deny; nothing depends on which tools are expanded or which
+//! skills are active, beyond what the context says.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod approval;
 pub mod argv;
 pub mod audit;
-mod call_context;
 pub mod canonical;
 mod capability;
 mod check;
 mod command;
 mod compact;
 mod context;
+#[doc(hidden)]
+pub mod counted;
 mod decide;
 mod decision;
 mod dialect;
@@ -62,12 +69,13 @@ pub mod links;
 mod load;
 mod memory_store;
 mod of_server;
-#[cfg_attr(not(feature = "shell"), allow(dead_code, reason = "only the shell reader finds some paths"))]
 mod path;
 mod pattern_error;
 #[cfg(test)]
 mod pattern_tests;
+mod permission;
 mod policy_set;
+mod prepared;
 mod programs;
 mod rule;
 pub mod shell;
@@ -81,7 +89,7 @@ pub use capability::{Actions, Family, PolicyTier, ToolCapability, Undo};
 pub use check::Covered;
 pub use command::{CommandPattern, OptionPattern};
 pub use compact::compact;
-pub use context::{Annotations, Context, PolicyCall, ToolOrigin};
+pub use context::{Annotations, Context, History, PolicyCall, ToolOrigin};
 pub use decision::{Decision, Effect, Reason, Verdict};
 pub use dialect::Shell;
 pub use explain::{Explanation, Part};
@@ -94,6 +102,7 @@ pub use memory_store::MemoryStore;
 pub use path::{Base, LexPath, PathPattern};
 pub use pattern_error::PatternError;
 pub use policy_set::Policy;
+pub use prepared::Prepared;
 pub use rule::{Access, PolicyScope, Rule, ToolPattern};
 pub use store_error::{StoreError, StoreErrorKind};
 pub use undo::{CallUndo, NoSnapshot, SnapshotCall, Snapshots, TakenSnapshot, WrittenPath};

@@ -1,10 +1,12 @@
 //! Where paths lead: symbolic links as data that the host provides.
 //!
-//! The layer sees no disk. A host with disk access provides a [`Disk`], and [`Policy::links`](super::Policy::links)
-//! asks it about every path that the call and the rules name. The result is data: the same call, context and [`Links`]
-//! give the same decision on any machine.
+//! The layer sees no disk. A host with disk access provides a [`Disk`], and
+//! [`Policy::prepare`](super::Policy::prepare) asks it about every path that the call and the rules
+//! name. The result is data: the same call, context and [`Links`] give the same decision on any
+//! machine.
 //!
-//! An allow must fit the path as written *and* its real path. A deny, an ask and the floor apply if either fits.
+//! An allow must fit the path as written *and* its real path. A deny, an ask and the floor apply if
+//! either fits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +19,10 @@ mod globs;
 mod looking;
 mod lookup;
 
-/// The maximum number of links that are followed for one path, as in Linux (`MAXSYMLINKS`, path_resolution(7)).
+pub(super) use self::lookup::look_up;
+
+/// The maximum number of links that are followed for one path, as in Linux (`MAXSYMLINKS`,
+/// path_resolution(7)).
 pub const MAX_LINKS: usize = 40;
 
 /// Access to the disk of a host.
@@ -25,26 +30,32 @@ pub trait Disk: Send + Sync {
     /// What is at an absolute path whose folders are not links.
     fn look(&self, path: &str) -> DiskEntry;
 
-    /// The names in a folder whose path has no links, in any order, for globs. Empty if it is not a folder or does not
-    /// exist. `None`: the folder cannot be listed.
+    /// The names in a folder whose path has no links, in any order, for globs. Empty if it is not a
+    /// folder or does not exist. `None`: the folder cannot be listed.
     fn names(&self, folder: &str) -> Option<Vec<String>> {
         let _ = folder;
         None
     }
 
-    /// The names in a folder with what each is, to look for what a rule denies. `None`: the folder cannot be listed. By
-    /// default every name is [looked](Self::look) at; a disk that knows more when it lists a folder says so.
+    /// The names in a folder with what each is, to look for what a rule denies. `None`: the folder
+    /// cannot be listed. By default every name is [looked](Self::look) at; a disk that knows more
+    /// when it lists a folder says so.
     fn entries(&self, folder: &str) -> Option<Vec<(String, EntryKind)>> {
-        let kind = |name: &str| match self.look(&format!("{}/{name}", folder.trim_end_matches('/'))) {
-            DiskEntry::Link(_) => EntryKind::Link,
-            DiskEntry::Other => EntryKind::MayBeFolder,
-            DiskEntry::Unknown => EntryKind::Unknown,
-        };
-        Some(self.names(folder)?.into_iter().map(|name| (kind(&name), name)).map(|(kind, name)| (name, kind)).collect())
+        let mut entries = Vec::new();
+        for name in self.names(folder)? {
+            let kind = match self.look(&format!("{}/{name}", folder.trim_end_matches('/'))) {
+                DiskEntry::Link(_) => EntryKind::Link,
+                DiskEntry::Other => EntryKind::MayBeFolder,
+                DiskEntry::Unknown => EntryKind::Unknown,
+            };
+            entries.push((name, kind));
+        }
+        Some(entries)
     }
 
-    /// Whether a program is the one that people approve calls with, under another name: its content decides. `program` is an
-    /// absolute path, links not followed, or a bare name that a shell would look up. By default no program is.
+    /// Whether a program is the one that people approve calls with, under another name: its content
+    /// decides. `program` is an absolute path, links not followed, or a bare name that a shell
+    /// would look up. By default no program is.
     fn is_own_program(&self, program: &str) -> bool {
         let _ = program;
         false
@@ -75,14 +86,15 @@ pub enum DiskEntry {
     Unknown,
 }
 
-/// The paths that symbolic links lead elsewhere. A path that is not listed leads to itself. Also what a look at the disk
-/// did not find, which is not stored.
+/// The paths that symbolic links lead elsewhere. A path that is not listed leads to itself. Also
+/// what a look at the disk did not find, which is not stored.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Links {
     /// Where each path leads; `None`: unknown.
     leads: BTreeMap<String, Option<String>>,
-    /// What a look below a folder found that fits a pattern, or why it found nothing out; `None`: nothing fits.
+    /// What a look below a folder found that fits a pattern, or why it found nothing out; `None`:
+    /// nothing fits.
     #[serde(skip)]
     looked: Vec<(String, PathPattern, Option<String>)>,
     /// The words of the call that name this program itself, which the floor denies to run.
@@ -151,8 +163,12 @@ impl Links {
 
     /// What a look below an absolute folder found: for one pattern, or for any.
     pub(crate) fn found_below(&self, folder: &str, pattern: Option<&PathPattern>) -> Option<&str> {
-        let fits = |of: &str, own: &PathPattern| of == folder && pattern.is_none_or(|pattern| pattern == own);
-        self.looked.iter().find_map(|(of, own, found)| found.as_deref().filter(|_| fits(of, own)))
+        for (of, own, found) in &self.looked {
+            if found.is_some() && of == folder && pattern.is_none_or(|pattern| pattern == own) {
+                return found.as_deref();
+            }
+        }
+        None
     }
 
     /// Whether [`vouch`](Self::vouch) recorded the glob.
@@ -160,8 +176,8 @@ impl Links {
         self.leads.get(glob).is_some_and(|real| real.as_deref() == Some(glob))
     }
 
-    /// Where a path leads: to a path without links, or nobody knows where, as in a cycle of links or behind a folder that
-    /// cannot be read.
+    /// Where a path leads: to a path without links, or nobody knows where, as in a cycle of links
+    /// or behind a folder that cannot be read.
     pub(crate) fn lead<'a>(&'a self, path: &'a str) -> Option<&'a str> {
         self.leads.get(path).map_or(Some(path), Option::as_deref)
     }
@@ -191,18 +207,16 @@ impl Disk for LinkTable {
 
     /// The links and the folders that contain them. Nothing else on this disk is a link.
     fn names(&self, folder: &str) -> Option<Vec<String>> {
-        let behind = |path: &String| {
-            let rest = path.strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?;
-            rest.split('/').next().map(str::to_owned)
-        };
-        let names: BTreeSet<String> = self.0.keys().filter_map(behind).collect();
-        Some(names.into_iter().collect())
+        let folder = folder.trim_end_matches('/');
+        let below = self.0.keys().filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'));
+        let names: BTreeSet<&str> = below.filter_map(|rest| rest.split('/').next()).collect();
+        Some(names.into_iter().map(str::to_owned).collect())
     }
 }
 
-/// Follows every link in an absolute path as the kernel does. The target of a dangling link counts, and segments that
-/// do not exist yet are kept. `None` where the result is unknown: more than [`MAX_LINKS`] links, or a part that cannot
-/// be examined.
+/// Follows every link in an absolute path as the kernel does. The target of a dangling link counts,
+/// and segments that do not exist yet are kept. `None` where the result is unknown: more than
+/// [`MAX_LINKS`] links, or a part that cannot be examined.
 #[must_use]
 pub fn follow(path: &str, disk: &dyn Disk) -> Option<String> {
     let mut todo: Vec<String> = path.split('/').rev().map(str::to_owned).collect();

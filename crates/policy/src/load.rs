@@ -22,8 +22,8 @@ use toml_reader::Reader;
 /// The maximum size of a policy file in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// The JSON Schema of policy files (2020-12), for editors. It describes what the loader accepts. Only the loader checks
-/// examples and patterns.
+/// The JSON Schema of policy files (2020-12), for editors. It describes what the loader accepts.
+/// Only the loader checks examples and patterns.
 #[must_use]
 pub fn policy_schema() -> serde_json::Value {
     // A test reads the same text.
@@ -37,8 +37,8 @@ pub enum PolicyMode {
     /// Verdicts are enforced.
     #[default]
     Enforce,
-    /// Every call runs and is audited, except those that the floor denies. The verdict tells what enforcement would
-    /// decide.
+    /// Every call runs and is audited, except those that the floor denies. The verdict tells what
+    /// enforcement would decide.
     Audit,
     /// No call is evaluated: every call runs.
     Off,
@@ -61,8 +61,9 @@ pub struct PolicyFile {
     pub mode: Option<PolicyMode>,
     /// The effect for calls that no rule or tier covers.
     pub default: Option<Effect>,
-    /// Whether only the last of this file's rules that fit a part of a call counts, so that a later allow overrides an
-    /// earlier ask or deny. If not, deny overrides ask and ask overrides allow, in any order.
+    /// Whether only the last of this file's rules that fit a part of a call counts, so that a later
+    /// allow overrides an earlier ask or deny. If not, deny overrides ask and ask overrides allow,
+    /// in any order.
     pub last_match: bool,
     /// Whether the built-in table of read-only shell commands allows.
     pub read_only_shell: bool,
@@ -76,13 +77,14 @@ pub struct PolicyFile {
     pub redact: Vec<String>,
     /// The file as the user named it, and its digest.
     pub source: (String, String),
-    /// The file, an ask or deny, or a capability record could not be read: every call asks until that is fixed.
+    /// The file, an ask or deny, or a capability record could not be read: every call asks until
+    /// that is fixed.
     pub broken: bool,
 }
 
 impl PolicyFile {
-    /// Loads a policy file. Every part that cannot be read is reported. A malformed ask, deny or capability record
-    /// makes the whole file [`broken`](Self::broken).
+    /// Loads a policy file. Every part that cannot be read is reported. A malformed ask, deny or
+    /// capability record makes the whole file [`broken`](Self::broken).
     pub fn load(text: &str, file: &str, scope: PolicyScope) -> Loaded<Self> {
         let digest = sha256_hex(text.as_bytes());
         let mut loaded = Self { scope, source: (file.to_owned(), digest), ..Self::default() };
@@ -130,7 +132,8 @@ impl PolicyFile {
         Loaded { value: loaded, diagnostics }
     }
 
-    /// Reports each ask and deny that can never match. Its author believes that something is forbidden, so every call asks.
+    /// Reports each ask and deny that can never match. Its author believes that something is
+    /// forbidden, so every call asks.
     fn never_matching(&mut self, reader: &mut Reader<'_>) {
         for rule in self.rules.iter().filter(|rule| rule.effect != Effect::Allow) {
             let Some(never) = never(rule, self) else { continue };

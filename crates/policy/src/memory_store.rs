@@ -1,4 +1,5 @@
-//! An in-memory approval store: for tests, and for hosts that keep nothing. Its content ends with the process.
+//! An in-memory approval store: for tests, and for hosts that keep nothing. Its content ends with
+//! the process.
 
 use std::sync::{Mutex, MutexGuard};
 

@@ -6,10 +6,12 @@ use crate::diagnostic::{Diagnostic, Loaded, Place, visible};
 use toolfold_diagnostic::sha256_hex;
 
 impl PolicyFile {
-    /// The same file as the policy of one server: its records and rules are those of this server's tools, `*` is all of them.
+    /// The same file as the policy of one server: its records and rules are those of this server's
+    /// tools, `*` is all of them.
     ///
-    /// What would reach further is reported, and makes the file [`broken`](Self::broken): another server, a rule for a family
-    /// of tools such as `Bash(…)`, and what holds for every tool (`mode`, `default`, `read_only_shell`, `programs`).
+    /// What would reach further is reported, and makes the file [`broken`](Self::broken): another
+    /// server, a rule for a family of tools such as `Bash(…)`, and what holds for every tool
+    /// (`mode`, `default`, `read_only_shell`, `programs`).
     pub fn of_server(mut self, server: &str) -> Loaded<Self> {
         let mut found = Vec::new();
         let file = self.source.0.clone();

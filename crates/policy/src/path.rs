@@ -1,10 +1,11 @@
 //! Paths, read as text: this layer has no disk access.
 //!
-//! `..` and `.` are folded lexically, and a path remembers the steps that were folded away, because a symbolic link
-//! before a `..` changes where it leads. The host provides where links lead
-//! ([`Context::links`](super::context::Context::links)). Without that, a path is evaluated as written, and a link fits
-//! whatever its name fits. This limit is part of the contract. So are two limits that no context lifts: hard links and
-//! mounts cannot be distinguished from files, and changes between the decision and the call are not seen.
+//! `..` and `.` are folded lexically, and a path remembers the steps that were folded away, because
+//! a symbolic link before a `..` changes where it leads. The host provides where links lead
+//! ([`Context::links`](super::context::Context::links)). Without that, a path is evaluated as
+//! written, and a link fits whatever its name fits. This limit is part of the contract. So are two
+//! limits that no context lifts: hard links and mounts cannot be distinguished from files, and
+//! changes between the decision and the call are not seen.
 
 use super::context::Context;
 use tail::Tail;
@@ -28,7 +29,8 @@ pub enum Base {
     Home,
 }
 
-/// A path after folding `.` and `..`: a base, the number of folders above it, and the remaining segments.
+/// A path after folding `.` and `..`: a base, the number of folders above it, and the remaining
+/// segments.
 ///
 /// Two paths are equal if they fold to the same result, whatever their form.
 #[derive(Debug, Clone)]
@@ -76,9 +78,10 @@ impl LexPath {
         Self::at(Base::Here)
     }
 
-    /// Reads the path that an argument names: `/…` absolute, `~` and `~/…` home, `file:///…` as a URL, anything else
-    /// below the working folder. A text that a tool may take for another path (escapes, backslashes, `~user`,
-    /// `/proc/self`) fits no allow; ask and deny consider every meaning.
+    /// Reads the path that an argument names: `/…` absolute, `~` and `~/…` home, `file:///…` as a
+    /// URL, anything else below the working folder. A text that a tool may take for another path
+    /// (escapes, backslashes, `~user`, `/proc/self`) fits no allow; ask and deny consider every
+    /// meaning.
     #[must_use]
     pub(crate) fn read(text: &str) -> Self {
         let text = form::plain_url(text).unwrap_or(text);
@@ -87,7 +90,8 @@ impl LexPath {
         path
     }
 
-    /// A text taken literally, without other meanings: for patterns, which the model does not write.
+    /// A text taken literally, without other meanings: for patterns, which the model does not
+    /// write.
     pub(crate) fn plain(text: &str) -> Self {
         let text = form::plain_url(text).unwrap_or(text);
         if text == "~" || text.starts_with("~/") {
@@ -283,7 +287,7 @@ impl LexPath {
 
     /// Where a symbolic link leads it, if one does. `Some(None)`: unknown.
     pub(crate) fn leads_elsewhere(&self, context: &Context) -> Option<Option<String>> {
-        let links = context.links.as_ref()?;
+        let links = context.links.as_ref().filter(|links| !links.is_empty())?;
         let mut written = self.absolute(context).to_string();
         // The working folder may itself be behind a link. Then it is where the host says it is.
         let base = Self::at(self.base).absolute(context);
@@ -297,8 +301,8 @@ impl LexPath {
         })
     }
 
-    /// The absolute texts whose targets tell where this path leads: as folded, and step by step if that may differ.
-    /// Empty where the base is unknown.
+    /// The absolute texts whose targets tell where this path leads: as folded, and step by step if
+    /// that may differ. Empty where the base is unknown.
     pub(crate) fn spots(&self, context: &Context) -> Vec<String> {
         let path = self.absolute(context);
         if path.base != Base::Root {

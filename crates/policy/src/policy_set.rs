@@ -16,7 +16,8 @@ use toolfold_diagnostic::sha256_hex;
 /// What is known of a tool, and the record that says what its arguments are, if there is one.
 pub(crate) type Recorded<'p> = (Cow<'p, ToolCapability>, Option<&'p ToolCapability>);
 
-/// A policy. Immutable and shared; a reload builds a new one, with another [`version`](Self::version).
+/// A policy. Immutable and shared; a reload builds a new one, with another
+/// [`version`](Self::version).
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     pub(crate) files: Arc<Vec<PolicyFile>>,
@@ -42,12 +43,18 @@ impl Policy {
                 identity += &format!("{:?}", file.rules);
             }
         }
-        // The strongest scope that sets a mode or a default decides. A project may only tighten the default.
-        let own = |f: &&PolicyFile| f.scope > PolicyScope::Project;
-        let mode = files.iter().filter(own).rev().find_map(|f| f.mode).unwrap_or_default();
-        let project = files.iter().filter(|f| f.scope == PolicyScope::Project).filter_map(|f| f.default).max();
-        let default = files.iter().filter(own).rev().find_map(|f| f.default);
-        let default = match (default, project) {
+        // The strongest scope that sets a mode or a default decides. A project may only tighten the
+        // default.
+        let (mut mode, mut default, mut of_project) = (None, None, None);
+        for file in &files {
+            if file.scope == PolicyScope::Project {
+                of_project = of_project.max(file.default);
+            } else {
+                (mode, default) = (file.mode.or(mode), file.default.or(default));
+            }
+        }
+        let mode = mode.unwrap_or_default();
+        let default = match (default, of_project) {
             (None, Some(Effect::Allow)) => None,
             (own, project) => own.max(project),
         };
@@ -55,8 +62,9 @@ impl Policy {
         Self { files: Arc::new(files), version: sha256_hex(identity.as_bytes()).into(), mode, default, broken }
     }
 
-    /// The asks and denies that never match, as its files together show: because no file has a record of their tool, or
-    /// because another file's record has no such argument. While there is one, every call asks.
+    /// The asks and denies that never match, as its files together show: because no file has a
+    /// record of their tool, or because another file's record has no such argument. While there is
+    /// one, every call asks.
     #[must_use]
     pub fn unmatched(&self) -> Vec<Diagnostic> {
         unmatched(&self.files)
@@ -68,7 +76,8 @@ impl Policy {
         &self.version
     }
 
-    /// The same policy in another mode. The version stays the same: an approval is for a call and not for a mode.
+    /// The same policy in another mode. The version stays the same: an approval is for a call and
+    /// not for a mode.
     #[must_use]
     pub fn with_mode(mut self, mode: PolicyMode) -> Self {
         self.mode = mode;
@@ -86,11 +95,12 @@ impl Policy {
         self.files.iter().flat_map(|f| &f.rules)
     }
 
-    /// The capability record of a tool, from the strongest scope that has one, else the built-in one. A project's record
-    /// only adds to it: a higher tier, more arguments. Only where the workspace is trusted and no stronger scope covers the
-    /// tool, it stands by itself.
+    /// The capability record of a tool, from the strongest scope that has one, else the built-in
+    /// one. A project's record only adds to it: a higher tier, more arguments. Only where the
+    /// workspace is trusted and no stronger scope covers the tool, it stands by itself.
     ///
-    /// Also the record that somebody has written who may say what the tool's arguments are, without what a project adds.
+    /// Also the record that somebody has written who may say what the tool's arguments are, without
+    /// what a project adds.
     pub(crate) fn capability(&self, call: &PolicyCall<'_>, context: &Context) -> Recorded<'_> {
         let identity = match call.origin {
             ToolOrigin::Native => Cow::Borrowed(call.tool),
@@ -126,12 +136,16 @@ impl Policy {
         (known, recorded)
     }
 
-    /// The absolute paths that an allow covers when it names a program.
-    pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.files
-            .iter()
-            .filter(|f| f.scope > PolicyScope::Project)
-            .flat_map(|f| f.programs.iter().flat_map(|(n, paths)| paths.iter().map(move |p| (n.as_str(), p.as_str()))))
+    /// The program that has this absolute path, so that an allow which names it covers the path.
+    pub(crate) fn program_at(&self, path: &str) -> Option<&str> {
+        for file in self.files.iter().filter(|file| file.scope > PolicyScope::Project) {
+            for (name, paths) in &file.programs {
+                if paths.iter().any(|own| own == path) {
+                    return Some(name);
+                }
+            }
+        }
+        None
     }
 
     /// Whether the built-in table of read-only shell commands allows.
@@ -139,7 +153,8 @@ impl Policy {
         self.files.iter().any(|f| f.read_only_shell && f.scope.may_loosen(context))
     }
 
-    /// Globs over the names of arguments to redact in the audit trail, in addition to the built-in ones.
+    /// Globs over the names of arguments to redact in the audit trail, in addition to the built-in
+    /// ones.
     #[must_use]
     pub fn redactions(&self) -> Vec<&str> {
         self.files.iter().flat_map(|f| f.redact.iter().map(String::as_str)).collect()

@@ -1,9 +1,11 @@
 //! The table of programs: one program, one entry.
 //!
-//! A row is an allow-list, made from a program's own manual: an option that it does not list makes a call ask. A program
-//! without a row, or with `listed = false`, has no list: a rule that allows it covers all of its options.
+//! A row is an allow-list, made from a program's own manual: an option that it does not list makes
+//! a call ask. A program without a row, or with `listed = false`, has no list: a rule that allows
+//! it covers all of its options.
 //!
-//! The rows are in `programs/*.toml`. A test packs them into `programs.bin`, which the library contains. A file has:
+//! The rows are in `programs/*.toml`. A test packs them into `programs.bin`, which the library
+//! contains. A file has:
 //!
 //! | key | what it holds |
 //! |---|---|
@@ -12,17 +14,16 @@
 //! | `[[program]]`, `manual` | a row that is the only one made from its manual |
 //! | `names`, `why` | the program, or the program with its subcommand; what a reader should know |
 //!
-//! The other keys of a row are the fields of [`Program`] and the names of [`Does`]; the words of `is` are the fields of
-//! [`Kinds`]. Only what the library uses is packed: a line for each row, with its names and then the other keys as JSON.
-
-#![cfg_attr(not(feature = "shell"), allow(dead_code, unused_imports, reason = "the reader of commands calls it"))]
+//! The other keys of a row are the fields of [`Program`] and the names of [`Does`]; the words of
+//! `is` are the fields of [`Kinds`]. Only what the library uses is packed: a line for each row,
+//! with its names and then the other keys as JSON.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{LazyLock, OnceLock};
 
 pub(crate) use self::kinds::Kinds;
-pub(crate) use self::row::{Does, Files, Links, Operands, Order, Program, Recursive, Style, Unpacks};
+pub(crate) use self::row::{Does, Files, Links, Operands, Order, Prints, Program, Recursive, Style, Unpacks};
 pub(crate) use self::words::{Words, fits};
 
 mod kinds;
@@ -32,7 +33,8 @@ mod words;
 /// The rows, deflated.
 const PACKED: &[u8] = include_bytes!("programs.bin");
 
-/// FNV-1a: names are short and are looked up many times a command, and nobody outside chooses what the table holds.
+/// FNV-1a: names are short and are looked up many times a command, and nobody outside chooses what
+/// the table holds.
 #[derive(Debug, Default)]
 struct Fnv(u64);
 
@@ -111,7 +113,8 @@ pub(crate) fn is_begun(name: &str) -> bool {
     TABLE.as_ref().is_some_and(|table| table.begun.contains(name))
 }
 
-/// The name under which a program has a row: its own, or that without a version: `python3.12`, `gcc-14`.
+/// The name under which a program has a row: its own, or that without a version: `python3.12`,
+/// `gcc-14`.
 pub(crate) fn name_of(base: &str) -> Option<&str> {
     let mut name = base;
     while !has(name) {

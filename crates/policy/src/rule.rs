@@ -39,10 +39,11 @@ impl PolicyScope {
 pub enum ToolPattern {
     /// `*`
     Any,
-    /// A name or glob. An allow covers native tools only; ask and deny cover every tool of that name.
-    Name(String),
-    /// A tool of an MCP server. An allow compares the server literally; ask and deny cover every tool that claims the
+    /// A name or glob. An allow covers native tools only; ask and deny cover every tool of that
     /// name.
+    Name(String),
+    /// A tool of an MCP server. An allow compares the server literally; ask and deny cover every
+    /// tool that claims the name.
     Mcp {
         /// The server's id.
         server: String,
@@ -57,32 +58,35 @@ impl ToolPattern {
     /// # Errors
     /// [`PatternError`] if the name is empty or contains a character that names must not have.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
-        let ok = |c: char| c.is_alphanumeric() || "_-.:/@*?".contains(c);
         if text.is_empty() {
             return Err(PatternError::new("the tool's name is missing"));
         }
-        if let Some(c) = text.chars().find(|&c| !ok(c)) {
+        if let Some(c) = text.chars().find(|&c| !c.is_alphanumeric() && !"_-.:/@*?".contains(c)) {
             return Err(PatternError::new(format!("`{}` is not allowed in a tool's name", c.escape_default())));
         }
         if text == "*" {
             return Ok(Self::Any);
         }
-        let mcp = |server: &str, tool: &str| Self::Mcp { server: server.to_owned(), tool: tool.to_owned() };
         if let Some(rest) = text.strip_prefix("mcp:") {
             return match rest.split_once('/') {
-                Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(mcp(server, tool)),
+                Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(Self::of_server(server, tool)),
                 _ => Err(PatternError::new("write `mcp:server/tool`, or `mcp:server/*` for all tools of the server")),
             };
         }
         Ok(match text.strip_prefix("mcp__") {
             Some("") => return Err(PatternError::new("the server's name is missing")),
             Some(rest) => match rest.split_once("__") {
-                Some((server, tool)) => mcp(server, if tool.is_empty() { "*" } else { tool }),
+                Some((server, "")) => Self::of_server(server, "*"),
+                Some((server, tool)) => Self::of_server(server, tool),
                 None if is_glob(rest) => Self::Name(text.to_owned()),
-                None => mcp(rest, "*"),
+                None => Self::of_server(rest, "*"),
             },
             None => Self::Name(text.to_owned()),
         })
+    }
+
+    fn of_server(server: &str, tool: &str) -> Self {
+        Self::Mcp { server: server.to_owned(), tool: tool.to_owned() }
     }
 
     /// The identity of the one tool that it names; `None` if it may name several.
@@ -94,17 +98,17 @@ impl ToolPattern {
         }
     }
 
-    /// Whether the pattern covers a call: by the name of its tool or, for ask and deny, by the target of the dispatch.
+    /// Whether the pattern covers a call: by the name of its tool or, for ask and deny, by the
+    /// target of the dispatch.
     pub(crate) fn fits(&self, call: &PolicyCall<'_>, target: Option<&str>, effect: Effect) -> bool {
-        let named = |pattern: &str, name: &str| if is_glob(pattern) { glob(pattern, name) } else { pattern == name };
         // A name with invisible characters is not the name that was allowed.
         let plain = !has_unseen(call.tool);
-        // For ask and deny, names that a person would read as the same are the same.
-        let like = |pattern: &str, name: &str| glob(pattern, name) || glob(&fold(pattern), &fold(name));
         match (self, call.origin, effect) {
             (Self::Any, _, Effect::Allow) => plain,
             (Self::Any, _, _) => true,
-            (Self::Name(pattern), ToolOrigin::Native, Effect::Allow) => plain && named(pattern, call.tool),
+            (Self::Name(pattern), ToolOrigin::Native, Effect::Allow) => {
+                plain && (pattern == call.tool || is_glob(pattern) && glob(pattern, call.tool))
+            }
             (Self::Name(_), ToolOrigin::Mcp(_), Effect::Allow)
             | (Self::Mcp { .. }, ToolOrigin::Native, Effect::Allow) => false,
             (Self::Name(pattern), origin, _) => {
@@ -124,10 +128,16 @@ impl ToolPattern {
     }
 }
 
+/// Whether a pattern fits a name as ask and deny compare it: names that a person would read as the
+/// same are the same.
+fn like(pattern: &str, name: &str) -> bool {
+    glob(pattern, name) || glob(&fold(pattern), &fold(name))
+}
+
 /// `mcp__server__tool`, with the characters replaced that providers forbid in names, as hosts do.
 fn joined(server: &str, tool: &str) -> String {
-    let clean = |c: char| if c.is_ascii_alphanumeric() || "_-*?".contains(c) { c } else { '_' };
-    format!("mcp__{}__{}", server.chars().map(clean).collect::<String>(), tool.chars().map(clean).collect::<String>())
+    let forbidden = |c: char| !(c.is_ascii_alphanumeric() || "_-*?".contains(c));
+    format!("mcp__{}__{}", server.replace(forbidden, "_"), tool.replace(forbidden, "_"))
 }
 
 /// The kind of access that a path condition covers.
@@ -161,7 +171,8 @@ pub struct Rule {
     pub family: Option<Family>,
     /// The commands that it covers.
     pub command: Option<CommandPattern>,
-    /// For an allow over commands: options that it covers though no row of the table of programs calls them harmless.
+    /// For an allow over commands: options that it covers though no row of the table of programs
+    /// calls them harmless.
     pub options: Vec<OptionPattern>,
     /// The paths that it covers, and the kind of access. No access: any.
     pub path: Option<(PathPattern, Option<Access>)>,
@@ -215,7 +226,8 @@ impl Rule {
             || !self.args.is_empty()
     }
 
-    /// Whether it covers a tool: by name, or as one of its family. An allow for a family covers native tools only.
+    /// Whether it covers a tool: by name, or as one of its family. An allow for a family covers
+    /// native tools only.
     pub(crate) fn covers(&self, call: &PolicyCall<'_>, target: Option<&str>, family: Option<Family>) -> bool {
         let of_family = self.family.is_some() && self.family == family;
         self.tool.fits(call, target, self.effect)
@@ -229,34 +241,38 @@ impl Rule {
 
     /// Whether the arguments, the target and the hints meet the conditions on them.
     pub(crate) fn arguments_fit(&self, call: &PolicyCall<'_>, target: Option<&str>, hints: Annotations) -> bool {
-        let hint = |want: Option<bool>, have: Option<bool>| want.is_none() || want == have;
         let loosen = self.effect == Effect::Allow;
         self.args.iter().all(|(name, pattern)| arg_fits(call.arguments, name, pattern, loosen))
-            && self.target.as_deref().is_none_or(|t| {
-                t == "*" || target.is_some_and(|have| glob(t, have) || (!loosen && glob(&fold(t), &fold(have))))
-            })
-            && hint(self.annotations.read_only_hint, hints.read_only_hint)
-            && hint(self.annotations.destructive_hint, hints.destructive_hint)
-            && hint(self.annotations.idempotent_hint, hints.idempotent_hint)
-            && hint(self.annotations.open_world_hint, hints.open_world_hint)
+            && match (self.target.as_deref(), target) {
+                (None | Some("*"), _) => true,
+                (Some(_), None) => false,
+                (Some(pattern), Some(target)) if loosen => glob(pattern, target),
+                (Some(pattern), Some(target)) => like(pattern, target),
+            }
+            && has_hint(self.annotations.read_only_hint, hints.read_only_hint)
+            && has_hint(self.annotations.destructive_hint, hints.destructive_hint)
+            && has_hint(self.annotations.idempotent_hint, hints.idempotent_hint)
+            && has_hint(self.annotations.open_world_hint, hints.open_world_hint)
     }
 }
 
-/// For an allow, every string of the argument must fit, and none that a wildcard covers has characters that a person cannot
-/// see: a line end in an address is another header. For ask and deny, one is enough.
+/// Whether a tool has the hint that a rule wants, if it wants one.
+fn has_hint(want: Option<bool>, have: Option<bool>) -> bool {
+    want.is_none() || want == have
+}
+
+/// For an allow, every string of the argument must fit, and none that a wildcard covers has
+/// characters that a person cannot see: a line end in an address is another header. For ask and
+/// deny, one is enough.
 fn arg_fits(arguments: &Value, name: &str, pattern: &str, loosen: bool) -> bool {
     let value = if name == "*" { Some(arguments) } else { arguments.get(name) };
     let mut leaves = Vec::new();
     collect(value.unwrap_or(&Value::Null), &mut leaves);
-    let fits = |leaf: &String| {
-        let seen = || pattern == "*" || pattern == leaf || !has_unseen(leaf);
-        if loosen {
-            glob_inside(pattern, leaf) && seen()
-        } else {
-            glob_fold(pattern, leaf) || glob(&fold(pattern), &fold(leaf))
-        }
-    };
-    if loosen { !leaves.is_empty() && leaves.iter().all(fits) } else { leaves.iter().any(fits) }
+    if !loosen {
+        return leaves.iter().any(|leaf| glob_fold(pattern, leaf) || like(pattern, leaf));
+    }
+    let seen = |leaf: &str| pattern == "*" || pattern == leaf || !has_unseen(leaf);
+    !leaves.is_empty() && leaves.iter().all(|leaf| glob_inside(pattern, leaf) && seen(leaf))
 }
 
 fn collect(value: &Value, leaves: &mut Vec<String>) {

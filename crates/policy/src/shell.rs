@@ -1,18 +1,16 @@
 //! What a shell command would do, read without running it.
 //!
-//! [`effects`] turns a command line into three lists: every **command** that may run (also through wrappers, in
-//! substitutions and in branches that may not be taken), every **file** that may be read or written, and every
-//! **unknown**, a part whose meaning is known only when it runs. The policy then checks that each command, each file
-//! and each unknown is allowed.
+//! [`effects`] turns a command line into three lists: every **command** that may run (also through
+//! wrappers, in substitutions and in branches that may not be taken), every **file** that may be
+//! read or written, and every **unknown**, a part whose meaning is known only when it runs. The
+//! policy then checks that each command, each file and each unknown is allowed.
 //!
-//! Nothing is omitted silently: whatever cannot be read becomes an unknown. The words are those of bash 5 run as
-//! `bash -c`, without aliases, startup files or hostile variables in the inherited environment. Symbolic links and the
-//! contents of scripts on disk are not examined.
+//! Nothing is omitted silently: whatever cannot be read becomes an unknown. The words are those of
+//! bash 5 run as `bash -c`, without aliases, startup files or hostile variables in the inherited
+//! environment. Symbolic links and the contents of scripts on disk are not examined.
 //!
-//! Without the feature `shell`, every command is one opaque unknown, together with heuristic guesses, so that denies
-//! still apply.
-
-#![cfg_attr(not(feature = "shell"), allow(dead_code, reason = "the reader of commands calls it"))]
+//! Without the feature `shell`, every command is one opaque unknown, together with heuristic
+//! guesses, so that denies still apply.
 
 use super::argv::Word;
 use super::dialect::Dialect;
@@ -20,56 +18,34 @@ use super::path::LexPath;
 use super::unicode::is_unseen;
 use crate::diagnostic::hidden_in;
 
-#[cfg(feature = "shell")]
 mod ansi;
-#[cfg(feature = "shell")]
 mod awk;
-#[cfg(feature = "shell")]
 mod builtins;
-#[cfg(feature = "shell")]
 mod code;
-#[cfg(feature = "shell")]
 mod dialects;
-#[cfg(feature = "shell")]
 mod expansion;
-#[cfg(feature = "shell")]
 mod files;
-#[cfg(feature = "shell")]
 mod formats;
-#[cfg(feature = "shell")]
 mod given;
-#[cfg(feature = "shell")]
 mod globs;
 pub(crate) mod heuristics;
-#[cfg(feature = "shell")]
 mod inspect;
 pub(crate) mod launchers;
 mod meaning;
-#[cfg(feature = "shell")]
 mod outputs;
-#[cfg(feature = "shell")]
 mod piped_files;
-#[cfg(feature = "shell")]
 mod place;
-#[cfg(feature = "shell")]
 mod reader;
 pub(crate) mod readonly;
-#[cfg(feature = "shell")]
 mod redirect;
-#[cfg(feature = "shell")]
 mod rows;
-#[cfg(feature = "shell")]
 mod scripts;
 mod sed;
 mod side_effects;
 pub(crate) mod tables;
-#[cfg(feature = "shell")]
 mod walk;
-#[cfg(feature = "shell")]
 mod walker;
-#[cfg(feature = "shell")]
 mod words;
-#[cfg(feature = "shell")]
 mod wrappers;
 
 pub use self::side_effects::{Command, FileEffect, Role, SideEffects, Unknown, Weight};
@@ -94,8 +70,13 @@ pub(crate) fn effects_in(command: &str, start: &LexPath, dialect: Dialect) -> Si
     found
 }
 
-#[cfg(feature = "shell")]
 fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
+    if !cfg!(feature = "shell") {
+        let mut found = SideEffects::default();
+        found.unknown("no-shell-reader", command, Weight::Code);
+        heuristics::guess(command, &mut found);
+        return found;
+    }
     let parsed = reader::read(command, dialect);
     let mut found = walk::walk_line(command, start, &parsed);
     globs::loosen(&mut found, command);
@@ -107,23 +88,16 @@ fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     if let Some(why) = doubt {
         found.unknown("dialect", why, Weight::Code);
     }
-    // What no reader reads is code: `syntax`. What is read, but outside the strict grammar, is a value.
+    // What no reader reads is code: `syntax`. What is read, but outside the strict grammar, is a
+    // value.
     if let Some(why) = refused {
         found.unknown("strict", why, Weight::Value);
     }
     found
 }
 
-#[cfg(not(feature = "shell"))]
-fn read(command: &str, _start: &LexPath, _dialect: Dialect) -> SideEffects {
-    let mut found = SideEffects::default();
-    found.unknown("no-shell-reader", command, Weight::Code);
-    heuristics::guess(command, &mut found);
-    found
-}
-
-/// The forms of a command that ask and deny compare: as written, with the program without its folder, and `git` without
-/// the options before its subcommand.
+/// The forms of a command that ask and deny compare: as written, with the program without its
+/// folder, and `git` without the options before its subcommand.
 pub(crate) fn forms(words: &[Word]) -> Vec<Vec<Word>> {
     let mut all = vec![words.to_vec()];
     let Some(program) = words.first().and_then(Word::get) else { return all };

@@ -1,4 +1,5 @@
-//! Why an approval store cannot be used, as data: a caller decides by [`StoreErrorKind`], never by the text.
+//! Why an approval store cannot be used, as data: a caller decides by [`StoreErrorKind`], never by
+//! the text.
 
 /// What kind of failure it is. Decides what a person can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +19,8 @@ pub enum StoreErrorKind {
     Full,
     /// The store is damaged: its file is corrupt, or something in it cannot be read.
     Damaged,
-    /// Something in the store says more than its records do: it was changed by something else than this program.
+    /// Something in the store says more than its records do: it was changed by something else than
+    /// this program.
     Forged,
     /// Anything else.
     Other,
@@ -31,7 +33,8 @@ pub enum StoreErrorKind {
 pub struct StoreError {
     /// What kind of failure it is.
     pub kind: StoreErrorKind,
-    /// The file of the store, as it was given. `None` where there is no file, or the file opened without an error.
+    /// The file of the store, as it was given. `None` where there is no file, or the file opened
+    /// without an error.
     pub path: Option<String>,
     /// What failed: a phrase in lower case, without the path.
     pub message: String,

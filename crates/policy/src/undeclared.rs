@@ -1,4 +1,5 @@
-//! Arguments that no record declares: what they may name, so that neither a deny nor an allow depends on their names.
+//! Arguments that no record declares: what they may name, so that neither a deny nor an allow
+//! depends on their names.
 
 use serde_json::Value;
 
@@ -10,8 +11,9 @@ const MAX_TEXT: usize = 4_096;
 /// The most texts of one call that are looked at.
 const MAX_TEXTS: usize = 1_000;
 
-/// Arguments of shell tools that change nothing of what a command does: what a person is told of it, and how long it may
-/// take. Source: the tools `Bash` of Claude Code 2.0, `run_shell_command` of Gemini CLI 0.20 and `shell` of Codex 0.60.
+/// Arguments of shell tools that change nothing of what a command does: what a person is told of
+/// it, and how long it may take. Source: the tools `Bash` of Claude Code 2.0, `run_shell_command`
+/// of Gemini CLI 0.20 and `shell` of Codex 0.60.
 const OF_SHELLS: [&str; 10] = [
     "background",
     "description",
@@ -25,8 +27,8 @@ const OF_SHELLS: [&str; 10] = [
     "yield_time_ms",
 ];
 
-/// Arguments that hold text for people, models or files, whatever it looks like. Source: the tools of Claude Code 2.0,
-/// Gemini CLI 0.20 and the MCP reference servers, as of 2026-11.
+/// Arguments that hold text for people, models or files, whatever it looks like. Source: the tools
+/// of Claude Code 2.0, Gemini CLI 0.20 and the MCP reference servers, as of 2026-11.
 const OF_TEXT: [&str; 22] = [
     "body",
     "content",
@@ -52,9 +54,10 @@ const OF_TEXT: [&str; 22] = [
     "title",
 ];
 
-/// The texts of a call that may name a path or a host and that nobody declares. `recorded`: somebody wrote a record, which
-/// says what the tool's arguments are, so that only what looks like a path or a host is taken for one. None of a tool with
-/// a command: there each undeclared argument asks.
+/// The texts of a call that may name a path or a host and that nobody declares. `recorded`:
+/// somebody wrote a record, which says what the tool's arguments are, so that only what looks like
+/// a path or a host is taken for one. None of a tool with a command: there each undeclared argument
+/// asks.
 pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recorded: bool) -> Vec<&'a str> {
     let mut found = Vec::new();
     if capability.command.is_some() {
@@ -67,10 +70,12 @@ pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recor
         }
         let before = found.len();
         collect(value, &mut found);
-        // A pattern over texts has dots and backslashes, too.
-        let is_place = |text: &&str| if name == "pattern" { is_elsewhere(text) } else { may_be_place(text) };
-        let own = found.split_off(before);
-        found.extend(own.into_iter().filter(|text| !recorded || is_place(text)));
+        if recorded {
+            // A pattern over texts has dots and backslashes, too.
+            let is_place = if name == "pattern" { is_elsewhere } else { may_be_place };
+            let own = found.split_off(before);
+            found.extend(own.into_iter().filter(|text| is_place(text)));
+        }
     }
     found
 }
@@ -95,14 +100,15 @@ fn collect<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     }
 }
 
-/// Whether a text looks like a path or a URL: it leads out of the folder, has several segments, or is a name with an
-/// ending.
+/// Whether a text looks like a path or a URL: it leads out of the folder, has several segments, or
+/// is a name with an ending.
 fn may_be_place(text: &str) -> bool {
-    let ending = |(name, ending): (&str, &str)| {
-        !name.contains('@') && ending.starts_with(|c: char| c.is_ascii_alphabetic()) && ending.len() < 12
-    };
-    let is_name = || text.starts_with('.') || text.rsplit_once('.').is_some_and(ending);
-    is_elsewhere(text) || !text.contains(char::is_whitespace) && (text.contains(['/', '\\']) || is_name())
+    if is_elsewhere(text) || text.contains(char::is_whitespace) {
+        return is_elsewhere(text);
+    }
+    let (name, ending) = text.rsplit_once('.').unwrap_or((text, ""));
+    let has_ending = !name.contains('@') && ending.starts_with(|c: char| c.is_ascii_alphabetic()) && ending.len() < 12;
+    text.contains(['/', '\\']) || text.starts_with('.') || has_ending
 }
 
 /// Whether a text leads out of the working folder, if it is a path.
@@ -110,8 +116,9 @@ fn is_elsewhere(text: &str) -> bool {
     text.starts_with(['/', '~', '$']) || text.contains("://") || text.split(['/', '\\']).any(|part| part == "..")
 }
 
-/// An argument of a tool that runs commands which nobody declares, and that is more than a number or a switch that is off.
-/// `own`: the record without what a project adds, of which only command and folder are judged as what they are.
+/// An argument of a tool that runs commands which nobody declares, and that is more than a number
+/// or a switch that is off. `own`: the record without what a project adds, of which only command
+/// and folder are judged as what they are.
 pub(super) fn of_a_shell<'a>(
     arguments: &'a Value,
     capability: &ToolCapability,
@@ -122,8 +129,11 @@ pub(super) fn of_a_shell<'a>(
     }
     let judged = [&capability.command, &capability.workdir].into_iter().flatten().flat_map(|names| names.split('|'));
     let known: Vec<&str> = own.declared().chain(judged).chain(OF_SHELLS).collect();
-    let unknown = |name: &str| !known.contains(&name);
-    let acts =
-        |value: &Value| matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_) | Value::Bool(true));
-    arguments.as_object()?.iter().find(|(name, value)| unknown(name) && acts(value)).map(|(name, _)| name.as_str())
+    for (name, value) in arguments.as_object()? {
+        let acts = matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_) | Value::Bool(true));
+        if acts && !known.contains(&name.as_str()) {
+            return Some(name);
+        }
+    }
+    None
 }

@@ -1,19 +1,18 @@
 //! What a call writes, as far as a copy of it, made before the call, can undo the call.
 //!
-//! This layer sees no disk: it says which paths are to be copied, or why a copy would promise too much. The copies are
-//! the host's, behind [`Snapshots`]. A call is undoable by snapshot only if both say so; otherwise it is shown as
-//! irreversible.
+//! This layer sees no disk: it says which paths are to be copied, or why a copy would promise too
+//! much. The copies are the host's, behind [`Snapshots`]. A call is undoable by snapshot only if
+//! both say so; otherwise it is shown as irreversible.
 
 use serde::{Deserialize, Serialize};
 
 use super::argv::{self, Word, base_name};
-use super::call_context::CallContext;
 use super::capability::Undo;
-use super::context::{Context, PolicyCall, ToolOrigin};
+use super::context::ToolOrigin;
+use super::links::Links;
 use super::path::{Base, LexPath};
-use super::policy_set::Policy;
+use super::prepared::Prepared;
 use super::programs;
-use super::rule::Access;
 use super::shell::{FileEffect, Role, readonly};
 use crate::diagnostic::visible;
 
@@ -116,23 +115,20 @@ pub trait Snapshots: Send + Sync {
     fn ended(&self, session: &str, call: &str);
 }
 
-impl Policy {
-    /// How the tool of a call can be undone by its record, and for the class `snapshot` which paths are to be copied, or
-    /// [`NoSnapshot`] where a copy of the known paths would not undo the call.
-    pub fn undo(&self, call: &PolicyCall<'_>, context: &Context) -> (Undo, Result<Vec<WrittenPath>, NoSnapshot>) {
-        let capability = self.capability(call, context);
-        match capability.0.undo {
-            Undo::Snapshot => {
-                let paths = written(&CallContext::new(call, context, capability));
-                (Undo::Snapshot, paths.map_err(NoSnapshot::new))
-            }
+impl Prepared<'_> {
+    /// How the tool of the call can be undone by its record, and for the class `snapshot` which
+    /// paths are to be copied, or [`NoSnapshot`] where a copy of the known paths would not undo the
+    /// call.
+    pub fn undo(&self) -> (Undo, Result<Vec<WrittenPath>, NoSnapshot>) {
+        match self.capability.undo {
+            Undo::Snapshot => (Undo::Snapshot, written(self).map_err(NoSnapshot::new)),
             class => (class, Ok(Vec::new())),
         }
     }
 }
 
 /// The paths that a call writes, if all of them are known before it runs.
-fn written(cx: &CallContext<'_>) -> Result<Vec<WrittenPath>, String> {
+fn written(cx: &Prepared<'_>) -> Result<Vec<WrittenPath>, String> {
     if let Some(why) = &cx.unreadable {
         return Err(why.clone());
     }
@@ -144,7 +140,7 @@ fn written(cx: &CallContext<'_>) -> Result<Vec<WrittenPath>, String> {
         return Err(format!("what `{}` writes is not known", visible(&line.chars().take(80).collect::<String>())));
     }
     let mut paths = Vec::new();
-    for file in cx.effects.files.iter().filter(|file| file.access == Access::Write) {
+    for file in cx.effects.written() {
         let path = path_of(cx, file)
             .ok_or_else(|| format!("which file `{}` is, is known only when it runs", visible(&file.text)))?;
         // What a tool other than a shell does to a folder, nobody says.
@@ -156,48 +152,56 @@ fn written(cx: &CallContext<'_>) -> Result<Vec<WrittenPath>, String> {
 }
 
 /// The one path that a file of a call is.
-fn path_of(cx: &CallContext<'_>, file: &FileEffect) -> Option<String> {
+fn path_of(cx: &Prepared<'_>, file: &FileEffect) -> Option<String> {
     let path = file.path.as_ref().filter(|path| file.certain && path.tail().is_none())?;
-    let absolute = path.absolute(cx.context);
-    // `..` leads elsewhere behind a link: then it is another file for a shell than for other programs.
-    let links = cx.context.links.as_ref();
-    let real = |spot: &String| Some(LexPath::plain(links?.lead(spot)?).to_string());
-    let spots = path.spots(cx.context);
-    let mut places = spots.iter().map(real);
-    let one_place =
-        spots.len() == 1 || places.next().flatten().is_some_and(|first| places.all(|p| p.as_ref() == Some(&first)));
+    let absolute = path.absolute(&cx.context);
+    // `..` leads elsewhere behind a link: then it is another file for a shell than for other
+    // programs.
+    let one_place = match path.spots(&cx.context).as_slice() {
+        [_] => true,
+        spots => lead_to_one(spots, cx.context.links.as_ref()?),
+    };
     let single = !path.is_odd() && path.meanings().count() == 1 && one_place;
     (single && absolute.base == Base::Root).then(|| absolute.to_string())
 }
 
+/// Whether it is known that links lead several paths to one.
+fn lead_to_one(spots: &[String], links: &Links) -> bool {
+    let mut places = spots.iter().map(|spot| links.lead(spot).map(LexPath::plain));
+    let Some(Some(first)) = places.next() else { return false };
+    places.all(|place| place.as_ref() == Some(&first))
+}
+
 /// Whether it is known what a command writes.
 fn is_exact(words: &[Word], role: Role) -> bool {
-    let known: Option<Vec<&str>> = words.iter().map(Word::get).collect();
     match role {
         Role::Carries => argv::program(words).and_then(programs::row).is_some_and(|row| row.is.writes_nothing),
         Role::Guess => false,
-        Role::Runs => {
-            readonly::only_reads(words, false)
-                || known.is_some_and(|words| {
-                    words.split_first().is_some_and(|(program, rest)| writes_operands(program, rest))
-                })
-        }
+        Role::Runs if readonly::only_reads(words, false) => true,
+        Role::Runs => match argv::all_known(words).as_deref() {
+            Some([program, rest @ ..]) => writes_operands(program, rest),
+            _ => false,
+        },
     }
 }
 
-/// Whether a program writes its operands and nothing else, with these arguments. By its row: of a program without one it
-/// is unknown what it writes.
+/// Whether a program writes its operands and nothing else, with these arguments. By its row: of a
+/// program without one it is unknown what it writes.
 fn writes_operands(program: &str, arguments: &[&str]) -> bool {
     let Some(row) = programs::row(base_name(program)).filter(|row| row.is.writes_operands) else { return false };
     if row.writes_more.iter().any(|option| arguments.iter().any(|argument| may_be(argument, option))) {
         return false;
     }
-    // `sed -i.bak` keeps the old file under another name.
-    let keeps = |argument: &&str| is_cluster(argument) && argument.contains('i') && !argument.ends_with('i');
-    !(row.is.sed && arguments.iter().any(keeps))
+    !(row.is.sed && arguments.iter().any(|argument| keeps_old_file(argument)))
 }
 
-/// Whether an argument is this option: a long one, which may be cut short, or a letter among others.
+/// Whether an option of `sed` keeps the old file under another name: `-i.bak`.
+fn keeps_old_file(argument: &str) -> bool {
+    is_cluster(argument) && argument.contains('i') && !argument.ends_with('i')
+}
+
+/// Whether an argument is this option: a long one, which may be cut short, or a letter among
+/// others.
 fn may_be(argument: &str, option: &str) -> bool {
     if option.starts_with("--") {
         let name = argument.split('=').next().unwrap_or(argument);

@@ -1,8 +1,9 @@
 //! Unicode: which names are equivalent, and which characters are invisible.
 //!
-//! A file system may treat different texts as the same name: in another case, in another Unicode form (é as one
-//! character or as two), with characters that it ignores. For ask and deny, every such pair is the same name. For an
-//! allow, no pair is, unless the context says so. Compare CVE-2014-9390 in Git: `.g\u{200c}it` on HFS+.
+//! A file system may treat different texts as the same name: in another case, in another Unicode
+//! form (é as one character or as two), with characters that it ignores. For ask and deny, every
+//! such pair is the same name. For an allow, no pair is, unless the context says so. Compare
+//! CVE-2014-9390 in Git: `.g\u{200c}it` on HFS+.
 
 use std::borrow::Cow;
 
@@ -16,18 +17,20 @@ use crate::diagnostic::{Invisible, invisible};
 pub(crate) enum Equivalence {
     /// The same characters.
     Exact,
-    /// The same characters after NFC, except for letters both of whose cases agree: what a case-insensitive file system
-    /// certainly treats as the same.
+    /// The same characters after NFC, except for letters both of whose cases agree: what a
+    /// case-insensitive file system certainly treats as the same.
     IgnoringCase,
-    /// The same characters after NFC and without invisible ones: what a case-sensitive file system may treat as the
-    /// same.
+    /// The same characters after NFC and without invisible ones: what a case-sensitive file system
+    /// may treat as the same.
     Normalized,
-    /// Whatever some file system treats as the same: after case folding, NFKC, and without invisible characters.
+    /// Whatever some file system treats as the same: after case folding, NFKC, and without
+    /// invisible characters.
     Confusable,
 }
 
 impl Equivalence {
-    /// The equivalence that a rule uses. `narrow`: it allows. `case_sensitive`: what the context says about file names.
+    /// The equivalence that a rule uses. `narrow`: it allows. `case_sensitive`: what the context
+    /// says about file names.
     pub(crate) fn of(narrow: bool, case_sensitive: Option<bool>) -> Self {
         match (narrow, case_sensitive) {
             (true, Some(false)) => Self::IgnoringCase,
@@ -39,17 +42,23 @@ impl Equivalence {
 
     /// Whether a segment of a path fits a segment of a pattern.
     pub(crate) fn segment(self, pattern: &str, name: &str) -> bool {
-        let plain = |a: &str, b: &str| a.bytes().chain(b.bytes()).all(|b| b.is_ascii() && !b.is_ascii_control());
         match self {
             Self::Exact => glob(pattern, name),
             Self::IgnoringCase => glob_with(&nfc(pattern), &nfc(name), differs_only_in_case),
             // Plain ASCII has only one form.
             Self::Normalized => {
-                glob(pattern, name) || !plain(pattern, name) && glob(&normalized(pattern), &normalized(name))
+                glob(pattern, name) || !are_plain(pattern, name) && glob(&normalized(pattern), &normalized(name))
             }
-            Self::Confusable => glob_fold(pattern, name) || !plain(pattern, name) && glob(&fold(pattern), &fold(name)),
+            Self::Confusable => {
+                glob_fold(pattern, name) || !are_plain(pattern, name) && glob(&fold(pattern), &fold(name))
+            }
         }
     }
+}
+
+/// Whether two texts are printable ASCII.
+fn are_plain(a: &str, b: &str) -> bool {
+    a.bytes().chain(b.bytes()).all(|b| matches!(b, b' '..=b'~'))
 }
 
 /// Whether some file system treats two names, neither of which is a pattern, as the same.
@@ -57,7 +66,8 @@ pub(crate) fn is_same_name(a: &str, b: &str) -> bool {
     a == b || fold(a) == fold(b)
 }
 
-/// Whether a character is invisible or changes how others are displayed: every invisible one but variation selectors.
+/// Whether a character is invisible or changes how others are displayed: every invisible one but
+/// variation selectors.
 pub(crate) fn is_unseen(c: char) -> bool {
     !matches!(invisible(c), None | Some(Invisible::Selector))
 }
@@ -69,8 +79,10 @@ pub(crate) fn has_unseen(text: &str) -> bool {
 
 /// A text without such characters and without variation selectors.
 pub(crate) fn strip(text: &str) -> Cow<'_, str> {
-    let drop = |c: char| invisible(c).is_some();
-    if text.chars().any(drop) { text.chars().filter(|&c| !drop(c)).collect::<String>().into() } else { text.into() }
+    if text.chars().all(|c| invisible(c).is_none()) {
+        return text.into();
+    }
+    text.chars().filter(|&c| invisible(c).is_none()).collect::<String>().into()
 }
 
 /// A text in NFC.
@@ -83,8 +95,8 @@ fn normalized(text: &str) -> Cow<'_, str> {
     if text.is_ascii() { strip(text) } else { strip(text).nfc().collect::<String>().into() }
 }
 
-/// A text in NFKC, without invisible characters and case-folded: to upper case and then to lower case, so that `ß`
-/// becomes `ss`, `ſ` becomes `s` and the Kelvin sign becomes `k`.
+/// A text in NFKC, without invisible characters and case-folded: to upper case and then to lower
+/// case, so that `ß` becomes `ss`, `ſ` becomes `s` and the Kelvin sign becomes `k`.
 pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         let text = strip(text);
@@ -95,7 +107,8 @@ pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     folded.nfkc().collect::<String>().into()
 }
 
-/// Whether two letters are equal in both upper and lower case. The Kelvin sign and `k` are not: only lower case agrees.
+/// Whether two letters are equal in both upper and lower case. The Kelvin sign and `k` are not:
+/// only lower case agrees.
 fn differs_only_in_case(a: char, b: char) -> bool {
     a == b || (a.to_lowercase().eq(b.to_lowercase()) && a.to_uppercase().eq(b.to_uppercase()))
 }

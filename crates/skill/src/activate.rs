@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::document::{ContentHash, one_line};
+use super::document::{ContentHash, did_you_mean, one_line, quoted};
 use super::fields::{Context, Mode};
 use super::fs::SkillFs;
 use super::library::Skill;
@@ -44,12 +44,16 @@ impl ActivateRequest {
     /// Returns [`ActivateError::BadArguments`] if the arguments are not an object or one has the
     /// wrong type.
     pub fn from_json(arguments: &Value) -> Result<Self, ActivateError> {
-        let bad = |what: &str| ActivateError::BadArguments(what.to_owned());
-        let object = arguments.as_object().ok_or_else(|| bad("give an object with `name`"))?;
+        let Some(object) = arguments.as_object() else {
+            return Err(ActivateError::BadArguments("pass an object with `name`".to_owned()));
+        };
         let text = |keys: &[&str]| match keys.iter().find_map(|k| object.get(*k)) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.trim().to_owned()).filter(|t| !t.is_empty())),
-            Some(_) => Err(bad(&format!("`{}` must be a text", keys.first().unwrap_or(&"name")))),
+            Some(_) => {
+                let key = keys.first().unwrap_or(&"name");
+                Err(ActivateError::BadArguments(format!("`{key}` must be a string")))
+            }
         };
         let request = Self {
             name: text(&["name", "other", "skill", "command"])?.unwrap_or_default(),
@@ -60,7 +64,7 @@ impl ActivateRequest {
             approved: false,
         };
         if request.name.is_empty() && request.search.is_none() {
-            return Err(bad("`name` is missing"));
+            return Err(ActivateError::BadArguments("`name` is missing".to_owned()));
         }
         Ok(request)
     }
@@ -74,7 +78,7 @@ pub enum ActivateError {
     #[error("activate_skill: {0}")]
     BadArguments(String),
     /// The skill is missing in this view or denied; the error does not distinguish the two.
-    #[error("there is no skill `{name}`{}", hint(.near))]
+    #[error("unknown skill `{name}`{}", did_you_mean(.near))]
     Unknown {
         /// The requested name.
         name: String,
@@ -84,11 +88,6 @@ pub enum ActivateError {
     /// The requested file cannot be returned.
     #[error(transparent)]
     Resource(#[from] ResourceError),
-}
-
-fn hint(near: &[String]) -> String {
-    let names = near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-    if names.is_empty() { String::new() } else { format!("; did you mean {names}?") }
 }
 
 /// What the text states about the tool categories that a skill uses.
@@ -240,11 +239,7 @@ pub fn activate(
     if let Some(query) = request.search.as_deref().filter(|_| request.name.is_empty()) {
         return Ok(Answer::Found(search::answer(view, query)));
     }
-    let unknown = || {
-        let near = view.near(&request.name).into_iter().map(str::to_owned).collect();
-        ActivateError::Unknown { name: request.name.clone(), near }
-    };
-    let (skill, permission, path) = view.split(&request.name).ok_or_else(unknown)?;
+    let (skill, permission, path) = view.split(&request.name).ok_or_else(|| unknown(view, &request.name))?;
     let name = view.name_of(skill);
     if permission == Permission::Ask && !request.approved {
         return Ok(Answer::NeedsApproval { name: name.to_owned() });
@@ -261,15 +256,12 @@ pub fn activate(
 /// # Errors
 /// As for [`activate`]. A skill that requires approval and has none is [`Answer::NeedsApproval`].
 pub fn direct(view: &SkillView, request: &ActivateRequest, facts: &Facts) -> Result<Answer, ActivateError> {
-    let (skill, permission) = view.get(&request.name).ok_or_else(|| {
-        let near = view.near(&request.name).into_iter().map(str::to_owned).collect();
-        ActivateError::Unknown { name: request.name.clone(), near }
-    })?;
+    let (skill, permission) = view.get(&request.name).ok_or_else(|| unknown(view, &request.name))?;
     if permission == Permission::Ask && !request.approved {
         return Ok(Answer::NeedsApproval { name: view.name_of(skill).to_owned() });
     }
     if skill.fields().mode == Some(Mode::Sandbox) {
-        let text = "this skill wants to be run as a script; activate it with `activate_skill` instead";
+        let text = "this skill runs as a script; activate it with `activate_skill` instead";
         return Err(ActivateError::BadArguments(text.to_owned()));
     }
     let folder = skill.origin.folder.to_string_lossy();
@@ -280,6 +272,11 @@ pub fn direct(view: &SkillView, request: &ActivateRequest, facts: &Facts) -> Res
         facts: Some(facts),
     };
     Ok(Answer::Resource(render(skill.body(), inputs).text))
+}
+
+fn unknown(view: &SkillView, name: &str) -> ActivateError {
+    let near = view.near(name).into_iter().map(str::to_owned).collect();
+    ActivateError::Unknown { name: name.to_owned(), near }
 }
 
 fn activation(
@@ -305,19 +302,21 @@ fn activation(
     let (resources, more) = resource::list(fs, &skill.origin.folder);
     let categories: Vec<String> = skill.fields().categories().into_iter().map(str::to_owned).collect();
     let text = if same {
-        format!("The skill `{name}` is active already and has not changed: its instructions are further up.")
+        format!("Skill `{name}` is already active and unchanged; its instructions are above.")
     } else {
         wrap(&name, &rendered.text, &folder, &resources, more, &hint_line(&categories, hint))
     };
-    let place = || Place::file(&skill.origin.file.to_string_lossy());
-    let unknown = rendered.unknown.iter().map(|p| {
-        Diagnostic::warning("placeholder", place(), format!("nothing is known for `{p}`, so it stayed"))
-            .help("give the value when activating, or take the placeholder out")
-    });
-    let commands = rendered.commands.iter().map(|c| {
-        Diagnostic::note("command", place(), format!("the command `{c}` was not run"))
-            .help("skills are text; let the model call a tool for it")
-    });
+    let place = Place::file(&skill.origin.file.to_string_lossy());
+    let mut diagnostics = Vec::new();
+    for name in &rendered.unknown {
+        let message = format!("placeholder `{name}` has no value and is unchanged");
+        let note = Diagnostic::warning("placeholder", place.clone(), message);
+        diagnostics.push(note.help("pass a value when activating, or remove the placeholder"));
+    }
+    for command in &rendered.commands {
+        let note = Diagnostic::note("command", place.clone(), format!("the command `{command}` was not run"));
+        diagnostics.push(note.help("skills are text; let the model call a tool for it"));
+    }
     let wishes = skill.fields().allowed_tools.clone();
     let trusted = skill.origin.trusted;
     Activation {
@@ -338,23 +337,23 @@ fn activation(
         rendered: hash,
         scope: skill.origin.scope,
         trusted,
-        diagnostics: unknown.chain(commands).collect(),
+        diagnostics,
         folder,
         name,
     }
 }
 
 fn hint_line(categories: &[String], hint: CategoryHint) -> String {
-    let names = categories.iter().map(|c| format!("`{c}`")).collect::<Vec<_>>().join(", ");
+    let names = quoted(categories, ", ");
     match hint {
         _ if names.is_empty() => String::new(),
         CategoryHint::Silent => String::new(),
         CategoryHint::Suggest => {
             format!(
-                "\nThis skill leans on the tool categories {names}: call `expand_tools` for them to see every argument."
+                "\nThis skill uses the tool categories {names}: expand them with `expand_tools` to see every argument."
             )
         }
-        CategoryHint::Expanded => format!("\nThe tool categories {names}, which this skill leans on, are expanded."),
+        CategoryHint::Expanded => format!("\nThe tool categories that this skill uses, {names}, are expanded."),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::document::{Content, Document, first_sentence, one_line};
+use super::document::{Content, Document, first_sentence, one_line, quoted};
 use super::render::{Inputs, render};
 use super::split::split;
 use crate::diagnostic::{Diagnostic, Place};
@@ -20,11 +20,8 @@ const MAX_FILES: usize = 20;
 #[must_use]
 pub fn read_command(bytes: &[u8], file: &str, name: &str) -> Document {
     let mut document = Document::read(bytes, file, name);
-    let is_no_description = |note: &&Diagnostic| matches!(note.code, "no-front-matter" | "no-description");
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n");
-    if document.content.is_none()
-        && document.diagnostics.iter().filter(|note| note.is_error()).all(|n| is_no_description(&n))
-    {
+    if document.content.is_none() && lacks_only_a_description(&document) {
         let (split, _) = split(&text, &Place::file(file), &mut Vec::new());
         let Some(description) = first_sentence(split.body).or_else(|| first_line(split.body)) else {
             let note = Diagnostic::error("no-body", Place::file(file), "the command has no text");
@@ -46,6 +43,12 @@ pub fn read_command(bytes: &[u8], file: &str, name: &str) -> Document {
     document
 }
 
+/// Whether every error of a document is about its missing description.
+fn lacks_only_a_description(document: &Document) -> bool {
+    let mut errors = document.diagnostics.iter().filter(|note| note.is_error());
+    errors.all(|note| matches!(note.code, "no-front-matter" | "no-description"))
+}
+
 /// Command features that skills lack.
 fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnostic> {
     let place = |needle: &str| match text.find(needle) {
@@ -56,24 +59,23 @@ fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnos
     let mut notes = Vec::new();
     for command in &rendered.commands {
         let written = format!("!`{command}`");
-        let message = format!("{written} is not run: a skill's text says `[not run: …]` there");
+        let message = format!("{written} is not run: the skill's text contains `[not run: …]` instead");
         let note = Diagnostic::warning("command-not-run", place(&written), message);
         notes.push(note.help(format!("tell the model to run it, such as: First run `{command}`.")));
     }
     for named in files(&content.body) {
         let written = format!("@{named}");
-        let message = format!("`{written}` is not replaced by the file: it stays as it is");
+        let message = format!("`{written}` is not replaced by the file");
         let note = Diagnostic::warning("file-not-read", place(&written), message);
         notes.push(note.help("tell the model to read that file, or put what it needs beside the SKILL.md"));
     }
     let fields = &content.fields;
-    let kept: Vec<&str> = [("model", fields.model.is_some()), ("argument-hint", fields.argument_hint.is_some())]
-        .into_iter()
-        .filter_map(|(key, there)| there.then_some(key))
-        .chain(fields.other.keys().map(String::as_str))
-        .collect();
+    let mut kept: Vec<&str> = Vec::new();
+    kept.extend(fields.model.is_some().then_some("model"));
+    kept.extend(fields.argument_hint.is_some().then_some("argument-hint"));
+    kept.extend(fields.other.keys().map(String::as_str));
     if !kept.is_empty() {
-        let message = format!("stored as `metadata`, without effect: {}", quoted(&kept));
+        let message = format!("stored as `metadata`, without effect: {}", quoted(&kept, ", "));
         notes.push(Diagnostic::note("no-counterpart", Place::file(file), message));
     }
     if !fields.allowed_tools.is_empty() {
@@ -81,10 +83,6 @@ fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnos
         notes.push(Diagnostic::note("no-counterpart", Place::file(file), message));
     }
     notes
-}
-
-fn quoted(keys: &[&str]) -> String {
-    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The files that a text names with `@` outside fenced code, without duplicates.
@@ -110,10 +108,12 @@ fn files(body: &str) -> Vec<String> {
 
 /// The first line with text, without heading marks, at most 160 characters.
 fn first_line(body: &str) -> Option<String> {
-    let line = body
-        .lines()
-        .map(|line| one_line(line.trim_start_matches(['#', '-', '*', '>', ' '])))
-        .find(|l| !l.is_empty())?;
-    let line: String = line.chars().take(160).collect();
-    Some(line.replace(['"', '\\'], "'"))
+    for line in body.lines() {
+        let line = one_line(line.trim_start_matches(['#', '-', '*', '>', ' ']));
+        if !line.is_empty() {
+            let line: String = line.chars().take(160).collect();
+            return Some(line.replace(['"', '\\'], "'"));
+        }
+    }
+    None
 }

@@ -171,20 +171,22 @@ impl Loader<'_> {
         if !repeated.is_empty() {
             return None;
         }
-        let description_like: Vec<(String, Node)> = entries
-            .iter()
-            .filter(|e| DESCRIPTION_LIKE.contains(&super::keys::fold(&e.key).as_str()))
-            .map(|e| (e.key.clone(), e.value.clone()))
-            .collect();
-        let marks: Vec<(String, Mark)> = entries.iter().map(|e| (e.key.clone(), e.at)).collect();
+        let first = self.place.clone().line_column(1, 1);
+        let (mut name_at, mut description_at) = (first.clone(), first);
+        let mut description_like: Vec<(String, Node)> = Vec::new();
+        for entry in entries.iter().rev() {
+            match super::keys::fold(&entry.key).as_str() {
+                "name" => name_at = self.at(split.offset, entry.at),
+                "description" => description_at = self.at(split.offset, entry.at),
+                key if DESCRIPTION_LIKE.contains(&key) => {
+                    description_like.insert(0, (entry.key.clone(), entry.value.clone()));
+                }
+                _ => {}
+            }
+        }
         let mut notes = Vec::new();
         let known = fields::read(entries, &|e: &Entry| self.at(split.offset, e.at), &mut notes);
         self.notes.extend(notes);
-        let find = |key: &str| {
-            let mark = marks.iter().find(|(k, _)| super::keys::fold(k) == key).map(|(_, at)| *at);
-            mark.map_or_else(|| self.place.clone().line_column(1, 1), |at| self.at(split.offset, at))
-        };
-        let (name_at, description_at) = (find("name"), find("description"));
         let name = self.name(known.name.as_ref(), name_at);
         let description = self.description(known.description.as_ref(), description_like, description_at, split.body)?;
         Some(Content { name, description, fields: known.fields, body: split.body.to_owned() })
@@ -211,7 +213,7 @@ impl Loader<'_> {
                 };
                 let (how, help) = match method {
                     Method::Quoted(keys) => {
-                        let keys = keys.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
+                        let keys = quoted(&keys, ", ");
                         (
                             "the invalid values were read as plain text",
                             format!("put the value of {keys} in double quotes: \"…\""),
@@ -340,9 +342,33 @@ impl Loader<'_> {
 
 /// Returns a text on one line, without invisible characters, trimmed.
 pub(crate) fn one_line(text: &str) -> String {
-    let clean: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
-    let clean: String = clean.chars().filter(|c| !is_invisible(*c)).collect();
-    clean.split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_whitespace() {
+            if !line.is_empty() && !line.ends_with(' ') {
+                line.push(' ');
+            }
+        } else if !is_invisible(c) {
+            line.push(c);
+        }
+    }
+    line.truncate(line.trim_end_matches(' ').len());
+    line
+}
+
+/// Names in backticks, separated by `between`.
+pub(crate) fn quoted<N: AsRef<str>>(names: &[N], between: &str) -> String {
+    let mut text = String::new();
+    for name in names {
+        let before = if text.is_empty() { "" } else { between };
+        text.extend([before, "`", name.as_ref(), "`"]);
+    }
+    text
+}
+
+/// A suggestion of similar names, to append to an error; empty if there are none.
+pub(crate) fn did_you_mean(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", quoted(near, ", ")) }
 }
 
 /// Returns the closest name that the standard allows.
@@ -364,12 +390,13 @@ pub fn slug(text: &str) -> String {
 /// The first sentence of the first prose paragraph, at most 160 characters, suitable for double
 /// quotes.
 pub(crate) fn first_sentence(body: &str) -> Option<String> {
-    let prose = |l: &&str| {
-        let l = l.trim();
-        l.len() > 12 && !l.starts_with(['#', '|', '<', '`', '!', '-', '*', '>', '[', '='])
-    };
-    let line = body.lines().find(prose)?;
+    let line = body.lines().find(|line| is_prose(line.trim()))?;
     let end = line.find(". ").map_or(line.len(), |at| at + 1);
     let sentence: String = one_line(line.get(..end)?).chars().take(160).collect();
     Some(sentence.replace(['"', '\\'], "'"))
+}
+
+/// Whether a line is prose: long enough, and without mark-up at its start.
+fn is_prose(line: &str) -> bool {
+    line.len() > 12 && !line.starts_with(['#', '|', '<', '`', '!', '-', '*', '>', '[', '='])
 }

@@ -1,12 +1,9 @@
 //! What the model reads about the skills before it activates one.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::budget::Budget;
-use super::library::Skill;
 use super::listing::{CatalogText, Rows, row};
 use super::strict::{self, StrictProperties};
 use super::view::SkillView;
@@ -122,35 +119,33 @@ impl Offered {
         let search = self.search || self.copies || !list.is_whole();
         // Without an enum, `name` accepts every name.
         let other = (self.copies || list.omitted > 0) && !list.listed.is_empty();
-        let mut description =
-            "Loads the instructions of a skill: steps, traps and good practice for one kind of task. \
-            Call it before such a task; it changes nothing and runs nothing. `path` reads one of the skill's files."
-                .to_owned();
+        let mut description = "Loads a skill's instructions: steps, pitfalls and good practice for one kind of task. \
+            Call it before such a task; it changes and runs nothing. `path` reads one of the skill's files."
+            .to_owned();
         if search {
             description.push_str(" `search` finds skills by words");
             description.push_str(match other {
-                true => ", also those that are not listed; give their names as `other`.",
-                false if list.omitted > 0 => ", also those that are not listed.",
+                true => ", including unlisted ones; pass their names as `other`.",
+                false if list.omitted > 0 => ", including unlisted ones.",
                 false => " instead.",
             });
         }
         description.push_str("\n\nSkills:\n");
         description.push_str(list.text.trim_end());
-        let text = |what: &str| json!({"type": "string", "description": what});
         let mut properties = Map::new();
-        properties.insert("name".to_owned(), text("which skill"));
+        properties.insert("name".to_owned(), text("skill name"));
         if let Some(Value::Object(name)) = properties.get_mut("name").filter(|_| !list.listed.is_empty()) {
             name.insert("enum".to_owned(), json!(list.listed));
         }
         if other {
-            properties.insert("other".to_owned(), text("a skill that is not listed, as `search` names it"));
+            properties.insert("other".to_owned(), text("an unlisted skill, as named by `search`"));
         }
         properties.insert("path".to_owned(), text("a file in the skill's folder, as the skill names it"));
         if self.arguments {
-            properties.insert("arguments".to_owned(), text("what the skill is to work on"));
+            properties.insert("arguments".to_owned(), text("input for the skill"));
         }
         if search {
-            properties.insert("search".to_owned(), text("words to look for"));
+            properties.insert("search".to_owned(), text("words to search for"));
         }
         let required: &[&str] = if search { &[] } else { &["name"] };
         let parameters = json!({"type": "object", "properties": properties, "required": required});
@@ -162,19 +157,25 @@ impl Offered {
 /// `input`.
 #[must_use]
 pub fn skill_tools(view: &SkillView) -> Vec<SkillTool> {
-    let tool = |skill: &Arc<Skill>| {
+    let mut tools = Vec::new();
+    for skill in view.skills() {
         let (name, description) = row(skill);
-        SkillTool {
+        tools.push(SkillTool {
             name: format!("skill:{name}"),
             description,
             parameters: json!({
                 "type": "object",
                 "properties": {
-                    "arguments": {"type": "string", "description": "what the skill is to work on"},
+                    "arguments": {"type": "string", "description": "input for the skill"},
                     "input": {"type": "object", "description": "values for the skill's placeholders"},
                 },
             }),
-        }
-    };
-    view.skills().map(tool).collect()
+        });
+    }
+    tools
+}
+
+/// The schema of a string argument.
+fn text(description: &str) -> Value {
+    json!({"type": "string", "description": description})
 }

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
+use super::document::quoted;
 use super::keys::{self, KeyKind};
 use super::tool_list;
 use super::yaml::{Entry, Node};
@@ -196,9 +197,9 @@ impl Known {
             // `triggers` and `priority` selected the skill in older systems; here the model selects
             // by description.
             _ => {
-                let note = Diagnostic::warning("legacy-key", place, format!("`{key}` is kept and has no effect"));
+                let note = Diagnostic::warning("legacy-key", place, format!("`{key}` is stored without effect"));
                 notes.push(
-                    note.help("let the description say when to use the skill; `toolfold skills migrate` rewrites it"),
+                    note.help("state in the description when to use the skill; `toolfold skills migrate` rewrites it"),
                 );
                 fields.other.insert(key.to_owned(), json(&value));
             }
@@ -207,11 +208,9 @@ impl Known {
 
     /// Reads the guards from `metadata`, for files that follow the standard's list of keys.
     fn guards_in_metadata(&mut self) {
-        let said = |key: &str, text: &str| self.fields.metadata.get(key).is_some_and(|v| v.trim() == text);
-        let disable = said("disable-model-invocation", "true");
-        let hidden = said("user-invocable", "false");
-        self.fields.disable_model_invocation |= disable;
-        self.fields.hidden_from_user |= hidden;
+        let Fields { metadata, disable_model_invocation, hidden_from_user, .. } = &mut self.fields;
+        *disable_model_invocation |= metadata.get("disable-model-invocation").is_some_and(|v| v.trim() == "true");
+        *hidden_from_user |= metadata.get("user-invocable").is_some_and(|v| v.trim() == "false");
     }
 }
 
@@ -257,7 +256,7 @@ fn boolean(node: &Node, key: &str, place: Place, notes: &mut Vec<Diagnostic>) ->
         _ => {
             notes.push(
                 Diagnostic::warning("not-a-boolean", place, format!("`{key}` is neither `true` nor `false`"))
-                    .help(format!("write `{key}: true` or `{key}: false`; until then the stricter reading counts")),
+                    .help(format!("write `{key}: true` or `{key}: false`; until then the stricter value applies")),
             );
             None
         }
@@ -274,10 +273,10 @@ fn choice<'a>(
     let said = text(node).unwrap_or_default();
     let found = allowed.iter().copied().find(|a| a.eq_ignore_ascii_case(&said));
     if found.is_none() {
-        let options = allowed.iter().map(|a| format!("`{a}`")).collect::<Vec<_>>().join(" or ");
+        let options = quoted(allowed, " or ");
         let near = keys::closest_value(&said, allowed).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
         notes.push(
-            Diagnostic::warning("bad-value", place, format!("`{key}: {said}` means nothing here"))
+            Diagnostic::warning("bad-value", place, format!("`{said}` is not a valid value of `{key}`"))
                 .help(format!("write {options}{near}")),
         );
     }
@@ -287,11 +286,15 @@ fn choice<'a>(
 fn metadata(node: &Node, place: Place, notes: &mut Vec<Diagnostic>) -> IndexMap<String, String> {
     match node {
         Node::Map(entries) => {
-            let value = |n: &Node| match n {
-                Node::Text { text, .. } => text.trim().to_owned(),
-                Node::List(_) | Node::Map(_) | Node::Alias => json(n).to_string(),
-            };
-            entries.iter().map(|e| (e.key.clone(), value(&e.value))).collect()
+            let mut metadata = IndexMap::with_capacity(entries.len());
+            for Entry { key, value, .. } in entries {
+                let text = match value {
+                    Node::Text { text, .. } => text.trim().to_owned(),
+                    Node::List(_) | Node::Map(_) | Node::Alias => json(value).to_string(),
+                };
+                metadata.insert(key.clone(), text);
+            }
+            metadata
         }
         Node::Text { text, .. } if text.trim().is_empty() => IndexMap::new(),
         Node::Text { .. } | Node::List(_) | Node::Alias => {

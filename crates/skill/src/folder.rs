@@ -1,5 +1,6 @@
 //! A skill folder given by the user: the input of `validate`, `prompt` and `migrate`.
 
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::document::{Document, MAX_FILE};
@@ -24,11 +25,6 @@ pub struct Folder {
 #[must_use]
 pub fn read_folder(fs: &dyn SkillFs, path: &Path) -> Folder {
     let path = normal(path);
-    let missing = |path: PathBuf, strict: String, code, help: &str| {
-        let note = Diagnostic::error(code, place(&path), strict.to_lowercase()).help(help);
-        let document = Document { strict: vec![strict], ..Document::refused(&[], note) };
-        Folder { path, file: None, document }
-    };
     let look = match fs.look(&path) {
         Ok(look) => look,
         Err(FsError::NotFound) => {
@@ -40,10 +36,9 @@ pub fn read_folder(fs: &dyn SkillFs, path: &Path) -> Folder {
             return missing(path, strict, "unreadable", "check its permissions");
         }
     };
-    let is_skill_md = path.file_name().is_some_and(|n| n.to_string_lossy().eq_ignore_ascii_case("skill.md"));
     let path = match look.kind {
         Kind::Folder => path,
-        Kind::File if is_skill_md => normal(path.parent().unwrap_or(Path::new("."))),
+        Kind::File if path.file_name().is_some_and(is_skill_md) => normal(path.parent().unwrap_or(Path::new("."))),
         Kind::File | Kind::Other => {
             let strict = format!("Not a directory: {}", path.display());
             return missing(path, strict, "not-a-folder", "name the folder that holds the SKILL.md");
@@ -98,8 +93,19 @@ pub fn prompt_entry(fs: &dyn SkillFs, path: &Path) -> Result<(StrictProperties, 
 fn other_spelling(fs: &dyn SkillFs, folder: &Path) -> Option<PathBuf> {
     let mut entries = fs.list(folder, 20_000).ok()?;
     entries.sort_by(|a, b| a.name.cmp(&b.name));
-    let named = |n: &std::ffi::OsStr| n.to_string_lossy().eq_ignore_ascii_case("skill.md");
-    entries.iter().find(|e| named(&e.name)).map(|e| folder.join(&e.name))
+    entries.iter().find(|entry| is_skill_md(&entry.name)).map(|entry| folder.join(&entry.name))
+}
+
+/// Whether a file name is `SKILL.md` in any spelling.
+pub(super) fn is_skill_md(name: &OsStr) -> bool {
+    name.to_string_lossy().eq_ignore_ascii_case("skill.md")
+}
+
+/// A folder whose skill cannot be read, with the strict verdict.
+fn missing(path: PathBuf, strict: String, code: &'static str, help: &str) -> Folder {
+    let note = Diagnostic::error(code, place(&path), strict.to_lowercase()).help(help);
+    let document = Document { strict: vec![strict], ..Document::refused(&[], note) };
+    Folder { path, file: None, document }
 }
 
 /// The last component as returned by Python's `Path.name`: empty for `.` and `/`, `..` for `..`.

@@ -175,8 +175,11 @@ impl SkillFs for MemoryFs {
         if names.len() > most {
             return Err(FsError::TooLarge(most as u64));
         }
-        let entry = |(name, link): (OsString, bool)| FsEntry { kind: self.kind(&real.join(&name)), name, link };
-        Ok(names.into_iter().map(entry).collect())
+        let mut entries = Vec::with_capacity(names.len());
+        for (name, link) in names {
+            entries.push(FsEntry { kind: self.kind(&real.join(&name)), name, link });
+        }
+        Ok(entries)
     }
 
     fn look(&self, path: &Path) -> Result<Look, FsError> {

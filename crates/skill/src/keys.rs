@@ -107,20 +107,25 @@ pub(crate) fn kind(key: &str) -> KeyKind {
     if SEEN.contains(&folded.as_str()) {
         return KeyKind::Other;
     }
-    let close = |known: &&'static &str| {
-        let distance = strsim::damerau_levenshtein(&folded, known);
-        (distance <= 2 && distance * 4 <= known.len()).then_some((distance, **known))
-    };
-    let closest = TYPED
-        .iter()
-        .filter_map(|known| close(&known))
-        .min_by_key(|(distance, known)| (*distance, !folded.starts_with(known)));
     // Parts of a key (`invocable`, `model-invocation`) refer to the same guard.
-    let part = || TYPED.iter().find(|known| part_of_guard(&folded, known)).copied();
-    match closest.map(|(_, known)| known).or_else(part) {
+    let part = TYPED.iter().find(|known| part_of_guard(&folded, known));
+    match misspelled(&folded).or(part.copied()) {
         Some(known) => KeyKind::Near(known),
         None => KeyKind::Other,
     }
+}
+
+/// The key with a meaning of which a key is probably a misspelling.
+fn misspelled(folded: &str) -> Option<&'static str> {
+    let mut closest: Option<((usize, bool), &'static str)> = None;
+    for known in TYPED {
+        let distance = strsim::damerau_levenshtein(folded, known);
+        let rank = (distance, !folded.starts_with(known));
+        if distance <= 2 && distance * 4 <= known.len() && closest.is_none_or(|(best, _)| rank < best) {
+            closest = Some((rank, known));
+        }
+    }
+    closest.map(|(_, known)| known)
 }
 
 /// Whether a key contains the distinctive words of one of the two guards.

@@ -33,25 +33,18 @@ pub fn read_cloud(bytes: &[u8], file: &str) -> Document {
             return refuse("cloud-json", format!("not JSON: {error}"), "fix it, or write a `SKILL.md` instead");
         }
     };
-    let text = |keys: &[&str]| {
-        keys.iter()
-            .find_map(|k| object.get(*k))
-            .and_then(Value::as_str)
-            .map(str::trim)
-            .filter(|t| !one_line(t).is_empty())
+    let Some(name) = line(&object, &["name", "id"]) else {
+        return refuse("no-name", "`name` is missing".to_owned(), "write `\"name\": \"…\"`");
     };
-    let Some(name) = text(&["name", "id"]) else {
-        return refuse("no-name", "there is no `name`".to_owned(), "write `\"name\": \"…\"`");
-    };
-    let Some(description) = text(&["description"]) else {
+    let Some(description) = line(&object, &["description"]) else {
         return refuse(
             "no-description",
-            "there is no `description`".to_owned(),
+            "`description` is missing".to_owned(),
             "write `\"description\"`: what it does and when to use it",
         );
     };
-    let Some(body) = text(&["prompt", "promptContent", "content", "systemPrompt"]) else {
-        return refuse("no-body", "there is no `prompt`".to_owned(), "write `\"prompt\"` with the instructions");
+    let Some(body) = line(&object, &["prompt", "promptContent", "content", "systemPrompt"]) else {
+        return refuse("no-body", "`prompt` is missing".to_owned(), "write `\"prompt\"` with the instructions");
     };
     let content = Content {
         name: one_line(name).chars().take(MAX_NAME_CHARS).collect(),
@@ -59,7 +52,7 @@ pub fn read_cloud(bytes: &[u8], file: &str) -> Document {
         fields: fields(&object),
         body: body.to_owned(),
     };
-    let note = Diagnostic::warning("legacy", place, "this is a skill of the old cloud form")
+    let note = Diagnostic::warning("legacy", place, "this is a skill in the old cloud format")
         .help("`toolfold skills migrate` writes it as a `SKILL.md`");
     Document {
         strict: vec!["Missing required file: SKILL.md".to_owned()],
@@ -71,15 +64,12 @@ pub fn read_cloud(bytes: &[u8], file: &str) -> Document {
 }
 
 fn fields(object: &Map<String, Value>) -> Fields {
-    let get = |keys: &[&str]| keys.iter().find_map(|k| object.get(*k));
-    let text = |keys: &[&str]| get(keys).and_then(Value::as_str).map(str::to_owned);
-    let texts = |keys: &[&str]| match get(keys) {
+    let text = |keys: &[&str]| first(object, keys).and_then(Value::as_str).map(str::to_owned);
+    let texts = |keys: &[&str]| match first(object, keys) {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         Some(Value::String(list)) => tool_list::divide(list).0,
         _ => Vec::new(),
     };
-    // A guard that is present and not clearly off counts as set.
-    let guard = |keys: &[&str]| get(keys).is_some_and(|v| !matches!(v, Value::Bool(false) | Value::Null));
     let known = [
         "name",
         "id",
@@ -106,16 +96,22 @@ fn fields(object: &Map<String, Value>) -> Fields {
         "compatibility",
         "metadata",
     ];
+    let mut other = object.clone();
+    other.retain(|key, _| !known.contains(&key.as_str()));
     Fields {
         license: text(&["license"]),
         compatibility: text(&["compatibility"]),
-        metadata: get(&["metadata"]).and_then(Value::as_object).map_or_else(IndexMap::new, |map| {
-            let value = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
-            map.iter().map(|(k, v)| (k.clone(), value(v))).collect()
-        }),
+        metadata: match object.get("metadata") {
+            Some(Value::Object(map)) => map.iter().map(|(key, value)| (key.clone(), as_text(value))).collect(),
+            _ => IndexMap::new(),
+        },
         allowed_tools: texts(&["allowedTools", "allowed_tools", "tools"]),
-        disable_model_invocation: guard(&["disableModelInvocation"]),
-        hidden_from_user: get(&["userInvocable"]) == Some(&Value::Bool(false)),
+        // A guard that is present and not clearly off counts as set.
+        disable_model_invocation: !matches!(
+            object.get("disableModelInvocation"),
+            None | Some(Value::Bool(false) | Value::Null)
+        ),
+        hidden_from_user: object.get("userInvocable") == Some(&Value::Bool(false)),
         model: text(&["model"]),
         context: if text(&["context", "executionContext"]).as_deref() == Some("fork") {
             Context::Fork
@@ -132,12 +128,24 @@ fn fields(object: &Map<String, Value>) -> Fields {
         version: text(&["version"]),
         author: text(&["author"]),
         tags: texts(&["tags"]),
-        other: object
-            .iter()
-            .filter(|(k, _)| !known.contains(&k.as_str()))
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect(),
+        other,
     }
+}
+
+/// The first of several members that is present.
+fn first<'o>(object: &'o Map<String, Value>, keys: &[&str]) -> Option<&'o Value> {
+    keys.iter().find_map(|key| object.get(*key))
+}
+
+/// The first of several members, if it is a visible text.
+fn line<'o>(object: &'o Map<String, Value>, keys: &[&str]) -> Option<&'o str> {
+    let text = first(object, keys)?.as_str()?.trim();
+    (!one_line(text).is_empty()).then_some(text)
+}
+
+/// A string unchanged, anything else as JSON.
+fn as_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Converts a skill to the standard's form: `(name, text of its SKILL.md)`. Fields without a
@@ -179,20 +187,33 @@ fn extra(content: &Content, name: &str) -> IndexMap<String, String> {
             extra.entry(key.to_owned()).or_insert(value);
         }
     };
-    put("former-name", Some(content.name.clone()).filter(|n| n != name));
-    put("full-description", Some(content.description.clone()).filter(|d| d.chars().count() > 1024));
-    put("disable-model-invocation", fields.disable_model_invocation.then(|| "true".to_owned()));
-    put("user-invocable", fields.hidden_from_user.then(|| "false".to_owned()));
+    if content.name != name {
+        put("former-name", Some(content.name.clone()));
+    }
+    if content.description.chars().count() > 1024 {
+        put("full-description", Some(content.description.clone()));
+    }
+    if fields.disable_model_invocation {
+        put("disable-model-invocation", Some("true".to_owned()));
+    }
+    if fields.hidden_from_user {
+        put("user-invocable", Some("false".to_owned()));
+    }
     put("model", fields.model.clone());
-    put("context", (fields.context == Context::Fork).then(|| "fork".to_owned()));
+    if fields.context == Context::Fork {
+        put("context", Some("fork".to_owned()));
+    }
     put("agent", fields.agent.clone());
     put("argument-hint", fields.argument_hint.clone());
     put("mode", fields.mode.map(|m| if m == Mode::Direct { "direct" } else { "sandbox" }.to_owned()));
     put("version", fields.version.clone());
     put("author", fields.author.clone());
-    put("tags", Some(fields.tags.join(", ")).filter(|t| !t.is_empty()));
+    let tags = fields.tags.join(", ");
+    if !tags.is_empty() {
+        put("tags", Some(tags));
+    }
     for (key, value) in &fields.other {
-        put(key, Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+        put(key, Some(as_text(value)));
     }
     extra
 }
@@ -201,10 +222,11 @@ fn extra(content: &Content, name: &str) -> IndexMap<String, String> {
 /// because the reference ends the front matter there.
 fn quote(text: &str) -> String {
     let text = text.replace("---", "- - -");
-    let safe = |c: char| {
-        c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '(' | ')' | '*' | ',' | '。' | '，' | '、')
-    };
-    let plain =
-        text.chars().next().is_some_and(char::is_alphanumeric) && text.chars().all(safe) && !text.ends_with(' ');
+    let plain = text.starts_with(char::is_alphanumeric) && text.chars().all(is_plain) && !text.ends_with(' ');
     if plain { text } else { format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")) }
+}
+
+/// Whether a character needs no quotes in YAML.
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '(' | ')' | '*' | ',' | '。' | '，' | '、')
 }

@@ -12,11 +12,15 @@
 //! skill index have a bound that is independent of the number of skills.
 //!
 //! ```
-//! use toolfold::skill::{Caller, Discovery, MemoryFs, Permissions, Root, Scope, SkillLibrary, SkillView, Style};
+//! use toolfold::skill::{
+//!     Caller, Discovery, MemoryFs, Permissions, Root, Scope, SkillLibrary, SkillView, Style,
+//! };
 //!
 //! let mut fs = MemoryFs::default();
-//! fs.put("/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Read PDFs. Use when a PDF is named.\n---\nSteps.");
-//! let root = Root { path: "/skills".into(), scope: Scope::User, trusted: true, style: Style::Toolfold };
+//! let text = "---\nname: pdf\ndescription: Read PDFs. Use when a PDF is named.\n---\nSteps.";
+//! fs.put("/skills/pdf/SKILL.md", text);
+//! let path = "/skills".into();
+//! let root = Root { path, scope: Scope::User, trusted: true, style: Style::Toolfold };
 //! let discovery = Discovery { roots: vec![root], ..Discovery::default() };
 //! let library = SkillLibrary::discover(&fs, discovery, &mut Default::default()).value;
 //! let view = SkillView::new(&library, &Permissions::default(), Caller::Model);

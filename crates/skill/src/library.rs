@@ -30,6 +30,19 @@ pub enum Precedence {
     UserFirst,
 }
 
+impl Precedence {
+    /// The rank of a skill among those of its name; the lowest wins.
+    fn rank(self, skill: &Skill, order: usize) -> (u8, usize, usize) {
+        let (scope, root) = (skill.origin.scope as u8, skill.origin.root);
+        match self {
+            Self::Scopes => (scope, root, order),
+            Self::FirstWins => (0, root, order),
+            Self::LastWins => (0, usize::MAX - root, order),
+            Self::UserFirst => (if skill.origin.scope == Scope::User { 0 } else { scope + 1 }, root, order),
+        }
+    }
+}
+
 /// The location of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -170,8 +183,8 @@ impl SkillLibrary {
         // For each root, reports one of the files that exceeded a limit, with their number.
         diagnostics.extend(unread.into_values().map(|(first, number)| of_several(first, number)));
         for finding in &findings {
-            let said = |note: &&Diagnostic| note.code != TOO_MUCH;
-            diagnostics.extend(finding.document.diagnostics.iter().filter(said).cloned());
+            let notes = finding.document.diagnostics.iter().filter(|note| note.code != TOO_MUCH);
+            diagnostics.extend(notes.cloned());
         }
         Loaded { value: Self { winners, findings, discovery }, diagnostics }
     }
@@ -344,19 +357,10 @@ fn choose(
     precedence: Precedence,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> BTreeMap<String, Arc<Skill>> {
-    let rank = |skill: &Skill, order: usize| {
-        let (scope, root) = (skill.origin.scope as u8, skill.origin.root);
-        match precedence {
-            Precedence::Scopes => (scope, root, order),
-            Precedence::FirstWins => (0, root, order),
-            Precedence::LastWins => (0, usize::MAX - root, order),
-            Precedence::UserFirst => (if skill.origin.scope == Scope::User { 0 } else { scope + 1 }, root, order),
-        }
-    };
     let mut of_name: BTreeMap<String, Vec<(u8, usize, usize)>> = BTreeMap::new();
     for (order, finding) in findings.iter().enumerate() {
         if let Some(skill) = &finding.skill {
-            of_name.entry(skill.name().to_owned()).or_default().push(rank(skill, order));
+            of_name.entry(skill.name().to_owned()).or_default().push(precedence.rank(skill, order));
         }
     }
     let mut winners = BTreeMap::new();

@@ -155,5 +155,5 @@ fn check_name(word: &str, vocabulary: &Vocabulary, at: impl Fn() -> Place) -> Op
         || "name a tool of the catalogue, or write it without backticks".to_owned(),
         |n| format!("did you mean `{n}`?"),
     );
-    Some(Diagnostic::warning("unknown-tool", at(), format!("there is no tool `{word}`")).help(help))
+    Some(Diagnostic::warning("unknown-tool", at(), format!("unknown tool `{word}`")).help(help))
 }

@@ -94,15 +94,15 @@ impl Rows {
             return whole;
         }
         // Each search finds the boundary between what fits and what does not.
-        let described = |cap: usize| tried(Level::Described(cap));
-        if let Some(list) = last_that_fits(LEAST, widest.min(most_bytes), described) {
+        if let Some(list) = last_that_fits(LEAST, widest.min(most_bytes), |cap| tried(Level::Described(cap))) {
             return list;
         }
-        let named = |count: usize| tried(Level::Named(count));
-        named(self.rows.len())
-            .or_else(|| last_that_fits(0, self.rows.len().saturating_sub(1).min(limit), named))
-            .or_else(|| self.list(Level::Named(0), usize::MAX))
-            .unwrap_or_default()
+        if let Some(list) = tried(Level::Named(self.rows.len())) {
+            return list;
+        }
+        let most = self.rows.len().saturating_sub(1).min(limit);
+        let named = last_that_fits(0, most, |count| tried(Level::Named(count)));
+        named.or_else(|| self.list(Level::Named(0), usize::MAX)).unwrap_or_default()
     }
 
     /// The list at a level; `None` if it has more than `most_bytes`.
@@ -185,13 +185,12 @@ fn cut(text: &str, cap: usize) -> String {
 /// Name and description on one line each; for an untrusted root without control and bidirectional
 /// characters.
 pub(super) fn row(skill: &Skill) -> (String, String) {
-    let clean = |text: &str| {
-        if skill.origin.trusted {
-            let kept: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-            kept.split_whitespace().collect::<Vec<_>>().join(" ")
-        } else {
-            one_line(&text.chars().filter(|c| c.is_whitespace() || !is_invisible(*c)).collect::<String>())
-        }
+    let characters = skill.description().chars();
+    let description = if skill.origin.trusted {
+        let text: String = characters.map(|c| if c.is_control() { ' ' } else { c }).collect();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    } else {
+        one_line(&characters.filter(|c| c.is_whitespace() || !is_invisible(*c)).collect::<String>())
     };
-    (one_line(skill.name()), clean(skill.description()))
+    (one_line(skill.name()), description)
 }

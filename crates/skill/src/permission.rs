@@ -68,14 +68,17 @@ impl Permissions {
     /// The permission of a name. Without a matching rule: [`Permission::Allow`].
     #[must_use]
     pub fn decide(&self, name: &str) -> Permission {
-        let of_layer = |rules: &Vec<PermissionRule>| {
-            rules.iter().rev().find(|r| WildMatch::new(&r.pattern).matches(name)).map(|r| r.permission)
-        };
-        let strictest = self.layers.iter().filter_map(of_layer).max().unwrap_or_default();
+        let strictest = self.layers.iter().filter_map(|rules| last_match(rules, name)).max().unwrap_or_default();
         if strictest == Permission::Ask && self.approved.iter().any(|a| a == name) {
             Permission::Allow
         } else {
             strictest
         }
     }
+}
+
+/// The permission of the last rule that matches a name.
+fn last_match(rules: &[PermissionRule], name: &str) -> Option<Permission> {
+    let rule = rules.iter().rev().find(|rule| WildMatch::new(&rule.pattern).matches(name))?;
+    Some(rule.permission)
 }

@@ -119,11 +119,7 @@ fn value_of(lines: &[&str]) -> Node {
     let (first, rest) = lines.split_first().map_or(("", lines), |(f, r)| (*f, r));
     let items: Vec<&str> = rest.iter().copied().filter(|l| !l.is_empty()).collect();
     if first.is_empty() && !items.is_empty() && items.iter().all(|l| l.starts_with("- ")) {
-        let node = |l: &&str| {
-            let item = l.trim_start_matches("- ");
-            Node::Text { text: unquote(item).into_owned(), plain: !item.starts_with(['"', '\'']) }
-        };
-        return Node::List(items.iter().map(node).collect());
+        return Node::List(items.iter().map(|item| scalar(item.trim_start_matches("- "))).collect());
     }
     let literal = first.starts_with('|') && block_header(first);
     let first = if block_header(first) { "" } else { first.trim_start_matches(['|', '>']).trim_start() };
@@ -138,14 +134,23 @@ fn value_of(lines: &[&str]) -> Node {
     Node::Text { text: unquote(text.trim()).into_owned(), plain }
 }
 
+/// A value on one line.
+fn scalar(text: &str) -> Node {
+    Node::Text { text: unquote(text).into_owned(), plain: !text.starts_with(['"', '\'']) }
+}
+
 /// Removes the quotes around a text and resolves the quotes' own escapes.
 fn unquote(text: &str) -> Cow<'_, str> {
-    let inside = |quote: char| text.strip_prefix(quote).and_then(|t| t.strip_suffix(quote));
-    if let Some(inner) = inside('"') {
+    if let Some(inner) = between(text, '"') {
         Cow::Owned(inner.replace("\\\"", "\"").replace("\\n", "\n"))
-    } else if let Some(inner) = inside('\'') {
+    } else if let Some(inner) = between(text, '\'') {
         Cow::Owned(inner.replace("''", "'"))
     } else {
         Cow::Borrowed(text.trim_start_matches(['"', '\'']))
     }
+}
+
+/// The text between two quotes, if the whole text is quoted with them.
+fn between(text: &str, quote: char) -> Option<&str> {
+    text.strip_prefix(quote)?.strip_suffix(quote)
 }

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::path::{Component, Path, PathBuf};
 
+use super::document::did_you_mean;
 use super::fs::{FsError, Kind, SkillFs};
 use super::library::Skill;
 use crate::name::nearest;
@@ -20,13 +21,13 @@ pub(crate) const MAX_RESOURCE_BYTES: usize = 4 << 20;
 #[non_exhaustive]
 pub enum ResourceError {
     /// The path is absolute, contains `..` or has an invalid character.
-    #[error("`{0}` is not a path inside the skill's folder: give it relative to the folder, without `..`")]
+    #[error("`{0}` is not inside the skill's folder: use a relative path without `..`")]
     BadPath(String),
     /// A link leads out of the folder.
-    #[error("`{0}` leads out of the skill's folder and is not read")]
+    #[error("`{0}` is a link out of the skill's folder")]
     Outside(String),
     /// The file does not exist.
-    #[error("the skill has no file `{path}`{}", hint(.near))]
+    #[error("unknown file `{path}`{}", did_you_mean(.near))]
     NotFound {
         /// The requested path.
         path: String,
@@ -44,11 +45,6 @@ pub enum ResourceError {
         /// The reason.
         reason: String,
     },
-}
-
-fn hint(near: &[String]) -> String {
-    let names = near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-    if names.is_empty() { String::new() } else { format!("; near: {names}") }
 }
 
 /// The files of a skill's folder, relative and sorted, at most 60, and the number of
@@ -88,9 +84,9 @@ pub fn list(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
 /// Returns a [`ResourceError`] if the path leaves the folder, is missing, is not text or cannot be
 /// read.
 pub fn read(fs: &dyn SkillFs, skill: &Skill, path: &str) -> Result<String, ResourceError> {
-    let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
     let strange = path.contains(['\\', '\0', ':']) || path.trim().is_empty() || path.len() > 1_024;
-    if strange || !Path::new(path).components().all(inside) {
+    let mut parts = Path::new(path).components();
+    if strange || !parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
         return Err(ResourceError::BadPath(path.to_owned()));
     }
     let root = &skill.origin.folder;

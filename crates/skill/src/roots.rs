@@ -133,13 +133,6 @@ pub fn default_roots(fs: &dyn SkillFs, around: &Surroundings) -> Vec<Root> {
             roots.push(Root { path, scope, trusted, style });
         }
     };
-    let family = |base: &Path| {
-        let base = base.to_owned();
-        FAMILIES.into_iter().flat_map(move |(name, style)| {
-            let folder = base.join(name);
-            ["skills", "skill"].map(|last| (folder.join(last), style))
-        })
-    };
     for level in levels(fs, around) {
         if around.home.as_deref() == Some(&level) {
             continue;
@@ -167,4 +160,15 @@ pub fn default_roots(fs: &dyn SkillFs, around: &Surroundings) -> Vec<Root> {
         add(path.clone(), Scope::Explicit, true, Style::Toolfold);
     }
     roots
+}
+
+/// The skill folders of every convention below a folder.
+fn family(base: &Path) -> Vec<(PathBuf, Style)> {
+    let mut folders = Vec::with_capacity(2 * FAMILIES.len());
+    for (name, style) in FAMILIES {
+        for last in ["skills", "skill"] {
+            folders.push((base.join(name).join(last), style));
+        }
+    }
+    folders
 }

@@ -48,6 +48,13 @@ pub struct Hit {
     pub score: f64,
 }
 
+impl Indexed {
+    /// Whether the name or the description contains a text in lower case.
+    fn contains(&self, wanted: &str) -> bool {
+        self.name.to_lowercase().contains(wanted) || self.skill.description().to_lowercase().contains(wanted)
+    }
+}
+
 impl SkillIndex {
     /// Indexes names, descriptions, tags and headings.
     #[must_use]
@@ -57,15 +64,14 @@ impl SkillIndex {
         all.sort_by_key(|(name, _)| *name);
         for (name, skill) in all {
             let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-            let mut add = |text: &str, weight: u32| {
-                for token in tokens(text) {
-                    *counts.entry(token).or_default() += weight;
-                }
-            };
-            add(name, NAME_WEIGHT);
-            add(skill.description(), DESCRIPTION_WEIGHT);
-            skill.fields().tags.iter().for_each(|tag| add(tag, DESCRIPTION_WEIGHT));
-            skill.body().lines().filter(|l| l.starts_with('#')).take(100).for_each(|heading| add(heading, 1));
+            count(&mut counts, name, NAME_WEIGHT);
+            count(&mut counts, skill.description(), DESCRIPTION_WEIGHT);
+            for tag in &skill.fields().tags {
+                count(&mut counts, tag, DESCRIPTION_WEIGHT);
+            }
+            for heading in skill.body().lines().filter(|line| line.starts_with('#')).take(100) {
+                count(&mut counts, heading, 1);
+            }
             let number = index.entries.len();
             let length = f64::from(counts.values().sum::<u32>());
             for (token, count) in counts {
@@ -88,11 +94,13 @@ impl SkillIndex {
 
     /// A page of ranked results.
     fn page(&self, ranked: &[(usize, f64)], skip: usize, most: usize) -> Vec<Hit> {
-        let hit = |(at, score): &(usize, f64)| {
-            let Indexed { name, skill, .. } = self.entries.get(*at)?;
-            Some(Hit { name: name.clone(), skill: Arc::clone(skill), score: *score })
-        };
-        ranked.iter().skip(skip).take(most).filter_map(hit).collect()
+        let mut hits = Vec::new();
+        for (at, score) in ranked.iter().skip(skip).take(most) {
+            if let Some(Indexed { name, skill, .. }) = self.entries.get(*at) {
+                hits.push(Hit { name: name.clone(), skill: Arc::clone(skill), score: *score });
+            }
+        }
+        hits
     }
 
     /// The indices of the results with their scores, best first.
@@ -110,9 +118,7 @@ impl SkillIndex {
         }
         if scores.iter().all(Option::is_none) {
             let wanted = query.to_lowercase();
-            let has = |text: &str| text.to_lowercase().contains(&wanted);
-            let found = |entry: &Indexed| has(&entry.name) || has(entry.skill.description());
-            scores = self.entries.iter().map(|entry| found(entry).then_some(0.0)).collect();
+            scores = self.entries.iter().map(|entry| entry.contains(&wanted).then_some(0.0)).collect();
         }
         let mut ranked: Vec<(usize, f64)> = places.zip(scores).filter_map(|(at, score)| Some((at, score?))).collect();
         // The indices are in the order of the names.
@@ -153,7 +159,7 @@ pub(crate) fn answer(view: &SkillView, query: &str) -> String {
     if page.is_empty() {
         return format!("Only {} skills match these words. Search without `from:{from}`.", ranked.len());
     }
-    let mut text = String::from("Skills that match, best first; activate one by its name:");
+    let mut text = String::from("Matching skills, best first; activate one by its name:");
     for hit in &page {
         let (_, description) = row(&hit.skill);
         let cut = if description.chars().nth(SHOWN).is_some() { "…" } else { "" };
@@ -164,7 +170,7 @@ pub(crate) fn answer(view: &SkillView, query: &str) -> String {
     if from > 1 || last < ranked.len() {
         let _ = write!(text, "\n({from} to {last} of {}", ranked.len());
         if last < ranked.len() {
-            let _ = write!(text, "; add `from:{}` to the words for more", last + 1);
+            let _ = write!(text, "; add `from:{}` for more", last + 1);
         }
         text.push(')');
     }
@@ -173,12 +179,25 @@ pub(crate) fn answer(view: &SkillView, query: &str) -> String {
 
 /// The words of a query without `from:N`, and N; 1 if absent.
 fn paged(query: &str) -> (String, usize) {
-    let number = |word: &str| word.strip_prefix("from:").and_then(|n| n.parse::<usize>().ok()).filter(|n| *n > 0);
-    let Some((at, from)) = query.split_whitespace().enumerate().find_map(|(at, word)| Some((at, number(word)?))) else {
-        return (query.to_owned(), 1);
-    };
-    let words: Vec<&str> = query.split_whitespace().enumerate().filter(|(n, _)| *n != at).map(|(_, w)| w).collect();
-    (words.join(" "), from)
+    let mut words: Vec<&str> = query.split_whitespace().collect();
+    let from = words.iter().position(|word| page_start(word).is_some());
+    match from.map(|at| words.remove(at)).and_then(page_start) {
+        Some(from) => (words.join(" "), from),
+        None => (query.to_owned(), 1),
+    }
+}
+
+/// The positive number in `from:N`.
+fn page_start(word: &str) -> Option<usize> {
+    let number = word.strip_prefix("from:")?.parse().ok()?;
+    (number > 0).then_some(number)
+}
+
+/// Adds the words of a text to the counts.
+fn count(counts: &mut BTreeMap<String, u32>, text: &str, weight: u32) {
+    for token in tokens(text) {
+        *counts.entry(token).or_default() += weight;
+    }
 }
 
 /// Splits a text into lower-case words of letters and digits. Scripts without spaces are split into

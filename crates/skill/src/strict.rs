@@ -71,11 +71,14 @@ pub fn properties(text: &str) -> Result<StrictProperties, StrictError> {
             return Err(StrictError(format!("Missing required field in frontmatter: {key}")));
         }
     }
-    let text_of = |key: &str| match find(&entries, key) {
+    Ok(StrictProperties { name: required(&entries, "name")?, description: required(&entries, "description")? })
+}
+
+fn required(entries: &[Entry], key: &str) -> Result<String, StrictError> {
+    match find(entries, key) {
         Some(Node::Text { text, .. }) if !py_strip(text).is_empty() => Ok(py_strip(text).to_owned()),
         _ => Err(StrictError(format!("Field '{key}' must be a non-empty string"))),
-    };
-    Ok(StrictProperties { name: text_of("name")?, description: text_of("description")? })
+    }
 }
 
 /// Decodes a file as the reference opens it: UTF-8, all newlines read as `\n`, a BOM unchanged.

@@ -42,17 +42,23 @@ struct Entry {
     name: String,
 }
 
+impl Caller {
+    /// Whether a skill's own fields make it visible to the caller.
+    fn sees(self, skill: &Skill) -> bool {
+        match self {
+            Self::Model => !skill.fields().disable_model_invocation,
+            Self::User => !skill.fields().hidden_from_user,
+        }
+    }
+}
+
 impl SkillView {
     /// Creates the view of a caller.
     #[must_use]
     pub fn new(library: &SkillLibrary, permissions: &Permissions, caller: Caller) -> Self {
-        let is_visible = |skill: &Skill| match caller {
-            Caller::Model => !skill.fields().disable_model_invocation,
-            Caller::User => !skill.fields().hidden_from_user,
-        };
         let (mut won, mut copies) = (Vec::new(), Vec::new());
         for finding in library.findings() {
-            let Some(skill) = finding.skill.as_ref().filter(|skill| is_visible(skill)) else { continue };
+            let Some(skill) = finding.skill.as_ref().filter(|skill| caller.sees(skill)) else { continue };
             let permission = permissions.decide(skill.name());
             if permission != Permission::Deny {
                 let entry = Entry { skill: Arc::clone(skill), permission, name: finding.qualified.clone() };

@@ -4,6 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use super::folder::is_skill_md;
 use super::fs::{FsEntry, FsError, Kind, SkillFs, Stamp};
 use super::roots::{Root, Scope, Style};
 use crate::diagnostic::{Diagnostic, Place};
@@ -229,9 +230,9 @@ impl Walk<'_> {
         let name = match listing {
             None => Some(OsStr::new("SKILL.md")),
             Some(entries) => {
-                let any = |e: &&FsEntry| e.name.to_str().is_some_and(|n| n.eq_ignore_ascii_case("skill.md"));
-                let lower = entries.iter().find(|e| e.name == "skill.md");
-                lower.or_else(|| entries.iter().find(any)).map(|e| e.name.as_os_str())
+                let lower = entries.iter().find(|entry| entry.name == "skill.md");
+                let any = entries.iter().find(|entry| is_skill_md(&entry.name));
+                lower.or(any).map(|entry| entry.name.as_os_str())
             }
         };
         let Some(name) = name else { return false };

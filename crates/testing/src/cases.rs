@@ -3,8 +3,7 @@
 /// The thoroughness of a test run, set by `TOOLFOLD_CASES`: `quick` (the default), `ci` or `long`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cases {
-    /// An eighth of the cases of a property test, and a sample of the corpora: for runs after each
-    /// change.
+    /// An eighth of the cases and a sample of the corpora, for runs after each change.
     Quick,
     /// Every case of a test, and the whole corpora: for `.ci/run`.
     Ci,
@@ -16,8 +15,7 @@ impl Cases {
     /// The thoroughness according to the environment.
     ///
     /// # Panics
-    /// Panics if `TOOLFOLD_CASES` is set to another word: a misspelled `ci` must not pass as a
-    /// quick run.
+    /// Panics if `TOOLFOLD_CASES` is another word, such as a misspelled `ci`.
     #[must_use]
     pub fn of_this_run() -> Self {
         match std::env::var("TOOLFOLD_CASES").as_deref() {
@@ -53,8 +51,7 @@ pub fn cases_of(quick: u32, full: u32) -> u32 {
     }
 }
 
-/// The number of rounds of a test that kills or races processes: 10 in a quick run, 200 in CI,
-/// 1,000 in a long one.
+/// The rounds of a test that kills processes: 10 in a quick run, 200 in CI, or 1,000.
 #[must_use]
 pub fn faults() -> usize {
     super::timed();
@@ -76,6 +73,6 @@ pub fn sample<T>(all: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
     }
     let last = all.len() - 1;
     let wanted: Vec<usize> = (0..most).map(|at| at * last / most.saturating_sub(1).max(1)).collect();
-    println!("TOOLFOLD_CASES=quick: {most} of {} are looked at", all.len());
+    println!("TOOLFOLD_CASES=quick: {most} of {} are tested", all.len());
     all.into_iter().enumerate().filter(|(at, _)| wanted.contains(at)).map(|(_, item)| item).collect()
 }

@@ -16,8 +16,7 @@ use std::time::Instant;
 pub struct Time {
     /// Seconds from the start of its thread to the end, including waits.
     pub wall: f64,
-    /// CPU seconds of its own thread, without processes and threads that it started. Linux only, 0
-    /// elsewhere.
+    /// CPU seconds of its own thread, without started ones. Linux only, 0 elsewhere.
     pub cpu: f64,
     /// The executable without its hash, and the test's path in it.
     pub name: String,
@@ -45,8 +44,7 @@ pub fn timed() {
     });
 }
 
-/// Returns the path of an executable that a test is about to start, and includes the test in the
-/// report.
+/// Returns the path of an executable to start, and reports the test.
 #[must_use]
 pub fn started(program: &str) -> &str {
     timed();
@@ -121,8 +119,7 @@ const TICKS: f64 = 100.0;
 /// The start of this thread and its CPU time: both in ticks, the first since the system's start.
 fn ticks() -> Option<(f64, f64)> {
     let text = fs::read_to_string("/proc/thread-self/stat").ok()?;
-    // The second field is a name in brackets that can contain anything; the third is the first one
-    // after it.
+    // The second field is a name in brackets that can contain anything.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let field = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
     Some((field(22)?, field(14)? + field(15)?))

@@ -1,4 +1,4 @@
-//! The end of `cargo test`: which tests took longest.
+//! The end of `cargo test`: reports the slowest tests.
 #![allow(clippy::disallowed_methods, reason = "it is started as a test executable")]
 
 fn main() {

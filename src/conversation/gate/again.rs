@@ -1,4 +1,5 @@
-//! A call that comes again with its message: it gets its answer, its stored result, its approval, or is forwarded again.
+//! Repeated calls: they get their answer, their stored result or their approval, or are forwarded
+//! again.
 
 use super::consent::already_used;
 use super::{Arrival, Call};
@@ -10,11 +11,11 @@ use crate::skill::{self, Activation, ActiveSet};
 use crate::wire::Arguments;
 
 impl Conversation {
-    /// The outcome of a call that was judged before; `None` if it is to be judged anew.
+    /// The outcome of a call that was judged before; `None` if it must be judged again.
     pub(super) fn again(&mut self, call: &Call, arguments: &Arguments, arrival: Arrival) -> Option<Outcome> {
         let CallRecord { target, became, .. } = self.state.calls.get(&call.own).cloned()?;
         match became {
-            // The log ended while it was being judged: no outcome was given.
+            // The log ended while the call was being judged, so there was no outcome.
             Became::Judged => None,
             Became::Answered(answer) => {
                 let known = (answer.kind != ReplyKind::UnknownTool).then_some(target.as_str());
@@ -24,20 +25,21 @@ impl Conversation {
             Became::Forwarded { ok: Some(true), .. } | Became::Resumed { ok: Some(true), .. } => {
                 Some(self.finished_before(call, &target))
             }
-            // Its host tries once more: that is another run, with a record and a copy of its own.
+            // The host retries it: another run, with its own audit record and snapshot.
             Became::Forwarded { ok: Some(false), .. } => None,
-            // Read from a transcript, and policy asks: whether it was approved is unknown.
+            // Read from a transcript, and policy requires approval: whether it was approved is
+            // unknown.
             Became::Forwarded { notes, .. } if notes.policy == PolicyMark::Confirm => None,
             Became::Forwarded { notes, .. } => self.forward_again(call, &target, arguments, notes),
             Became::Resumed { approval, ok: Some(false), .. } => {
-                let reason = format!("it was approved ({approval}), ran and failed; the approval is used");
+                let reason = format!("approval {approval} was already used: the call ran and failed");
                 self.refuse_again(call, &target, &reason)
             }
             Became::Resumed { approval, undo, .. } if self.may_hand_over(call, arrival) => {
                 self.forward_again(call, &target, arguments, Self::approved(&approval, undo))
             }
             Became::Resumed { approval, .. } => self.refuse_again(call, &target, &already_used(approval.as_str())),
-            // `None` where the approval was used for a later call that is the same, or expired: this one is judged anew.
+            // The approval expired or was used by a later identical call: judge this call again.
             Became::Waiting { approval, .. } if self.has_lapsed(&approval) => None,
             Became::Waiting { approval, .. } => self.take_up(&approval, call).ok().map(Outcome::from),
             Became::Refused { content, reason } => {
@@ -48,14 +50,14 @@ impl Conversation {
         }
     }
 
-    /// Whether an approved call that has no result may be handed to its host once more: the host paused it, or asks in this
-    /// process for a call that it has not reported.
+    /// Whether an approved call without a result may be forwarded again: the host paused it, or
+    /// repeats a call in this process that it has not reported.
     fn may_hand_over(&mut self, call: &Call, arrival: Arrival) -> bool {
         let paused = self.paused.shift_remove(&call.own);
         paused || arrival == Arrival::Single && self.in_flight.contains_key(&call.own)
     }
 
-    /// The answer to a call that ran and was reported.
+    /// The answer to a call that already ran and was reported.
     fn finished_before(&self, call: &Call, target: &str) -> Outcome {
         let answer = match self.stored_result(&call.own) {
             Some(content) => Answer::new(ReplyKind::Finished, content),
@@ -76,12 +78,12 @@ impl Conversation {
 
     fn forward_again(&self, call: &Call, target: &str, arguments: &Arguments, notes: ForwardNotes) -> Option<Outcome> {
         let engine = self.engine.clone();
-        // A tool that is gone since is unknown now, and judged so.
+        // The tool may have been removed since; the call then counts as unknown.
         let tool = engine.catalog().get(target)?;
         Some(Outcome::Forward(self.forwarded(call, tool, arguments, notes)))
     }
 
-    /// What the host keeps of an activated skill, as the first answer gave it.
+    /// The activation of a skill, as in the first answer.
     fn activation(&self, target: &str, arguments: &Arguments) -> Option<Box<Activation>> {
         let skills = self.engine.skills().filter(|_| target == ACTIVATE_SKILL)?;
         match skills.activate(arguments.value().ok()?, &ActiveSet::default(), self.id(), |_| true) {

@@ -1,4 +1,5 @@
-//! Answers that the gate gives by itself: to unknown tools, to arguments that do not fit, to empty wrappings.
+//! The gate's own answers: to unknown tools, invalid arguments and calls of `call_tool` without a
+//! target.
 
 use serde_json::Value;
 
@@ -7,18 +8,18 @@ use super::{Call, CallInProgress, CallKind, ResolvedTool};
 use crate::catalog::Tool;
 use crate::conversation::breaker::Nudge;
 use crate::conversation::event::Event;
-use crate::conversation::outcome::{OpenedTool, Outcome, Reply, developer_note, references};
+use crate::conversation::outcome::{OpenedTool, Outcome, Reply};
 use crate::conversation::{Answer, Conversation, ReplyKind};
 use crate::diagnostic::visible;
 use crate::name::ToolName;
 use crate::profile::{CALL_TOOL, Delivery, EXPAND_TOOLS, Naming, definition, definitions};
-use crate::wire::{MetaRole, Wire, search_output};
+use crate::wire::{Answered, ExpansionAnswer, MetaRole};
 
-/// How much of an unknown name is repeated, in characters.
+/// The maximum number of characters of an unknown name that an answer repeats.
 const MAX_NAME_SHOWN: usize = 80;
 
-/// Said instead of a definition that stands in a message behind the answers.
-pub(super) const APPENDED: &str = "\nIts whole definition is in your tools from now on.";
+/// Replaces a definition that the message after the answers contains.
+pub(super) const APPENDED: &str = "\nIts full definition is now in your tools.";
 
 impl Conversation {
     pub(super) fn bad_wrapping(&mut self, current: &CallInProgress<'_>, why: &str) -> Outcome {
@@ -32,7 +33,7 @@ impl Conversation {
         let (engine, bound) = (self.engine.clone(), self.bound.clone());
         let short: String = visible(name).chars().take(MAX_NAME_SHOWN).collect();
         let near = near(&engine, &bound.names, name);
-        let mut content = format!("There is no tool named `{short}`.");
+        let mut content = format!("Unknown tool `{short}`.");
         let mut names: Vec<String> = Vec::with_capacity(near.len());
         for at in &near {
             if let Some(tool) = engine.catalog().at(*at) {
@@ -50,7 +51,7 @@ impl Conversation {
         self.called(current, &short, CallKind::Unknown);
         let nudge = self.state.breaker.on_unknown();
         if nudge != Nudge::None {
-            content.push_str("\nSeveral tools in a row were unknown. Call only tools that you were shown.");
+            content.push_str("\nSeveral unknown tools in a row. Call only tools you have been shown.");
         }
         if nudge == Nudge::Schemas && !near.is_empty() {
             content.push('\n');
@@ -60,14 +61,15 @@ impl Conversation {
         self.give(current, None, Answer::error(kind, content))
     }
 
-    /// Answers a call whose arguments do not fit: each error, and the whole schema unless the model has it.
+    /// Answers a call with invalid arguments: lists each error, and adds the full schema unless the
+    /// model has it.
     pub(super) fn invalid(
         &mut self,
         current: &CallInProgress<'_>,
         resolved: ResolvedTool<'_>,
         errors: &[String],
     ) -> Outcome {
-        let mut content = format!("{} was not run: its arguments do not fit.", resolved.shown);
+        let mut content = format!("{} was not run: invalid arguments.", resolved.shown);
         for error in errors {
             content.push_str("\n- ");
             content.push_str(error);
@@ -75,13 +77,14 @@ impl Conversation {
         let nudge = self.state.breaker.on_failure(current.digest);
         let opens = self.is_closed(resolved);
         if nudge != Nudge::None {
-            content
-                .push_str("\nThis same call has failed before. Change the arguments as said above, or go another way.");
+            content.push_str(
+                "\nThis exact call has failed before. Fix the arguments listed above or use another approach.",
+            );
         }
         if opens && self.arm().delivery() == Delivery::Append {
             content.push_str(APPENDED);
         } else if opens || nudge == Nudge::Schemas {
-            content.push_str("\nIts whole definition:\n");
+            content.push_str("\nFull definition:\n");
             content.push_str(&definition(resolved.tool, resolved.shown));
         }
         let opened = if opens { vec![resolved.tool.name().clone()] } else { Vec::new() };
@@ -94,13 +97,13 @@ impl Conversation {
         self.give(current, Some(resolved.tool.name().as_str()), answer)
     }
 
-    /// Records an answer and gives it.
+    /// Records an answer and returns it.
     pub(super) fn give(&mut self, current: &CallInProgress<'_>, target: Option<&str>, answer: Answer) -> Outcome {
         self.record_event(Event::Answered { id: current.call.own.clone(), answer: answer.clone() });
         Outcome::Reply(self.reply(current.call, target, answer))
     }
 
-    /// The reply that carries an answer; `target` is the catalogue's name of the tool that the call refers to.
+    /// The reply with an answer. `target` is the catalog name of the tool.
     pub(super) fn reply(&self, call: &Call, target: Option<&str>, answer: Answer) -> Reply {
         Reply {
             id: call.host_id(),
@@ -117,39 +120,27 @@ impl Conversation {
         }
     }
 
-    /// Under arm `native` an expansion is answered as the provider wants it: with references to the deferred tools
-    /// (Anthropic), or with their whole definitions as the result of the search (OpenAI Responses). What has to be read
-    /// stands beside it as text.
+    /// With arm `native`, an expansion is answered in the provider's format: references to the
+    /// deferred tools (Anthropic), or their full definitions as the search result (OpenAI
+    /// Responses). Notes for the model are added as text.
     fn native_answer(&self, call: &Call, target: Option<&str>, answer: &Answer) -> Option<Vec<Value>> {
-        // A stored result may be that of a tool with the name of a meta-tool.
+        // The stored result may belong to a tool that has the name of a meta-tool.
         let expands = target == Some(EXPAND_TOOLS) && answer.kind != ReplyKind::Finished;
         if !expands || self.arm().delivery() != Delivery::Native {
             return None;
         }
-        let (names, label) = (&self.bound.names, call.label());
-        let Answer { content, notes, mentioned, .. } = answer;
-        match self.wire() {
-            Wire::OpenAiResponses if call.name == names.meta(MetaRole::Expand) => {
-                let (catalog, presentation) = (self.engine.catalog(), self.presentation());
-                let (tools, namespaces) = (&names.tools, &names.namespaces);
-                let found = search_output(catalog, presentation, tools, namespaces, label.as_str(), mentioned);
-                // Where nothing was found, the whole answer is what has to be read.
-                let note = if mentioned.is_empty() { content } else { notes.as_str() };
-                let mut items = vec![found];
-                if !note.is_empty() {
-                    items.push(developer_note(note));
-                }
-                Some(items)
-            }
-            Wire::Anthropic if !mentioned.is_empty() => {
-                let shown: Vec<&str> = mentioned.iter().map(|name| names.tools.sent(name.as_str())).collect();
-                Some(references(&label, &shown, notes))
-            }
-            _ => None,
-        }
+        self.wire().expansion(&ExpansionAnswer {
+            call: Answered { id: call.label().as_str(), name: &call.name },
+            catalog: self.engine.catalog(),
+            presentation: self.presentation(),
+            names: &self.bound.names,
+            mentioned: &answer.mentioned,
+            content: &answer.content,
+            notes: &answer.notes,
+        })
     }
 
-    /// A tool as an answer opened it.
+    /// An opened tool with its full schema.
     pub(super) fn opened_tool(&self, name: &ToolName) -> Option<OpenedTool> {
         let tool: &Tool = self.engine.catalog().get(name.as_str())?;
         Some(OpenedTool {

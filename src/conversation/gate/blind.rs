@@ -1,8 +1,9 @@
-//! Calls of tools whose parameters the model was not shown.
+//! Calls of tools whose parameters the model has not been shown.
 //!
-//! A call that leaves out what was hidden is valid, runs, and may be wrong, and no check can see it. So what was hidden is
-//! shown once before it counts: a read-only call runs and its result says what else there is; any other, and any that a
-//! person is asked about, is answered once with the whole definition, and runs when it is made again.
+//! A call that omits hidden parameters is valid and runs, but may not do what was intended, and no
+//! check can detect that. So hidden parameters are shown once: a read-only call runs, and its
+//! result lists them; any other call, and any that requires approval, is answered once with the
+//! full definition and runs when it is repeated.
 
 use super::answers::APPENDED;
 use super::{CallInProgress, ResolvedTool};
@@ -13,19 +14,19 @@ use crate::conversation::{Answer, Conversation, ReplyKind};
 use crate::engine::Blind;
 use crate::profile::{Delivery, definition};
 
-/// What is to be done about hidden parameters.
+/// How hidden parameters are handled.
 pub(super) enum Shown {
-    /// Nothing: there are none, or the model has seen them.
+    /// There are none, or the model has seen them.
     Already,
-    /// The call runs, and this line goes before its result.
+    /// The call runs, and this line precedes its result.
     With(String),
-    /// The call is answered with what was hidden.
+    /// The call is answered with the hidden parameters.
     First(Box<Outcome>),
 }
 
 impl Conversation {
-    /// Shows what was hidden of a tool, if the model has not seen it and the call leaves any of it out. `waits`: a person is
-    /// asked first, and should be asked about the call that the model means.
+    /// Shows the hidden parameters of a tool if the model has not seen them and the call omits any.
+    /// `waits`: the call requires approval, and the approval should be for the intended call.
     pub(super) fn show_hidden(
         &mut self,
         current: &CallInProgress<'_>,
@@ -47,7 +48,7 @@ impl Conversation {
         if reads && !waits {
             let shown = resolved.shown;
             return Shown::With(format!(
-                "[{shown} has parameters that you were not shown, all optional and not given in this call: {}]",
+                "[{shown} has optional parameters that you have not seen and did not set: {}]",
                 quoted_names(&hidden)
             ));
         }
@@ -57,21 +58,21 @@ impl Conversation {
     /// Answers a call with the definition that the model has not seen.
     fn show_first(&mut self, current: &CallInProgress<'_>, resolved: ResolvedTool<'_>, hidden: &[&str]) -> Outcome {
         let mut content = format!(
-            "{} was not run yet: these of its parameters were not shown to you: {}. Call it again, changed or not.",
+            "{} was not run yet: you have not seen its parameters {}. Repeat the call, changed or not.",
             resolved.shown,
             quoted_names(hidden)
         );
-        // One answer to a message contains the definition. In a shared conversation that answer may have gone to another
-        // client.
+        // One answer to each message contains the definition. In a shared conversation that answer
+        // may have gone to another client.
         let brought = !self.state.shared && !self.is_closed(resolved);
         let mut opened = Vec::new();
         if brought {
-            content.push_str(" Its whole definition is in another answer to the same message.");
+            content.push_str(" Its full definition is in another result of this message.");
         } else {
             if self.arm().delivery() == Delivery::Append {
                 content.push_str(APPENDED);
             } else {
-                content.push_str("\nIts whole definition:\n");
+                content.push_str("\nFull definition:\n");
                 content.push_str(&definition(resolved.tool, resolved.shown));
             }
             opened.push(resolved.tool.name().clone());
@@ -82,8 +83,8 @@ impl Conversation {
         self.give(current, Some(resolved.tool.name().as_str()), answer)
     }
 
-    /// Whether the model had the tool's whole schema before it when it wrote the call: in the array, or in an answer to an
-    /// earlier message.
+    /// Whether the model had read the tool's full schema when it wrote the call: in the array, or
+    /// in an answer to an earlier message.
     fn was_read(&self, resolved: ResolvedTool<'_>) -> bool {
         if !self.is_folded(resolved) {
             return true;

@@ -1,4 +1,4 @@
-//! Policy in the gate: who is refused, recorded, or put before a person, and what a person's answer does.
+//! Policy in the gate: refusals, audit records, approvals, and the resumption of approved calls.
 
 use std::sync::Arc;
 
@@ -12,16 +12,17 @@ use crate::engine::{Exact, Judged, PolicyLayer};
 use crate::policy::{Approval, ApprovalError, ApprovalState, CallUndo, Decision};
 use crate::wire::{Arguments, NUMBERED};
 
-/// How many calls of a conversation may wait for a person at once.
+/// The maximum number of calls of a conversation that wait for approval at once.
 const MAX_OPEN: usize = 20;
 
 impl Conversation {
-    /// What policy says of a call.
+    /// The policy verdict on a call.
     pub(super) fn policy_verdict(&self, policy: &PolicyLayer, tool: &Tool, exact: Exact<'_>) -> Judged {
         policy.judge_call(tool, exact.value, self.id())
     }
 
-    /// Refuses what policy denies, and notes the try: best effort, since nothing runs either way.
+    /// Refuses a call that policy denies, and records the attempt. A failed record is ignored
+    /// because nothing runs.
     pub(super) fn forbid(
         &mut self,
         current: &CallInProgress<'_>,
@@ -41,7 +42,7 @@ impl Conversation {
         self.refuse(current.call, resolved, &judged.verdict.reason())
     }
 
-    /// A valid call that policy does not deny: it runs, runs recorded, or waits.
+    /// A valid call that policy does not deny: it runs, runs with an audit record, or waits.
     pub(super) fn decided(
         &mut self,
         current: &CallInProgress<'_>,
@@ -68,7 +69,7 @@ impl Conversation {
                         self.forward(current, resolved, ForwardNotes { undo, ..notes })
                     }
                     Err(why) => {
-                        let reason = format!("its record could not be written, so it does not run: {why}");
+                        let reason = format!("its audit record could not be written: {why}");
                         self.refuse(call, resolved, &reason)
                     }
                 }
@@ -80,7 +81,8 @@ impl Conversation {
         }
     }
 
-    /// A valid call that requires approval: it waits, or it continues with the decision on the same call.
+    /// A valid call that requires approval: it waits, or continues with the decision on an
+    /// identical call.
     fn ask_first(
         &mut self,
         current: &CallInProgress<'_>,
@@ -95,10 +97,10 @@ impl Conversation {
             return outcome;
         }
         if self.state.was_rejected(current.digest) {
-            return self.refuse(call, resolved, "a person has said no to this very call");
+            return self.refuse(call, resolved, "this exact call was rejected before");
         }
         if !self.recalling && self.has_most_waiting(policy) {
-            let reason = format!("{MAX_OPEN} calls wait for a person already; wait for an answer");
+            let reason = format!("{MAX_OPEN} calls already wait for approval; wait for a decision");
             return self.refuse(call, resolved, &reason);
         }
         let reason = judged.verdict.reason();
@@ -110,7 +112,7 @@ impl Conversation {
             Some(policy.ask_approval(resolved.tool, &exact, &call_ref, judged.displayed, once))
         };
         let approval = match asked {
-            // Remembered, and nothing waits: it was answered, and the host has the rest.
+            // In a replay without an open approval: it was decided, and the host has the outcome.
             None => return self.forward(current, resolved, notes),
             Some(Err(why)) => {
                 return self.refuse(call, resolved, &format!("the approval could not be requested: {why}"));
@@ -131,7 +133,8 @@ impl Conversation {
         Outcome::Confirm(self.confirm(call, resolved.tool, approval, reason))
     }
 
-    /// Whether the maximum number of calls waits for approval. The store is only read if the state has that many.
+    /// Whether the maximum number of calls waits for approval. Reads the store only if the state
+    /// has that many.
     fn has_most_waiting(&self, policy: &PolicyLayer) -> bool {
         if self.state.pending.len() < MAX_OPEN {
             return false;
@@ -143,15 +146,16 @@ impl Conversation {
         open >= MAX_OPEN
     }
 
-    /// Whether what identifies a call distinguishes it from every other one, also after its host began again. Conversations
-    /// without an id are indistinguishable, ids that a conversation makes begin anew with it, and a call that was forgotten
-    /// may have had the label.
+    /// Whether the call's identity is unique, even after the host restarts. It is not in a
+    /// conversation without an id, for generated ids (they restart with the conversation), and if a
+    /// forgotten call may have had the same label.
     fn is_distinct(&self, call: &Call) -> bool {
         let keyed = call.identity.key.is_some();
         !self.id().is_empty() && (keyed || !self.state.forgot && !call.label().as_str().starts_with(NUMBERED))
     }
 
-    /// Whether the approval that a call waits for has expired. Then it is void, and the call is judged anew.
+    /// Whether the approval that a call waits for has expired. It is then void, and the call is
+    /// judged again.
     pub(super) fn has_lapsed(&mut self, approval: &ApprovalId) -> bool {
         let engine = self.engine.clone();
         let Some(policy) = engine.policy() else { return false };
@@ -162,7 +166,8 @@ impl Conversation {
         lapsed
     }
 
-    /// A later call that is the same as one that waits: it takes up that approval instead of asking again.
+    /// A later identical call of one that waits: it uses the same approval instead of requesting
+    /// another.
     fn asked_already(&mut self, current: &CallInProgress<'_>) -> Option<Outcome> {
         let (approval, _) = self.state.pending.iter().find(|(_, waiting)| waiting.digest == current.digest)?;
         let approval = approval.clone();
@@ -172,7 +177,7 @@ impl Conversation {
         let waiting = self.state.pending.get(&approval)?;
         let (reason, id) = (waiting.reason.clone(), current.call.own.clone());
         if self.recalling {
-            // Nothing is taken up a second time; what still waits waits for this call too.
+            // A replay uses no approval; if the approval is open, this call waits for it too.
             let (engine, target) = (self.engine.clone(), waiting.target.clone());
             let (policy, tool) = (engine.policy()?, engine.catalog().get(&target)?);
             let stored = policy.waiting(approval.as_str()).ok().filter(|stored| policy.is_open(stored))?;
@@ -184,7 +189,7 @@ impl Conversation {
         self.take_up(&approval, current.call).ok().map(Outcome::from)
     }
 
-    /// A call that waits for a person.
+    /// The outcome of a call that waits for approval.
     fn confirm(&self, call: &Call, tool: &Tool, approval: Approval, reason: String) -> Confirm {
         let request = approval.request;
         let shown = self.bound.names.tools.sent(tool.name().as_str()).to_owned();
@@ -204,7 +209,7 @@ impl Conversation {
         }
     }
 
-    /// What the outcome of a call that a person approved records.
+    /// The notes of an approved call.
     pub(super) fn approved(approval: &ApprovalId, undo: Option<CallUndo>) -> ForwardNotes {
         let reason = Some(format!("approved as {approval}"));
         ForwardNotes { policy: PolicyMark::Confirm, reason, undo, ..ForwardNotes::default() }
@@ -220,9 +225,9 @@ impl Conversation {
     pub(super) fn refusal(&self, call: &Call, tool: &Tool, reason: &str) -> Refuse {
         let own = tool.name().as_str();
         let shown = self.bound.names.tools.sent(own);
-        // Policy names tools between backticks, as the host does; the model knows them by another name.
+        // Policy names the tool in backticks, as the host does; the model has another name for it.
         let said = reason.replace(&format!("`{own}`"), &format!("`{shown}`"));
-        let content = format!("{shown} was not run: {said}. Do not repeat the call; choose another way or say so.");
+        let content = format!("{shown} was not run: {said}. Do not retry; use another approach or tell the user.");
         Refuse {
             id: call.host_id(),
             label: call.label(),
@@ -235,21 +240,25 @@ impl Conversation {
         }
     }
 
-    /// Takes up a person's answer to a call that waits: the stored call, judged once more. The answer itself is given
-    /// through an [`Approver`](crate::policy::Approver), which nothing in a conversation holds.
+    /// Resumes a call that waits for approval: the stored call is judged once more. The decision
+    /// itself is made through an [`Approver`](crate::policy::Approver), which a conversation never
+    /// holds.
     ///
-    /// [`Resumed::Run`] once. [`Resumed::Waiting`], with the reason, where it goes on waiting: nobody has answered yet, or
-    /// the store cannot be written now, or another call that writes the same files has not ended. [`Resumed::Refused`], and it waits no longer, where it will never run: a person
-    /// said no, it was used or has expired, policy forbids it meanwhile, its tool or the policy has changed.
+    /// Returns [`Resumed::Run`] once. Returns [`Resumed::Waiting`] with the reason if the call
+    /// still waits: it has no decision yet, the store cannot be written now, or another call that
+    /// writes the same files has not ended. Returns [`Resumed::Refused`] if the call will never
+    /// run: it was rejected, its approval was used or has expired, policy now forbids it, or its
+    /// tool or the policy has changed.
     ///
     /// # Errors
-    /// [`CallError::NotWaiting`] if nothing waits under this id in this conversation.
+    /// [`CallError::NotWaiting`] if no call of this conversation waits for this approval.
     pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
         self.resume_call(approval, None).map(|(_, resumed)| resumed)
     }
 
-    /// As [`resume`](Self::resume), for the call that is remembered under `own`, if it waits for this approval too; otherwise
-    /// for the call that asked first. Returns the id under which the resumed call is remembered.
+    /// Like [`resume`](Self::resume), for the call remembered under `own` if it waits for this
+    /// approval too, and otherwise for the call that requested it. Also returns the id under which
+    /// the resumed call is remembered.
     pub(in crate::conversation) fn resume_call(
         &mut self,
         approval: &ApprovalId,
@@ -265,7 +274,8 @@ impl Conversation {
         Ok((call.own, resumed))
     }
 
-    /// As [`resume`](Self::resume), for the call that is to run: the one that asked, or a later one that is the same.
+    /// Like [`resume`](Self::resume), for the call that will run: the one that requested approval,
+    /// or a later identical one.
     pub(super) fn take_up(&mut self, approval: &ApprovalId, call: &Call) -> Result<Resumed, CallError> {
         let engine = self.engine.clone();
         let (Some(waiting), Some(policy)) = (self.state.pending.get(approval).cloned(), engine.policy()) else {
@@ -290,7 +300,7 @@ impl Conversation {
         let by_person = matches!(why, ApprovalError::Not { state: ApprovalState::Rejected, .. });
         let reason = match (&why, stored) {
             (ApprovalError::Not { state: ApprovalState::Pending, .. }, Ok(stored)) => {
-                let reason = "nobody has answered yet".to_owned();
+                let reason = "no decision yet".to_owned();
                 return Ok(Resumed::Waiting(self.confirm(call, tool, stored, reason)));
             }
             (ApprovalError::Store(_) | ApprovalError::NoSnapshot { passing: true, .. }, Ok(stored)) => {
@@ -298,8 +308,8 @@ impl Conversation {
                 return Ok(Resumed::Waiting(self.confirm(call, tool, stored, reason)));
             }
             (ApprovalError::Not { state: ApprovalState::Rejected, .. }, Ok(stored)) => match stored.reason {
-                Some(why) => format!("a person said no: {why}"),
-                None => "a person said no".to_owned(),
+                Some(why) => format!("a person rejected it: {why}"),
+                None => "a person rejected it".to_owned(),
             },
             _ => why.to_string(),
         };
@@ -313,26 +323,24 @@ impl Conversation {
         Ok(Resumed::Refused(refuse))
     }
 
-    /// The calls that wait for a person: the approval's id and what waits.
+    /// The calls that wait for approval, each with the id of its approval.
     pub fn pending(&self) -> impl Iterator<Item = (&ApprovalId, &Waiting)> {
         self.state.pending.iter()
     }
 }
 
-/// Why a call does not run that a person answered before its host began again, or in another host of the same conversation:
-/// a no holds, and one approval is one run, of which nobody here knows how it ended.
+/// Why a call is refused that was decided before its host restarted, or in another host of the same
+/// conversation: a rejection is final, and an approval is good for one run, whose end is unknown
+/// here.
 fn settled_before(approval: &Approval) -> String {
     let id = &approval.id;
     match approval.state {
-        ApprovalState::Rejected => format!("a person has said no to this very call ({id})"),
+        ApprovalState::Rejected => format!("this exact call was rejected ({id})"),
         _ => already_used(id),
     }
 }
 
-/// Why a call does not run whose approval was handed over: how that run ended is unknown.
+/// Why a call is refused whose approval was already used: how that run ended is unknown.
 pub(super) fn already_used(approval: &str) -> String {
-    format!(
-        "it was approved before ({approval}) and handed over once, so that the approval is already used; check whether it \
-         took effect"
-    )
+    format!("approval {approval} was already used; check whether the call took effect before retrying")
 }

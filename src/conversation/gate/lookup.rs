@@ -14,7 +14,7 @@ impl Conversation {
         self.called(current, EXPAND_TOOLS, CallKind::MetaTool);
         let request = match current.arguments.value() {
             Ok(value) => ExpandRequest::from_arguments(value).map_err(|why| why.to_string()),
-            Err(why) => Err(format!("the arguments are not JSON: {why}")),
+            Err(why) => Err(format!("invalid JSON: {why}")),
         };
         let answer = match request {
             Ok(request) => Self::expanded_answer(self.open_requested(Some(&current.call.own), &request)),
@@ -38,13 +38,13 @@ impl Conversation {
         Answer { notes: content.clone(), ..Answer::error(ReplyKind::Invalid, content) }
     }
 
-    /// The answer to a look-up with what the loop breaker adds to it.
+    /// The answer to a lookup with the loop breaker's addition.
     pub(super) fn nudged(&self, answer: Answer, nudge: Nudge) -> Answer {
         if nudge == Nudge::None {
             return answer;
         }
         let catalog = self.engine.catalog();
-        let mut added = "You have looked things up several times without calling a tool. Call one now.".to_owned();
+        let mut added = "Several lookups in a row without a tool call. Call a tool now.".to_owned();
         let again = answer.mentioned.iter().filter(|name| !answer.opened.contains(name));
         let again: Vec<usize> = again.filter_map(|name| catalog.position(name.as_str())).collect();
         if nudge == Nudge::Schemas && !again.is_empty() {
@@ -60,7 +60,6 @@ impl Conversation {
     }
 }
 
-/// A text followed by another one on a separate line.
 fn with_line(text: &str, added: &str) -> String {
     if text.is_empty() { added.to_owned() } else { format!("{text}\n{added}") }
 }

@@ -1,8 +1,10 @@
-//! Which message a call belongs to, and whether it was judged before.
+//! Determines which message a call belongs to, and whether it was judged before.
 //!
-//! A message with a key is the same message whenever its key comes. A message without a key stays open until each of its
-//! calls has ended; while it is open, the same calls are a resend. Single calls without a key form a message that begins with
-//! the first call after the tools were given, or after the host stated what the model still sees.
+//! A message with a key is recognized by its key at any time. A message without a key stays open
+//! until all its calls have ended; while it is open, the same calls are a resend. Single calls
+//! without a key form a message that begins with the first call after
+//! [`tools`](Conversation::tools), [`seen`](Conversation::seen) or
+//! [`seen_calls`](Conversation::seen_calls).
 
 use std::sync::Arc;
 
@@ -19,38 +21,38 @@ use crate::engine::{Checked, Coerced};
 use crate::wire::{Arguments, MetaRole, NUMBERED};
 use toolfold_diagnostic::sha256_hex;
 
-/// The longest key that is stored as it is, in bytes; a longer one is replaced by its digest.
+/// The maximum length of a stored key in bytes; a longer one is replaced by its digest.
 const MAX_KEY_BYTES: usize = 200;
 
-/// A call as it came, with its arguments read and checked. What was judged before does not change it.
+/// A received call with its arguments read and checked, independent of earlier calls.
 pub(in crate::conversation) struct Arrived {
     /// The provider's id; empty if it gave none.
     label: CallId,
     name: String,
     pub(super) target: Target,
-    /// The arguments of the target, coerced.
+    /// The target's arguments after coercion.
     pub(super) arguments: Arguments,
-    /// What checking the arguments found, if they are an object.
+    /// The result of the check if the arguments are an object.
     pub(super) checked: Option<Checked>,
-    /// What was coerced, line by line.
+    /// The coercions, one line each.
     pub(super) coerced: Vec<String>,
     /// SHA-256 of the target and its arguments.
     pub(super) digest: String,
 }
 
-/// How a call came: it decides what counts as the same call coming again.
+/// How a call was received, which decides when it counts as repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::conversation) enum Arrival {
     /// Alone, without a key.
     Single,
-    /// Under the key of its message, or in a whole message.
+    /// With the key of its message, or in a whole message.
     Message,
 }
 
-/// The message of a call that came, and the call's record there if it was judged before.
+/// The message of a received call, and the id of its record there if it was judged before.
 pub(in crate::conversation) struct Place {
     message: u64,
-    /// The number of its calls, if it came whole; otherwise 0.
+    /// The number of calls of the message if it was received whole; otherwise 0.
     size: u64,
     key: Option<Arc<str>>,
     pub(super) arrival: Arrival,
@@ -82,7 +84,7 @@ impl Conversation {
             if let Ok(value @ Value::Object(_)) = arguments.value() {
                 let (found, changed) = engine.check_arguments(index, value, || arguments.text());
                 checked = Some(found);
-                // What was coerced is what is judged, asked about and run.
+                // From here on, only the coerced arguments are used.
                 if let Some(Coerced { text, notes }) = changed {
                     (arguments, coerced) = (Arguments::from_text(&text), notes);
                 }
@@ -93,7 +95,7 @@ impl Conversation {
         Arrived { label, name, target, arguments, checked, coerced, digest }
     }
 
-    /// A call off the wire. A `tool_search_call` has no name and means `expand_tools`.
+    /// A call from the wire. A `tool_search_call` has no name and refers to `expand_tools`.
     pub(in crate::conversation) fn model_call(
         &self,
         id: Option<String>,
@@ -104,7 +106,7 @@ impl Conversation {
         ModelCall { id: CallId::from(id.unwrap_or_default()), name, arguments }
     }
 
-    /// Judges the calls of one message, in order. None of them was written after reading the answer to another.
+    /// Judges the calls of one message, in order, as written before any of their answers was read.
     pub(in crate::conversation) fn judge_message(
         &mut self,
         calls: Vec<Arrived>,
@@ -130,7 +132,7 @@ impl Conversation {
         judged
     }
 
-    /// Judges one call that came alone; `key` is that of its message.
+    /// Judges a single call; `key` is the key of its message.
     pub(in crate::conversation) fn judge_single(&mut self, call: Arrived, key: Option<&str>) -> (CallId, Outcome) {
         let key = key.filter(|key| !key.is_empty()).map(stored_key);
         let Some(key) = key else {
@@ -151,7 +153,7 @@ impl Conversation {
         judged
     }
 
-    /// Judges a call of a message once more, which is remembered under `own`.
+    /// Judges again the call of a message that is remembered under `own`.
     pub(in crate::conversation) fn judge_known(&mut self, own: &CallId, arrived: Arrived) -> Option<Outcome> {
         let CallIdentity { message, size, key, .. } = self.state.calls.get(own)?.identity.clone();
         let unread = self.unread.replace(Unread::Message(message));
@@ -161,18 +163,18 @@ impl Conversation {
         Some(outcome)
     }
 
-    /// Judges a call of a transcript again, as a new call of that message.
+    /// Judges a call of a transcript, as a new call of that message.
     pub(in crate::conversation) fn recall_call(&mut self, call: Arrived, message: u64) -> (CallId, Outcome) {
         self.judge_call(call, &Place { message, size: 0, key: None, arrival: Arrival::Message, known: None })
     }
 
-    /// The message of a single call without a key, and the call there that comes again.
+    /// The message of a single call without a key, and the id of its record if it is repeated.
     fn single(&mut self, call: &Arrived) -> (u64, Option<CallId>) {
         if self.ended || self.state.calls.is_empty() {
             return (self.new_message(), None);
         }
         let message = self.state.message;
-        // Without an id, a call cannot come again.
+        // A call without an id cannot be recognized as repeated.
         if call.label.as_str().is_empty() {
             return (message, None);
         }
@@ -188,13 +190,14 @@ impl Conversation {
                 break;
             }
         }
-        // A message that came whole has no further calls.
+        // A message that was received whole has no further calls.
         let is_whole = known.is_none() && self.state.calls_of(message).any(|(_, record)| record.identity.size > 0);
         (if is_whole { self.new_message() } else { message }, known)
     }
 
-    /// Whether a single call that has ended is new when it comes again: its result was reported, or its answer was given
-    /// twice. A framework asks about a call and then makes it; a model that means it again gets a new judgement.
+    /// Whether a single call that has ended counts as new when it is repeated: its result was
+    /// reported, or it was answered twice. A framework asks about a call once and then makes it;
+    /// any further repetition is the model's.
     fn is_closed_single(&self, own: &CallId, record: &CallRecord) -> bool {
         match record.became {
             Became::Answered { .. } | Became::Refused { .. } => self.repeated.contains(own),
@@ -202,7 +205,8 @@ impl Conversation {
         }
     }
 
-    /// The message that these calls are a resend of, and which of them were judged before. `None` if they are new.
+    /// The message that these calls are a resend of, and which of them were judged before. `None`
+    /// if they are new.
     fn resent(&mut self, calls: &[Arrived], key: Option<&str>) -> Option<(u64, Vec<Option<CallId>>)> {
         if calls.is_empty() {
             return None;
@@ -210,7 +214,8 @@ impl Conversation {
         if let Some(key) = key {
             let message = self.state.message_of(key)?;
             let (known, unmatched) = self.matched(calls, message);
-            // Of a message whose calls come one by one, or whose host ended meanwhile, a part was judged.
+            // Only part of a message was judged if its calls come one at a time or its host
+            // restarted meanwhile.
             if unmatched == 0 || known.iter().all(Option::is_some) {
                 return Some((message, known));
             }
@@ -224,11 +229,11 @@ impl Conversation {
             return None;
         }
         if message == 0 {
-            // A log of form 2 does not separate messages; its ids are unique.
+            // A log of format 2 does not separate messages; its ids are unique.
             let (known, _) = self.matched(calls, message);
             return known.iter().all(Option::is_some).then_some((message, known));
         }
-        // Of a message whose host ended while it was judged, the first calls are on record.
+        // If the host restarted while a message was judged, only its first calls are recorded.
         let size = records.iter().map(|(_, record)| record.identity.size).max().filter(|size| *size > 0);
         let size = size.unwrap_or(records.len() as u64);
         let same = calls.iter().zip(&records).all(|(call, (own, record))| call.is_call(own, record));
@@ -240,7 +245,8 @@ impl Conversation {
         Some((message, known))
     }
 
-    /// For each call the record of a message that is of it, and the number of the message's records that are of none.
+    /// For each call its record in a message, and the number of the message's records without a
+    /// call.
     fn matched(&self, calls: &[Arrived], message: u64) -> (Vec<Option<CallId>>, usize) {
         let mut records: Vec<(&CallId, &CallRecord)> = self.state.calls_of(message).collect();
         let mut known = Vec::with_capacity(calls.len());
@@ -251,7 +257,7 @@ impl Conversation {
         (known, records.len())
     }
 
-    /// Begins a message: its number. The results of closed messages are no longer stored.
+    /// Begins a message and returns its number. The results of closed messages are dropped.
     pub(in crate::conversation) fn new_message(&mut self) -> u64 {
         self.ended = false;
         self.repeated.clear();
@@ -259,7 +265,7 @@ impl Conversation {
         self.state.message + 1
     }
 
-    /// A call with what identifies it: as it was judged before, or with an id that no other call has.
+    /// A call with its identity: that of its record, or a new one with a unique id.
     pub(super) fn identified(&self, arrived: &Arrived, place: &Place) -> Call {
         let name = arrived.name.clone();
         if let Some(own) = &place.known
@@ -295,7 +301,7 @@ impl Conversation {
     }
 }
 
-/// A key as it is stored: of bounded length.
+/// A key in its stored form, which is bounded in length.
 fn stored_key(key: &str) -> Arc<str> {
     match key.len() <= MAX_KEY_BYTES {
         true => Arc::from(key),
@@ -305,7 +311,7 @@ fn stored_key(key: &str) -> Arc<str> {
 
 fn key_reused(key: &str) -> Diagnostic {
     let message =
-        format!("message key `{}` came again with other calls: they were judged as a new message", visible(key));
+        format!("message key `{}` was reused with different calls; they were judged as a new message", visible(key));
     Diagnostic::warning("message-key-reused", diagnostic::Place::default(), message)
         .help("pass a key that is unique for each assistant message")
 }

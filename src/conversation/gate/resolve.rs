@@ -1,4 +1,4 @@
-//! From the name a model called to the tool it meant.
+//! Resolves the name that a model called to a tool.
 
 use std::borrow::Cow;
 
@@ -9,26 +9,26 @@ use crate::name::nearest;
 use crate::profile::{Bridge, Naming};
 use crate::wire::{Arguments, MetaRole, NameTable, Named};
 
-/// How often `call_tool` may wrap itself.
+/// The maximum number of nested `call_tool` calls.
 const MAX_WRAPPING: usize = 4;
 
-/// What a call means.
+/// The target of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     /// `expand_tools`.
     Expand,
     /// `activate_skill`.
     Skill,
-    /// The tool at that place in the catalogue.
+    /// The tool at this index of the catalog.
     Tool(usize),
-    /// No tool; the name as it was written.
+    /// An unknown tool: the name as written.
     Unknown(String),
-    /// A call of `call_tool` that names no target, and why.
+    /// A call of `call_tool` without a valid target: the reason.
     BadWrapping(String),
 }
 
 impl Target {
-    /// The name under which the target is on record: the catalogue's, or that of a meta-tool.
+    /// The recorded name of the target: its catalog name, or that of a meta-tool.
     pub(super) fn recorded_name<'n>(&'n self, engine: &'n Engine) -> Cow<'n, str> {
         match self {
             Self::Expand => Cow::Borrowed(crate::profile::EXPAND_TOOLS),
@@ -40,7 +40,7 @@ impl Target {
     }
 }
 
-/// What a call means, with `call_tool` taken off: a model that uses it means its target, in every arm.
+/// Resolves a call, unwrapping `call_tool`. Every arm accepts `call_tool`.
 pub(super) fn resolve_target(
     engine: &Engine,
     names: &NameTable,
@@ -56,7 +56,8 @@ pub(super) fn resolve_target(
             Some(Named::Meta(MetaRole::Call(bridge))) => match unwrapped(&arguments) {
                 Ok(inner) => {
                     (name, arguments) = inner;
-                    // Whatever wraps it, a person may have been asked about the least of them.
+                    // Of several bridges, the most limited one applies: it may be the one a person
+                    // approved.
                     through = match (through, bridge) {
                         (known, Bridge::Any) => known,
                         (Bridge::Any, own) => own,
@@ -70,7 +71,7 @@ pub(super) fn resolve_target(
                 return match needs {
                     None => (Target::Tool(index), arguments),
                     Some(needs) => {
-                        let why = format!("`{name}` is not for it; run it with {}", names.bridge(needs));
+                        let why = format!("it cannot run `{name}`; use {}", names.bridge(needs));
                         (Target::BadWrapping(why), written.clone())
                     }
                 };
@@ -78,7 +79,7 @@ pub(super) fn resolve_target(
             None => return (Target::Unknown(name), arguments),
         }
     }
-    (Target::BadWrapping(format!("it wraps itself more than {MAX_WRAPPING} times")), written.clone())
+    (Target::BadWrapping(format!("nested more than {MAX_WRAPPING} levels deep")), written.clone())
 }
 
 fn unwrapped(outer: &Arguments) -> Result<(String, Arguments), &'static str> {
@@ -90,11 +91,11 @@ fn unwrapped(outer: &Arguments) -> Result<(String, Arguments), &'static str> {
     Ok((name.clone(), arguments))
 }
 
-/// What a name stands for: exactly, or the only read-only tool that is the same after folding case, `-` and `_`, and a
-/// server's prefix. A guess must never change anything.
+/// Resolves a name: exactly, or to the only read-only tool that matches after folding case, `-` and
+/// `_`, and a server prefix. A guess must never change anything.
 fn resolve_name(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
     let exact = names.find_named(engine.catalog(), name).filter(|named| match named {
-        // Without skills there is no `activate_skill`, and its name is as unknown as any other.
+        // Without skills `activate_skill` is unknown.
         Named::Meta(MetaRole::Skill) => engine.skills().is_some_and(|skills| skills.tool().is_some()),
         _ => true,
     });
@@ -113,7 +114,7 @@ fn guess(engine: &Engine, names: &NameTable, name: &str) -> Option<usize> {
     for (at, tool) in engine.catalog().iter().enumerate() {
         let own = tool.name().as_str();
         if alike(&fold(own), &wanted) || alike(&fold(names.tool(at, own)), &wanted) {
-            // Of two that are the same after folding, neither is taken.
+            // An ambiguous name does not match.
             if found.is_some() {
                 return None;
             }
@@ -125,20 +126,20 @@ fn guess(engine: &Engine, names: &NameTable, name: &str) -> Option<usize> {
     read_only.then_some(at)
 }
 
-/// The tools whose shown names are nearest to a name, at most five: places in the catalogue.
+/// The catalog indexes of the tools with the closest shown names, at most five.
 pub(super) fn near(engine: &Engine, names: &NameTable, name: &str) -> Vec<usize> {
     let shown: Vec<&str> = engine.catalog().names().enumerate().map(|(at, own)| names.tool(at, own.as_str())).collect();
     let found = nearest(name, shown.iter().copied(), 5);
     found.iter().filter_map(|near| names.find_tool(engine.catalog(), near)).collect()
 }
 
-/// A name in lower case with one kind of joint, cut at server prefixes.
+/// A name in lower case with uniform separators, split at server prefixes.
 fn fold(name: &str) -> Vec<String> {
     let folded = name.to_lowercase().replace('-', "_").replace("__", ".").replace([':', '/'], ".");
     folded.split('.').filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Whether one of two folded names is the other's end: `server.tool` and `tool`.
+/// Whether one of two folded names ends with the other: `server.tool` and `tool`.
 fn alike(one: &[String], other: &[String]) -> bool {
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     !short.is_empty() && long.ends_with(short)

@@ -11,7 +11,8 @@ use crate::profile::ExpandRequest;
 use crate::skill::{self, ActiveSet, ActiveSkill};
 
 impl Conversation {
-    /// Answers a call of `activate_skill`. What it says depends on the skills alone, but for the loop breaker.
+    /// Answers a call of `activate_skill`. Apart from the loop breaker, the answer depends on the
+    /// skills alone.
     pub(super) fn judge_skill(&mut self, current: &CallInProgress<'_>) -> Outcome {
         self.called(current, ACTIVATE_SKILL, CallKind::MetaTool);
         let nudge = self.state.breaker.on_meta();
@@ -23,8 +24,8 @@ impl Conversation {
                 let read = if self.state.shared { &unread } else { &self.state.active };
                 skills.activate(value, read, self.id(), approved)
             }
-            (Err(why), _) => Err(format!("the arguments are not JSON: {why}")),
-            (Ok(_), None) => Err("there are no skills".to_owned()),
+            (Err(why), _) => Err(format!("invalid JSON: {why}")),
+            (Ok(_), None) => Err("no skills are available".to_owned()),
         };
         let (content, activation) = match answer {
             Err(why) => {
@@ -54,10 +55,11 @@ impl Conversation {
         outcome
     }
 
-    /// A skill that asks first is refused until the host calls [`approve_skill`](Self::approve_skill).
+    /// Refuses a skill that requires approval until the host calls
+    /// [`approve_skill`](Self::approve_skill).
     fn skill_waits(&mut self, current: &CallInProgress<'_>, skill: &str) -> Outcome {
-        let reason = format!("skill {skill} needs a person's approval first");
-        let content: Arc<str> = Arc::from(format!("{reason}. Ask the user, or go on without it."));
+        let reason = format!("skill {skill} requires approval");
+        let content: Arc<str> = Arc::from(format!("{reason}. Ask the user, or continue without it."));
         let id = current.call.own.clone();
         self.record_event(Event::Refused { id, content: content.clone(), reason: reason.clone() });
         Outcome::Refuse(Refuse {
@@ -72,12 +74,12 @@ impl Conversation {
         })
     }
 
-    /// Notes that a person approved a skill that asks first, for the rest of the conversation.
+    /// Approves a skill for the rest of the conversation.
     pub fn approve_skill(&mut self, name: &str) {
         self.record_event(Event::SkillApproved { name: name.to_owned() });
     }
 
-    /// The skills that are active: a host's compaction keeps their texts.
+    /// The active skills, whose texts a compaction by the host must preserve.
     #[must_use]
     pub fn active_skills(&self) -> &ActiveSet {
         &self.state.active

@@ -4,13 +4,14 @@ use super::State;
 use super::record::{Became, CallRecord};
 use crate::conversation::CallId;
 
-/// How many calls are remembered at least; the oldest are forgotten first. A forgotten id is judged anew.
+/// The minimum number of remembered calls; the oldest are dropped first. A dropped id is judged as
+/// new.
 const MAX_CALLS: usize = 256;
 
-/// How many calls are forgotten at once: each time, what is left moves to the front.
+/// The number of calls dropped at once: each removal moves the remaining ones to the front.
 const FORGOTTEN_AT_ONCE: usize = 64;
 
-/// How much text of answers is remembered, in bytes; the oldest are forgotten first.
+/// The maximum size of remembered answers in bytes; the oldest are dropped first.
 const MAX_REMEMBERED_BYTES: usize = 1 << 20;
 
 impl State {
@@ -20,7 +21,7 @@ impl State {
         let label = record.identity.label(id).clone();
         let uses = self.uses(&label);
         match self.calls.insert(id.clone(), record) {
-            // Judged again, in its old place.
+            // A call that is judged again stays in its place.
             Some(before) => self.remembered -= before.became.bytes(),
             None if uses > 0 => {
                 self.repeated.shift_remove(&label);
@@ -34,7 +35,7 @@ impl State {
         self.forget();
     }
 
-    /// How many calls had a label, as far as is remembered.
+    /// The number of remembered calls with a label.
     pub(in crate::conversation) fn uses(&self, label: &CallId) -> u64 {
         match self.repeated.get(label) {
             Some(uses) => *uses,
@@ -50,7 +51,7 @@ impl State {
         self.calls.iter().filter(move |(_, record)| record.identity.message == message)
     }
 
-    /// The number of the message that last came with a key.
+    /// The number of the last message with a key.
     pub(in crate::conversation) fn message_of(&self, key: &str) -> Option<u64> {
         let keyed = self.calls.values().filter(|record| record.identity.key.as_deref() == Some(key));
         keyed.map(|record| record.identity.message).max()
@@ -64,7 +65,7 @@ impl State {
         self.forget();
     }
 
-    /// Forgets the oldest calls beyond the limits, but never the newest.
+    /// Drops the oldest calls beyond the limits, but never the newest.
     fn forget(&mut self) {
         let many = self.calls.len() >= MAX_CALLS + FORGOTTEN_AT_ONCE;
         let mut oldest = if many { FORGOTTEN_AT_ONCE } else { 0 };
@@ -79,7 +80,7 @@ impl State {
         self.remembered = left;
     }
 
-    /// Measures what is remembered, in a state that was read.
+    /// Recomputes the size of remembered answers in a deserialized state.
     pub(in crate::conversation) fn recount(&mut self) {
         self.remembered = self.calls.values().map(|record| record.became.bytes()).sum();
     }
@@ -102,7 +103,7 @@ impl State {
         self.calls.get(id).is_some_and(|record| record.became.is_at_host())
     }
 
-    /// The call at the host that the host knows by an id: the first of the last message, otherwise the newest.
+    /// The call at the host with this host id: the first of the last message, otherwise the newest.
     pub(in crate::conversation) fn at_host(&self, id: &CallId) -> Option<CallId> {
         let last = self.calls_of(self.message);
         for (own, record) in last.chain(self.calls.iter().rev()) {

@@ -1,4 +1,4 @@
-//! The calls that a conversation remembers.
+//! The record of a remembered call.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::conversation::{Answer, ApprovalId, CallIdentity, ForwardNotes};
 use crate::policy::CallUndo;
 
-/// What became of a call, so that the same id gives the same outcome again.
+/// The outcome of a call, so that the same id gets the same outcome again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "became")]
 pub(in crate::conversation) enum Became {
@@ -15,15 +15,15 @@ pub(in crate::conversation) enum Became {
     Judged,
     /// Answered here.
     Answered(Answer),
-    /// Forwarded; `ok` once the host has run it.
+    /// Forwarded; `ok` once the host has reported the result.
     Forwarded {
         #[serde(flatten)]
         notes: ForwardNotes,
         ok: Option<bool>,
     },
-    /// Waits for a person.
+    /// Waits for approval.
     Waiting { approval: ApprovalId, reason: String },
-    /// A person approved it, and it runs with the stored arguments.
+    /// Approved; runs with the stored arguments.
     Resumed {
         approval: ApprovalId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,8 +35,9 @@ pub(in crate::conversation) enum Became {
 }
 
 impl Became {
-    /// Whether nothing more is to come of the call: it was answered or refused here, or its result was reported. A call
-    /// that needed no approval and failed at the host has not ended: its host may run it again.
+    /// Whether the call has ended: it was answered or refused here, or its result was reported. A
+    /// call that required no approval and failed at the host has not ended, because the host may
+    /// run it again.
     pub(in crate::conversation) fn has_ended(&self) -> bool {
         match self {
             Self::Answered { .. } | Self::Refused { .. } => true,
@@ -46,7 +47,7 @@ impl Became {
         }
     }
 
-    /// Whether it was forwarded and its result was not reported yet.
+    /// Whether the call was forwarded and its result was not reported yet.
     pub(in crate::conversation) fn is_at_host(&self) -> bool {
         matches!(self, Self::Forwarded { ok: None, .. } | Self::Resumed { ok: None, .. })
     }
@@ -67,14 +68,14 @@ impl Became {
     }
 }
 
-/// A call that was made.
+/// A remembered call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in crate::conversation) struct CallRecord {
     #[serde(flatten)]
     pub(in crate::conversation) identity: CallIdentity,
-    /// The name by which the model made it.
+    /// The name that the model wrote.
     pub(in crate::conversation) name: String,
-    /// The real target in the catalogue's name.
+    /// The target's catalog name.
     pub(in crate::conversation) target: String,
     /// SHA-256 of target and arguments.
     pub(in crate::conversation) digest: String,

@@ -1,4 +1,5 @@
-//! From the crate's errors to [`Invalid`]: one line each, the branch that fits best, in one order.
+//! Converts the crate's errors to [`Invalid`]: one line each, from the closest branch, in a stable
+//! order.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +11,20 @@ use super::{Invalid, InvalidKind, MAX_INVALID, MAX_INVALID_BYTES, words};
 use crate::name;
 use crate::schema;
 
-/// How many of the crate's errors are looked at. They are counted, sorted and cut afterwards.
+/// The maximum number of the crate's errors that are examined. They are sorted and cut afterwards.
 const MAX_LOOKED_AT: usize = 1_000;
 
-/// How deep unions of unions are followed.
+/// The maximum depth of nested unions.
 const MAX_UNIONS: usize = 16;
 
-/// How deep the properties of a schema are looked for behind `allOf`, `anyOf`, `$ref` and the like.
+/// The maximum depth at which the properties of a schema are searched in `allOf`, `anyOf`, `$ref`
+/// and the like.
 const MAX_NESTED: usize = 4;
 
-/// How many branches of one keyword are looked into.
+/// The maximum number of examined branches of one keyword.
 const MAX_BESIDE: usize = 64;
 
-/// What is wrong, and whether something could not be judged.
+/// The errors, and whether something could not be judged.
 pub(super) struct Explained {
     pub(super) invalid: Vec<Invalid>,
     pub(super) unsettled: bool,
@@ -30,19 +32,19 @@ pub(super) struct Explained {
 
 struct Explainer<'s> {
     root: &'s Value,
-    /// With the keyword that failed, for the order.
+    /// Each error with its keyword, for sorting.
     found: Vec<(Invalid, String)>,
     unsettled: bool,
 }
 
-/// Puts the crate's errors into words.
+/// Describes the crate's errors.
 pub(super) fn explain<'i>(root: &Value, errors: impl Iterator<Item = ValidationError<'i>>) -> Explained {
     let mut explainer = Explainer { root, found: Vec::new(), unsettled: false };
     for error in errors.take(MAX_LOOKED_AT) {
         explainer.explain_error(&error, 0);
     }
     let Explainer { mut found, unsettled, .. } = explainer;
-    // A type beside the values or the exact value that are expected there says less than those.
+    // Where a list of values or an exact value is expected, the expected type adds nothing.
     let exact: BTreeSet<String> = found
         .iter()
         .filter(|(_, keyword)| matches!(keyword.as_str(), "enum" | "const"))
@@ -88,7 +90,7 @@ impl Explainer<'_> {
         self.found.push((Invalid::mismatch(path.to_owned(), expected, found), keyword.to_owned()));
     }
 
-    /// The subschema whose keyword failed, if it is where the crate says.
+    /// The subschema whose keyword failed, if the crate's path is valid.
     fn subschema(&self, error: &ValidationError<'_>) -> Option<&Value> {
         let keyword = error.schema_path().as_str();
         let (owner, _) = keyword.rsplit_once('/')?;
@@ -99,7 +101,7 @@ impl Explainer<'_> {
         let owner = self.subschema(error);
         let declared = owner.and_then(|owner| property(self.root, owner, name, MAX_NESTED));
         let expected = declared.map_or_else(|| "a value".to_owned(), |node| words::expectation(self.root, node));
-        // A name that is nearly right and not forbidden is where the value has gone.
+        // A similar name that is not forbidden probably holds the value.
         let mut known = BTreeSet::new();
         if let Some(owner) = owner {
             property_names(self.root, owner, MAX_NESTED, &mut known);
@@ -123,16 +125,16 @@ impl Explainer<'_> {
         let mut said = Vec::new();
         for name in unexpected.iter().take(MAX_LOOKED_AT) {
             let free = known.iter().copied().filter(|known| error.instance().get(known).is_none());
-            // One that is already there is meant only when nothing else is near.
+            // A known name that is already used is suggested only if no other is close.
             let near = name::nearest(name, free, 1).into_iter().next();
             let expected = near.map(words::clip).unwrap_or_default();
             let found = match near {
-                None if known.is_empty() => format!("not a {noun}, there are none"),
+                None if known.is_empty() => format!("unknown {noun}; none are allowed"),
                 None => format!(
-                    "not a {noun}, these are: {}",
+                    "unknown {noun}; allowed: {}",
                     words::some_names(known.iter().copied().collect::<Vec<_>>().into_iter())
                 ),
-                Some(_) => format!("not a {noun}"),
+                Some(_) => format!("unknown {noun}"),
             };
             let invalid = Invalid { path: join(at, name), kind: InvalidKind::Unknown, expected, found };
             said.push((invalid, "additionalProperties".to_owned()));
@@ -140,7 +142,7 @@ impl Explainer<'_> {
         self.found.extend(said);
     }
 
-    /// The branch that fits best, or what all of them want of the same place.
+    /// The branch that fits best, or what all branches expect at the same place.
     fn union(&mut self, error: &ValidationError<'_>, context: &[Vec<ValidationError<'static>>], depth: usize) {
         let at = error.instance_path().as_str();
         let mut fitting: Vec<&Vec<ValidationError<'static>>> =
@@ -170,7 +172,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// What was expected where `error` is.
+    /// What was expected at the place of `error`.
     fn expected(&self, error: &ValidationError<'_>) -> String {
         let limit = |phrase: &str, number: u64, noun: &str| format!("{phrase} {}", words::counted_noun(number, noun));
         match error.kind() {
@@ -192,10 +194,10 @@ impl Explainer<'_> {
             Kind::AdditionalItems { limit: number } => {
                 limit("at most", u64::try_from(*number).unwrap_or(u64::MAX), "item")
             }
-            Kind::UnevaluatedItems { .. } => "no further items".to_owned(),
+            Kind::UnevaluatedItems { .. } => "no more items".to_owned(),
             Kind::MinProperties { limit: number } => limit("at least", *number, "property"),
             Kind::MaxProperties { limit: number } => limit("at most", *number, "property"),
-            Kind::UniqueItems => "items that all differ".to_owned(),
+            Kind::UniqueItems => "unique items".to_owned(),
             Kind::Pattern { pattern } => format!("text that matches `{}`", words::clip(pattern)),
             Kind::Format { format } => format!("text in the format `{}`", words::clip(format)),
             Kind::Contains => self.contains(error),
@@ -206,9 +208,7 @@ impl Explainer<'_> {
             Kind::Not { schema } => {
                 format!("anything but {}", words::found(schema_as_written(self.root, error, schema)))
             }
-            Kind::OneOfMultipleValid { .. } => {
-                "a value that fits exactly one of the alternatives, not several".to_owned()
-            }
+            Kind::OneOfMultipleValid { .. } => "a value that matches exactly one alternative".to_owned(),
             Kind::FalseSchema => "nothing".to_owned(),
             _ => "a value that matches the schema".to_owned(),
         }
@@ -243,7 +243,8 @@ fn exact_values(error: &ValidationError<'static>) -> Option<Vec<Value>> {
     }
 }
 
-/// The place where every branch wants its own value, what they want together, and what is there.
+/// The place where every branch expects a different value, all these values, and the value found
+/// there.
 fn discriminator(branches: &[&Vec<ValidationError<'static>>]) -> Option<(String, Vec<Value>, String)> {
     let (first, rest) = branches.split_first()?;
     first.iter().find_map(|error| {
@@ -273,14 +274,14 @@ fn alternatives<'a>(branches: &[&'a Vec<ValidationError<'static>>], at: &str) ->
     Some(names)
 }
 
-/// The declaration of a property of an object schema.
+/// The schema of a property of an object schema.
 fn property<'s>(root: &'s Value, node: &'s Value, name: &str, depth: usize) -> Option<&'s Value> {
     let depth = depth.checked_sub(1)?;
     let own = node.get("properties").and_then(|properties| properties.get(name));
     own.or_else(|| beside(root, node).into_iter().find_map(|part| property(root, part, name, depth)))
 }
 
-/// The names that an object schema knows.
+/// The property names of an object schema.
 fn property_names<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut BTreeSet<&'s str>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     let own = node.get("properties").and_then(Value::as_object);
@@ -292,7 +293,8 @@ fn property_names<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut
     }
 }
 
-/// The schemas that apply to the same value as `node` and say what it may have: not `if` and `not`, which only ask.
+/// The schemas that apply to the same value as `node` and constrain it; not `if` and `not`, which
+/// only test it.
 fn beside<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
     let mut parts = Vec::new();
     if let Some(schema::Target::Found(target)) = schema::reference(node).map(|to| schema::resolve(root, to)) {
@@ -312,12 +314,12 @@ fn beside<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
     parts
 }
 
-/// The schema below `not` without what was put into it.
+/// The schema below `not` as written, without the added keywords.
 fn schema_as_written<'a>(root: &'a Value, error: &ValidationError<'_>, compiled: &'a Value) -> &'a Value {
     root.pointer(error.schema_path().as_str()).unwrap_or(compiled)
 }
 
-/// Numbers of items by value, names by spelling.
+/// Sorts array indexes by number and names by spelling.
 fn order(path: &str) -> Vec<(u64, String)> {
     path.split('/').map(|part| (part.parse().unwrap_or(u64::MAX), part.to_owned())).collect()
 }
@@ -326,7 +328,7 @@ fn join(path: &str, name: &str) -> String {
     format!("{path}/{}", schema::pointer_token(name))
 }
 
-/// As many as there is room for, and how many more there are.
+/// Limits the errors, and appends the number of the remaining ones.
 fn limit_errors(mut invalid: Vec<Invalid>) -> Vec<Invalid> {
     const MORE: usize = 64;
     let count = invalid.len();

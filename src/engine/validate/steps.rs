@@ -1,12 +1,14 @@
-//! A budget for one validation, since neither crate has one.
+//! A budget for one validation, because neither crate has one.
 //!
-//! `oneOf` of two branches that lead back to the root costs 2^depth while its errors are collected. So every subschema
-//! gets one more keyword, [`KEYWORD`], that spends steps and looks at how much stack is in use. When either runs out the
-//! evaluation is left by unwinding (no panic hook runs, nothing is printed), or, where the program is built with
-//! `panic = "abort"`, by failing everything that is still to be asked.
+//! `oneOf` of two branches that refer to the root costs 2^depth while its errors are collected. So
+//! every subschema gets one more keyword, [`KEYWORD`], that consumes steps and checks the used
+//! stack. If either runs out, the evaluation is aborted by unwinding (no panic hook runs, nothing
+//! is printed), or, in a program built with `panic = "abort"`, by failing every remaining
+//! evaluation.
 //!
-//! The crate asks a custom keyword last, and not at all where another has failed already. That covers collecting errors,
-//! which asks everything, and all that succeeds; the rest is [`super::work`]'s.
+//! The crate evaluates a custom keyword last, and not at all if another keyword has failed. That
+//! covers the collection of errors, which evaluates everything, and all that succeeds;
+//! [`super::work`] covers the rest.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -18,25 +20,28 @@ use serde_json::{Map, Value};
 
 use crate::schema;
 
-/// The keyword that is put into every subschema of the compiled copy. What a schema says under this name is replaced.
+/// The keyword that is added to every subschema of the compiled copy. It replaces a keyword of this
+/// name in the schema.
 pub(super) const KEYWORD: &str = "x-toolfold-step";
 
-/// Steps of one pass over the arguments. A million took 0.8 s here while errors were collected, in a release build; a
-/// table of 5,000 rows of 20 cells, each a union behind a `$ref`, fits.
+/// The steps of one pass over the arguments. A million took 0.8 s here while errors were collected,
+/// in a release build; a table of 5,000 rows of 20 cells, each a union behind a `$ref`, fits.
 const STEPS: u64 = 1_000_000;
 
-/// Stack that one pass may use, in bytes: half of what `std` gives a thread, less a good margin.
+/// The maximum stack that one pass may use, in bytes: half of what `std` gives a thread, less a
+/// margin.
 const STACK: usize = 768 * 1024;
 
-/// Steps for one look at a pattern that needs backtracking: reaching its own limit takes some 0.3 ms.
+/// The steps of one match of a pattern with backtracking: reaching its own limit takes about 0.3
+/// ms.
 const BACKTRACKING: u64 = 2_000;
 
 thread_local! {
-    /// What is left of the pass that runs on this thread: steps, and where its stack began.
+    /// The remaining steps of the pass on this thread, and the address at which its stack began.
     static LEFT: Cell<Option<(u64, usize)>> = const { Cell::new(None) };
 }
 
-/// The budget ran out, or the crate itself failed: nothing is known about the arguments.
+/// The budget ran out, or the crate panicked: the validity of the arguments is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OutOfBudget;
 
@@ -48,7 +53,7 @@ pub(super) fn bounded<T>(pass: impl FnOnce() -> T) -> Result<T, OutOfBudget> {
     match outcome {
         Ok(value) if left.is_some_and(|(steps, _)| steps > 0) => Ok(value),
         Ok(_) => Err(OutOfBudget),
-        // A panic of the crate has been reported by its hook; here it is one more way of not knowing.
+        // The crate's hook has reported its panic; here the result is unknown.
         Err(_) => Err(OutOfBudget),
     }
 }
@@ -59,7 +64,7 @@ fn stack_position() -> usize {
     std::ptr::from_ref(std::hint::black_box(&here)).addr()
 }
 
-/// Takes steps from the budget of this thread. `false`: there are none left.
+/// Consumes steps of this thread's budget. `false` if none are left.
 fn spend(steps: u64) -> bool {
     let Some((left, began)) = LEFT.get() else { return true };
     let in_use = began.abs_diff(stack_position());
@@ -72,7 +77,7 @@ fn spend(steps: u64) -> bool {
     left > 0
 }
 
-/// What one visit of a subschema costs.
+/// The cost of one visit of a subschema.
 #[derive(Debug)]
 struct Step {
     visit: u64,
@@ -101,7 +106,7 @@ impl Step {
                     let heavy = patterns.keys().map(|pattern| if backtracks(pattern) { BACKTRACKING } else { 1 });
                     step.key = heavy.fold(step.key, u64::saturating_add);
                 }
-                // The crate's error holds a copy of it.
+                // The crate's error contains a copy of the value.
                 ("not", _) => step.visit = step.visit.saturating_add(size(value) / 8),
                 _ => {}
             }
@@ -139,7 +144,7 @@ pub(super) fn step<'a>(
     Ok(Box::new(Step::of_subschema(subschema)))
 }
 
-/// How many values a value is made of.
+/// The number of values in a value, including itself.
 fn size(value: &Value) -> u64 {
     match value {
         Value::Array(list) => list.iter().map(size).fold(1, u64::saturating_add),
@@ -148,7 +153,8 @@ fn size(value: &Value) -> u64 {
     }
 }
 
-/// Whether a pattern may need backtracking: look-around, or a reference to a group. Everything else runs in linear time.
+/// Whether a pattern may require backtracking: look-around, or a reference to a group. Everything
+/// else runs in linear time.
 fn backtracks(pattern: &str) -> bool {
     let mut escaped = false;
     ["(?=", "(?!", "(?<=", "(?<!", "(?>"].iter().any(|group| pattern.contains(group))
@@ -162,18 +168,20 @@ fn backtracks(pattern: &str) -> bool {
 /// A copy of a schema with [`KEYWORD`] in every subschema, and whether it has references.
 ///
 /// # Errors
-/// Names a reference into `const` or `enum`, where a keyword would change what is valid.
+/// The reference into `const` or `enum`, if there is one: adding a keyword there would change what
+/// is valid.
 pub(super) fn with_steps(root: &Value) -> Result<(Value, bool), String> {
     let mut copy = root.clone();
     mark_schemas(&mut copy);
     let document = schema::Document::new(root);
-    // A reference may lead where no keyword expects a schema; what is there is evaluated all the same.
+    // A reference may point to a place where no keyword expects a schema; it is still evaluated as
+    // one.
     for reference in document.references() {
         for pointer in document.pointers(reference) {
             let target = copy.pointer_mut(&pointer).filter(|found| found.is_object() && found.get(KEYWORD).is_none());
             let Some(target) = target else { continue };
             if pointer.split('/').any(|key| matches!(key, "const" | "enum")) {
-                return Err(format!("reference `{}` leads into a value, not a schema", super::words::clip(reference)));
+                return Err(format!("reference `{}` points to a value, not a schema", super::words::clip(reference)));
             }
             mark_schemas(target);
         }
@@ -181,7 +189,7 @@ pub(super) fn with_steps(root: &Value) -> Result<(Value, bool), String> {
     Ok((copy, !document.references().is_empty()))
 }
 
-/// Puts [`KEYWORD`] into a schema and every schema below it.
+/// Adds [`KEYWORD`] to a schema and every schema below it.
 fn mark_schemas(node: &mut Value) {
     schema::walk_mut(node, &mut |inner| {
         if let Some(map) = inner.as_object_mut() {

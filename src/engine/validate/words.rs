@@ -1,4 +1,4 @@
-//! Words for a language model: a value in short, and what a schema expects.
+//! Descriptions for a language model: a shortened value, and what a schema expects.
 
 use std::fmt::Write as _;
 use std::io::{Error, Result as Written, Write};
@@ -8,53 +8,54 @@ use serde_json::Value;
 use crate::diagnostic::is_invisible;
 use crate::schema;
 
-/// The longest text that quotes something of the model's, in characters.
+/// The maximum length of a quoted value, in characters.
 const FOUND_CHARS: usize = 80;
 
-/// The longest text that says what was expected, in characters.
+/// The maximum length of an expectation, in characters.
 const EXPECTED_CHARS: usize = 240;
 
-/// How many values of an `enum`, or names, are listed.
+/// The maximum number of listed values or names.
 const LISTED: usize = 12;
 
-/// How deep [`expectation`] looks into a schema.
+/// The maximum depth at which [`expectation`] describes a schema.
 const DESCRIBE_DEPTH: usize = 3;
 
-/// A text in at most 80 characters, with everything that cannot be seen escaped.
+/// A text of at most 80 characters, with invisible characters escaped.
 pub(super) fn clip(text: &str) -> String {
     clip_to(text, FOUND_CHARS)
 }
 
-/// What was expected, in at most 240 characters.
+/// An expectation of at most 240 characters.
 pub(super) fn clip_expected(text: &str) -> String {
     clip_to(text, EXPECTED_CHARS)
 }
 
-/// A value as compact JSON in at most 80 characters. Looks at no more of it than that.
+/// A value as compact JSON of at most 80 characters. Serializes no more than that.
 pub(super) fn found(value: &Value) -> String {
     let mut head = Head(Vec::new());
-    // The error is the writer's "enough".
+    // The writer returns an error once it has enough.
     let _ = serde_json::to_writer(&mut head, value);
     clip(&String::from_utf8_lossy(&head.0))
 }
 
-/// What a schema expects, as a noun phrase: "a string", "one of \"a\", \"b\"", "an array of numbers or null".
+/// What a schema expects, as a noun phrase: "a string", "one of \"a\", \"b\"", "an array of numbers
+/// or null".
 pub(super) fn expectation(root: &Value, node: &Value) -> String {
     clip_expected(&describe(root, node, DESCRIBE_DEPTH))
 }
 
-/// JSON values, separated by commas, as many as one can read.
+/// A readable number of JSON values, separated by commas.
 pub(super) fn values(list: &[Value]) -> String {
     joined_parts(list.iter().map(found), list.len())
 }
 
-/// Names in backticks, separated by commas, as many as one can read.
+/// A readable number of names in backticks, separated by commas.
 pub(super) fn some_names<'a>(list: impl ExactSizeIterator<Item = &'a str>) -> String {
     let count = list.len();
     joined_parts(list.map(|name| format!("`{}`", clip(name))), count)
 }
 
-/// A type of JSON Schema, with its article.
+/// A JSON Schema type with its article.
 pub(super) fn article(kind: &str) -> String {
     match kind {
         "null" => "null".to_owned(),
@@ -72,7 +73,7 @@ pub(super) fn counted_noun(number: u64, noun: &str) -> String {
     }
 }
 
-/// Joins phrases with "or", each once.
+/// Joins distinct phrases with "or".
 pub(super) fn either(phrases: impl IntoIterator<Item = String>) -> String {
     let mut seen: Vec<String> = Vec::new();
     for phrase in phrases {
@@ -87,7 +88,7 @@ fn joined_parts(parts: impl Iterator<Item = String>, count: usize) -> String {
     let mut text = String::new();
     for (index, part) in parts.enumerate() {
         if index >= LISTED || text.len() + part.len() > EXPECTED_CHARS - 40 {
-            let _ = write!(text, ", … ({count} in all)");
+            let _ = write!(text, ", … ({count} in total)");
             break;
         }
         if index > 0 {
@@ -114,7 +115,7 @@ fn clip_to(text: &str, most: usize) -> String {
     out
 }
 
-/// Takes the first bytes of what is written, then refuses.
+/// Keeps the first bytes that are written, then returns an error.
 struct Head(Vec<u8>);
 
 impl Write for Head {

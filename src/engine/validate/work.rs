@@ -1,8 +1,9 @@
-//! How much a schema may ask for, read off before it is compiled.
+//! The cost of a schema, computed before it is compiled.
 //!
-//! The budget of [`super::steps`] counts what succeeds, and everything while errors are collected; the crate asks a
-//! keyword of ours last. What fails, and how deep the stack goes meanwhile, is bounded here: definitions that use each
-//! other twice, nested `unevaluatedProperties`, chains and circles of references.
+//! The budget of [`super::steps`] covers evaluations that succeed, and all evaluations while errors
+//! are collected, because the crate evaluates a custom keyword last. Failing evaluations and the
+//! stack depth are bounded here: definitions that use each other twice, nested
+//! `unevaluatedProperties`, chains and cycles of references.
 
 use std::collections::HashMap;
 
@@ -10,17 +11,17 @@ use serde_json::Value;
 
 use crate::schema::{self, Document, Role, role};
 
-/// The most evaluations that one value may cost, however deep the values in it go. All 1,053 real schemas at
-/// hand stay below.
+/// The maximum number of evaluations of one value, without those of the values inside it. All 1,053
+/// collected real schemas stay below.
 const WORK: u64 = 50_000;
 
-/// The longest chain of subschemas that speak of one value.
+/// The maximum length of a chain of subschemas that apply to one value.
 const CHAIN: u32 = 500;
 
-/// In how many places references may lead back to the same value.
+/// The maximum number of references to a schema that is being evaluated for the same value.
 const CIRCLES: u32 = 12;
 
-/// What one value may cost.
+/// The cost of one value.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     work: u64,
@@ -29,15 +30,15 @@ struct Cost {
 
 struct Measure<'s> {
     document: Document<'s>,
-    /// By address of the subschema; nothing while it is being measured.
+    /// By address of the subschema; `None` while it is being computed.
     known: HashMap<usize, Option<Cost>>,
     circles: u32,
 }
 
-/// The longest chain of subschemas that speak of one value.
+/// The length of the longest chain of subschemas that apply to one value.
 ///
 /// # Errors
-/// The schema asks for more than [`WORK`], [`CHAIN`] or [`CIRCLES`] allow.
+/// The schema exceeds [`WORK`], [`CHAIN`] or [`CIRCLES`].
 pub(super) fn chain(root: &Value) -> Result<u32, String> {
     let mut measure = Measure { document: Document::new(root), known: HashMap::new(), circles: 0 };
     let mut most = Cost { work: 0, chain: 0 };
@@ -46,10 +47,10 @@ pub(super) fn chain(root: &Value) -> Result<u32, String> {
         most = Cost { work: most.work.max(cost.work), chain: most.chain.max(cost.chain) };
     });
     if measure.circles > CIRCLES {
-        return Err(format!("references lead back to the same value in more than {CIRCLES} places"));
+        return Err(format!("the schema has more than {CIRCLES} circular references"));
     }
     if most.work > WORK || most.chain > CHAIN {
-        return Err("the schema is too intricate to be checked: its references and combinations multiply".to_owned());
+        return Err("the schema is too complex to check: its references and combinations multiply".to_owned());
     }
     Ok(most.chain)
 }
@@ -84,7 +85,7 @@ impl<'s> Measure<'s> {
                     let work = costs.iter().map(|cost| cost.work).max().unwrap_or(1);
                     add(Cost { work, chain: costs.iter().map(|cost| cost.chain).max().unwrap_or(1) });
                 }
-                // What is evaluated is found out by evaluating it once more.
+                // To find out what is evaluated, the crate evaluates it once more.
                 (_, "unevaluatedProperties" | "unevaluatedItems", _) => twice = true,
                 _ => {}
             }

@@ -18,15 +18,17 @@ pub struct Deferral {
 #[must_use]
 pub fn already_defers(catalog: &Catalog) -> Option<Deferral> {
     let client = ClientProfile::detect(catalog);
-    let own_search = || client.and_then(|client| client.search_tools().find(|name| catalog.get(name).is_some()));
-    let search_entry = || {
-        let searches = |label: &&str| label.starts_with("tool_search");
-        catalog.foreign().map(crate::catalog::Foreign::label).find(searches)
-    };
-    let marked = || {
-        let tools = catalog.iter().any(|tool| tool.extra().any(|(key, text)| key == "defer_loading" && text == "true"));
-        (tools || catalog.foreign().any(|entry| entry.deferred)).then_some("defer_loading")
-    };
-    let by = own_search().or_else(search_entry).or_else(marked)?;
-    Some(Deferral { client: client.map(ClientProfile::name), by: by.to_owned() })
+    let by = evidence(catalog, client)?.to_owned();
+    Some(Deferral { client: client.map(ClientProfile::name), by })
+}
+
+fn evidence<'c>(catalog: &'c Catalog, client: Option<&'c ClientProfile>) -> Option<&'c str> {
+    if let Some(name) = client.and_then(|client| client.search_tools().find(|name| catalog.get(name).is_some())) {
+        return Some(name);
+    }
+    if let Some(entry) = catalog.foreign().find(|entry| entry.label().starts_with("tool_search")) {
+        return Some(entry.label());
+    }
+    let marked = catalog.iter().any(|tool| tool.extra().any(|(key, text)| key == "defer_loading" && text == "true"));
+    (marked || catalog.foreign().any(|entry| entry.deferred)).then_some("defer_loading")
 }

@@ -81,24 +81,39 @@ fn rarity(units: &[Unit]) -> BTreeMap<&str, usize> {
 
 /// The similarity of two units.
 fn alike(one: &Unit, two: &Unit, rarity: &BTreeMap<&str, usize>) -> usize {
-    let rare = |word: &String| rarity.get(word.as_str()).copied().unwrap_or_default();
-    let names: usize =
-        one.nouns.iter().filter(|noun| two.nouns.contains(noun)).map(|noun| 1_500 + 4 * rare(noun)).sum();
-    let crossed = one.nouns.iter().filter(|noun| two.said.contains(*noun)).map(rare).sum::<usize>()
-        + two.nouns.iter().filter(|noun| one.said.contains(*noun)).map(rare).sum::<usize>();
-    let said: usize = one.said.intersection(&two.said).map(rare).sum::<usize>() / 2;
+    let shared: Vec<&String> = one.nouns.iter().filter(|noun| two.nouns.contains(noun)).collect();
+    let names = 1_500 * shared.len() + 4 * total_rarity(shared, rarity);
+    let crossed = total_rarity(one.nouns.iter().filter(|noun| two.said.contains(*noun)), rarity)
+        + total_rarity(two.nouns.iter().filter(|noun| one.said.contains(*noun)), rarity);
+    let said = total_rarity(one.said.intersection(&two.said), rarity) / 2;
     // A topic counts if both names indicate it.
-    let by_name = |weight: &usize| *weight >= NAME_WEIGHT;
-    let topic = one.topics.iter().any(|(topic, own)| by_name(own) && two.topics.get(topic).is_some_and(by_name));
-    names + (crossed + said).min(MOST_BY_SENTENCES) + if topic { BY_TOPIC } else { 0 }
+    let in_both = one
+        .topics
+        .iter()
+        .any(|(topic, own)| *own >= NAME_WEIGHT && two.topics.get(topic).is_some_and(|other| *other >= NAME_WEIGHT));
+    names + (crossed + said).min(MOST_BY_SENTENCES) + if in_both { BY_TOPIC } else { 0 }
+}
+
+fn total_rarity<'w>(words: impl IntoIterator<Item = &'w String>, rarity: &BTreeMap<&str, usize>) -> usize {
+    words.into_iter().filter_map(|word| rarity.get(word.as_str())).sum()
 }
 
 /// The similarity of two groups: the mean over their units.
 fn alike_groups(units: &[Unit], one: &Group, two: &Group, rarity: &BTreeMap<&str, usize>) -> usize {
-    let pairs = one.units.iter().flat_map(|one| two.units.iter().map(move |two| (*one, *two)));
-    let pairs = pairs.filter_map(|(one, two)| Some(alike(units.get(one)?, units.get(two)?, rarity)));
-    let (sum, count) = pairs.fold((0, 0), |(sum, count), own| (sum + own, count + 1));
+    let (sum, count) = alike_sum(units, one, two, rarity);
     sum / count.max(1)
+}
+
+/// The sum of the similarities of the units of two groups, and the number of pairs.
+fn alike_sum(units: &[Unit], one: &Group, two: &Group, rarity: &BTreeMap<&str, usize>) -> (usize, usize) {
+    let (mut sum, mut count) = (0, 0);
+    for one in one.units.iter().filter_map(|at| units.get(*at)) {
+        for two in two.units.iter().filter_map(|at| units.get(*at)) {
+            sum += alike(one, two, rarity);
+            count += 1;
+        }
+    }
+    (sum, count)
 }
 
 /// Joins the two most similar groups, one of them too small, until none are similar enough.
@@ -132,13 +147,12 @@ struct Table {
 
 impl Table {
     fn new(units: &[Unit], parts: &[&Group], loose: usize, rarity: &BTreeMap<&str, usize>) -> Self {
-        let sum = |one: &Group, two: &Group| -> usize {
-            let pairs = one.units.iter().flat_map(|one| two.units.iter().map(move |two| (*one, *two)));
-            pairs.filter_map(|(one, two)| Some(alike(units.get(one)?, units.get(two)?, rarity))).sum()
-        };
-        let row = |one: &&Group| parts.iter().map(|two| sum(one, two)).collect();
+        let mut sums = Vec::new();
+        for one in parts.iter().take(loose) {
+            sums.push(parts.iter().map(|two| alike_sum(units, one, two, rarity).0).collect());
+        }
         let sizes = parts.iter().map(|group| (group.units.len(), size(units, &group.units))).collect();
-        Self { sums: parts.iter().take(loose).map(row).collect(), sizes }
+        Self { sums, sizes }
     }
 
     /// The most similar pair of a loose group and any group that may be joined. Ties use the first.
@@ -285,10 +299,12 @@ fn pair_up(
     rarity: &BTreeMap<&str, usize>,
     limits: Limits,
 ) -> Vec<Group> {
-    let total = |rest: &[Group]| rest.iter().map(|group| size(units, &group.units)).sum::<usize>();
     let all = size(units, &(0..units.len()).collect::<Vec<_>>());
-    let large = |tools: usize| tools > limits.most || tools > limits.most / 2 && tools * OTHER_PART > all;
-    while large(total(&rest)) && rest.len() <= MAX_PAIRED {
+    while rest.len() <= MAX_PAIRED {
+        let tools: usize = rest.iter().map(|group| size(units, &group.units)).sum();
+        if tools <= limits.most && (tools <= limits.most / 2 || tools * OTHER_PART <= all) {
+            break;
+        }
         let several: Vec<(usize, &Group)> =
             rest.iter().enumerate().filter(|(_, own)| size(units, &own.units) > 1).collect();
         let pairs =
@@ -298,11 +314,7 @@ fn pair_up(
         let best = scored.max_by_key(|(score, one, two)| (*score, std::cmp::Reverse((*one, *two))));
         let Some((_, first, second)) = best else { break };
         let (second, first) = (rest.remove(second), rest.remove(first));
-        let subject = |group: &Group| {
-            let shared = shared_nouns(units, &group.units);
-            if shared.is_empty() { largest(units, &group.units).into_iter().next().unwrap_or_default() } else { shared }
-        };
-        let mut subjects = vec![subject(&first), subject(&second)];
+        let mut subjects = vec![subject_of(units, &first), subject_of(units, &second)];
         if limits.hierarchical {
             // The field is sufficient as a name if another one follows.
             subjects.iter_mut().for_each(|subject| subject.truncate(1));
@@ -314,6 +326,12 @@ fn pair_up(
         });
     }
     rest
+}
+
+/// The nouns of all units of a group, or the subject of its largest unit.
+fn subject_of(units: &[Unit], group: &Group) -> Vec<String> {
+    let shared = shared_nouns(units, &group.units);
+    if shared.is_empty() { largest(units, &group.units).into_iter().next().unwrap_or_default() } else { shared }
 }
 
 /// The rest: its own group without a subject or, if it has only one or two tools, part of the most
@@ -331,8 +349,8 @@ fn other(units: &[Unit], groups: &mut Vec<Group>, rest: Vec<usize>, rarity: &BTr
     for at in rest {
         let own = Group { units: vec![at], ..Group::default() };
         let tools = size(units, &own.units);
-        let room = |group: &&mut Group| size(units, &group.units) + tools <= limits.most;
-        let best = groups.iter_mut().filter(room).rev().max_by_key(|group| {
+        let with_room = groups.iter_mut().filter(|group| size(units, &group.units) + tools <= limits.most);
+        let best = with_room.rev().max_by_key(|group| {
             (alike_groups(units, &own, group, rarity), std::cmp::Reverse(size(units, &group.units)))
         });
         match best {

@@ -45,26 +45,6 @@ impl Named {
     ) -> Self {
         let mut members: Vec<&Unit> = group.units.iter().filter_map(|at| units.get(*at)).collect();
         members.sort_by_key(|unit| (unit.nouns.len(), &unit.nouns));
-        let shown = |subject: &[String], most: usize| -> String {
-            let words: Vec<String> = {
-                let told = subject.iter().filter(|stem| tells(stem));
-                told.take(most).filter_map(|stem| surface(&members, stem)).collect()
-            };
-            words.join("_")
-        };
-        let joined = |subjects: &[Vec<String>]| -> String {
-            let mut parts: Vec<String> = Vec::new();
-            for (at, subject) in subjects.iter().enumerate() {
-                // Words of the first part are not repeated: `page_history_and_views`.
-                let said = |stem: &&String| at > 0 && subjects.first().is_some_and(|first| first.contains(stem));
-                let own: Vec<String> = subject.iter().filter(|stem| !said(stem)).cloned().collect();
-                let part = shown(&own, if subjects.len() > 1 { MAX_WORDS - 1 } else { MAX_WORDS });
-                if !part.is_empty() && !parts.contains(&part) {
-                    parts.push(part);
-                }
-            }
-            parts.join("_and_")
-        };
         let mut names = Vec::new();
         names.extend(source.name.clone().filter(|_| whole));
         names.extend(group.topic.map(str::to_owned));
@@ -74,14 +54,37 @@ impl Named {
             // The rest of one of several servers.
             names.extend(source.name.as_ref().filter(|_| several).map(|server| format!("{server}_misc")));
         } else {
-            let name = joined(&group.subjects);
+            let name = joined_subjects(&group.subjects, &members);
             names.push(if group.details && !name.is_empty() { format!("{name}_details") } else { name });
-            names.push(joined(&largest(units, &group.units)));
+            names.push(joined_subjects(&largest(units, &group.units), &members));
         }
         names.retain(|name| !name.is_empty());
         let units = members.iter().map(|unit| unit.tools.clone()).collect();
         Self { source: place, names, units }
     }
+}
+
+/// A name of subjects, in the words of the members' names: `page_history_and_views`.
+fn joined_subjects(subjects: &[Vec<String>], members: &[&Unit]) -> String {
+    let most = if subjects.len() > 1 { MAX_WORDS - 1 } else { MAX_WORDS };
+    let mut parts: Vec<String> = Vec::new();
+    for (at, subject) in subjects.iter().enumerate() {
+        let mut words = subject.clone();
+        if at > 0
+            && let Some(first) = subjects.first()
+        {
+            // Words of the first part are not repeated.
+            words.retain(|stem| !first.contains(stem));
+        }
+        words.retain(|stem| tells(stem));
+        words.truncate(most);
+        let words: Vec<String> = words.iter().filter_map(|stem| surface(members, stem)).collect();
+        let part = words.join("_");
+        if !part.is_empty() && !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts.join("_and_")
 }
 
 /// The most frequent form of a word; ties use the shortest.

@@ -47,9 +47,9 @@ pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -
     }
     // `issues.list` names a subject rather than a server if some of the prefixes have very few
     // tools.
-    let dotted = |tool: &Tool| tool.namespaced().is_none() && !tool.name().as_str().contains("__");
+    let marked = members.iter().any(|(_, tool)| tool.namespaced().is_some() || tool.name().as_str().contains("__"));
     let small = groups.values().any(|tools| tools.len() < MIN_PREFIXED);
-    if groups.len() > 1 && small && prefixes.is_empty() && members.iter().all(|(_, tool)| dotted(tool)) {
+    if groups.len() > 1 && small && prefixes.is_empty() && !marked {
         groups =
             BTreeMap::from([(String::new(), members.iter().map(|(at, tool)| (*at, tool.name().as_str())).collect())]);
     }
@@ -108,11 +108,15 @@ fn by_product<'t>(members: &[(usize, &'t Tool)]) -> Option<BTreeMap<String, Vec<
     let groups = leading_groups(members.iter().map(|(_, tool)| *tool), 1);
     let all = groups.values().map(Vec::len).sum::<usize>() == members.len();
     let large = groups.values().all(|tools| tools.len() >= super::MIN_TO_SPLIT);
-    let named = |(first, places): (String, Vec<usize>)| {
+    if !all || !large || groups.len() < 2 {
+        return None;
+    }
+    let mut named: BTreeMap<String, Vec<(usize, &'t str)>> = BTreeMap::new();
+    for (first, places) in groups {
         let tools = places.into_iter().filter_map(|place| members.get(place));
-        (first, tools.map(|(at, tool)| (*at, tool.name().as_str())).collect())
-    };
-    (all && large && groups.len() > 1).then(|| groups.into_iter().map(named).collect())
+        named.insert(first, tools.map(|(at, tool)| (*at, tool.name().as_str())).collect());
+    }
+    Some(named)
 }
 
 fn source(name: &str, tools: Vec<(usize, &str)>) -> Source {
@@ -136,14 +140,17 @@ fn brands(source: &Source, catalog: &Catalog) -> Vec<String> {
     let mut having: BTreeMap<String, usize> = BTreeMap::new();
     for tool in source.tools.iter().filter_map(|(at, _)| catalog.at(*at)) {
         let first: String = tool.description().chars().take(MAX_BRAND_CHARS).collect();
-        let proper = |word: &&str| word.starts_with(char::is_uppercase) && word.chars().skip(1).any(char::is_lowercase);
         let words = first.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).skip(1);
-        let proper: BTreeSet<String> = words.filter(proper).map(|word| stem(&word.to_lowercase())).collect();
-        proper.into_iter().for_each(|word| *having.entry(word).or_default() += 1);
+        let proper = words.filter(|word| is_proper_name(word)).map(|word| stem(&word.to_lowercase()));
+        proper.collect::<BTreeSet<String>>().into_iter().for_each(|word| *having.entry(word).or_default() += 1);
     }
     let tools = source.tools.len();
-    let common = |count: usize| tools >= MIN_BRANDED && count * 2 >= tools;
-    having.into_iter().filter(|(_, count)| common(*count)).map(|(word, _)| word).collect()
+    having.retain(|_, count| tools >= MIN_BRANDED && *count * 2 >= tools);
+    having.into_keys().collect()
+}
+
+fn is_proper_name(word: &str) -> bool {
+    word.starts_with(char::is_uppercase) && word.chars().skip(1).any(char::is_lowercase)
 }
 
 /// The word that nearly all names begin with and that leaves another word.

@@ -88,9 +88,15 @@ pub(super) fn units(source: &Source, sentences: &[Sentence]) -> (Vec<Unit>, bool
 /// The words that precede a verb at the end of a name: `leave` in `leave_approve` is not a verb,
 /// nor is it in `leave_request`.
 fn fields(source: &Source) -> BTreeSet<&str> {
-    let before_verb = |words: &Vec<String>| words.len() > 1 && words.last().is_some_and(|word| is_last_verb(word));
-    let names = source.tools.iter().map(|(_, words)| words).filter(|words| before_verb(words));
-    names.filter_map(|words| words.first()).map(String::as_str).collect()
+    let mut found = BTreeSet::new();
+    for (_, words) in &source.tools {
+        if let [first, .., last] = &words[..]
+            && is_last_verb(last)
+        {
+            found.insert(first.as_str());
+        }
+    }
+    found
 }
 
 fn is_last_verb(word: &str) -> bool {

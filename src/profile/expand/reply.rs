@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::bridges;
 use crate::catalog::{Catalog, Tool, write_string};
@@ -50,22 +50,26 @@ impl ExpandRequest {
     /// Returns an [`ExpandError`] with a message for the model.
     pub fn from_arguments(arguments: &Value) -> Result<Self, ExpandError> {
         let map = arguments.as_object().ok_or(ExpandError::NotAnObject)?;
-        let list = |key: &'static str| match map.get(key) {
-            None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::String(one)) => Ok(vec![one.clone()]),
-            Some(Value::Array(many)) => {
-                many.iter().map(|v| v.as_str().map(str::to_owned).ok_or(ExpandError::NotNames(key))).collect()
-            }
-            Some(_) => Err(ExpandError::NotNames(key)),
-        };
-        let mut categories = list("categories")?;
-        categories.extend(list("category")?);
-        let request = Self { categories, tools: list("tools")? };
+        let mut categories = names_under(map, "categories")?;
+        categories.extend(names_under(map, "category")?);
+        let request = Self { categories, tools: names_under(map, "tools")? };
         match request.categories.len() + request.tools.len() {
             0 => Err(ExpandError::Nothing),
             n if n > MAX_NAMES => Err(ExpandError::TooMany),
             _ => Ok(request),
         }
+    }
+}
+
+/// The names in an argument: one, or a list.
+fn names_under(map: &Map<String, Value>, key: &'static str) -> Result<Vec<String>, ExpandError> {
+    match map.get(key) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(one)) => Ok(vec![one.clone()]),
+        Some(Value::Array(many)) => {
+            many.iter().map(|v| v.as_str().map(str::to_owned).ok_or(ExpandError::NotNames(key))).collect()
+        }
+        Some(_) => Err(ExpandError::NotNames(key)),
     }
 }
 
@@ -119,11 +123,10 @@ impl Expansion {
 /// The only tool whose name ends with this text after a separator: categories omit the server
 /// prefix of tool names.
 fn by_end(catalog: &Catalog, wanted: &str) -> Option<usize> {
-    let ends = |own: &ToolName| {
+    let mut found = catalog.names().enumerate().filter(|(_, own)| {
         let before = own.as_str().strip_suffix(wanted).filter(|_| !wanted.is_empty());
         before.is_some_and(|before| before.ends_with(['_', '-', '.', '/', ':']))
-    };
-    let mut found = catalog.names().enumerate().filter(|(_, own)| ends(own));
+    });
     found.next().filter(|_| found.next().is_none()).map(|(at, _)| at)
 }
 

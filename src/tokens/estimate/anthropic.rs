@@ -197,12 +197,16 @@ fn tool_cost<C: TokenCounter>(function: &Function<'_>, weights: &Weights, counte
 }
 
 pub(super) fn weights(id: &ModelId) -> Weights {
-    if id.version.is_some_and(|version| version < Version::new(4, 7)) { TO_4_6 } else { FROM_4_7 }
+    if id.is_before(4, 7) { TO_4_6 } else { FROM_4_7 }
 }
 
 /// The tokens of a model's prompt for tool use, and whether they are known.
 pub(in super::super) fn tool_prompt(id: &ModelId, forced: bool) -> (usize, bool) {
-    let has = |tier: &str| id.tier.as_deref() == Some(tier) || id.variants.iter().any(|word| word == tier);
-    let row = TOOL_PROMPTS.iter().find(|row| id.version == Some(row.version) && has(row.tier));
-    row.map_or((UNKNOWN_TOOL_PROMPT, false), |row| (if forced { row.forced } else { row.auto }, true))
+    for row in &TOOL_PROMPTS {
+        let is_tier = id.tier.as_deref() == Some(row.tier) || id.variants.iter().any(|word| word == row.tier);
+        if is_tier && id.version == Some(row.version) {
+            return (if forced { row.forced } else { row.auto }, true);
+        }
+    }
+    (UNKNOWN_TOOL_PROMPT, false)
 }

@@ -2,7 +2,7 @@
 
 use super::schema::{Texts, compact_definition};
 use super::{Band, Estimate, rounded, times};
-use crate::model::{ModelId, Version};
+use crate::model::ModelId;
 use crate::tokens::encoding::TokenCounter;
 use crate::tokens::prompt::{Message, Prompt, Turn};
 use crate::tokens::reason::Reason;
@@ -175,10 +175,9 @@ fn tool_cost<C: TokenCounter>(function: &Function<'_>, weights: &Weights, counte
 
 /// A model without a version, such as `gemini-flash-latest`, is treated as 2.5 to 3.4.
 pub(super) fn weights(id: &ModelId, vertex: bool) -> Weights {
-    let from = |major, minor| id.version.is_some_and(|version| version >= Version::new(major, minor));
-    if from(3, 5) {
+    if id.is_since(3, 5) {
         FROM_3_5
-    } else if vertex || id.version.is_some_and(|version| version < Version::new(2, 5)) {
+    } else if vertex || id.is_before(2, 5) {
         TEXTS
     } else {
         DECLARED

@@ -59,13 +59,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(400), ..ProptestConfig::default() })]
 
     #[test]
-    fn windows_give_what_the_definition_gives(texts in texts()) {
+    fn windows_equal_the_definition(texts in texts()) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         check(&texts);
     }
 
     #[test]
-    fn sure_splits_are_splits(a in "[ -~\n表格é\u{301}]{0,10}", b in "[ -~\n表格é\u{301}]{0,10}") {
+    fn certain_splits_are_splits(a in "[ -~\n表格é\u{301}]{0,10}", b in "[ -~\n表格é\u{301}]{0,10}") {
         for encoding in Encoding::ALL {
             let counter = Tiktoken::new(encoding);
             if let (Some(before), Some(after)) = (a.chars().last(), b.chars().next())

@@ -25,7 +25,7 @@ pub(super) fn read_messages(body: &Value) -> Result<Prompt<'_>, CountError> {
     let Some(Value::Array(messages)) = body.get("messages") else {
         return Err(expected("/messages", "a list of messages"));
     };
-    let last_user = messages.iter().rposition(speaks_for_the_user);
+    let last_user = messages.iter().rposition(is_from_user);
     for (i, message) in messages.iter().enumerate() {
         let in_loop = last_user.is_none_or(|last| i > last);
         read_message(message, &format!("/messages/{i}"), in_loop, &mut prompt)?;
@@ -45,10 +45,10 @@ pub(super) fn read_messages(body: &Value) -> Result<Prompt<'_>, CountError> {
 }
 
 /// Whether a message is the user's, rather than only results of tools.
-fn speaks_for_the_user(message: &Value) -> bool {
-    let own = |block: &Value| block.get("type").is_none_or(|kind| kind != "tool_result");
-    message.get("role").is_some_and(|role| role == "user")
-        && message.get("content").and_then(Value::as_array).is_none_or(|blocks| blocks.iter().any(own))
+fn is_from_user(message: &Value) -> bool {
+    let is_user = message.get("role").is_some_and(|role| role == "user");
+    let Some(blocks) = message.get("content").and_then(Value::as_array) else { return is_user };
+    is_user && blocks.iter().any(|block| block.get("type").is_none_or(|kind| kind != "tool_result"))
 }
 
 fn read_message<'a>(message: &'a Value, path: &str, in_loop: bool, prompt: &mut Prompt<'a>) -> Result<(), CountError> {

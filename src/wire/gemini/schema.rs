@@ -70,16 +70,21 @@ pub(in crate::wire) struct Change {
 impl Subset {
     /// Converts the parameters of a function.
     pub(in crate::wire) fn of_parameters(root: &Value) -> Self {
-        let mut writer = Writer::new(root, BTreeSet::new());
-        let (mut map, mut read_back) = writer.top();
-        let ambiguous = read_back.ambiguous();
-        if !ambiguous.is_empty() {
-            // Writes again, without requesting JSON text where a string may be a plain value.
-            writer = Writer::new(root, ambiguous);
-            (map, read_back) = writer.top();
+        let mut plain = BTreeSet::new();
+        loop {
+            let mut writer = Writer::new(root, plain);
+            let (map, read_back) = writer.top();
+            let ambiguous = read_back.ambiguous();
+            if ambiguous.is_empty() {
+                let schema = map.contains_key("properties").then_some(Value::Object(map));
+                return Self { schema, changes: writer.changes, read_back };
+            }
+            // Writes again, without requesting JSON text where a string may be a plain value. An
+            // object that loses all its properties by this would be requested as text itself, which
+            // may be ambiguous one level above.
+            plain = writer.plain;
+            plain.extend(ambiguous);
         }
-        let schema = map.contains_key("properties").then_some(Value::Object(map));
-        Self { schema, changes: writer.changes, read_back }
     }
 
     /// Converts arguments written by the schema to those of the tool: JSON text is parsed where it
@@ -98,7 +103,7 @@ struct Written {
 struct Writer<'s> {
     root: &'s Value,
     /// The places where JSON text must not be requested.
-    ambiguous: BTreeSet<Vec<Step>>,
+    plain: BTreeSet<Vec<Step>>,
     changes: Vec<Change>,
     nodes: usize,
     depth: usize,
@@ -110,9 +115,9 @@ struct Writer<'s> {
 }
 
 impl<'s> Writer<'s> {
-    fn new(root: &'s Value, ambiguous: BTreeSet<Vec<Step>>) -> Self {
+    fn new(root: &'s Value, plain: BTreeSet<Vec<Step>>) -> Self {
         let (changes, open, at) = (Vec::new(), Vec::new(), Vec::new());
-        Self { root, ambiguous, changes, nodes: 0, depth: 0, work: 0, open, at }
+        Self { root, plain, changes, nodes: 0, depth: 0, work: 0, open, at }
     }
 
     fn changed(&mut self, keyword: &str, what: &'static str, path: &str) {
@@ -264,7 +269,7 @@ impl<'s> Writer<'s> {
 
     /// Requests JSON as text, unless a string there could be a plain value.
     fn as_text(&mut self, kinds: Kinds, words: &Map<String, Value>, path: &str) -> Option<Written> {
-        if self.ambiguous.contains(&self.at) {
+        if self.plain.contains(&self.at) {
             self.changed("object", "is indistinguishable from the string allowed there, and is left out", path);
             return None;
         }

@@ -1,6 +1,6 @@
 //! Compares an array with the provider's limits.
 
-use super::{Limits, RenderedFacts, ToolFacts};
+use super::{Limits, NameRule, RenderedFacts, ToolFacts};
 use crate::diagnostic::{Diagnostic, Place, visible};
 use crate::wire::{Capabilities, Wire};
 
@@ -35,40 +35,21 @@ impl Limits {
             let help = format!("leave `strict` to the tools that need it; limit: {}", most.source);
             found.push(Diagnostic::warning("too-many-strict", Place::default(), message).help(help));
         }
-        let name = |tool: &ToolFacts| {
-            (!self.name.fits(&tool.name)).then(|| format!("{wire} does not take the name `{}`", tool.name))
-        };
-        each(&mut found, "refused-name", facts, name, &format!("a name has {}: rename the tool", self.name));
+        let tools = &facts.tools;
+        let faults = tools.iter().filter_map(|tool| refused_name(tool, wire, &self.name)).collect();
+        report(&mut found, "refused-name", faults, &format!("a name has {}: rename the tool", self.name));
         if let Some(rule) = &self.property_key {
             let help = format!(
                 "a parameter's name has {}: rename it, or use an arm that folds the tool (stable, index); limit: {}",
                 rule.value, rule.source
             );
-            let key = |tool: &ToolFacts| {
-                let refused: Vec<&str> =
-                    tool.keys.iter().map(String::as_str).filter(|key| !rule.value.fits(key)).collect();
-                let named = refused.iter().take(MAX_KEYS).map(|key| format!("`{}`", visible(key))).collect::<Vec<_>>();
-                let more = refused.len().saturating_sub(MAX_KEYS);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                let keys = if refused.len() == 1 { "parameter" } else { "parameters" };
-                (!refused.is_empty()).then(|| {
-                    format!("tool `{}`: {wire} does not take the {keys} {}{more}", tool.name, named.join(", "))
-                })
-            };
-            each(&mut found, "refused-parameter", facts, key, &help);
+            let faults = tools.iter().filter_map(|tool| refused_parameters(tool, wire, &rule.value)).collect();
+            report(&mut found, "refused-parameter", faults, &help);
         }
         if let Some(most) = &self.max_description {
-            let long = |tool: &ToolFacts| {
-                let has = tool.description;
-                (has > most.value).then(|| {
-                    format!(
-                        "tool `{}`: the description has {has} characters, {wire} takes {} there",
-                        tool.name, most.value
-                    )
-                })
-            };
             let help = format!("shorten it, or use an arm that folds the tool; limit: {}", most.source);
-            each(&mut found, "long-description", facts, long, &help);
+            let faults = tools.iter().filter_map(|tool| long_description(tool, wire, most.value)).collect();
+            report(&mut found, "long-description", faults, &help);
         }
         if let Some(most) = &self.max_namespace {
             for (name, count) in facts.namespaces.iter().filter(|(_, count)| *count > most.value).take(MAX_NAMED) {
@@ -81,19 +62,35 @@ impl Limits {
     }
 }
 
-/// A warning for each tool that violates a limit; the first ones are named.
-fn each(
-    found: &mut Vec<Diagnostic>,
-    code: &'static str,
-    facts: &RenderedFacts,
-    fault: impl Fn(&ToolFacts) -> Option<String>,
-    help: &str,
-) {
-    let faults: Vec<String> = facts.tools.iter().filter_map(fault).collect();
+fn refused_name(tool: &ToolFacts, wire: Wire, rule: &NameRule) -> Option<String> {
+    (!rule.fits(&tool.name)).then(|| format!("{wire} does not take the name `{}`", tool.name))
+}
+
+fn refused_parameters(tool: &ToolFacts, wire: Wire, rule: &NameRule) -> Option<String> {
+    let refused: Vec<&String> = tool.keys.iter().filter(|key| !rule.fits(key)).collect();
+    let named: Vec<String> = refused.iter().take(MAX_KEYS).map(|key| format!("`{}`", visible(key))).collect();
+    let keys = match refused.len() {
+        0 => return None,
+        1 => "parameter",
+        _ => "parameters",
+    };
+    let more = refused.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!("tool `{}`: {wire} does not take the {keys} {}{more}", tool.name, named.join(", ")))
+}
+
+fn long_description(tool: &ToolFacts, wire: Wire, most: usize) -> Option<String> {
+    let has = tool.description;
+    (has > most)
+        .then(|| format!("tool `{}`: the description has {has} characters, {wire} takes {most} there", tool.name))
+}
+
+/// Adds a warning for each fault; the first ones are named.
+fn report(found: &mut Vec<Diagnostic>, code: &'static str, mut faults: Vec<String>, help: &str) {
     let more = faults.len().saturating_sub(MAX_NAMED);
-    let warning = |message: String| Diagnostic::warning(code, Place::default(), message).help(help);
-    found.extend(faults.into_iter().take(MAX_NAMED).map(warning));
     if more > 0 {
-        found.push(warning(format!("{more} more tools like these are not shown")));
+        faults.truncate(MAX_NAMED);
+        faults.push(format!("{more} more tools like these are not shown"));
     }
+    found.extend(faults.into_iter().map(|fault| Diagnostic::warning(code, Place::default(), fault).help(help)));
 }

@@ -1,9 +1,11 @@
-//! What a conversation costs: the tool block as it is billed, and a simple model of everything else.
+//! What a conversation costs: the tool block as it is billed, and a simple model of everything
+//! else.
 //!
-//! A request is [`REQUEST`] tokens, the tool block, and every message so far; a message is [`MESSAGE`] tokens and its
-//! text. Users' texts, calls (compact JSON) and answers of `toolfold` are counted as they are; a tool's result is
-//! [`RESULT`] tokens and the text that ends a turn [`CLOSING`], since the corpus has neither. There is no system text.
-//! One call a message: parallel calls would make fewer requests, in every arm.
+//! A request is [`REQUEST`] tokens, the tool block, and every message so far; a message is
+//! [`MESSAGE`] tokens and its text. Users' texts, calls (compact JSON) and answers of `toolfold`
+//! are counted as they are; a tool's result is [`RESULT`] tokens and the text that ends a turn
+//! [`CLOSING`], since the corpus has neither. There is no system text. One call a message: parallel
+//! calls would make fewer requests, in every arm.
 
 use std::collections::HashMap;
 
@@ -11,7 +13,8 @@ use serde_json::Value;
 use toolfold::conversation::Tools;
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
 
-/// What the Chat API adds to a request that has tools and no system message: 3, and 9 for the tools.
+/// What the Chat API adds to a request that has tools and no system message: 3, and 9 for the
+/// tools.
 const REQUEST: usize = 12;
 /// What stands around a message.
 const MESSAGE: usize = 4;
@@ -87,10 +90,12 @@ impl Bill {
         self.messages += MESSAGE + tokens;
     }
 
-    /// A request with this tool array (its digest and its tokens), answered with a message of so many tokens.
+    /// A request with this tool array (its digest and its tokens), answered with a message of so
+    /// many tokens.
     ///
-    /// All of the request before is a hit if the array is the same and the prefix was long enough to be kept; what is
-    /// new is written if the whole is long enough. Nothing runs out, and nothing is rounded to blocks.
+    /// All of the request before is a hit if the array is the same and the prefix was long enough
+    /// to be kept; what is new is written if the whole is long enough. Nothing runs out, and
+    /// nothing is rounded to blocks.
     pub(super) fn ask(&mut self, digest: &str, block: usize, answer: usize) {
         let all = REQUEST + block + self.messages;
         let before = match &self.last {

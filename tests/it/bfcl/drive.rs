@@ -15,10 +15,11 @@ use crate::talk::{Call, Dispatch, Talk};
 pub(super) enum Oracle {
     /// Expands the category of a folded tool before it calls it.
     Expands,
-    /// Expands a folded tool alone, by its name, before it calls it; its category where the arm opens only those.
+    /// Expands a folded tool alone, by its name, before it calls it; its category where the arm
+    /// opens only those.
     ByName,
-    /// Expands a folded tool, by its name, exactly when the true call needs what the shown form has not: the name of a
-    /// parameter, or a value that only an `enum` tells.
+    /// Expands a folded tool, by its name, exactly when the true call needs what the shown form has
+    /// not: the name of a parameter, or a value that only an `enum` tells.
     Needs,
     /// Never expands, and knows what it was not shown.
     Blind,
@@ -51,7 +52,8 @@ pub(super) struct Played {
     pub(super) expansions: usize,
     /// Calls that were answered with what had been hidden, and made again.
     pub(super) shown: usize,
-    /// Calls that were forwarded without a parameter that the true call has, because it was hidden and nobody said so.
+    /// Calls that were forwarded without a parameter that the true call has, because it was hidden
+    /// and nobody said so.
     pub(super) silent: usize,
     pub(super) bill: Bill,
 }
@@ -138,7 +140,8 @@ impl Player<'_> {
             arguments.as_object_mut().unwrap().retain(|name, _| !hidden.contains(name));
         }
         let (mut call, mut outcome) = self.real(&truth.tool, &arguments, bridged);
-        // Required ones were left out as well: the answer brings the definition, like one that shows what was hidden.
+        // Required ones were left out as well: the answer brings the definition, like one that
+        // shows what was hidden.
         let corrects = |reply: &Reply| reply.answer.kind == ReplyKind::Shown || arguments != truth.arguments;
         if matches!(&outcome, Outcome::Reply(reply) if corrects(reply)) {
             self.played.shown += 1;
@@ -155,7 +158,8 @@ impl Player<'_> {
                 assert!(truth.fits, "{told}: forwarded though it does not fit");
                 assert_eq!(forward.target.as_str(), truth.tool, "{told}");
                 assert_eq!(forward.arguments, truth.arguments, "{told}");
-                // As text too: equal values may still be written differently (the order of keys, 5 and 5.0).
+                // As text too: equal values may still be written differently (the order of keys, 5
+                // and 5.0).
                 assert_eq!(forward.arguments.to_string(), truth.arguments.to_string(), "{told}");
                 assert_eq!(forward.notes.unchecked, None, "{told}: checked, not waved through");
                 self.session.report_result(&call.id(), true);

@@ -14,8 +14,8 @@ use crate::corpus;
 pub(super) struct TrueCall {
     pub(super) tool: String,
     pub(super) arguments: Value,
-    /// Whether the arguments fit the tool's own schema. One that does not is a flaw of the corpus: it is right by the
-    /// corpus' word, and no gate that keeps its promise may forward it.
+    /// Whether the arguments fit the tool's own schema. One that does not is a flaw of the corpus:
+    /// it is right by the corpus' word, and no gate that keeps its promise may forward it.
     pub(super) fits: bool,
 }
 
@@ -79,8 +79,9 @@ impl Corpus {
     }
 }
 
-/// BFCL's own files write Python's types (`dict`, `float`, `tuple`, `any`). Those of this corpus were mended when it was
-/// made: Python's types are left only in `response`, which no model sees. So nothing is normalised here; this says so.
+/// BFCL's own files write Python's types (`dict`, `float`, `tuple`, `any`). Those of this corpus
+/// were mended when it was made: Python's types are left only in `response`, which no model sees.
+/// So nothing is normalised here; this says so.
 fn assert_only_json_types(schema: &Value) {
     const TYPES: [&str; 6] = ["object", "string", "number", "integer", "array", "boolean"];
     let known = schema["type"].as_str().is_some_and(|own| TYPES.contains(&own));
@@ -103,7 +104,8 @@ fn task(domains: &IndexMap<String, Vec<Value>>, line: &Value) -> Task {
     Task { id: line["id"].as_str().unwrap().to_owned(), domains: own, turns }
 }
 
-/// A true call as a model would make it: positional arguments get the names of the parameters in the schema's order.
+/// A true call as a model would make it: positional arguments get the names of the parameters in
+/// the schema's order.
 fn true_call(tools: &[&Value], text: &str) -> TrueCall {
     let written = read_call(text).unwrap();
     let mut meant = tools.iter().filter(|tool| tool["name"] == written.name.as_str());

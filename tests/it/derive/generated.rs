@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::{catalog, categories, faults};
 
-/// Names of the conventions that are about, some of them meeting: the same nouns under several verbs, prefixes, numbers.
+/// Names of the conventions that are about, some of them meeting: the same nouns under several
+/// verbs, prefixes, numbers.
 fn name() -> impl Strategy<Value = String> {
     let verb = prop::sample::select(vec!["get", "list", "create", "delete", "update", "set", "search", "run", "core"]);
     let noun = prop::sample::select(vec![
@@ -60,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(192), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_derived_profile_has_no_fault(tools in tools()) {
+    fn a_derived_profile_is_valid(tools in tools()) {
         prop_assert_eq!(faults(&catalog(&borrowed(&tools))), Vec::<String>::new());
     }
 

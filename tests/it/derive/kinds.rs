@@ -1,4 +1,5 @@
-//! Servers of the kinds that are about, made up by hand: what a person would have put together, and called what.
+//! Servers of the kinds that are about, made up by hand: what a person would have put together, and
+//! called what.
 
 use super::check;
 

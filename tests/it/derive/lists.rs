@@ -1,4 +1,5 @@
-//! Whole servers with their descriptions, made up by hand: what sentences tell of tools whose names share no word.
+//! Whole servers with their descriptions, made up by hand: what sentences tell of tools whose names
+//! share no word.
 
 use super::check;
 

@@ -1,10 +1,10 @@
-//! Models that repeat calls: what they are answered, and when a call is held back.
+//! Models that repeat calls: their answers, and when a call is held back.
 
 use super::*;
 
 #[cfg(feature = "validate")]
 #[test]
-fn the_same_failing_call_is_told_so_and_then_shown_everything() {
+fn a_repeated_failing_call_gets_a_directive_and_the_schema() {
     let mut session = session(Arm::Full);
     let bad = call("write_a", json!({}));
     let said: Vec<Reply> = (0..5).map(|_| reply(session.dispatch(&bad.again()))).collect();
@@ -24,7 +24,7 @@ fn the_same_failing_call_is_told_so_and_then_shown_everything() {
 }
 
 #[test]
-fn a_call_that_keeps_failing_at_the_host_is_held_back_twice_and_never_lost() {
+fn a_call_failing_at_the_host_is_held_back_twice() {
     let mut session = session(Arm::Stable);
     let same = call("read_a", json!({"path": "x"}));
     for _ in 0..3 {
@@ -43,7 +43,7 @@ fn a_call_that_keeps_failing_at_the_host_is_held_back_twice_and_never_lost() {
 }
 
 #[test]
-fn looking_up_without_calling_is_noticed() {
+fn lookups_without_a_call_get_a_directive() {
     let mut session = session(Arm::Stable);
     let lookup = call("expand_tools", json!({"categories": ["write"]}));
     let said: Vec<Reply> = (0..6).map(|_| reply(session.dispatch(&lookup.again()))).collect();

@@ -22,7 +22,8 @@ fn folded(schema: &Value, detail: Detail) -> (Detail, Value) {
     (folded.detail(), folded.parameters().into_owned())
 }
 
-/// Which of the parameters a, b, c and d are shown at `required`, where `extra` stands beside them and `a` is required.
+/// Which of the parameters a, b, c and d are shown at `required`, where `extra` stands beside them
+/// and `a` is required.
 #[track_caller]
 fn check_shown(extra: Value, expected: &str) {
     let long =
@@ -37,7 +38,7 @@ fn check_shown(extra: Value, expected: &str) {
 }
 
 #[test]
-fn what_is_required_anywhere_is_shown() {
+fn required_parameters_are_always_shown() {
     check_shown(json!({}), "a");
     check_shown(json!({"oneOf": [{"required": ["b"]}, {"required": ["c"]}]}), "abc");
     check_shown(json!({"anyOf": [{"required": ["b"]}]}), "ab");
@@ -84,7 +85,7 @@ fn check_definitions(parameter: Value, definitions: Value, expected: &[&str]) {
 }
 
 #[test]
-fn definitions_that_nothing_refers_to_are_dropped() {
+fn unused_definitions_are_dropped() {
     let refer = |to: &str| json!({"$ref": to});
     let loops = json!({"properties": {"l": {"$ref": "#/$defs/L"}}, "title": WORDS});
     let all = json!({"A": text(&[]), "B": refer("#/$defs/C"), "C": text(&[]), "L": loops, "a/b": text(&[])});
@@ -113,7 +114,7 @@ fn definitions_that_nothing_refers_to_are_dropped() {
 }
 
 #[test]
-fn where_a_reference_needs_what_folding_drops_the_schema_stays_as_it_is() {
+fn a_schema_whose_references_need_dropped_parts_is_unchanged() {
     let reference = json!({"$ref": "#/x-shared/S", "description": WORDS});
     let shared = json!({"type": "object", "required": ["p"], "properties": {"p": reference}, "x-shared": {"S": {"type": "string"}}});
     let based = json!({"type": "object", "required": ["p"], "properties": {"p": {"$id": "p.json", "$defs": {"I": {"title": WORDS}},
@@ -148,7 +149,7 @@ fn a_property_named_like_a_keyword_is_a_property() {
 }
 
 #[test]
-fn what_stands_beside_a_reference_at_the_top_counts() {
+fn siblings_of_a_top_level_reference_count() {
     let args =
         json!({"type": "object", "properties": {"a": text(&[]), "b": text(&[]), "c": text(&[])}, "required": ["a"]});
     let shown = |beside: Value| {
@@ -163,7 +164,7 @@ fn what_stands_beside_a_reference_at_the_top_counts() {
 }
 
 #[test]
-fn where_every_parameter_is_shown_nothing_is_opened() {
+fn a_tool_with_all_parameters_shown_is_not_opened() {
     let rest =
         json!({"type": "string", "pattern": "^[a-z]{1,20}(-[a-z]{1,20}){0,5}$", "minLength": 3, "maxLength": 99});
     let schema =
@@ -173,7 +174,7 @@ fn where_every_parameter_is_shown_nothing_is_opened() {
 }
 
 #[test]
-fn a_parameter_that_is_cheaper_than_its_openness_is_shown() {
+fn a_parameter_cheaper_than_its_marker_is_shown() {
     let schema = json!({"type": "object", "properties": {"a": text(&[]), "n": {"type": "integer"}}, "required": ["a"]});
     let (detail, own) = folded(&schema, Detail::Required);
     assert_eq!(detail, Detail::Signature);
@@ -220,7 +221,8 @@ fn optional_properties_of_a_required_parameter_have_their_bare_type_in_an_outlin
         json!({"Shape": shape, "Line": choice}),
         (refer("Shape"), json!({"Shape": object(json!({"line": loose, "next": refer("Shape")}))})),
     );
-    // A branch is told from another by what it says; and where something turns wider into narrower, all stays.
+    // A branch is told from another by what it says; and where something turns wider into narrower,
+    // all stays.
     let untouched = object(json!({"line": choice}));
     let either = json!({"anyOf": [untouched, {"type": "null"}]});
     check_loose(either.clone(), json!({}), (either, none.clone()));
@@ -234,7 +236,7 @@ fn optional_properties_of_a_required_parameter_have_their_bare_type_in_an_outlin
 }
 
 #[test]
-fn an_outline_that_is_shorter_stands_for_the_required_parameters() {
+fn a_shorter_outline_replaces_the_required_parameters() {
     let choice = json!({"type": "string", "enum": ["one of several", "another of several", "the last of several"]});
     let p = json!({"type": "object", "properties": {"line": choice}});
     let all = json!({"type": "object", "required": ["p"], "properties": {"p": p}});
@@ -248,7 +250,8 @@ fn an_outline_that_is_shorter_stands_for_the_required_parameters() {
     assert_eq!((detail, &own["properties"]["p"]["properties"]["line"]), (Detail::Required, &choice));
 }
 
-/// How many tools an arm folds, and how many meta-tools it adds, where each of `count` tools has a description of so many bytes.
+/// How many tools an arm folds, and how many meta-tools it adds, where each of `count` tools has a
+/// description of so many bytes.
 #[track_caller]
 fn check_paying(arm: Arm, count: usize, bytes: usize, folds: bool) {
     let description = "word ".repeat(bytes / 5);
@@ -268,7 +271,7 @@ fn check_paying(arm: Arm, count: usize, bytes: usize, folds: bool) {
 }
 
 #[test]
-fn nothing_is_folded_that_does_not_pay_for_its_meta_tools() {
+fn folding_must_save_more_than_the_meta_tools_cost() {
     for arm in [Arm::Seed, Arm::Stable, Arm::Signature, Arm::Lean] {
         check_paying(arm, 1, 400, false);
         check_paying(arm, 1, 2_000, true);

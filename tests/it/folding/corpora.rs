@@ -53,7 +53,7 @@ fn catalogs() -> impl Iterator<Item = (String, Catalog)> {
 }
 
 #[test]
-fn corpus_no_folded_array_is_billed_more_than_the_whole() {
+fn corpus_folded_arrays_cost_at_most_the_full_one() {
     for (name, catalog) in catalogs() {
         let (whole, arms) = bills(&catalog);
         let mut line = format!("{name}: {} tools, full {whole}", catalog.len());
@@ -67,7 +67,7 @@ fn corpus_no_folded_array_is_billed_more_than_the_whole() {
 
 /// One tool alone is where meta-tools are hardest to pay for.
 #[test]
-fn corpus_no_single_tool_is_billed_more_than_whole() {
+fn corpus_folded_tools_cost_at_most_the_full_one() {
     let (mut folds, mut all) = (0, 0);
     for (name, catalog) in catalogs() {
         for at in sample(0..catalog.len(), 8) {
@@ -90,7 +90,7 @@ fn corpus_no_single_tool_is_billed_more_than_whole() {
 }
 
 #[test]
-fn corpus_no_detail_is_billed_more_than_a_richer_one() {
+fn corpus_details_cost_at_most_a_richer_one() {
     let mut count = 0;
     for (name, catalog) in catalogs() {
         for tool in catalog.iter() {

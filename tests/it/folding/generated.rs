@@ -1,7 +1,8 @@
 //! Folding over generated schemas, judged by the crate `jsonschema`.
 //!
-//! What the generator must be able to make: `required` in a branch, conditions, unreachable, nested and cyclic definitions,
-//! references into properties, a reference at the top, a property that is named like a keyword.
+//! What the generator must be able to make: `required` in a branch, conditions, unreachable, nested
+//! and cyclic definitions, references into properties, a reference at the top, a property that is
+//! named like a keyword.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -16,7 +17,8 @@ use toolfold::catalog::Tool;
 use toolfold::profile::{Detail, Folded};
 use toolfold_testing::Cases;
 
-/// Names of parameters. One is a keyword whose value folding drops elsewhere, two need escapes in a pointer.
+/// Names of parameters. One is a keyword whose value folding drops elsewhere, two need escapes in a
+/// pointer.
 const NAMES: [&str; 7] = ["a", "b", "c", "d", "description", "x/y", "$defs"];
 
 const WORDS: &str = "Words that say what the parameter is for, long enough that it pays to leave them out.";
@@ -29,7 +31,8 @@ fn names() -> impl Strategy<Value = Vec<String>> {
     btree_set(name(), 1..3).prop_map(|names| names.into_iter().collect())
 }
 
-/// A reference: to a definition (there or not), into a parameter, to the root, spelt in several ways.
+/// A reference: to a definition (there or not), into a parameter, to the root, spelt in several
+/// ways.
 fn reference() -> impl Strategy<Value = Value> {
     let plain = select(vec![
         "#/$defs/D0",
@@ -188,7 +191,8 @@ fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     root.pointer(&reference.strip_prefix('#')?.replace("%24", "$"))
 }
 
-/// The names that a branch of the arguments object requires or constrains, found without the library.
+/// The names that a branch of the arguments object requires or constrains, found without the
+/// library.
 fn mentioned(root: &Value, node: &Value, is_top: bool, depth: usize, into: &mut BTreeSet<String>) {
     let (Some(map), true) = (node.as_object(), depth > 0) else { return };
     let list = |value: &Value| -> Vec<String> {
@@ -218,7 +222,8 @@ fn mentioned(root: &Value, node: &Value, is_top: bool, depth: usize, into: &mut 
     }
 }
 
-/// Every reference of a schema that led somewhere in the whole one leads to the same thing, words apart.
+/// Every reference of a schema that led somewhere in the whole one leads to the same thing, words
+/// apart.
 fn references_hold(whole: &Value, folded: &Value, node: &Value) -> Result<(), TestCaseError> {
     match node {
         Value::Object(map) => {
@@ -311,7 +316,7 @@ fn folds_soundly(whole: &Value, instances: &[Value], seen: &Seen) -> Result<(), 
 }
 
 #[test]
-fn folding_makes_no_valid_call_look_impossible() {
+fn folding_allows_every_valid_call() {
     let config = Config { cases: toolfold_testing::cases(1_500), failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new(config);
     let seen = Seen::default();
@@ -323,7 +328,8 @@ fn folding_makes_no_valid_call_look_impossible() {
     }
     let Seen { valid, hidden, pruned, branched, loosened } = seen;
     println!("valid {valid:?}, hidden {hidden:?}, pruned {pruned:?}, branched {branched:?}, loosened {loosened:?}");
-    // The generator makes the cases that this is about: usually some 4,500, 430, 600, 55 and 16 of them.
+    // The generator makes the cases that this is about: usually some 4,500, 430, 600, 55 and 16 of
+    // them.
     assert!(valid.get() > 100 && hidden.get() > 5 && pruned.get() > 5);
     if Cases::of_this_run().is_quick() {
         return;

@@ -1,4 +1,4 @@
-//! Tool lists that are cut off, misshapen, huge, deep or deceitful.
+//! Tool lists that are truncated, malformed, huge, deep or deceptive.
 
 use toolfold::catalog::{Catalog, Format};
 use toolfold::diagnostic::{Diagnostic, Severity};
@@ -9,7 +9,7 @@ use toolfold::wire::Wire;
 use super::{found, sound};
 use crate::talk::Talk;
 
-/// Reads a tool list and checks what everyone relies on: it ends, and says a bounded number of sound things.
+/// Reads a tool list and checks that it ends with a bounded number of valid diagnostics.
 #[track_caller]
 fn import(text: &str) -> (Catalog, Vec<Diagnostic>) {
     let loaded = Catalog::import(text, "tools.json", None);
@@ -18,7 +18,7 @@ fn import(text: &str) -> (Catalog, Vec<Diagnostic>) {
     (loaded.value, loaded.diagnostics)
 }
 
-/// A text, the code it must get, the severity, and a part of the whole line as it is printed.
+/// Checks a text for a diagnostic: its code, its severity, and a part of the printed line.
 #[track_caller]
 fn check(text: &str, code: &str, severity: Severity, part: &str) -> Catalog {
     let (catalog, diagnostics) = import(text);
@@ -38,7 +38,7 @@ fn with_schema(schema: &str) -> String {
     format!(r#"[{{"name":"t","inputSchema":{schema}}}]"#)
 }
 
-/// Renders a catalogue in every arm; what comes out is JSON.
+/// Renders a catalog with every arm as valid JSON.
 fn render_all(catalog: &Catalog) {
     for arm in Arm::EVERYWHERE {
         let engine = Engine::builder(catalog.clone()).profile(ToolProfile::derive(catalog)).arm(arm).build().unwrap();
@@ -48,7 +48,7 @@ fn render_all(catalog: &Catalog) {
 }
 
 #[test]
-fn what_is_not_json_is_refused_with_its_place() {
+fn invalid_json_is_rejected_with_its_place() {
     refused("", "bad-json", "tools.json:1:1");
     refused("[\n  {\"name\": \"a\"", "bad-json", "tools.json:2:14");
     refused("[{\"name\":\"a\"}", "bad-json", "was it cut off?");
@@ -60,7 +60,7 @@ fn what_is_not_json_is_refused_with_its_place() {
 }
 
 #[test]
-fn every_cut_of_a_good_list_is_refused() {
+fn every_truncated_list_is_rejected() {
     let text = r#"{"jsonrpc":"2.0","result":{"tools":[{"name":"é","inputSchema":{"type":"object"}}]}}"#;
     assert!(import(text).1.iter().all(|diagnostic| !diagnostic.is_error()));
     for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
@@ -69,7 +69,7 @@ fn every_cut_of_a_good_list_is_refused() {
 }
 
 #[test]
-fn what_is_no_tool_list_is_refused() {
+fn other_json_is_rejected() {
     refused("3", "no-tools", "must be an array, not a number");
     refused("null", "no-tools", "not null");
     refused("{}", "no-tools", "no tool list in this object");
@@ -81,7 +81,7 @@ fn what_is_no_tool_list_is_refused() {
 }
 
 #[test]
-fn what_is_no_tool_is_left_out_and_named() {
+fn invalid_entries_are_skipped_and_reported() {
     refused("[3]", "bad-tool", "tools.json:1:2 at /0");
     refused("[[]]", "bad-tool", "must be an object, not an array");
     refused(r#"[{"inputSchema":{}}]"#, "no-name", "a tool must have a `name`");
@@ -99,7 +99,7 @@ fn what_is_no_tool_is_left_out_and_named() {
 }
 
 #[test]
-fn names_that_deceive_are_refused_and_shown() {
+fn deceptive_names_are_rejected_and_shown() {
     let tool = |name: &str| serde_json::json!([{"name": name, "inputSchema": {}}]).to_string();
     refused(&tool("a\0b"), "bad-name", "U+0000");
     refused(&tool("safe\u{202e}evil"), "bad-name", "U+202E");
@@ -114,7 +114,7 @@ fn names_that_deceive_are_refused_and_shown() {
 }
 
 #[test]
-fn descriptions_that_deceive_do_not_reach_the_terminal_raw() {
+fn deceptive_descriptions_are_escaped() {
     let text = serde_json::json!([
         {"name": "a", "description": "x\0y\u{202e}z", "inputSchema": {"type": "\u{202e}"}},
         {"name": "b", "inputSchema": {"$ref": "#/\u{202e}"}},
@@ -126,7 +126,7 @@ fn descriptions_that_deceive_do_not_reach_the_terminal_raw() {
 }
 
 #[test]
-fn a_repeated_name_keeps_the_first() {
+fn the_first_tool_of_a_name_is_kept() {
     let text = r#"[{"name":"a","description":"1","inputSchema":{}},{"name":"a","description":"2","inputSchema":{}}]"#;
     let catalog = check(text, "duplicate-tool", Severity::Error, "tools.json:1:50 at /1");
     assert_eq!(catalog.get("a").unwrap().description(), "1");
@@ -134,7 +134,7 @@ fn a_repeated_name_keeps_the_first() {
 }
 
 #[test]
-fn references_that_lead_nowhere_are_named_and_harmless() {
+fn unresolvable_references_are_reported() {
     for (schema, code) in [
         (r#"{"type":"object","properties":{"a":{"$ref":"https://example.com/x.json"}}}"#, "remote-ref"),
         (r#"{"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}}"#, "remote-ref"),
@@ -204,7 +204,8 @@ fn many_parts_in_one_tool_cost_no_more_than_their_size() {
     }
 }
 
-/// Two sources of the same tool, one of them without a schema: what is sent folded may not exceed what is sent whole.
+/// Two sources of the same tool, one without a schema: the folded tool must not be larger than the
+/// full one.
 #[test]
 fn a_tool_without_a_schema_is_not_made_longer_by_folding() {
     for words in 1..50 {
@@ -222,7 +223,7 @@ fn a_tool_without_a_schema_is_not_made_longer_by_folding() {
     }
 }
 
-/// A summary may hold characters that JSON escapes; its length counts as it is sent.
+/// A summary may contain characters that JSON escapes; its length counts as it is sent.
 #[test]
 fn a_summary_full_of_quotes_does_not_outgrow_the_description() {
     let schema = serde_json::json!({"type": "object", "properties": {}});
@@ -233,9 +234,9 @@ fn a_summary_full_of_quotes_does_not_outgrow_the_description() {
     assert!(length <= 202, "{length} bytes instead of 202");
 }
 
-/// `required` beside a reference at the top is required as well.
+/// `required` beside a reference at the top applies as well.
 #[test]
-fn the_required_detail_keeps_what_stands_beside_a_reference() {
+fn the_required_detail_keeps_siblings_of_a_reference() {
     let schema = serde_json::json!({
         "$ref": "#/$defs/Args", "required": ["b"], "type": "object",
         "$defs": {"Args": {"type": "object", "description": "words ".repeat(30), "required": ["a"],
@@ -246,7 +247,7 @@ fn the_required_detail_keeps_what_stands_beside_a_reference() {
     assert!(own.contains("\"b\""), "`b` is required, but: {own}");
 }
 
-/// A tool may be named like a category; asked for as a tool, it is the tool that opens.
+/// A tool may have the name of a category; requested as a tool, the tool opens.
 #[test]
 fn a_tool_named_like_a_category_opens_by_its_name() {
     let long = crate::LONG;
@@ -263,7 +264,7 @@ fn a_tool_named_like_a_category_opens_by_its_name() {
     assert!(opened.iter().any(|tool| *tool == "read"), "opened {opened:?}");
 }
 
-/// The deepest schema that is read must still be readable where it stands in the array, three levels further down.
+/// The deepest schema that is accepted must still be readable in the array, three levels deeper.
 #[test]
 fn a_rendered_array_can_be_read_again() {
     let edge = format!("{}{{}}{}", "{\"items\":".repeat(126), "}".repeat(126));

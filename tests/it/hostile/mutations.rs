@@ -1,4 +1,5 @@
-//! Real and made-up input, damaged at random: nothing panics, and whatever is read can be rendered in every arm.
+//! Real and generated input, damaged at random: nothing panics, and everything that is read can be
+//! rendered with every arm.
 
 use std::sync::LazyLock;
 
@@ -17,7 +18,7 @@ const TOOLS: &str = include_str!("../../../profiles/excel/tools.json");
 const PROFILES: [&str; 2] =
     [include_str!("../../../profiles/excel/profile.toml"), include_str!("../../../profiles/excel/original.toml")];
 
-/// What to begin with: our own tools and every real list, the first 30 KB of each, closed again.
+/// The seeds: our own tools and every collected list, the first 30 KB of each, closed again.
 static SEEDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let texts = std::iter::once(TOOLS.to_owned()).chain(tool_lists().into_iter().map(|list| list.text));
     let short = texts.map(|text| match serde_json::from_str::<serde_json::Value>(&text).unwrap() {
@@ -35,7 +36,7 @@ static SEEDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     short.collect()
 });
 
-/// Pieces that parsers stumble over.
+/// Pieces that are difficult for parsers.
 const PIECES: &[&str] = &[
     "\0",
     "\u{202e}",
@@ -67,7 +68,7 @@ const PIECES: &[&str] = &[
     "\u{10ffff}",
 ];
 
-/// One damage: where, how long, and with what.
+/// A damage: place, length and replacement.
 #[derive(Debug, Clone)]
 enum Damage {
     Cut(Index, usize),
@@ -121,7 +122,8 @@ fn apply(text: &str, damages: &[Damage]) -> String {
     chars.into_iter().collect()
 }
 
-/// Whatever was read can be shown, in every arm, as JSON that names each tool once, and opened.
+/// Everything that was read can be shown with every arm, as JSON that contains each tool once, and
+/// opened.
 fn use_it(catalog: &Catalog, profile: &ToolProfile) {
     for format in Format::ALL {
         serde_json::from_str::<&serde_json::value::RawValue>(&catalog.to_json(format)).unwrap();
@@ -147,7 +149,7 @@ fn try_tools(text: &str) {
         loaded.diagnostics.iter().for_each(sound);
         let profile = ToolProfile::derive(&loaded.value);
         use_it(&loaded.value, &profile);
-        // Its schemas are compiled once, and not for each arm.
+        // Compiles its schemas once instead of for each arm.
         drop(Engine::builder(loaded.value).profile(profile).arm(Arm::Full).build());
     }
 }

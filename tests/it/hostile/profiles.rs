@@ -1,4 +1,4 @@
-//! Profile files that are broken, misspelt, or of another catalogue.
+//! Profile files that are broken, misspelt, or of another catalog.
 
 use toolfold::catalog::Catalog;
 use toolfold::diagnostic::{Diagnostic, Severity};
@@ -10,7 +10,7 @@ use super::{found, sound};
 const TOOLS: &str = r#"[{"name":"list_sheets","inputSchema":{"type":"object"}},
     {"name":"format_cells","inputSchema":{"type":"object"}},{"name":"write_cells","inputSchema":{"type":"object"}}]"#;
 
-/// What reading a profile and applying it to the three tools above says.
+/// The diagnostics of reading a profile and applying it to the three tools above.
 fn read(text: &str) -> Vec<Diagnostic> {
     let catalog = Catalog::from_mcp(TOOLS).unwrap();
     let loaded = ToolProfile::parse(text, "profile.toml");
@@ -30,7 +30,7 @@ fn check(text: &str, code: &str, severity: Severity, part: &str) {
 }
 
 #[test]
-fn mistakes_of_form_have_their_line() {
+fn syntax_errors_have_a_line() {
     let error = |text, code, part| check(text, code, Severity::Error, part);
     error("core = [", "bad-toml", "profile.toml:1:");
     error("a b c", "bad-toml", "profile.toml:1:");
@@ -58,7 +58,7 @@ fn mistakes_of_form_have_their_line() {
 }
 
 #[test]
-fn mistakes_about_the_catalogue_have_their_line() {
+fn catalog_mismatches_have_a_line() {
     check("core = ['list_sheet']", "unknown-tool", Severity::Error, "did you mean `list_sheets`?");
     check("\n\ncore = ['zebra']", "unknown-tool", Severity::Error, "profile.toml:3:9");
     check("[category.x]\ntools = ['formt_cells']", "unknown-tool", Severity::Error, "did you mean `format_cells`?");
@@ -71,7 +71,7 @@ fn mistakes_about_the_catalogue_have_their_line() {
 }
 
 #[test]
-fn an_engine_is_not_built_from_a_profile_of_another_catalogue() {
+fn a_profile_of_another_catalog_is_rejected() {
     let profile = ToolProfile::parse("core = ['zebra', 'lion']", "profile.toml").value;
     let error = Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).profile(profile).build().unwrap_err();
     assert_eq!(error.kind(), toolfold::error::ErrorKind::Profile);
@@ -91,7 +91,7 @@ fn size_and_depth_are_bounded() {
     assert!(!read(&dotted).is_empty());
 }
 
-/// A megabyte of patterns that match nothing. Costs that multiply would take minutes here.
+/// A megabyte of patterns that match nothing. Multiplying costs would take minutes here.
 #[test]
 fn many_patterns_cost_no_more_than_their_size() {
     let patterns: Vec<String> = (0..5_000).map(|at| format!("'no_{at}'")).collect();

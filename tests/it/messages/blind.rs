@@ -28,11 +28,12 @@ fn invoice(id: &str, customer: &str) -> ModelCall {
 }
 
 #[test]
-fn of_parallel_blind_calls_none_runs_before_its_definition_was_shown() {
+fn parallel_blind_calls_are_all_shown_first() {
     let three = || [invoice("1", "x"), invoice("2", "y"), invoice("3", "z")];
     let kinds = |outcomes: Vec<Outcome>| outcomes.iter().map(|outcome| reply(outcome).answer.kind).collect::<Vec<_>>();
     let shown = vec![ReplyKind::Shown; 3];
-    // As a message of the wire, as the calls of one message, and one by one under the message's key.
+    // As a message of the wire, as the calls of one message, and one at a time under the message's
+    // key.
     let calls: Vec<_> =
         three().iter().map(|call| (call.id.to_string(), call.arguments.value().unwrap().clone())).collect();
     let calls: Vec<_> = calls.iter().map(|(id, own)| (id.as_str(), "send_invoice", own.clone())).collect();
@@ -51,23 +52,23 @@ fn of_parallel_blind_calls_none_runs_before_its_definition_was_shown() {
 
 /// Another answer may have gone to another client: each answer contains the definition.
 #[test]
-fn where_models_share_a_conversation_each_answer_holds_the_definition() {
+fn every_answer_of_a_shared_conversation_has_the_definition() {
     let mut talk = folded(Blind::default());
     talk.shared_by_models();
     let outcomes = talk.calls([invoice("1", "x"), invoice("2", "y")], None).outcomes().cloned().collect::<Vec<_>>();
     for outcome in &outcomes {
-        assert!(reply(outcome).answer.content.contains("Its whole definition:\n"), "{}", reply(outcome).answer.content);
+        assert!(reply(outcome).answer.content.contains("Full definition:\n"), "{}", reply(outcome).answer.content);
     }
     let mut talk = folded(Blind::default());
     let outcomes = talk.calls([invoice("1", "x"), invoice("2", "y")], None).outcomes().cloned().collect::<Vec<_>>();
     assert!(
-        reply(&outcomes[1]).answer.content.contains("in another answer"),
+        reply(&outcomes[1]).answer.content.contains("in another result"),
         "two calls of one model: only one answer has the definition"
     );
 }
 
 #[test]
-fn a_shown_answer_does_not_loop() {
+fn a_shown_answer_is_not_a_loop() {
     let mut talk = folded(Blind::default());
     let message = [invoice("send_invoice:0", "x")];
     let outcome = only(talk.calls(message.clone(), None).outcomes().cloned().collect());
@@ -76,7 +77,7 @@ fn a_shown_answer_does_not_loop() {
 }
 
 #[test]
-fn what_is_seen_is_found_by_text_where_ids_repeat() {
+fn seen_matches_answers_by_text_if_ids_repeat() {
     let long = "What there is to know about it, at length. ".repeat(40);
     let tool = |name: &str| json!({"name": name, "description": long, "inputSchema": {"type": "object", "properties": {"p": {"type": "string", "description": long}}}});
     let tools = json!([tool("mail_send"), tool("mail_read"), tool("disk_wipe"), tool("disk_list")]);

@@ -1,4 +1,5 @@
-//! Random conversations against a model of what may run: colliding ids, resends, interruptions, restarts, approvals.
+//! Random conversations against a model of what may run: colliding ids, resends, interruptions,
+//! restarts, approvals.
 
 mod actions;
 
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 use self::actions::{Action, Asked, action};
 use super::*;
 
-/// What became of a call, as a host that keeps books sees it.
+/// The outcome of a call as the host records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum End {
     /// Answered here, or refused.
@@ -21,7 +22,7 @@ enum End {
     },
     /// Waits for a person.
     Waiting(String),
-    /// Ran: the result if the host gave one in this process.
+    /// Ran: the result, if the host reported one in this process.
     Done {
         result: Option<String>,
     },
@@ -53,7 +54,8 @@ impl Said {
     }
 }
 
-/// A question about a payment, and the call that asked it first: the call that runs where the host resumes the approval.
+/// An approval request for a payment, and the call that made it first: the call that runs when the
+/// host resumes the approval.
 #[derive(Debug, Clone)]
 struct Question {
     n: u64,
@@ -63,7 +65,7 @@ struct Question {
 /// The message of a call and the call's place in it, both counted from 0.
 type Position = (usize, usize);
 
-/// The model: a host's books.
+/// The model: a host's own records.
 struct Books {
     engine: Engine,
     approver: Approver,
@@ -73,13 +75,13 @@ struct Books {
     messages: Vec<Said>,
     /// The payments that a person rejected.
     rejected: BTreeSet<u64>,
-    /// The questions that are open, or answered and not taken up: approval to payment.
+    /// The approvals that are open, or decided and not resumed: approval to payment.
     questions: BTreeMap<String, Question>,
-    /// Answers that a person gave and that no call has taken up: approval to yes or no.
+    /// Decisions that no call has used: approval to whether it was approved.
     answered: BTreeMap<String, bool>,
-    /// How often each approval was handed over, beyond once for each pause.
+    /// The number of forwarded runs of each approval, beyond one for each pause.
     handed: BTreeMap<String, i64>,
-    /// How many audited runs there must be on record.
+    /// The number of audited runs that must be recorded.
     audited: usize,
     failures: BTreeMap<(String, u64), u32>,
     results: u64,
@@ -106,12 +108,12 @@ impl Books {
         }
     }
 
-    /// The question about a payment that no call has taken up.
+    /// The approval request for a payment that no call has used.
     fn waiting_for(&self, n: u64) -> Option<String> {
         self.questions.iter().find(|(_, question)| question.n == n).map(|(approval, _)| approval.clone())
     }
 
-    /// A rejection holds for every call that waits for the approval.
+    /// A rejection applies to every call that waits for the approval.
     fn reject(&mut self, approval: &str, reason: &str) {
         self.questions.remove(approval);
         for call in self.messages.iter_mut().flat_map(|message| &mut message.calls) {
@@ -134,7 +136,7 @@ impl Books {
         self.store.get(approval).unwrap().state.to_string()
     }
 
-    /// What a call that is judged anew must become.
+    /// The required outcome of a call that is judged again.
     fn judged(&mut self, position: Position, asked: &Asked, outcome: &Outcome) -> End {
         let failed = self.failures.get(&(asked.tool.to_owned(), asked.n)).copied().unwrap_or(0);
         match (asked.tool, outcome) {
@@ -179,7 +181,7 @@ impl Books {
         }
     }
 
-    /// What a call that comes again must get.
+    /// The required outcome of a repeated call.
     fn again(&mut self, position: Position, past: &Past, outcome: &Outcome) -> End {
         match (&past.end, outcome) {
             (End::Given(text), Outcome::Reply(reply)) => {
@@ -263,7 +265,8 @@ impl Books {
         }
     }
 
-    /// The calls at the host that it would report by these ids now: of the last message, then the newest.
+    /// The calls at the host that it would report by these ids: of the last message, then the
+    /// newest.
     fn at_host(&self) -> Vec<(usize, usize)> {
         let mut found: Vec<(usize, usize)> = Vec::new();
         for at in (0..self.messages.len()).rev() {
@@ -298,7 +301,7 @@ impl Books {
             }
             Action::Finish { which, ok } => {
                 let Some((at, place)) = self.at_host().get(*which).copied() else { return };
-                // Ids repeat: the host reports what it means, the newest call of that id.
+                // Ids repeat: the host reports the newest call with that id.
                 let past = self.messages[at].calls[place].clone();
                 self.results += 1;
                 let result = format!("result {}", self.results);
@@ -387,15 +390,15 @@ fn forget_results(message: &mut Said) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases_of(500, 10_000)))]
 
-    /// No call runs that was not judged, no approval runs two calls, no result is lost, and nothing is refused without an
-    /// interruption or a person's rejection.
+    /// No call runs without being judged, no approval runs two calls, no result is lost, and
+    /// nothing is refused without an interruption or a rejection.
     #[test]
-    fn what_runs_is_what_may_run(actions in prop::collection::vec(action(), 1..24)) {
+    fn only_permitted_calls_run(actions in prop::collection::vec(action(), 1..24)) {
         let mut books = Books::new();
         for action in &actions {
             books.act(action);
         }
-        // What the log tells is what is known.
+        // The log contains the whole state.
         let mut log = books.log;
         log.extend(books.talk.take_log(0));
         prop_assert_eq!(books.engine.replay(&log).unwrap(), books.talk);

@@ -1,7 +1,9 @@
-//! Logs and snapshots of form 2, which have no numbered messages, are read and carried on in the current form.
+//! Logs and snapshots of format 2, which has no numbered messages, are read and continued in the
+//! current format.
 //!
-//! The fixtures are what `toolfold session --arm stable --policy excel --id c-42` of the version before wrote: one message
-//! that expanded a category and listed sheets, and one whose first call is at the host and whose second waits as `ap-1`.
+//! The fixtures were written by `toolfold session --arm stable --policy excel --id c-42` of the
+//! previous version: one message that expanded a category and listed sheets, and one whose first
+//! call is at the host and whose second waits as `ap-1`.
 
 use super::*;
 use toolfold::conversation::{LOG_VERSION, RestoreError, Snapshot};
@@ -18,7 +20,7 @@ fn excel() -> (Engine, Approver) {
     let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let builder = Engine::builder(catalog).profile(profile.into_result().unwrap()).arm(Arm::Stable).policy(policy);
     let engine = builder.build().unwrap();
-    // The store of the fixture: one approval, asked for by the same call.
+    // The store of the fixture: one approval, requested by the same call.
     let mut asking = engine.conversation(Wire::OpenAiChat).id("c-42").start().unwrap();
     let delete = json!({"file_path": "old.xlsx", "confirm": true});
     assert_eq!(approval(&asking.call("c4", "delete_file", &delete).unwrap()), "ap-1");
@@ -53,12 +55,12 @@ fn carries_on(mut talk: Conversation, approver: &Approver) {
 }
 
 #[test]
-fn a_log_of_form_2_is_carried_on() {
+fn a_log_of_format_2_is_continued() {
     let (engine, approver) = excel();
     let log = form_2();
     assert!(log.iter().all(|record| record.v == 2));
     carries_on(engine.replay(&log).unwrap(), &approver);
-    // What was added is of the current form, behind the old records.
+    // New records are in the current format, after the old ones.
     let (engine, _approver) = excel();
     let mut log = log;
     let mut talk = engine.replay(&log).unwrap();
@@ -69,7 +71,7 @@ fn a_log_of_form_2_is_carried_on() {
 }
 
 #[test]
-fn a_snapshot_of_form_2_is_carried_on() {
+fn a_snapshot_of_format_2_is_continued() {
     let (engine, approver) = excel();
     let snapshot: Snapshot = serde_json::from_str(&project("tests/fixtures/session/form-2.snapshot.json")).unwrap();
     assert_eq!(snapshot.version, 2);
@@ -77,7 +79,7 @@ fn a_snapshot_of_form_2_is_carried_on() {
 }
 
 #[test]
-fn other_forms_are_refused_by_number() {
+fn unsupported_formats_are_rejected() {
     let (engine, _approver) = excel();
     for form in [0, 1, LOG_VERSION + 1] {
         let mut log = form_2();
@@ -95,7 +97,7 @@ const LINES: [&str; 4] = [
 ];
 
 #[test]
-fn records_of_answers_and_forwarded_calls_are_written_as_they_were_read() {
+fn records_are_written_as_they_were_read() {
     for line in LINES {
         let record: LogRecord = serde_json::from_str(line).unwrap();
         assert_eq!(serde_json::to_string(&record).unwrap(), line);

@@ -1,4 +1,5 @@
-//! One case for each rule that decides which message a call belongs to, and which results are stored.
+//! One case for each rule that decides which message a call belongs to, and which results are
+//! stored.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -35,7 +36,7 @@ fn wire_talk() -> (Conversation, Approver) {
     (start(&engine, Wire::OpenAiChat), approver)
 }
 
-/// The texts of stored results, as a snapshot holds them.
+/// The texts of stored results in a snapshot.
 fn stored(talk: &mut Conversation) -> Vec<String> {
     let snapshot = json!(talk.snapshot());
     let results = snapshot.get("results").and_then(Value::as_object);
@@ -44,7 +45,7 @@ fn stored(talk: &mut Conversation) -> Vec<String> {
 }
 
 #[test]
-fn a_call_comes_again_alone_under_the_key_of_its_message() {
+fn a_single_call_is_repeated_under_its_messages_key() {
     let (mut talk, _) = wire_talk();
     let look = call("look:0", "look", 1);
     assert!(is_forward(&in_message(&mut talk, "m1", &look)));
@@ -56,7 +57,7 @@ fn a_call_comes_again_alone_under_the_key_of_its_message() {
 
 /// A host may replace `call_tool` by the name of the tool: the call is the same.
 #[test]
-fn the_name_that_was_written_does_not_make_another_call() {
+fn a_call_is_the_same_under_another_name() {
     let (mut talk, _) = wire_talk();
     let named = [call("1", "look", 1), call("2", "look", 2)];
     let wrapped = [
@@ -73,7 +74,7 @@ fn the_name_that_was_written_does_not_make_another_call() {
 }
 
 #[test]
-fn a_call_without_a_key_is_not_one_that_had_a_key() {
+fn calls_with_and_without_a_key_differ() {
     let (mut talk, approver) = wire_talk();
     let pay = call("pay:0", "pay", 1);
     let asked = in_message(&mut talk, "m1", &pay);
@@ -82,7 +83,7 @@ fn a_call_without_a_key_is_not_one_that_had_a_key() {
 }
 
 #[test]
-fn a_message_without_a_key_is_not_one_that_had_a_key() {
+fn messages_with_and_without_a_key_differ() {
     let (mut talk, _) = wire_talk();
     let calls = [call("1", "look", 1), call("2", "look", 2)];
     whole(&mut talk, &calls, Some("m1"));
@@ -101,7 +102,7 @@ fn a_single_call_after_a_whole_message_begins_a_message() {
 }
 
 #[test]
-fn a_longer_message_is_a_new_one_without_a_key_and_the_same_one_with_its_key() {
+fn a_longer_message_is_new_unless_it_has_a_key() {
     let first = [call("1", "look", 1), call("2", "look", 2)];
     let longer = [first[0].clone(), first[1].clone(), call("3", "look", 3)];
     let (mut talk, _) = wire_talk();
@@ -136,7 +137,7 @@ fn a_long_key_is_stored_by_its_digest() {
 
 /// An expired approval is void: the call is judged again, also if its message is resent.
 #[test]
-fn an_expired_approval_is_asked_for_anew() {
+fn an_expired_approval_is_requested_again() {
     let clock = Arc::new(AtomicI64::new(1_000));
     let (own, store) = (clock.clone(), Arc::new(MemoryStore::new()));
     let file = PolicyFile::load(RULES, "policy.toml", PolicyScope::User).into_result().unwrap();
@@ -157,7 +158,7 @@ fn an_expired_approval_is_asked_for_anew() {
 }
 
 #[test]
-fn only_results_of_the_open_message_are_stored_and_only_of_calls_that_succeeded() {
+fn only_successful_results_of_the_open_message_are_stored() {
     let (mut talk, _) = wire_talk();
     let calls = [call("1", "look", 1), call("2", "look", 2), call("3", "look", 3)];
     whole(&mut talk, &calls, None);
@@ -173,11 +174,12 @@ fn only_results_of_the_open_message_are_stored_and_only_of_calls_that_succeeded(
     assert_eq!(stored(&mut talk), Vec::<String>::new(), "a new message closes those before it");
 }
 
-/// `docs/session.md`, "Messages that come again": 1 MB a result, 8 MB in all, the oldest are dropped first.
+/// `docs/session.md`, "Messages that come again": at most 1 MB per result and 8 MB in total, the
+/// oldest are dropped first.
 #[test]
-fn stored_results_are_bounded_in_size_and_in_all() {
+fn stored_results_are_bounded() {
     let (mut talk, _) = wire_talk();
-    // One call is not answered: its message stays open.
+    // One call is not answered, so its message stays open.
     let calls: Vec<ModelCall> = (0..14).map(|n| call(&n.to_string(), "look", n)).collect();
     whole(&mut talk, &calls, None);
     talk.log_results(true);
@@ -217,7 +219,7 @@ fn an_approved_call_that_failed_has_ended() {
 }
 
 #[test]
-fn what_the_host_says_is_seen_ends_the_message_of_single_calls() {
+fn seen_ends_a_message_of_single_calls() {
     let pay = call("pay:0", "pay", 1);
     let ends: [fn(&mut Conversation); 2] =
         [|talk| talk.seen(&json!([])).unwrap(), |talk| talk.seen_calls(Vec::<CallId>::new())];
@@ -233,7 +235,7 @@ fn what_the_host_says_is_seen_ends_the_message_of_single_calls() {
 
 /// Once a call is forgotten, its id and arguments may belong to a new call.
 #[test]
-fn a_call_like_a_forgotten_one_is_asked_about() {
+fn a_call_like_a_forgotten_one_requires_approval() {
     let (mut talk, approver) = wire_talk();
     let pay = call("pay:0", "pay", 1);
     let asked = only(whole(&mut talk, std::slice::from_ref(&pay), None));
@@ -264,7 +266,7 @@ fn a_call_that_was_shown_its_definition_has_not_failed() {
     for id in ["1", "2", "3"] {
         assert!(is_forward(&only(whole(&mut talk, &[one(id)], None))), "call {id}");
         talk.report_result(&id.into(), false);
-        // Another message, so that the failed call does not come again with its own.
+        // Another message, so that the failed call is not repeated with its own.
         whole(
             &mut talk,
             &[ModelCall {
@@ -278,9 +280,10 @@ fn a_call_that_was_shown_its_definition_has_not_failed() {
     assert_eq!(reply(&only(whole(&mut talk, &[one("4")], None))).answer.kind, ReplyKind::Loop, "it failed three times");
 }
 
-/// Two calls that share id, name and arguments, as servers send them that give all parallel calls one id.
+/// Two calls that share id, name and arguments, as servers send them that give all parallel calls
+/// one id.
 #[test]
-fn calls_of_one_id_in_a_message_are_approved_one_by_one() {
+fn calls_sharing_an_id_are_approved_separately() {
     for key in [None, Some("m1")] {
         let (mut talk, approver) = wire_talk();
         let pay = call("pay:0", "pay", 1);
@@ -296,9 +299,10 @@ fn calls_of_one_id_in_a_message_are_approved_one_by_one() {
     }
 }
 
-/// The host ended after the first of two equal calls, without a log. No approval was requested for the second call alone.
+/// The host ended after the first of two equal calls, without a log. No approval was requested for
+/// the second call alone.
 #[test]
-fn the_second_of_two_equal_calls_is_not_taken_for_the_first_after_a_restart() {
+fn identical_calls_are_distinguished_after_a_restart() {
     for key in [None, Some("m1")] {
         let (engine, approver, _) = engine();
         let twins = [call("pay:0", "pay", 1), call("pay:0", "pay", 1)];

@@ -1,4 +1,4 @@
-//! The same invariants over every real tool list at hand.
+//! The same invariants over all collected tool lists.
 
 use toolfold::catalog::{Catalog, Tool};
 use toolfold::engine::Engine;
@@ -9,7 +9,7 @@ use super::shape::{lost_of_outline, lost_of_required, lost_of_signature};
 use crate::talk::Talk;
 use crate::tool_lists::tool_lists;
 
-/// The bytes of a tool's description and schema as they stand in JSON.
+/// The bytes of a tool's description and schema in JSON.
 pub(crate) fn bytes(tool: &Folded<'_>) -> usize {
     serde_json::to_string(tool.description()).unwrap().len() + tool.parameters_text().len()
 }
@@ -31,7 +31,7 @@ fn check_folding(whose: &str, tool: &Tool) {
 }
 
 #[test]
-fn corpus_folding_loses_nothing_that_must_stay() {
+fn corpus_folding_keeps_required_parts() {
     let mut count = 0;
     for list in tool_lists() {
         let catalog = Catalog::import(&list.text, &list.name, None).into_result().unwrap();

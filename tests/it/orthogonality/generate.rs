@@ -1,4 +1,4 @@
-//! Catalogues, profiles and expansions to try.
+//! Generated catalogs, profiles and expansions.
 
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -8,7 +8,7 @@ use toolfold::catalog::{Catalog, Format};
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
 
-/// Everything that decides what is shown, as texts and values.
+/// The texts and values that determine what is shown.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) tools: String,
@@ -18,7 +18,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Builds an engine from the texts, anew each time.
+    /// Builds a new engine from the texts.
     pub(crate) fn engine(&self) -> Engine {
         let catalog = Catalog::import(&self.tools, "tools.json", Some(Format::Mcp)).into_result().unwrap();
         let profile = ToolProfile::parse(&self.profile, "profile.toml").into_result().unwrap();
@@ -55,14 +55,14 @@ fn tool_list(names: &[String], bodies: Vec<(String, Value)>) -> String {
     Value::Array(names.iter().zip(bodies).map(tool).collect()).to_string()
 }
 
-/// A name may be given as a category or as a tool: `swap` gives each to the wrong list.
+/// A name may be given as a category or as a tool: `swap` puts each into the wrong list.
 fn request(known: &[String], picks: &[prop::sample::Index], swap: bool) -> ExpandRequest {
     let chosen = picks.iter().map(|pick| pick.get(known).clone());
     let (categories, tools) = chosen.partition(|name| name.starts_with("group") != swap);
     ExpandRequest { categories, tools }
 }
 
-/// Where a profile puts a tool: core or not, and in which category if in any; with a summary of its own or none.
+/// A profile's settings for a tool: whether it is core, its category, its summary.
 type Put = (bool, Option<usize>, Option<String>);
 
 fn place() -> impl Strategy<Value = Put> {
@@ -94,13 +94,13 @@ pub(crate) fn tool_body() -> impl Strategy<Value = (String, Value)> {
         Just(String::new()),
         "[A-Za-z ,]{1,40}[.] [A-Za-z ,.]{0,200}",
         "[a-z \"\\\\\n\u{e9}\u{4e2d}]{0,150}",
-        // Words enough for a few tools to pay for the meta-tools.
+        // Enough words for folding a few tools to cover the meta-tools.
         "[A-Za-z ,]{1,40}[.] [A-Za-z ,.]{600,900}",
     ];
     (description, arguments())
 }
 
-/// An arguments object: properties, some of them required, definitions they may refer to.
+/// An arguments object: properties, some of them required, and definitions they may refer to.
 fn arguments() -> impl Strategy<Value = Value> {
     let named = vec((property_name(), node(), any::<bool>()), 0..5);
     let definitions = vec(node(), 0..3);
@@ -130,7 +130,7 @@ fn arguments() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Names of properties, the keywords of JSON Schema among them.
+/// Names of properties, including the keywords of JSON Schema.
 fn property_name() -> impl Strategy<Value = String> {
     let words =
         ["path", "type", "description", "title", "required", "enum", "properties", "default", "items", "a/b", "~"];

@@ -1,4 +1,4 @@
-//! Layer 1 over generated catalogues, profiles, arms and expansions.
+//! Layer 1 over generated catalogs, profiles, arms and expansions.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn array(session: &mut Conversation) -> Vec<Value> {
     session.tools().to().unwrap()
 }
 
-/// What a tool of Chat Completions, or of the wire that carries the arm, says.
+/// The value of a key in a tool of Chat Completions, or of the wire that carries the arm.
 fn says<'t>(tool: &'t Value, key: &str) -> &'t str {
     tool.get("function").unwrap_or(tool)[key].as_str().unwrap()
 }
@@ -27,7 +27,7 @@ fn name(tool: &Value) -> &str {
     says(tool, "name")
 }
 
-/// The folded tools: place, name and category.
+/// The folded tools: index, name and category.
 fn deferred(engine: &Engine) -> Vec<(usize, String, String)> {
     let presentation = engine.presentation(engine.arm());
     let entries = presentation.deferred().iter();
@@ -47,7 +47,8 @@ fn opened_names(expanded: &Expanded, engine: &Engine) -> BTreeSet<String> {
     open.map(|(tool, _)| tool.name().to_string()).collect()
 }
 
-/// Every tool is in the array, or named in the description of `expand_tools`; hidden ones are in neither.
+/// Every tool is in the array, or named in the description of `expand_tools`; hidden ones are in
+/// neither.
 fn every_tool_is_seen(case: &Case) {
     let engine = case.engine();
     let array = array(&mut engine.talk());
@@ -66,7 +67,8 @@ fn every_tool_is_seen(case: &Case) {
     assert_eq!(meta.is_some(), folded, "`expand_tools` is there if and only if something is folded");
 }
 
-/// Rebuilt from the same texts, everything comes out the same; and what is shown depends on what is open, not on how.
+/// An engine rebuilt from the same texts gives the same output, which depends on what is open and
+/// not on how it was opened.
 fn the_plan_is_a_function(case: &Case) {
     let (first, second) = (case.engine(), case.engine());
     let (mut one, mut two) = (first.talk(), second.talk());
@@ -110,7 +112,7 @@ fn only_opened_tools_change(case: &Case) {
     }
 }
 
-/// Every folded tool opens by its name and by its category, and a slip of the pen finds it.
+/// Every folded tool opens by its name and by its category, and a misspelt name finds it.
 fn every_folded_tool_is_found(case: &Case) {
     let engine = case.engine();
     for (at, tool, category) in deferred(&engine) {
@@ -150,7 +152,7 @@ fn every_folded_tool_is_found(case: &Case) {
     }
 }
 
-/// Twice is once, and all at once is one by one.
+/// Repeating an expansion changes nothing, and one request equals several.
 fn expansion_is_idempotent_and_batched(case: &Case) {
     let engine = case.engine();
     let mut single = engine.talk();
@@ -172,7 +174,7 @@ fn expansion_is_idempotent_and_batched(case: &Case) {
     assert_eq!(batched.tools(), single.tools());
 }
 
-/// Without a profile everything is full, whatever the arm, and nothing can be opened.
+/// Without a profile everything is full with every arm, and nothing can be opened.
 fn without_a_profile_all_is_full(case: &Case) {
     let catalog = case.engine().catalog().clone();
     let whole: Vec<Value> = serde_json::from_str(&catalog.to_json(toolfold::catalog::Format::OpenAiChat)).unwrap();
@@ -190,7 +192,7 @@ fn without_a_profile_all_is_full(case: &Case) {
     assert_eq!(session.tools().json(), expected);
 }
 
-/// Whether OpenAI refuses a schema as it is, so that it is sent with a repair.
+/// Whether OpenAI rejects a schema unchanged, so that it is sent with a repair.
 fn is_repaired(schema: &Value) -> bool {
     fn has_bare_array(node: &Value) -> bool {
         let bare = node["type"] == "array" && node.get("items").is_none();
@@ -225,17 +227,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(192), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_tool_is_shown_or_named(case in case()) {
+    fn every_tool_is_shown_or_listed(case in case()) {
         every_tool_is_seen(&case);
     }
 
     #[test]
-    fn what_is_shown_depends_on_its_arguments_only(case in case()) {
+    fn the_presentation_is_a_pure_function(case in case()) {
         the_plan_is_a_function(&case);
     }
 
     #[test]
-    fn an_expansion_changes_what_it_opens_and_nothing_else(case in case()) {
+    fn an_expansion_changes_only_what_it_opens(case in case()) {
         only_opened_tools_change(&case);
     }
 
@@ -250,12 +252,12 @@ proptest! {
     }
 
     #[test]
-    fn no_profile_is_no_folding(case in case()) {
+    fn without_a_profile_nothing_is_folded(case in case()) {
         without_a_profile_all_is_full(&case);
     }
 
     #[test]
-    fn folding_only_takes_away_words((description, schema) in tool_body()) {
+    fn folding_only_removes_text((description, schema) in tool_body()) {
         folding_keeps_what_must_stay(&description, &schema);
     }
 }

@@ -1,9 +1,9 @@
-//! What folding a schema must keep, checked without the library's own walk.
+//! What folding a schema must preserve, checked without the library's own walk.
 
 use serde_json::Value;
 
-/// Keys whose value is a schema, a list of schemas, or names with schemas. Written here anew, from JSON Schema 2020-12 and
-/// draft 7, so that a mistake in the library's table is seen.
+/// Keys whose value is a schema, a list of schemas, or a map to schemas. Repeated here from JSON
+/// Schema 2020-12 and draft 7, to detect a mistake in the library's table.
 const ONE: &[&str] = &[
     "items",
     "additionalItems",
@@ -20,16 +20,17 @@ const ONE: &[&str] = &[
 const MANY: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 const NAMED: &[&str] = &["properties", "patternProperties", "dependentSchemas"];
 const DEFINITIONS: &[&str] = &["$defs", "definitions"];
-/// What may not be lost at any schema.
+/// What must be preserved in any schema.
 const KEPT: &[&str] = &["type", "enum", "const", "required", "$ref", "format", "pattern", "minimum", "maximum"];
 
-/// The first thing that `folded` lost of `full`, as a JSON Pointer and what was there; nothing if it lost nothing.
+/// The first part of `full` that `folded` lost, as a JSON Pointer with its value; `None` if it lost
+/// nothing.
 pub(crate) fn lost_of_signature(full: &Value, folded: &Value) -> Option<String> {
     lost(full, folded, "", false).or_else(|| dangling(full, folded, folded))
 }
 
-/// As [`lost_of_signature`], of a schema at a JSON Pointer; references apart. `loose`: an optional
-/// property without names may have only its type.
+/// Like [`lost_of_signature`], for a schema at a JSON Pointer, without references. `loose`: an
+/// optional property without names may have only its type.
 fn lost(full: &Value, folded: &Value, at: &str, loose: bool) -> Option<String> {
     let Some(map) = full.as_object() else { return (full != folded).then(|| format!("{at}: {full} became {folded}")) };
     for (key, value) in map {
@@ -38,7 +39,7 @@ fn lost(full: &Value, folded: &Value, at: &str, loose: bool) -> Option<String> {
             return Some(format!("{at}: `{key}` was {value} and is {own:?}"));
         }
         let found = match value {
-            // Whether a definition is still needed, `dangling` says.
+            // `dangling` checks whether a definition is still needed.
             Value::Object(named) if DEFINITIONS.contains(&key) => named.iter().find_map(|(name, schema)| {
                 let own = own.and_then(|own| own.get(name))?;
                 lost(schema, own, &format!("{at}/{key}/{name}"), loose)
@@ -65,7 +66,8 @@ fn lost(full: &Value, folded: &Value, at: &str, loose: bool) -> Option<String> {
     None
 }
 
-/// Whether `own` says nothing but a type, that of `full` where it has one, and `full` itself has no names inside.
+/// Whether `own` contains only a type, that of `full` if it has one, and `full` itself has no names
+/// inside.
 fn is_bare_type_of(full: &Value, own: &Value) -> bool {
     let bare = own.as_object().is_some_and(|own| own.keys().all(|key| key == "type" || key == "items"));
     bare && full.get("properties").is_none() && full.get("type").is_none_or(|kind| own.get("type") == Some(kind))
@@ -78,7 +80,7 @@ fn same(full: &Value, folded: Option<&Value>, at: &str, loose: bool) -> Option<S
     }
 }
 
-/// The first thing that the required detail lost of what the required parameters need.
+/// The first part that the required detail lost of what the required parameters need.
 pub(crate) fn lost_of_required(full: &Value, folded: &Value) -> Option<String> {
     lost_of_parameters(full, folded, false)
 }
@@ -100,7 +102,7 @@ fn lost_of_parameters(full: &Value, folded: &Value, loose: bool) -> Option<Strin
     missing.next().or_else(|| dangling(full, folded, folded))
 }
 
-/// The first thing that the outline lost: a name, or what the required parameters need.
+/// The first part that the outline lost: a name, or what the required parameters need.
 pub(crate) fn lost_of_outline(full: &Value, folded: &Value) -> Option<String> {
     let names = arguments(full).get("properties").and_then(Value::as_object).into_iter().flatten();
     let own = arguments(folded).get("properties");
@@ -115,7 +117,7 @@ fn arguments(root: &Value) -> &Value {
     reference.and_then(|text| root.pointer(text.strip_prefix('#')?)).unwrap_or(root)
 }
 
-/// A reference of the folded schema that led somewhere before and leads nowhere now.
+/// A reference of the folded schema that could be resolved before and no longer can.
 fn dangling(full: &Value, folded: &Value, node: &Value) -> Option<String> {
     match node {
         Value::Object(map) => map.iter().find_map(|(key, value)| match value.as_str() {

@@ -76,7 +76,8 @@ fn corpus_of_every_day() {
     assert_eq!(denied, 0, "none is denied");
 }
 
-/// Keywords and operators without end: each is judged on a stack of 1 MiB, and none is allowed or ends the process.
+/// Keywords and operators without end: each is judged on a stack of 1 MiB, and none is allowed or
+/// ends the process.
 #[test]
 fn ten_thousand_characters_of_anything_need_little_stack() {
     const PARTS: [&str; 24] = [

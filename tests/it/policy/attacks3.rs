@@ -1,4 +1,5 @@
-//! What a second red team tried, scored by class: how many rows are allowed that must not be, with a ceiling for each.
+//! What a second red team tried, scored by class: how many rows are allowed that must not be, with
+//! a ceiling for each.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +15,8 @@ struct Score {
     asked: usize,
 }
 
-/// The most rows of a class that may be allowed, of grade must and of grade hardening. A class without a line is not
-/// bounded here: what it needs is not built.
+/// The most rows of a class that may be allowed, of grade must and of grade hardening. A class
+/// without a line is not bounded here: what it needs is not built.
 const CEILINGS: &[(&str, usize, usize)] = &[
     ("awk-regex", 0, 0),
     ("deny-rm", 0, 0),

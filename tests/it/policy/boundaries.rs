@@ -1,4 +1,5 @@
-//! Both sides of each boundary of a decision: calls and policies that differ in one thing, and what that one thing changes.
+//! Both sides of each boundary of a decision: calls and policies that differ in one thing, and what
+//! that one thing changes.
 
 mod commands;
 mod grants;

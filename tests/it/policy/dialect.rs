@@ -1,9 +1,11 @@
-//! The dialect that only the corpus speaks: what a policy file cannot say, judged by the parts of the engine that do it.
+//! The dialect that only the corpus speaks: what a policy file cannot say, judged by the parts of
+//! the engine that do it.
 //!
-//! Beside the lines that [`eval`](toolfold::policy::eval) reads: `approve-once` (a real approval through the gate), `grant(…) …`
-//! (remembered approvals), `persist-policy default` with the tool `@persist_grant` (what may be remembered), annotation
-//! policies in the style of Cedar, and `arg_pattern` in the context. `skill n allowed-tools rule` is no rule of the engine: a
-//! skill's `allowed-tools` are a suggestion.
+//! Beside the lines that [`eval`](toolfold::policy::eval) reads: `approve-once` (a real approval
+//! through the gate), `grant(…) …` (remembered approvals), `persist-policy default` with the tool
+//! `@persist_grant` (what may be remembered), annotation policies in the style of Cedar, and
+//! `arg_pattern` in the context. `skill n allowed-tools rule` is no rule of the engine: a skill's
+//! `allowed-tools` are a suggestion.
 
 mod approvals;
 

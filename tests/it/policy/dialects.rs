@@ -1,4 +1,5 @@
-//! What the shell of a tool reads in another way: variables that no word shows, history expansion, zsh, other shells.
+//! What the shell of a tool reads in another way: variables that no word shows, history expansion,
+//! zsh, other shells.
 
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -260,7 +261,8 @@ fn a_tool_named_after_another_shell_must_name_its_shell() {
     }
 }
 
-/// An untrusted project's record adds: it neither ends the expansion of `!` nor names a shell that is read less strictly.
+/// An untrusted project's record adds: it neither ends the expansion of `!` nor names a shell that
+/// is read less strictly.
 #[test]
 fn a_project_does_not_choose_the_shell() {
     let user = load("allow = [\"Bash(ok:*)\", \"Bash(printf:*)\"]", PolicyScope::User);
@@ -316,7 +318,8 @@ proptest! {
         }
     }
 
-    /// A `!` before anything but the listed characters, wherever it is outside single quotes and here-documents.
+    /// A `!` before anything but the listed characters, wherever it is outside single quotes and
+    /// here-documents.
     #[test]
     fn every_history_expansion_asks(
         words in prop::collection::vec("[a-z]{1,3}", 0..3), next in "[!-~&&[^ =(\"'\\\\]]", quote in any::<bool>(), rest in "[a-z0-9]{0,3}",

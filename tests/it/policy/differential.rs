@@ -1,6 +1,7 @@
-//! The shell reader against a real bash and a real dash: random programs are judged, and what is allowed is run in each
-//! with a PATH that holds nothing but stubs that log their argv. Nothing but allowed programs may have run, with the very
-//! words that the reader saw, and nothing may have been written.
+//! The shell reader against a real bash and a real dash: random programs are judged, and what is
+//! allowed is run in each with a PATH that holds nothing but stubs that log their argv. Nothing but
+//! allowed programs may have run, with the very words that the reader saw, and nothing may have
+//! been written.
 //!
 //! `TOOLFOLD_PROGRAMS` and `TOOLFOLD_SEED` set how many and from where.
 
@@ -29,11 +30,13 @@ pub(super) fn generated(count: usize) -> Vec<String> {
 /// Ends a record of the log.
 const END: &str = "\u{1}end of a record\u{1}";
 
-/// The real programs and the stubs, to link to: a stub logs beside the name under which it was found.
+/// The real programs and the stubs, to link to: a stub logs beside the name under which it was
+/// found.
 fn originals(folder: &Path) -> Vec<(String, PathBuf)> {
     fs::create_dir_all(folder).unwrap();
     let stub = |name: &&str| {
-        // A record: the words, each ended by NUL, then a mark that no program writes; written at once, since commands may run side by side.
+        // A record: the words, each ended by NUL, then a mark that no program writes; written at
+        // once, since commands may run side by side.
         let text = format!("#!/bin/sh\nprintf '%s\\0' '{name}' \"$@\" '{END}' >> \"${{0%/*}}/log\"\n");
         let path = folder.join(name);
         fs::write(&path, text).unwrap();
@@ -70,7 +73,8 @@ fn logged(own: &Path) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Waits for a program to end. Not for ever: `until <x; do y; done` never does. What it did until then is looked at.
+/// Waits for a program to end. Not for ever: `until <x; do y; done` never does. What it did until
+/// then is looked at.
 fn ends(child: &mut Child) -> Option<ExitStatus> {
     let start = Instant::now();
     loop {
@@ -121,7 +125,7 @@ fn was_seen(seen: &SideEffects, argv: &[String]) -> bool {
 }
 
 #[test]
-fn allowed_programs_do_what_was_seen() {
+fn allowed_programs_behave_as_inspected() {
     let shells: Vec<&str> = ["/bin/bash", "/bin/dash"].into_iter().filter(|shell| Path::new(shell).exists()).collect();
     if shells.is_empty() {
         println!("skipped: there is neither /bin/bash nor /bin/dash");

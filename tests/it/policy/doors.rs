@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::{
-    Bound, Context, Decision, Grant, GrantScope, Policy, PolicyCall, PolicyFile, PolicyMode, PolicyScope, ToolOrigin,
-    Verdict,
+    Bound, Context, Decision, Grant, GrantScope, History, Policy, PolicyCall, PolicyFile, PolicyMode, PolicyScope,
+    ToolOrigin, Verdict,
 };
 
 /// A sound file of a scope.
@@ -115,7 +115,7 @@ fn a_projects_record_takes_nothing_away() {
 }
 
 #[test]
-fn a_tool_without_a_record_is_held_against_denies_by_all_it_says() {
+fn all_arguments_of_an_unrecorded_tool_are_checked_against_denies() {
     let rules = "deny = [\"Read(**/.env)\", \"Edit(~/.ssh/**)\", \"WebFetch(domain:evil.com)\"]\nallow = [\"send\", \"fetch_all\"]";
     for arguments in [
         json!({"attachment": "app/.env"}),
@@ -127,8 +127,8 @@ fn a_tool_without_a_record_is_held_against_denies_by_all_it_says() {
         is(rules, "send", arguments.clone(), Decision::Deny);
     }
     is(rules, "send", json!({"attachment": "app/main.rs", "text": "see .envrc"}), Decision::AllowAudited);
-    // A record that misspells its argument leaves the rest of them undeclared, which its check says; one with a key that
-    // nobody knows breaks its file.
+    // A record that misspells its argument leaves the rest of them undeclared, which its check
+    // says; one with a key that nobody knows breaks its file.
     let broken = PolicyFile::load("[tool.send]\nreeds = [\"attachment\"]", "policy.toml", PolicyScope::User);
     assert!(broken.has_errors() && broken.value.broken);
 }
@@ -162,7 +162,7 @@ fn a_built_in_record_does_not_hide_what_it_does_not_declare() {
 }
 
 #[test]
-fn what_is_off_still_has_a_floor() {
+fn the_floor_applies_in_mode_off() {
     let managed = file("[[rule]]\ndecide = \"deny\"\ntool = \"*\"\ncommand = \"shutdown:*\"", PolicyScope::Managed);
     let user = file(
         "[policy]\nmode = \"off\"\n\n[[rule]]\ndecide = \"deny\"\ntool = \"Bash\"\ncommand = \"rm:*\"",
@@ -261,7 +261,7 @@ fn a_glob_of_an_allow_is_one_word_that_climbs_nowhere() {
 }
 
 #[test]
-fn a_file_whose_examples_do_not_hold_is_not_half_used() {
+fn a_file_with_failing_examples_is_not_used_in_part() {
     let text = "[[rule]]\ndecide = \"allow\"\ntool = \"Bash\"\ncommand = \"git log:*\"\nmatch = [\"git push\"]\n\n[[rule]]\ndecide = \"allow\"\ntool = \"Bash\"\ncommand = \"ls:*\"";
     let loaded = PolicyFile::load(text, "policy.toml", PolicyScope::User);
     assert!(loaded.has_errors() && loaded.value.broken);
@@ -269,7 +269,7 @@ fn a_file_whose_examples_do_not_hold_is_not_half_used() {
 }
 
 #[test]
-fn what_a_rule_does_not_do_is_said() {
+fn ineffective_parts_of_a_rule_are_reported() {
     let lints = |text: &str| {
         let file = PolicyFile::load(text, "policy.toml", PolicyScope::User).value;
         file.lint().into_iter().map(|found| found.code).collect::<Vec<_>>()
@@ -283,12 +283,12 @@ fn what_a_rule_does_not_do_is_said() {
 }
 
 #[test]
-fn what_would_allow_a_call_is_no_more_than_the_call() {
+fn an_offered_rule_covers_only_the_call() {
     let context = surroundings();
     let explain = |text: &str, tool: &str, arguments: Value| {
         let policy = Policy::new(vec![file(text, PolicyScope::User)]);
         let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
-        let told = policy.explain(&call, &context, &[]).would_allow;
+        let told = policy.prepare(call, &context, None, History::default()).explain(&[]).would_allow;
         // What it says is a rule that does allow the call, and not another one.
         let rule = told[0].replacen("[[rule]] ", "[[rule]]\n", 1);
         let rule: String = rule.split(", ").collect::<Vec<_>>().join("\n");
@@ -316,7 +316,7 @@ fn what_would_allow_a_call_is_no_more_than_the_call() {
 }
 
 #[test]
-fn a_remembered_yes_is_the_very_same_call() {
+fn a_remembered_approval_is_exactly_the_same_call() {
     let policy = Policy::new(vec![file("allow = [\"Bash(ls:*)\"]", PolicyScope::User)]);
     let context = surroundings();
     let decide = |command: &str, context: &Context, grants: &[Grant]| {
@@ -329,7 +329,8 @@ fn a_remembered_yes_is_the_very_same_call() {
     {
         let arguments = shell(asked);
         let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
-        let shown = policy.displayed(&call, &context, &policy.decide(&call, &context, &[]));
+        let prepared = policy.prepare(call, &context, None, History::default());
+        let shown = prepared.displayed(&prepared.decide(&[]));
         let [target] = &shown.remember[..] else { panic!("{asked}: {:?}", shown.remember) };
         let grant = Grant {
             id: "gr-1".to_owned(),
@@ -359,12 +360,14 @@ fn a_remembered_yes_is_the_very_same_call() {
     // What is known only when it runs cannot be remembered at all.
     let arguments = shell("cp $A b");
     let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
-    assert!(policy.displayed(&call, &context, &policy.decide(&call, &context, &[])).remember.is_empty());
+    let prepared = policy.prepare(call, &context, None, History::default());
+    assert!(prepared.displayed(&prepared.decide(&[])).remember.is_empty());
 }
 
-/// A record of the user's own that calls a tool a shell says what its command is, and not what else may change it.
+/// A record of the user's own that calls a tool a shell says what its command is, and not what else
+/// may change it.
 #[test]
-fn a_shell_of_ones_own_takes_no_argument_that_nobody_declared() {
+fn a_custom_shell_accepts_only_declared_arguments() {
     let policy = "allow = [\"exec_command(git log:*)\"]\n[tool.exec_command]\nlike = \"Bash\"\ncommand = \"cmd\"\nworkdir = \"where\"";
     for (arguments, expected) in [
         (json!({"cmd": "git log -1"}), Decision::AllowAudited),
@@ -378,7 +381,7 @@ fn a_shell_of_ones_own_takes_no_argument_that_nobody_declared() {
 
 /// The settings of another repository run programs, whoever names its folder: `cd`, or an argument.
 #[test]
-fn git_in_another_folder_asks_however_that_is_named() {
+fn git_in_another_folder_asks_for_any_spelling() {
     let policy = "allow = [\"exec_command(git status:*)\", \"exec_command(cd:*)\", \"exec_command(ls:*)\"]
         [tool.exec_command]\nlike = \"Bash\"\ncommand = \"cmd\"\nworkdir = \"where\"";
     for (arguments, expected) in [

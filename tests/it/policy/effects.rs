@@ -1,9 +1,10 @@
-//! The net under changes to the reader of commands: everything that it finds in every command of the corpora, of the
-//! tests and of a generator, and what is decided on each. Too much for the repository, so it is recorded in a file:
+//! The net under changes to the reader of commands: everything that it finds in every command of
+//! the corpora, of the tests and of a generator, and what is decided on each. Too much for the
+//! repository, so it is recorded in a file:
 //!
-//! `TOOLFOLD_EFFECTS=FILE cargo test --test it effects` writes FILE where there is none, and else compares
-//! with it: what was found then and is not found now, and what is decided more softly, is printed and fails the test.
-//! `TOOLFOLD_COMMANDS=FILE` adds the lines of a file as commands.
+//! `TOOLFOLD_EFFECTS=FILE cargo test --test it effects` writes FILE where there is none, and else
+//! compares with it: what was found then and is not found now, and what is decided more softly, is
+//! printed and fails the test. `TOOLFOLD_COMMANDS=FILE` adds the lines of a file as commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use toolfold::policy::LexPath;
 use toolfold::policy::eval::evaluate;
 use toolfold::policy::shell::effects;
 
-/// The rules under which every command is decided, with the program of its first word in place of `PROGRAM`.
+/// The rules under which every command is decided, with the program of its first word in place of
+/// `PROGRAM`.
 const RULES: &[&[&str]] = &[
     &["allow Bash(PROGRAM:*)"],
     &["allow Bash(PROGRAM:*)", "deny Bash(rm:*)", "deny Read(**/.env)", "deny Edit(src/**)"],

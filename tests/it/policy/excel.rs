@@ -28,7 +28,7 @@ fn policy() -> PolicyFile {
 }
 
 #[test]
-fn it_is_whole() {
+fn the_policy_is_complete() {
     let file = policy();
     assert_eq!(file.check(Some(&tools())), [], "every tool in a tier, every change with its paths");
     assert_eq!(file.lint(), []);

@@ -1,13 +1,14 @@
-//! What `explain` offers is true: a rule that it names does allow the call, and a name that nothing knows is said.
+//! What `explain` offers is true: a rule that it names does allow the call, and a name that nothing
+//! knows is said.
 
 use serde_json::{Value, json};
-use toolfold::policy::{Context, Explanation, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+use toolfold::policy::{Context, Explanation, History, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 #[track_caller]
 fn explain(policy: &str, tool: &str, arguments: &Value, context: &Context) -> Explanation {
     let file = PolicyFile::load(policy, "policy.toml", PolicyScope::User).into_result().unwrap();
     let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments };
-    Policy::new(vec![file]).explain(&call, context, &[])
+    Policy::new(vec![file]).prepare(call, context, None, History::default()).explain(&[])
 }
 
 fn context() -> Context {
@@ -17,7 +18,7 @@ fn context() -> Context {
 
 /// No hint where a deny stops the call, or may stop it, and none where the floor does.
 #[test]
-fn nothing_is_offered_under_a_deny() {
+fn no_rule_is_offered_under_a_deny() {
     for (policy, tool, arguments, says) in [
         ("deny = [\"Bash(rm:*)\"]", "Bash", json!({"command": "rm x"}), "nothing, while the rule `Bash(rm:*)`"),
         (
@@ -37,7 +38,7 @@ fn nothing_is_offered_under_a_deny() {
 
 /// Every rule that is offered allows the call, as long as it is asked about for no other reason.
 #[test]
-fn what_is_offered_allows_the_call() {
+fn an_offered_rule_allows_the_call() {
     for (tool, arguments) in [
         ("Bash", json!({"command": "git log && cargo test"})),
         ("Write", json!({"file_path": "src/a.rs"})),
@@ -60,7 +61,7 @@ fn what_is_offered_allows_the_call() {
 }
 
 #[test]
-fn a_name_that_nothing_knows_is_said() {
+fn unknown_names_are_reported() {
     let policy = "allow = [\"Bash(git log:*)\"]\n[tool.write_cells]\ntier = \"a\"\nwrites = []\n";
     for (tool, close) in [
         ("write_cell", Some("write_cells")),

@@ -3,12 +3,12 @@
 use serde_json::json;
 use toolfold::policy::links::DiskEntry;
 use toolfold::policy::{
-    Bound, Context, Decision, Disk, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope,
-    ToolOrigin,
+    Bound, Context, Decision, Disk, Grant, GrantScope, GrantTarget, History, Policy, PolicyCall, PolicyFile,
+    PolicyScope, ToolOrigin,
 };
 
 #[test]
-fn no_call_approves_for_the_person() {
+fn no_call_can_approve() {
     let text = "allow = [\"Bash\"]\n[tool.Bash]\ncommand = \"command\"\ntier = \"read_only\"\n";
     let policy = Policy::new(vec![PolicyFile::load(text, "policy.toml", PolicyScope::Managed).into_result().unwrap()]);
     let context = Context { interactive: true, cwd: Some("/w".into()), ..Context::default() };
@@ -71,7 +71,7 @@ fn here() -> Context {
 }
 
 #[test]
-fn the_words_of_an_answer_ask_whatever_the_program_is() {
+fn the_words_of_an_approval_require_approval_in_any_program() {
     use Decision::{AllowAudited, Confirm, Deny};
     decided(
         &here(),
@@ -154,7 +154,7 @@ fn the_words_of_an_answer_ask_whatever_the_program_is() {
 
 /// A floor that is in doubt holds in every mode, and no remembered approval lifts it.
 #[test]
-fn a_doubt_of_the_floor_holds_in_every_mode() {
+fn uncertain_floor_matches_require_approval_in_every_mode() {
     for (mode, grants) in [("enforce", true), ("audit", false), ("off", false)] {
         let text = format!("allow = [\"Bash\"]\n[policy]\nmode = \"{mode}\"");
         let policy =
@@ -173,12 +173,11 @@ fn a_doubt_of_the_floor_holds_in_every_mode() {
             bound: Bound::default(),
         };
         let grants = if grants { vec![grant] } else { Vec::new() };
-        let verdict = policy.decide(&call, &here(), &grants);
+        let context = here();
+        let prepared = policy.prepare(call, &context, None, History::default());
+        let verdict = prepared.decide(&grants);
         assert_eq!(verdict.decision, Decision::Confirm, "{mode}: {}", verdict.reason());
-        assert!(
-            policy.displayed(&call, &here(), &verdict).remember.is_empty(),
-            "{mode}: an approval of it is not offered"
-        );
+        assert!(prepared.displayed(&verdict).remember.is_empty(), "{mode}: an approval of it is not offered");
         let nobody = Context { interactive: false, ..here() };
         assert_eq!(policy.decide(&call, &nobody, &[]).decision, Decision::Deny, "{mode}: no person can be asked");
     }
@@ -215,8 +214,7 @@ fn a_copy_of_the_program_is_known_by_its_content() {
     ] {
         let arguments = json!({ "command": command });
         let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
-        let links = Some(policy.links(&call, &here(), &Copies));
-        let verdict = policy.decide(&call, &Context { links, ..here() }, &[]);
+        let verdict = policy.prepare(call, &here(), Some(&Copies), History::default()).decide(&[]);
         assert_eq!(verdict.decision, wanted, "{command}: {}", verdict.reason());
     }
 }

@@ -1,4 +1,5 @@
-//! Consent comes from the chain: what the tables of a store claim beyond it lifts nothing, and `verify` names it.
+//! Consent comes from the chain: what the tables of a store claim beyond it lifts nothing, and
+//! `verify` names it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use toolfold::policy::{
 };
 use toolfold::store::SqliteStore;
 
+use super::redeem;
 use super::store::{Folder, context, policy, request, tamper};
 
 fn handles(folder: &Folder) -> (Arc<SqliteStore>, Gate, Approver) {
@@ -70,7 +72,7 @@ fn unrecorded(store: &SqliteStore, id: &str, why: &str) {
 }
 
 #[test]
-fn a_grant_that_nobody_gave_lifts_nothing() {
+fn a_forged_grant_allows_nothing() {
     let folder = Folder::new("forged-grant");
     let (store, gate, approver) = handles(&folder);
     let kept = approver.remember(grant("delete", None), 5).unwrap();
@@ -87,7 +89,7 @@ fn a_grant_that_nobody_gave_lifts_nothing() {
     tamper(&folder.store(), "UPDATE remembered SET revoked = 0 WHERE number = 3");
     assert_eq!(gate.grants(10).unwrap(), [kept]);
     unrecorded(&store, "gr-9", "no record grants it");
-    unrecorded(&store, &wide.id, "not what was granted");
+    unrecorded(&store, &wide.id, "differs from what was granted");
     unrecorded(&store, &gone.id, "was revoked");
     // What an approval was bound to is part of it.
     change(&folder.store(), "remembered", 1, |body| drop(body.as_object_mut().unwrap().remove("cwd")));
@@ -95,7 +97,7 @@ fn a_grant_that_nobody_gave_lifts_nothing() {
 }
 
 #[test]
-fn a_grant_on_an_older_record_counts_as_it_stands_there() {
+fn a_grant_on_an_older_record_applies_as_recorded() {
     let folder = Folder::new("older-grant");
     let (store, gate, _) = handles(&folder);
     // The record had no digest, and a grant was bound to nothing but its scope.
@@ -115,7 +117,7 @@ fn a_grant_on_an_older_record_counts_as_it_stands_there() {
 }
 
 #[test]
-fn an_approval_that_nobody_gave_runs_nothing() {
+fn a_forged_approval_runs_nothing() {
     let (policy, context) = (policy(), context());
     type Forge = fn(&Path);
     let cases: [(&str, bool, Forge, &str); 6] = [
@@ -126,15 +128,25 @@ fn an_approval_that_nobody_gave_runs_nothing() {
                 change(path, "approval", 1, |body| body["state"] = json!("approved"));
                 tamper(path, "UPDATE approval SET state = 'approved'");
             },
-            "say pending",
+            "have pending",
         ),
-        ("another call before the yes", false, |path| change(path, "approval", 1, swap), "not that of what was asked"),
-        ("another call after the yes", true, |path| change(path, "approval", 1, swap), "not that of what was asked"),
+        (
+            "another call before the yes",
+            false,
+            |path| change(path, "approval", 1, swap),
+            "differs from that of the request",
+        ),
+        (
+            "another call after the yes",
+            true,
+            |path| change(path, "approval", 1, swap),
+            "differs from that of the request",
+        ),
         (
             "another call under the old digest",
             true,
             |path| change(path, "approval", 1, |b| b["request"]["arguments"]["path"] = json!("/etc/passwd")),
-            "not the one that was asked about",
+            "differs from the requested one",
         ),
         (
             "valid for ever",
@@ -151,7 +163,7 @@ fn an_approval_that_nobody_gave_runs_nothing() {
                     "INSERT INTO approval SELECT 7, state, expires_ms, replace(body, 'ap-1', 'ap-7') FROM approval",
                 );
             },
-            "no record asks for it",
+            "no record requests it",
         ),
     ];
     for (n, (name, yes, forge, why)) in cases.into_iter().enumerate() {
@@ -164,7 +176,7 @@ fn an_approval_that_nobody_gave_runs_nothing() {
         assert_eq!(store.verify(&[]).unwrap().faults, [], "{name}");
         forge(&folder.store());
         let id = if name == "a row from nowhere" { "ap-7" } else { "ap-1" };
-        is_forged(gate.redeem(id, &policy, &context, "h", |_, _| Ok(())));
+        is_forged(redeem(&gate, id, &policy, &context, "h"));
         is_forged(gate.get(id));
         is_forged(approver.approve(id, 6));
         unrecorded(&store, id, why);
@@ -172,7 +184,7 @@ fn an_approval_that_nobody_gave_runs_nothing() {
         assert!(gate.pending(6).unwrap().iter().all(|open| open.id != id), "{name}");
         // Expiring does not make it true.
         gate.ask(request(&policy, 2), WAIT_MS * 3, WAIT_MS).unwrap();
-        assert!(gate.redeem(id, &policy, &context, "h", |_, _| Ok(())).is_err(), "{name}");
+        assert!(redeem(&gate, id, &policy, &context, "h").is_err(), "{name}");
     }
 }
 
@@ -185,15 +197,15 @@ fn a_used_approval_cannot_be_wound_back() {
     approver.approve(&asked.id, 5).unwrap();
     let row = rusqlite::Connection::open(folder.store()).unwrap();
     let before: String = row.query_row("SELECT body FROM approval WHERE number = 1", [], |row| row.get(0)).unwrap();
-    gate.redeem(&asked.id, &policy, &context, "h", |_, _| Ok(())).unwrap();
+    redeem(&gate, &asked.id, &policy, &context, "h").unwrap();
     row.execute("UPDATE approval SET state = 'approved', body = ?1 WHERE number = 1", [before]).unwrap();
-    is_forged(gate.redeem(&asked.id, &policy, &context, "h", |_, _| Ok(())));
-    unrecorded(&store, "ap-1", "say consumed");
+    is_forged(redeem(&gate, &asked.id, &policy, &context, "h"));
+    unrecorded(&store, "ap-1", "have consumed");
 }
 
 /// Whoever asks about a call for which there is an approval is given it, unless it is forged.
 #[test]
-fn only_an_approval_on_record_stands_for_a_call() {
+fn only_a_recorded_approval_applies_to_a_call() {
     let folder = Folder::new("forged-standing");
     let (_, gate, approver) = handles(&folder);
     let policy = policy();
@@ -204,7 +216,7 @@ fn only_an_approval_on_record_stands_for_a_call() {
     approver.approve("ap-2", 11).unwrap();
     let (mut approved, mut consumed) = (Value::Null, Value::Null);
     change(&folder.store(), "approval", 2, |body| approved = body.clone());
-    gate.redeem("ap-2", &policy, &context(), "h", |_, _| Ok(())).unwrap();
+    redeem(&gate, "ap-2", &policy, &context(), "h").unwrap();
 
     change(&folder.store(), "approval", 1, |body| body["state"] = json!("approved"));
     is_forged(ask(1));
@@ -221,7 +233,7 @@ fn only_an_approval_on_record_stands_for_a_call() {
 }
 
 #[test]
-fn records_that_claim_a_consent_nobody_gave_are_named() {
+fn records_of_forged_consent_are_reported() {
     let policy = policy();
     let claim = |kind: Kind, digest: &str, approval: &str| Entry {
         digest: Some(digest.to_owned()),
@@ -232,14 +244,14 @@ fn records_that_claim_a_consent_nobody_gave_are_named() {
     // After `asked ap-1`: what is appended, and what is wrong with it.
     let cases = [
         (vec![claim(Kind::Consumed, &own, "ap-1")], Some("`ap-1` was pending, not approved")),
-        (vec![claim(Kind::Accepted, &own, "ap-1"), claim(Kind::Consumed, "x", "ap-1")], Some("its digest is not that")),
-        (vec![claim(Kind::Accepted, "x", "ap-1")], Some("its digest is not that")),
-        (vec![claim(Kind::Accepted, &own, "ap-2")], Some("nobody was asked as `ap-2`")),
+        (vec![claim(Kind::Accepted, &own, "ap-1"), claim(Kind::Consumed, "x", "ap-1")], Some("its digest differs")),
+        (vec![claim(Kind::Accepted, "x", "ap-1")], Some("its digest differs")),
+        (vec![claim(Kind::Accepted, &own, "ap-2")], Some("`ap-2` was never requested")),
         (
             vec![claim(Kind::Rejected, &own, "ap-1"), claim(Kind::Accepted, &own, "ap-1")],
             Some("was rejected, not pending"),
         ),
-        (vec![claim(Kind::Asked, &own, "ap-1")], Some("asks a second time")),
+        (vec![claim(Kind::Asked, &own, "ap-1")], Some("a second time")),
         (
             vec![
                 claim(Kind::Accepted, &own, "ap-1"),
@@ -253,12 +265,12 @@ fn records_that_claim_a_consent_nobody_gave_are_named() {
                 claim(Kind::Accepted, &own, "ap-1"),
                 Entry { time_ms: 4 + WAIT_MS, ..claim(Kind::Consumed, &own, "ap-1") },
             ],
-            Some("after it had expired"),
+            Some("after its expiry"),
         ),
         (vec![Entry::new(Kind::Consumed, 3)], Some("names no approval")),
         (
             vec![Entry { detail: json!({"grant": "gr-1"}), ..Entry::new(Kind::Revoked, 3) }],
-            Some("which nobody granted"),
+            Some("which was never granted"),
         ),
         (vec![Entry::new(Kind::Decision, 3), Entry::new(Kind::Outcome, 3)], None),
     ];
@@ -278,7 +290,7 @@ fn records_that_claim_a_consent_nobody_gave_are_named() {
 }
 
 #[test]
-fn a_clock_that_goes_back_revives_nothing() {
+fn a_clock_set_back_revives_nothing() {
     let folder = Folder::new("clock");
     let (policy, context) = (policy(), context());
     let (store, gate, approver) = handles(&folder);
@@ -295,7 +307,7 @@ fn a_clock_that_goes_back_revives_nothing() {
     );
     let late = approver.approve(&asked.id, 3);
     assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
-    let late = gate.redeem(&yes.id, &policy, &context, "h", |_, _| Ok(()));
+    let late = redeem(&gate, &yes.id, &policy, &context, "h");
     assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
     // A new question waits its time all the same, and records never go back.
     let again = gate.ask(request(&policy, 3), 4, WAIT_MS).unwrap();
@@ -306,7 +318,7 @@ fn a_clock_that_goes_back_revives_nothing() {
 }
 
 #[test]
-fn what_is_over_keeps_no_secret_and_can_be_purged() {
+fn ended_approvals_have_no_secrets_and_can_be_purged() {
     let folder = Folder::new("over");
     let (policy, context) = (policy(), context());
     let (store, gate, approver) = handles(&folder);
@@ -319,7 +331,7 @@ fn what_is_over_keeps_no_secret_and_can_be_purged() {
     assert!(bodies().iter().all(|body| body.contains("hunter2")), "what waits is stored as it will run");
     let approver = approver.named("ada, by a test");
     approver.approve(&ids[0], 1).unwrap();
-    let run = gate.redeem(&ids[0], &policy, &context, "h", |_, _| Ok(())).unwrap();
+    let run = redeem(&gate, &ids[0], &policy, &context, "h").unwrap();
     assert_eq!(run.request.arguments["token"], "hunter2");
     approver.reject(&ids[1], None, 2).unwrap();
     // The third expires, and the next question cuts it.
@@ -375,7 +387,7 @@ fn another_file_is_not_touched() {
 
 /// Replacing the key requires the current key. A changed record is an error.
 #[test]
-fn the_approvers_key_is_replaced_only_by_who_has_it() {
+fn only_the_current_key_can_replace_the_approvers_key() {
     let folder = Folder::new("approvers-key");
     let store = SqliteStore::open(&folder.store()).unwrap();
     let digest = |key: &str| Some(toolfold::store::approver_digest(key));

@@ -12,10 +12,11 @@ use toolfold::policy::gate::open;
 use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore, Request, StoreErrorKind};
 use toolfold::store::SqliteStore;
 
+use super::redeem;
 use super::store::{Folder, chain, context, filler, policy, request, tamper};
 
 #[test]
-fn on_a_full_disk_nothing_runs_and_nothing_is_used_up() {
+fn on_a_full_disk_nothing_runs_and_no_approval_is_used() {
     let folder = Folder::new("full");
     let policy = policy();
     let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
@@ -34,16 +35,16 @@ fn on_a_full_disk_nothing_runs_and_nothing_is_used_up() {
     };
     full((0..50).try_for_each(|n| gate.record(&filler(n))).map(|()| "50 records".to_owned()));
     full(gate.ask(large(2), 0, WAIT_MS).map(|approval| approval.id));
-    full(gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).map(|approval| approval.id));
+    full(redeem(&gate, &id, &policy, &context(), "h").map(|approval| approval.id));
     assert_eq!(gate.get(&id).unwrap().state, ApprovalState::Approved, "nothing is used up");
     store.limit_bytes(u64::MAX).unwrap();
-    gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).expect("with room again it runs, once");
-    assert!(gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).is_err());
+    redeem(&gate, &id, &policy, &context(), "h").expect("with room again it runs, once");
+    assert!(redeem(&gate, &id, &policy, &context(), "h").is_err());
     assert_eq!(store.verify(&[]).unwrap().faults, []);
 }
 
 #[test]
-fn on_a_full_disk_every_caller_is_told_the_truth() {
+fn on_a_full_disk_every_caller_gets_the_error() {
     let folder = Folder::new("full-threads");
     let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
     let (gate, _) = open(store.clone());
@@ -72,7 +73,7 @@ fn on_a_full_disk_every_caller_is_told_the_truth() {
 /// The same at the hands of the system: a process that may write no file beyond 512 blocks.
 #[cfg(unix)]
 #[test]
-fn where_the_system_refuses_to_write_nothing_runs() {
+fn without_write_permission_nothing_runs() {
     let folder = Folder::new("quota");
     drop(SqliteStore::open(&folder.store()).unwrap());
     let run = Command::new("sh")
@@ -92,7 +93,7 @@ fn where_the_system_refuses_to_write_nothing_runs() {
 }
 
 #[test]
-fn where_nothing_can_be_written_nothing_runs() {
+fn without_storage_nothing_runs() {
     let folder = Folder::new("read-only");
     let path = chain(&folder, 3);
     let policy = policy();
@@ -142,7 +143,7 @@ fn a_stored_value_that_cannot_be_read_is_damage() {
 }
 
 #[test]
-fn a_database_of_something_else_is_left_alone() {
+fn a_foreign_database_is_unchanged() {
     let folder = Folder::new("stranger");
     tamper(&folder.store(), "CREATE TABLE song (name TEXT); INSERT INTO song VALUES ('x');");
     for opened in [SqliteStore::open(&folder.store()), SqliteStore::open_to_read(&folder.store())] {
@@ -156,8 +157,8 @@ fn a_database_of_something_else_is_left_alone() {
     assert_eq!(tables, 1);
 }
 
-/// An archive: the chain is read where nothing can be written. (A user who may write anywhere writes here too, and then
-/// the first way is taken.)
+/// An archive: the chain is read where nothing can be written. (A user who may write anywhere
+/// writes here too, and then the first way is taken.)
 #[cfg(unix)]
 #[test]
 fn a_store_in_a_folder_that_cannot_be_written_is_read() {
@@ -172,9 +173,10 @@ fn a_store_in_a_folder_that_cannot_be_written_is_read() {
     assert_eq!((verified.records, verified.faults), (5, vec![]));
 }
 
-/// A process that was killed while it made the store leaves a journal, which only a process that may write can take back.
+/// A process that was killed while it made the store leaves a journal, which only a process that
+/// may write can take back.
 #[test]
-fn a_store_that_was_left_half_made_opens() {
+fn an_incompletely_created_store_opens() {
     let folder = Folder::new("half-made");
     let (made, left) = (folder.0.join("made.sqlite"), folder.store());
     let connection = rusqlite::Connection::open(&made).unwrap();

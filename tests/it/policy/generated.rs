@@ -1,5 +1,6 @@
-//! Doors of policy as properties: over records with other argument names and alternatives, extra arguments, tools without
-//! records, two folders, two scopes. The oracle is how each case is made: which text names what is denied.
+//! Doors of policy as properties: over records with other argument names and alternatives, extra
+//! arguments, tools without records, two folders, two scopes. The oracle is how each case is made:
+//! which text names what is denied.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -127,9 +128,10 @@ fn allow(tool: &str) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(1_500), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every alternative that is present counts, whatever the arguments are called and wherever the text stands.
+    /// Every alternative that is present counts, whatever the arguments are called and wherever the
+    /// text stands.
     #[test]
-    fn what_a_record_declares_is_held_against_denies(record in record(), arguments in arguments(), tool in prop::sample::select(TOOLS)) {
+    fn declared_arguments_are_checked_against_denies(record in record(), arguments in arguments(), tool in prop::sample::select(TOOLS)) {
         let files = [load(&format!("{}{DENY}{}", record.text(tool), allow(tool)), PolicyScope::User)];
         let names_it = arguments.iter().any(|(name, (_, texts))| record.declares(name) && texts.iter().any(|t| is_denied(t)));
         let decision = decide(&files, tool, &object(&arguments), &place(), &[]);
@@ -140,7 +142,7 @@ proptest! {
 
     /// A tool that nobody described is held against denies by all that it says, and at any depth.
     #[test]
-    fn without_a_record_every_text_is_held_against_denies(arguments in arguments(), deep in 0_usize..3, project in prop::option::of(record())) {
+    fn without_a_record_every_string_is_checked_against_denies(arguments in arguments(), deep in 0_usize..3, project in prop::option::of(record())) {
         let mut files = vec![load(&format!("{DENY}{}", allow("save")), PolicyScope::User)];
         // What a project says of the tool does not end that.
         files.extend(project.map(|record| load(&record.text("save"), PolicyScope::Project)));
@@ -217,7 +219,7 @@ proptest! {
 
     /// A remembered yes is the very same call in the same folder, and no other.
     #[test]
-    fn a_remembered_yes_is_the_same_call(
+    fn a_remembered_approval_is_the_same_call(
         first in arguments(),
         second in arguments(),
         (folder, other) in (prop::sample::select(&["/work/project", "/work"][..]), prop::sample::select(&["/work/project", "/work", "/"][..])),

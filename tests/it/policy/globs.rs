@@ -23,7 +23,7 @@ fn check(rules: &[&str], cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn what_no_expansion_can_be() {
+fn impossible_expansions() {
     check(
         &["allow Bash(*)", "deny Read(**/.env)"],
         &[
@@ -93,7 +93,7 @@ fn settings_of_the_shell() {
 }
 
 #[test]
-fn what_every_expansion_is() {
+fn certain_expansions() {
     check(
         &["allow Bash(*)", "deny Edit(secret/**)", "deny Edit(**/*.lock)"],
         &[
@@ -144,7 +144,8 @@ fn turned_round_and_allowed() {
         &["allow Bash(*)", "deny Edit(!./src/**)"],
         &[("rm src/*.rs", "allow"), ("rm *.rs", "deny"), ("rm s*/a", "deny"), ("rm src/*/../../a", "deny")],
     );
-    // A word that becomes arguments at the run is still asked about where single commands are allowed.
+    // A word that becomes arguments at the run is still asked about where single commands are
+    // allowed.
     check(
         &["allow Bash(echo:*)", "allow Bash(cat:*)", "allow Edit(out/**)", "allow Read(src/**)"],
         &[("echo x > out/*", "ask"), ("cat src/*.rs", "ask"), ("echo x > out/a", "allow")],
@@ -153,7 +154,7 @@ fn turned_round_and_allowed() {
 
 /// A leading dot must be written: what stands before it names nothing hidden, be it empty.
 #[test]
-fn a_dot_behind_a_wildcard_is_no_leading_one() {
+fn a_dot_after_a_wildcard_is_not_leading() {
     check(
         &["allow Bash(*)", "deny Read(.env)"],
         &[
@@ -302,7 +303,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(1_500), max_global_rejects: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_answer_is_what_brute_force_finds(
+    fn answers_match_brute_force(
         word in prop::collection::vec("([ab.]|\\*|\\?|\\[ab\\]|\\[!a\\]){1,3}", 1..3),
         pattern in prop::collection::vec("\\*\\*|([ab.]|\\*|\\?){1,3}", 1..4),
     ) {

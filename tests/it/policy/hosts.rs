@@ -1,4 +1,5 @@
-//! Spellings of hosts, by class: a deny sees every host that some reader may see, an allow only the plain one.
+//! Spellings of hosts, by class: a deny sees every host that some reader may see, an allow only the
+//! plain one.
 
 use serde_json::json;
 use toolfold::policy::eval::evaluate;
@@ -186,7 +187,7 @@ fn international_names() {
 }
 
 #[test]
-fn what_nobody_sees_is_asked_about_whatever_allows_it() {
+fn invisible_characters_require_approval_despite_an_allow() {
     for url in ["https://ok.org/\u{202e}x", "https://o\u{200b}k.org/", "https://ok.org/\r\nHost: evil.org"] {
         check(&["allow *"], &[(url, "ask")]);
         check(&["tier READ_ONLY WebFetch"], &[(url, "ask")]);

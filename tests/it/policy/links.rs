@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::links::follow;
-use toolfold::policy::{Context, Effect, LinkTable, Links, Policy, PolicyCall, ToolOrigin, compact};
+use toolfold::policy::{Context, Effect, History, LinkTable, Links, Policy, PolicyCall, ToolOrigin, compact};
 use toolfold::policy::{Decision, PolicyFile};
 
 use super::dialect::evaluate;
@@ -25,7 +25,7 @@ fn check(rules: &[&str], links: &Value, cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn an_allow_must_fit_where_it_leads() {
+fn an_allow_must_match_the_target_of_a_link() {
     let links = json!({"x": "/etc", "f": "/etc/passwd", "in": "src", "gone": "/nowhere/yet", "one": "two", "two": "one",
         "src/up": "..", "src/deep": "../other/a", "other": "src"});
     check(
@@ -66,7 +66,7 @@ fn an_allow_must_fit_where_it_leads() {
 }
 
 #[test]
-fn a_deny_looks_at_both() {
+fn a_deny_checks_link_and_target() {
     let links = json!({"x": "/etc", "f": "/etc/passwd", "keep": "kept", "/var/run": "/run", "one": "one", "safe": "src/a",
         "d": "src/deep"});
     check(
@@ -95,7 +95,7 @@ fn a_deny_looks_at_both() {
 }
 
 #[test]
-fn a_remembered_yes_to_a_name_does_not_follow_it() {
+fn a_remembered_approval_does_not_follow_a_link() {
     let yes = r#"grant(always) tool=Edit args={"file_path":"y/a"}"#;
     check(&[yes], &json!({}), &[("y/a", "allow"), ("y/b", "ask")]);
     check(&[yes], &json!({"y": "/etc"}), &[("y/a", "ask")]);
@@ -103,7 +103,7 @@ fn a_remembered_yes_to_a_name_does_not_follow_it() {
 }
 
 #[test]
-fn an_ask_says_what_is_wrong_with_the_path() {
+fn an_ask_states_the_problem_of_the_path() {
     let reason = |path: &str| {
         let ctx = json!({"links": {"x": "/etc", "one": "one"}});
         let row = json!({"rule": ["allow Edit(./**)"], "tool": "Edit", "args": {"file_path": path}, "ctx": ctx});
@@ -152,7 +152,8 @@ fn commands() {
             ("$ echo > x/a", "ask"),
             ("$ cd x && echo > a", "ask"),
             ("$ cd src && echo > a", "allow"),
-            // The kernel goes up from where the link led; the shell's own `cd ..` takes back the text.
+            // The kernel goes up from where the link led; the shell's own `cd ..` takes back the
+            // text.
             ("$ cd sub && echo > ../a", "ask"),
             ("$ cd sub2 && echo > ../a", "allow"),
             ("$ cd sub2 && cd .. && echo > a", "allow"),
@@ -199,13 +200,13 @@ fn the_policy_itself_is_behind_no_link() {
     ] {
         let arguments = json!({ "file_path": path });
         let call = PolicyCall { tool: "Edit", origin: &ToolOrigin::Native, arguments: &arguments };
-        let links = Some(policy.links(&call, &context, &table));
-        assert_eq!(policy.decide(&call, &Context { links, ..context.clone() }, &[]).decision, expected, "{path}");
+        let verdict = policy.prepare(call, &context, Some(&table), History::default()).decide(&[]);
+        assert_eq!(verdict.decision, expected, "{path}");
     }
 }
 
 #[test]
-fn a_verdict_says_what_it_saw_and_is_reached_again_from_that() {
+fn a_verdict_records_its_lookups_and_is_reproducible() {
     let table = LinkTable::new([("/w/x".to_owned(), "/etc".to_owned()), ("/w/loop".to_owned(), "loop".to_owned())]);
     let rules = ["Edit(./**)", "Bash(echo:*)"].map(|rule| compact(Effect::Allow, rule, |_| None).unwrap());
     let policy = Policy::new(vec![PolicyFile { rules: rules.to_vec(), ..PolicyFile::default() }]);
@@ -213,16 +214,16 @@ fn a_verdict_says_what_it_saw_and_is_reached_again_from_that() {
     for path in ["x/passwd", "loop/a", "a", "x/../a"] {
         let arguments = json!({ "file_path": path });
         let call = PolicyCall { tool: "Edit", origin: &ToolOrigin::Native, arguments: &arguments };
-        let seen = Context { links: Some(policy.links(&call, &context, &table)), ..context.clone() };
-        let verdict = policy.decide(&call, &seen, &[]);
+        let prepared = policy.prepare(call, &context, Some(&table), History::default());
+        let verdict = prepared.decide(&[]);
         // As a record keeps it.
         let text = serde_json::to_string(&verdict.links).unwrap();
         let links: Links = serde_json::from_str(&text).unwrap();
         assert_eq!(policy.decide(&call, &Context { links: Some(links), ..context.clone() }, &[]), verdict, "{path}");
         let lexical = policy.decide(&call, &context, &[]);
         assert_eq!(lexical.decision, Decision::AllowAudited, "{path}: without a disk as before");
-        let part = &policy.explain(&call, &seen, &[]).parts[0].text;
-        let shown = policy.displayed(&call, &seen, &verdict).effects.join("\n");
+        let part = &prepared.explain(&[]).parts[0].text;
+        let shown = prepared.displayed(&verdict).effects.join("\n");
         match path {
             "x/passwd" => assert!(part.contains("leads to /etc/passwd") && shown.contains("leads to /etc/passwd")),
             "loop/a" => assert!(part.contains("it is unknown where") && shown.contains("it is unknown where")),

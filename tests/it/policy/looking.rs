@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use toolfold::policy::links::{DiskEntry, EntryKind};
-use toolfold::policy::{Context, Decision, Disk, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+use toolfold::policy::{Context, Decision, Disk, History, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 /// A disk of files and links, and how often a folder of it was listed.
 #[derive(Default)]
@@ -18,7 +18,8 @@ struct Tree {
 }
 
 impl Tree {
-    /// `a/b` is a file, `a -> /etc` a link, `a/!` a folder that cannot be listed; below `/w`, unless they begin with `/`.
+    /// `a/b` is a file, `a -> /etc` a link, `a/!` a folder that cannot be listed; below `/w`,
+    /// unless they begin with `/`.
     fn new(entries: &[&str]) -> Self {
         let at = |path: &str| if path.starts_with('/') { path.to_owned() } else { format!("/w/{path}") };
         let mut tree = Self::default();
@@ -68,8 +69,7 @@ fn decide(tree: &Tree, arguments: &Value) -> (Decision, String) {
     let policy = Policy::new(vec![PolicyFile::load(RULES, "p", PolicyScope::User).into_result().unwrap()]);
     let context = Context { cwd: Some("/w".to_owned()), interactive: true, ..Context::default() };
     let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments };
-    let links = policy.links(&call, &context, tree);
-    let verdict = policy.decide(&call, &Context { links: Some(links), ..context }, &[]);
+    let verdict = policy.prepare(call, &context, Some(tree), History::default()).decide(&[]);
     (verdict.decision, verdict.reason())
 }
 
@@ -119,7 +119,7 @@ fn a_search_asks_where_something_denied_is_there() {
 }
 
 #[test]
-fn what_a_line_makes_itself_was_not_there_to_be_seen() {
+fn files_created_by_the_line_are_not_seen() {
     for command in [
         "tar xf a.tar && grep -r foo .",
         "cp -r /other new && grep -r foo .",
@@ -135,7 +135,7 @@ fn what_a_line_makes_itself_was_not_there_to_be_seen() {
 }
 
 #[test]
-fn a_look_is_bounded_and_asks_beyond() {
+fn a_lookup_is_bounded_and_asks_beyond() {
     let flat = |names: usize| Tree { files: (0..names).map(|n| format!("/w/d/f{n}")).collect(), ..Tree::default() };
     for (names, expected) in [(19_999, RUNS), (20_001, ASKS)] {
         assert_eq!(decide(&flat(names), &json!({"command": "grep -r foo d"})).0, expected, "{names} names");

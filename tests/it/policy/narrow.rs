@@ -27,7 +27,8 @@ fn commands(cases: &[(&str, Decision)]) -> Vec<(Value, Decision)> {
     cases.iter().map(|(command, decision)| (json!({ "command": command }), *decision)).collect()
 }
 
-/// A rule over hosts says nothing of files: neither in the compact form nor in a table, with a host or without.
+/// A rule over hosts says nothing of files: neither in the compact form nor in a table, with a host
+/// or without.
 #[test]
 fn a_rule_over_hosts_opens_no_file() {
     let base = "allow = [\"Bash(cat:*)\", \"Bash(cp:*)\", \"Bash(curl:*)\"";
@@ -101,7 +102,8 @@ fn a_pattern_over_an_argument_is_left_by_no_dots() {
     is(policy, "rest", &cases.map(|(endpoint, decision)| (json!({ "endpoint": endpoint }), decision)));
 }
 
-/// A `*` of its own lets words pass, and names none of them: options that no row calls harmless ask all the same.
+/// A `*` of its own lets words pass, and names none of them: options that no row calls harmless ask
+/// all the same.
 #[test]
 fn a_star_in_the_middle_names_no_option() {
     let policy =
@@ -129,7 +131,7 @@ fn a_star_in_the_middle_names_no_option() {
 
 /// What a rule asks about is asked, also where the default denies the rest.
 #[test]
-fn an_ask_is_no_deny_under_a_default_that_denies() {
+fn an_ask_is_not_a_deny_under_a_denying_default() {
     let policy = "allow = [\"Bash(ls:*)\"]\nask = [\"Bash(git push:*)\", \"rest_call\", \"Read(secrets/**)\"]\n[policy]\ndefault = \"deny\"";
     is(
         policy,
@@ -293,7 +295,7 @@ fn an_allow_of_a_host_covers_no_other_scheme() {
 
 /// A switch of a shell tool that nobody declared may change what the command does.
 #[test]
-fn a_switch_of_a_shell_that_nobody_declared_asks() {
+fn an_undeclared_switch_of_a_shell_asks() {
     let policy = "allow = [\"Bash(ls:*)\"]";
     let call = |name: &str, value: Value| json!({ "command": "ls", name: value });
     is(

@@ -1,4 +1,5 @@
-//! Rules that never match: an error for asks and denies, and then every call asks; a warning of `lint` for allows.
+//! Rules that never match: an error for asks and denies, and then every call asks; a warning of
+//! `lint` for allows.
 
 use serde_json::{Value, json};
 use toolfold::diagnostic::Severity;
@@ -181,9 +182,10 @@ fn a_host_with_a_port() {
     assert_eq!(rule("api.example.com"), []);
 }
 
-/// A record that runs commands says how they are read: without that, `Bash(rm:*)` would not cover it.
+/// A record that runs commands says how they are read: without that, `Bash(rm:*)` would not cover
+/// it.
 #[test]
-fn a_record_with_a_command_says_which_shell_reads_it() {
+fn a_record_with_a_command_names_its_shell() {
     let deny = "deny = ['Bash(rm:*)']\n";
     for (record, code) in [
         ("[tool.run_shell]\ntier = 'b'\ncommand = 'command'", Some("policy-no-shell")),
@@ -205,7 +207,8 @@ fn a_record_with_a_command_says_which_shell_reads_it() {
     }
 }
 
-/// What a rule is about may be recorded in another file: only all files together show that it is recorded in none.
+/// What a rule is about may be recorded in another file: only all files together show that it is
+/// recorded in none.
 #[test]
 fn a_rule_for_commands_of_a_tool_that_no_file_records() {
     let rule = "[[rule]]\ndecide = 'deny'\ntool = 'run_shell'\ncommand = 'rm:*'\n";
@@ -230,7 +233,7 @@ fn a_rule_for_commands_of_a_tool_that_no_file_records() {
 
 /// What probably means something else than it says: for `lint`.
 #[test]
-fn patterns_that_mean_something_else() {
+fn patterns_with_an_unexpected_meaning() {
     let lints = |text: &str| {
         let (file, found) = load(text);
         assert!(found.is_empty(), "{text}: {found:?}");

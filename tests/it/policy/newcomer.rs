@@ -1,8 +1,9 @@
-//! What somebody found who had nothing but the documentation: holes and silences, each as a call or a file.
+//! What somebody found who had nothing but the documentation: holes and silences, each as a call or
+//! a file.
 
 use serde_json::{Value, json};
 use toolfold::policy::{
-    Context, Covered, Decision, Explanation, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin,
+    Context, Covered, Decision, Explanation, History, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin,
 };
 
 use Decision::{Allow, AllowAudited, Confirm, Deny};
@@ -27,7 +28,8 @@ fn check(text: &str, tool: &str, cases: &[(Value, Decision)]) {
 }
 
 fn explain(text: &str, tool: &str, arguments: &Value) -> Explanation {
-    policy(text).explain(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments }, &context(), &[])
+    let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments };
+    policy(text).prepare(call, &context(), None, History::default()).explain(&[])
 }
 
 /// The findings of loading and of `lint`, as `code message help`.
@@ -208,8 +210,7 @@ fn a_tool_that_is_given_a_folder_reads_what_is_in_it() {
         ("search", json!({"path": "src"}), Allow),
     ] {
         let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
-        let links = Some(policy.links(&call, &context(), &disk));
-        let verdict = policy.decide(&call, &Context { links, ..context() }, &[]);
+        let verdict = policy.prepare(call, &context(), Some(&disk), History::default()).decide(&[]);
         assert_eq!(verdict.decision, expected, "{tool} {arguments}: {}", verdict.reason());
         assert_eq!(verdict.reason().contains("/w/sub/deep/.env"), expected == Confirm, "{}", verdict.reason());
     }
@@ -218,7 +219,7 @@ fn a_tool_that_is_given_a_folder_reads_what_is_in_it() {
 }
 
 #[test]
-fn a_rule_that_is_wide_or_never_holds_is_said() {
+fn wide_and_unreachable_rules_are_reported() {
     for (text, code) in [
         ("allow = [\"*\"]", "policy-any-tool"),
         ("allow = [\"Bash\"]", "policy-any-command"),
@@ -231,7 +232,7 @@ fn a_rule_that_is_wide_or_never_holds_is_said() {
         ("[[rule]]\ndecide = \"allow\"\ntool = \"x\"\nargs = { method = \"!GET\" }", "policy-args-literal"),
         ("[[rule]]\ndecide = \"deny\"\ntool = \"x\"\nargs = { method = \"{PUT,POST}\" }", "policy-args-literal"),
         ("[[rule]]\ndecide = \"allow\"\ntool = \"x\"\nargs = { \"fields.stage\" = \"won\" }", "policy-args-literal"),
-        ("[[rule]]\ndecide = \"allow\"\ntool = \"x\"\nargs = { method = [\"GET\", \"HEAD\"] }", "must be one text"),
+        ("[[rule]]\ndecide = \"allow\"\ntool = \"x\"\nargs = { method = [\"GET\", \"HEAD\"] }", "must be a string"),
         ("[[rule]]\ndecide = \"allow\"\ntool = \"Bash\"\ncommand = \"curl:*\"\nhost = \"a.com\"", "policy-never"),
         ("deny = [\"Read(**/.env)\"]\nallow = [\"Bash(rg:*)\"]\n[policy]\norder = \"last-match\"", "policy-lifted"),
     ] {
@@ -250,7 +251,7 @@ fn a_rule_that_is_wide_or_never_holds_is_said() {
 
 #[cfg(feature = "shell")]
 #[test]
-fn explain_names_what_overrides_and_the_floor() {
+fn explain_lists_overrides_and_the_floor() {
     let last = "deny = [\"Read(**/.env)\"]\nallow = [\"Bash(rg:*)\"]\n[policy]\norder = \"last-match\"";
     let told = explain(last, "Bash", &json!({"command": "rg x .env"}));
     assert!(told.verdict.decision.runs());
@@ -259,12 +260,12 @@ fn explain_names_what_overrides_and_the_floor() {
     let guarded = Context { protected: vec!["/w/policy.toml".to_owned()], ..context() };
     let arguments = json!({"file_path": "policy.toml"});
     let call = PolicyCall { tool: "Write", origin: &ToolOrigin::Native, arguments: &arguments };
-    let told = policy("allow = [\"Edit(**)\"]").explain(&call, &guarded, &[]);
+    let told = policy("allow = [\"Edit(**)\"]").prepare(call, &guarded, None, History::default()).explain(&[]);
     assert!(told.parts.iter().any(|part| part.kind == "floor"), "{:?}", told.parts);
 }
 
 #[test]
-fn what_is_wrong_is_said_once_and_at_its_place() {
+fn errors_are_reported_once_at_their_place() {
     for (text, expected) in [
         (
             "[[rule]]\naction = \"allow\"\ntool = \"x\"",
@@ -282,7 +283,7 @@ fn what_is_wrong_is_said_once_and_at_its_place() {
         ("[tool.x]\ntier = \"readonly\"", "p:2:8: policy-tier unknown tier did you mean `read_only`?"),
         ("[tool.x]\ntier = \"c\"", "p:2:8: policy-tier unknown tier write read_only, b or a"),
         ("allow = [\"Read(**)]\ndeny = [\"Read(**/.env)\"]\n[tool.x]\ntier = \"a\"", "p:1:"),
-        ("[tool.x]\ntier = \"a\"\n\n[tool.x]\ntier = \"b\"", "policy-syntax `[tool.x]` is in line 1 already"),
+        ("[tool.x]\ntier = \"a\"\n\n[tool.x]\ntier = \"b\"", "policy-syntax `[tool.x]` is already defined in line 1"),
         ("deny = [\"Read(src/[a-)\"]", "and not `[`"),
         ("deny = [\"Read(**foo)\"]", "policy-glued-stars"),
         ("deny = [\"Read(src/***)\"]", "policy-glued-stars"),
@@ -300,7 +301,7 @@ fn what_is_wrong_is_said_once_and_at_its_place() {
         let found = file.check(Some(&Vec::from_iter(tools)));
         found.into_iter().map(|found| found.message).collect::<Vec<_>>()
     };
-    assert_eq!(checked("[tool.x]\ntier = \"a\"", &[("x", &[])]), ["`x` does not say whether it writes files"]);
+    assert_eq!(checked("[tool.x]\ntier = \"a\"", &[("x", &[])]), ["`x` does not declare whether it writes files"]);
     let read: (&str, &[&str]) = ("Read", &["file_path"]);
     assert_eq!(checked("allow = [\"Read(**)\"]", &[read]), [""; 0], "rules say what runs");
     assert_eq!(checked("[tool.Read]\ntier = \"read_only\"", &[read]), [""; 0], "what nobody wrote is no mistake");

@@ -19,7 +19,7 @@ const OWN: &str = "[[rule]]\ntool = \"*\"\ndecide = \"allow\"\n[[rule]]\ntool = 
                    [[rule]]\ntool = \"mcp:db/backup\"\ndecide = \"ask\"\n[tool.query]\ntier = \"read_only\"\n";
 
 #[test]
-fn its_names_are_those_of_its_server() {
+fn a_server_policy_uses_its_servers_names() {
     let (file, found) = of(OWN, "db");
     assert!(found.is_empty() && !file.broken, "{found:?}");
     let policy = Policy::new(vec![file]);
@@ -39,7 +39,7 @@ fn its_names_are_those_of_its_server() {
 }
 
 #[test]
-fn what_reaches_further_is_said_and_every_call_asks() {
+fn rules_for_other_servers_are_reported_and_every_call_asks() {
     for text in [
         "[policy]\ndefault = \"allow\"\n",
         "[policy]\nmode = \"off\"\n",
@@ -59,7 +59,7 @@ fn what_reaches_further_is_said_and_every_call_asks() {
 }
 
 #[test]
-fn two_records_of_one_tool_are_said_and_neither_counts_in_silence() {
+fn duplicate_records_of_a_tool_are_reported() {
     let text = "[tool.drop]\ntier = \"a\"\nwrites = []\n[tool.\"mcp:db/drop\"]\ntier = \"read_only\"\n";
     let (file, found) = of(text, "db");
     assert_eq!(found, ["the tool `mcp:db/drop` has two records"]);

@@ -1,4 +1,5 @@
-//! `options` of a rule: what an allow covers beside the options that the table of programs calls harmless.
+//! `options` of a rule: what an allow covers beside the options that the table of programs calls
+//! harmless.
 
 use serde_json::json;
 use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
@@ -68,8 +69,8 @@ fn an_option_is_covered_with_the_values_that_the_rule_names() {
 #[test]
 fn options_that_cannot_be_read_are_errors() {
     for (rule, says) in [
-        ("decide = \"deny\"\ncommand = \"rg:*\"\noptions = [\"--pre=x\"]", "belongs to an allow"),
-        ("decide = \"allow\"\noptions = [\"--pre=x\"]", "with a `command`"),
+        ("decide = \"deny\"\ncommand = \"rg:*\"\noptions = [\"--pre=x\"]", "only valid on an `allow` rule"),
+        ("decide = \"allow\"\noptions = [\"--pre=x\"]", "whose `command`"),
         ("decide = \"allow\"\ncommand = \"*\"\noptions = [\"--pre=x\"]", "names a program"),
         (
             "decide = \"allow\"\ncommand = \"rg:*\"\noptions = \"--pre=x\"",

@@ -1,4 +1,5 @@
-//! The shell reader against another parser, brush: what brush finds in a line, the reader finds too.
+//! The shell reader against another parser, brush: what brush finds in a line, the reader finds
+//! too.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,7 +51,8 @@ impl Found {
                             _ => {}
                         }
                     }
-                    // To brush, `time` behind `!` is a program, and `{NAME}` before a redirection a word.
+                    // To brush, `time` behind `!` is a program, and `{NAME}` before a redirection a
+                    // word.
                     words.retain(|word| !(word.starts_with('{') && word.ends_with('}')));
                     let timed = words.iter().take_while(|word| ["time", "-p", "--"].contains(&word.as_str())).count();
                     self.commands.push(words.split_off(timed));

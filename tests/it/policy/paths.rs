@@ -173,7 +173,7 @@ fn doors_of_the_kernel() {
 }
 
 #[test]
-fn what_nobody_sees_is_asked_about_whatever_allows_it() {
+fn invisible_characters_require_approval_despite_an_allow() {
     for (path, shown) in
         [("a\u{200b}b", "a\\u{200b}b"), ("a\u{202e}txt.exe", "\\u{202e}"), ("a\0b", "\\u{0}"), ("a\rb", "\\u{d}")]
     {
@@ -243,7 +243,8 @@ fn names_of_tools() {
     call(&["allow reset"], "reset", "allow");
 }
 
-/// Ways to spell a path below `/workspace` otherwise, so that it still names the same file to some reader.
+/// Ways to spell a path below `/workspace` otherwise, so that it still names the same file to some
+/// reader.
 const WAYS: usize = 15;
 
 fn rewritten(path: &str, way: usize) -> String {

@@ -1,4 +1,5 @@
-//! The table of programs: it is what the library holds, it contradicts itself nowhere, and it closes what it was made for.
+//! The table of programs: it is what the library holds, it contradicts itself nowhere, and it
+//! closes what it was made for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -52,7 +53,8 @@ fn rows() -> Vec<Table> {
     rows
 }
 
-/// What the library contains of the rows: a line for each, with its names and then its other keys as JSON.
+/// What the library contains of the rows: a line for each, with its names and then its other keys
+/// as JSON.
 fn packed() -> String {
     let mut text = String::new();
     for row in rows() {
@@ -80,7 +82,7 @@ fn packed() -> String {
 
 /// `TOOLFOLD_PACK=1 cargo test --test it packed` writes what the library holds.
 #[test]
-fn what_the_library_holds_is_packed_from_the_rows() {
+fn packed_rows_match_their_sources() {
     let (text, path) = (packed(), folder().join("programs.bin"));
     if std::env::var_os("TOOLFOLD_PACK").is_some() {
         std::fs::write(&path, miniz_oxide::deflate::compress_to_vec(text.as_bytes(), 9)).unwrap();
@@ -133,7 +135,7 @@ fn no_row_contradicts_itself_or_another() {
 }
 
 #[test]
-fn an_option_that_no_row_lists_asks_and_one_that_a_rule_names_does_not() {
+fn unlisted_options_require_approval_unless_a_rule_lists_them() {
     let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
     check(
         &[
@@ -191,7 +193,7 @@ fn a_value_that_looks_like_an_option_is_read_as_one_too() {
 }
 
 #[test]
-fn what_a_command_starts_is_judged_by_its_own_row() {
+fn a_started_command_is_judged_by_its_own_row() {
     let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
     check(
         &["allow Bash(uv run pytest:*)", "allow Bash(poetry:*)", "allow Bash(python3:*)", "allow Bash(perl -c:*)"],
@@ -209,7 +211,7 @@ fn what_a_command_starts_is_judged_by_its_own_row() {
 }
 
 #[test]
-fn files_that_a_search_looks_into_are_known_by_their_names() {
+fn files_of_a_search_are_known_by_name() {
     let rules =
         ["allow Bash(grep:*)", "allow Bash(find:*)", "allow Bash(xargs:*)", "allow Bash(head:*)", "deny Read(**/.env)"];
     super::check(
@@ -239,7 +241,7 @@ fn files_that_a_search_looks_into_are_known_by_their_names() {
 }
 
 #[test]
-fn an_option_that_is_not_listed_is_taken_for_the_worst_that_it_may_be() {
+fn an_unlisted_option_is_treated_as_the_worst_case() {
     let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
     check(
         &["allow Bash(*)", "deny Bash(rm:*)", "deny Edit(src/**)"],
@@ -260,7 +262,7 @@ fn an_option_that_is_not_listed_is_taken_for_the_worst_that_it_may_be() {
 }
 
 #[test]
-fn a_row_without_a_list_says_what_a_program_is_and_no_more() {
+fn a_row_without_a_list_states_only_the_kind_of_program() {
     let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
     check(
         &["allow Bash(openvpn:*)", "allow Bash(unlink:*)", "deny Bash(rm:*)", "deny Edit(src/**)"],
@@ -275,7 +277,7 @@ fn a_row_without_a_list_says_what_a_program_is_and_no_more() {
 }
 
 #[test]
-fn what_gives_the_pattern_leaves_every_operand_a_file() {
+fn an_option_with_the_pattern_makes_every_operand_a_file() {
     let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
     check(
         &["allow Bash(*)", "deny Read(.env)"],
@@ -293,7 +295,7 @@ fn what_gives_the_pattern_leaves_every_operand_a_file() {
 }
 
 #[test]
-fn what_only_reads_is_said_by_its_own_row_alone() {
+fn only_its_own_row_makes_a_program_read_only() {
     let check = |rules: &[&str], cases: &[(&str, &str)]| super::check(rules, ("Bash", "command"), cases);
     check(
         &["builtin READ_ONLY_SAFE_SHELL"],

@@ -208,7 +208,7 @@ proptest! {
     }
 
     #[test]
-    fn nobody_to_ask_only_tightens(policy in a_policy(), (tool, origin, arguments) in a_call()) {
+    fn without_an_approver_policy_only_tightens(policy in a_policy(), (tool, origin, arguments) in a_call()) {
         let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
         let policy = Policy::new(vec![policy]);
         let asked = policy.decide(&call, &context(), &[]).decision;

@@ -1,5 +1,5 @@
-//! The parser of effects does not panic: a panic prints to the standard error of the host, and ends a host that aborts on
-//! panics.
+//! The parser of effects does not panic: a panic prints to the standard error of the host, and ends
+//! a host that aborts on panics.
 
 use proptest::prelude::*;
 use toolfold::policy::LexPath;

@@ -34,7 +34,7 @@ fn members_are_sorted() {
 }
 
 #[test]
-fn secrets_are_left_out() {
+fn secrets_are_redacted() {
     let arguments = json!({
         "password": "hunter2",
         "headers": { "Authorization": "Bearer abc" },
@@ -50,7 +50,7 @@ fn secrets_are_left_out() {
 }
 
 #[test]
-fn secrets_are_left_out_wherever_they_stand() {
+fn secrets_are_redacted_anywhere() {
     let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow IBAAKC\nAQEA\n-----END RSA PRIVATE KEY-----";
     for (text, kept) in [
         (format!("cat > k <<'E'\n{key}\nE\nchmod 600 k"), "cat > k <<'E'\n[redacted]\nE\nchmod 600 k"),

@@ -56,7 +56,7 @@ fn a_redact_list_that_cannot_be_read_redacts_everything() {
 
 /// A member that is not understood might have been meant to change the answer; others are notes.
 #[test]
-fn a_row_says_which_of_its_members_mean_nothing() {
+fn a_row_reports_its_ignored_members() {
     let unknown = |row: Value| toolfold::policy::eval::unknown_members(&row);
     let near = |name: &str, near| vec![(name.to_owned(), near)];
     assert_eq!(unknown(json!({"tool": "t", "arg": {}})), near("arg", Some("args")));

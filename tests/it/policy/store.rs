@@ -20,6 +20,8 @@ use toolfold::policy::{
 };
 use toolfold::store::SqliteStore;
 
+use super::redeem;
+
 /// A folder of its own for a test, removed when it ends.
 pub(super) struct Folder(pub(super) PathBuf);
 
@@ -78,25 +80,22 @@ fn an_approval_from_start_to_end() {
     let (gate, approver) = open(store.clone());
     let asked = gate.ask(request(&policy, 1), 0, WAIT_MS).unwrap();
     assert_eq!(gate.pending(1).unwrap(), std::slice::from_ref(&asked));
-    let early = gate.redeem(&asked.id, &policy, &context(), "h", |_, _| Ok(()));
+    let early = redeem(&gate, &asked.id, &policy, &context(), "h");
     assert!(matches!(early, Err(ApprovalError::Not { state: ApprovalState::Pending, .. })), "{early:?}");
     approver.approve(&asked.id, 5).unwrap();
     assert!(approver.reject(&asked.id, None, 6).is_err(), "the first answer wins");
-    let changed = gate.redeem(&asked.id, &policy, &context(), "other", |_, _| Ok(()));
+    let changed = redeem(&gate, &asked.id, &policy, &context(), "other");
     assert!(matches!(changed, Err(ApprovalError::Differs(..))), "{changed:?}");
-    let late = gate.redeem(&asked.id, &policy, &Context { now_ms: 10 * WAIT_MS, ..context() }, "h", |_, _| Ok(()));
+    let late = redeem(&gate, &asked.id, &policy, &Context { now_ms: 10 * WAIT_MS, ..context() }, "h");
     assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
     let newer = PolicyFile::load("[[rule]]\ndecide = \"deny\"\ntool = \"delete\"\n", "p", PolicyScope::User)
         .into_result()
         .unwrap();
-    assert!(
-        gate.redeem(&asked.id, &Policy::new(vec![newer]), &context(), "h", |_, _| Ok(())).is_err(),
-        "another policy"
-    );
-    let run = gate.redeem(&asked.id, &policy, &context(), "h", |_, _| Ok(())).unwrap();
+    assert!(redeem(&gate, &asked.id, &Policy::new(vec![newer]), &context(), "h").is_err(), "another policy");
+    let run = redeem(&gate, &asked.id, &policy, &context(), "h").unwrap();
     assert_eq!(run.request.arguments["path"], "a1.xlsx");
     assert!(matches!(
-        gate.redeem(&asked.id, &policy, &context(), "h", |_, _| Ok(())),
+        redeem(&gate, &asked.id, &policy, &context(), "h"),
         Err(ApprovalError::Not { state: ApprovalState::Consumed, .. })
     ));
 
@@ -132,11 +131,11 @@ fn a_deny_wins_over_an_approval() {
     let (gate, approver) = open(Arc::new(SqliteStore::in_memory().unwrap()));
     let asked = gate.ask(Request { arguments: json!({"path": "keep/x"}), ..request(&policy, 1) }, 0, WAIT_MS).unwrap();
     approver.approve(&asked.id, 1).unwrap();
-    assert!(matches!(gate.redeem(&asked.id, &policy, &context(), "h", |_, _| Ok(())), Err(ApprovalError::Denied(_))));
+    assert!(matches!(redeem(&gate, &asked.id, &policy, &context(), "h"), Err(ApprovalError::Denied(_))));
 }
 
 #[test]
-fn of_64_threads_one_succeeds() {
+fn one_of_64_threads_succeeds() {
     let folder = Folder::new("threads");
     let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
     let policy = policy();
@@ -148,10 +147,7 @@ fn of_64_threads_one_succeeds() {
         std::thread::scope(|scope| {
             for _ in 0..64 {
                 scope.spawn(|| {
-                    ran.fetch_add(
-                        usize::from(gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).is_ok()),
-                        Ordering::SeqCst,
-                    )
+                    ran.fetch_add(usize::from(redeem(&gate, &id, &policy, &context(), "h").is_ok()), Ordering::SeqCst)
                 });
             }
         });
@@ -162,7 +158,7 @@ fn of_64_threads_one_succeeds() {
 
 /// Two agents that start together, each before there is a store.
 #[test]
-fn of_4_that_create_it_at_once_all_can_use_it() {
+fn four_concurrent_creators_can_all_use_it() {
     let folder = Folder::new("created");
     let policy = policy();
     for round in 0..toolfold_testing::faults() {
@@ -196,7 +192,7 @@ fn child() {
     match work.as_str() {
         "redeem" => {
             let id = std::env::var("TOOLFOLD_ID").unwrap();
-            if gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).is_ok() {
+            if redeem(&gate, &id, &policy, &context(), "h").is_ok() {
                 println!("ran {id}");
             }
         }
@@ -217,7 +213,7 @@ fn child() {
             for n in 0.. {
                 let id = gate.ask(request(&policy, n), 0, WAIT_MS).unwrap().id;
                 approver.approve(&id, 1).unwrap();
-                gate.redeem(&id, &policy, &context(), "h", |_, _| Ok(())).unwrap();
+                redeem(&gate, &id, &policy, &context(), "h").unwrap();
                 use std::io::Write as _;
                 let mut file = fs::OpenOptions::new().create(true).append(true).open(&ran).unwrap();
                 writeln!(file, "{id}").unwrap();
@@ -241,7 +237,7 @@ fn spawn(work: &str, store: &Path, id: &str) -> std::process::Child {
 }
 
 #[test]
-fn of_4_processes_one_succeeds() {
+fn one_of_4_processes_succeeds() {
     let folder = Folder::new("processes");
     let store = Arc::new(SqliteStore::open(&folder.store()).unwrap());
     let policy = policy();
@@ -265,8 +261,9 @@ fn kill_minus_nine_at_any_step() {
     let mut seen = 0;
     for round in 0..rounds {
         let mut child = spawn("loop", &folder.store(), "");
-        // Another moment every round: within the start of the process, or some transactions later. On a machine that is
-        // busy no time is long enough, so every other round waits for the first call to have run.
+        // Another moment every round: within the start of the process, or some transactions later.
+        // On a machine that is busy no time is long enough, so every other round waits for the
+        // first call to have run.
         if round % 2 == 1 {
             let said = BufReader::new(child.stdout.as_mut().unwrap()).lines();
             said.map_while(Result::ok).find(|line| line.contains("ran ap-")).expect("the child runs calls");
@@ -297,8 +294,8 @@ fn kill_minus_nine_at_any_step() {
         assert!(left.len() <= 1);
         for approval in left {
             approver.approve(&approval.id, 3).unwrap();
-            gate.redeem(&approval.id, &policy, &context(), "h", |_, _| Ok(())).unwrap();
-            assert!(gate.redeem(&approval.id, &policy, &context(), "h", |_, _| Ok(())).is_err());
+            redeem(&gate, &approval.id, &policy, &context(), "h").unwrap();
+            assert!(redeem(&gate, &approval.id, &policy, &context(), "h").is_err());
         }
     }
     println!("{rounds} kills, {seen} records, chain whole");
@@ -320,7 +317,7 @@ pub(super) fn tamper(path: &Path, sql: &str) {
 }
 
 #[test]
-fn tampering_shows() {
+fn tampering_is_detected() {
     let open_triggers = "DROP TRIGGER audit_is_append_only_1; DROP TRIGGER audit_is_append_only_2;";
     type Wanted = fn(&Fault) -> bool;
     let cases: [(&str, Wanted); 9] = [
@@ -366,9 +363,10 @@ fn tampering_shows() {
     assert_eq!(store.verify(&[other]).unwrap().faults, [Fault::Replaced { seq: 3 }]);
 }
 
-/// Names in the program change, names in the store do not: what an older version stored is read, and its digest holds.
+/// Names in the program change, names in the store do not: what an older version stored is read,
+/// and its digest holds.
 #[test]
-fn what_an_older_version_stored_is_read() {
+fn data_of_an_older_version_is_read() {
     let request = json!({
         "origin": "native", "tool": "delete", "schema_hash": "h", "arguments": { "path": "x" }, "cwd": "/w",
         "session": "s", "call_id": "c1", "policy_version": "v",

@@ -1,5 +1,5 @@
-//! Programs that write files named elsewhere: where a path is forbidden, what may write it is asked about; where none
-//! is, nothing changes.
+//! Programs that write files named elsewhere: where a path is forbidden, what may write it is asked
+//! about; where none is, nothing changes.
 
 use super::cases::check;
 
@@ -100,7 +100,7 @@ const OTHERS: &[&str] = &[
 ];
 
 #[test]
-fn what_may_write_what_is_forbidden_is_asked_about() {
+fn possible_writes_of_forbidden_files_require_approval() {
     for effect in ["deny", "ask"] {
         let rule = format!("{effect} Edit(**/.env)");
         check(&["allow Bash(*)", &rule], &WRITERS.iter().map(|c| (*c, "ask")).collect::<Vec<_>>());

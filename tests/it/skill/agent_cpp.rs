@@ -1,4 +1,4 @@
-//! What agent-cpp's skills do: parsing, discovery, instruction files. And its bugs, absent.
+//! The behavior of agent-cpp's skills: parsing, discovery, instruction files; without its bugs.
 
 use std::path::PathBuf;
 
@@ -89,7 +89,7 @@ fn bug_no_block_scalars() {
 
 #[test]
 fn lenient_forms() {
-    // (front matter, description, code that says what was odd)
+    // (front matter, description, code of the oddity)
     for (front, description, code) in [
         ("name: my-skill\ndescription: Use when: always", "Use when: always", Some("broken-yaml")),
         ("name: my-skill\ndescription: *bold* text", "*bold* text", Some("broken-yaml")),
@@ -133,7 +133,7 @@ fn fences() {
 }
 
 #[test]
-fn what_cannot_be_loaded_says_why_and_what_to_write() {
+fn unloadable_files_are_explained() {
     for (text, code, help) in [
         ("# Title\n\nDoes things well.", "no-front-matter", "put four lines at the top: `---`, `name: my-skill`"),
         ("---\nname: my-skill\n---\nDoes things well.", "no-description", "write `description: \"Does things well.\"`"),
@@ -216,7 +216,7 @@ fn first_of_a_name_wins_and_the_rest_is_reported() {
 }
 
 #[test]
-fn one_broken_skill_hides_no_other() {
+fn one_broken_skill_does_not_hide_others() {
     let mut fs = MemoryFs::default();
     fs.put("/s/good/SKILL.md", skill("good", "x", "")).put("/s/bad/SKILL.md", "no front matter");
     let (library, notes) =

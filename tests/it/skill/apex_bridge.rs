@@ -1,4 +1,4 @@
-//! What apex-bridge's skill tools do: placeholders, direct mode, errors. And its bugs, absent.
+//! The behavior of apex-bridge's skill tools: placeholders, direct mode, errors; without its bugs.
 
 use serde_json::{Value, json};
 use toolfold::skill::{
@@ -8,7 +8,7 @@ use toolfold::skill::{
 
 use super::{library, read};
 
-/// Renders a body and gives the text with the codes of what was noticed.
+/// Renders a body. Returns the text and the codes of the diagnostics.
 fn render(body: &str, arguments: Option<&str>, input: Value) -> (String, Vec<String>) {
     let (fs, library) = library(&[("x", "y", body)]);
     let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
@@ -45,10 +45,10 @@ fn placeholders() {
         ("do $ARGUMENTS.", None, "do ."),
         ("$1 and $2", Some("a \"b c\""), "a and b c"),
         ("no place", Some("a b"), "no place\n\nArguments: a b"),
-        // Once and literally: what goes in is not looked at again.
+        // Once and literally: inserted text is not expanded.
         ("{{input.evil}}", Some("z"), "{{input.name}} $1\n\nArguments: z"),
         ("$ARGUMENTS", Some("$1 ${SESSION_ID} {{input.name}} !`ls`"), "$1 ${SESSION_ID} {{input.name}} !`ls`"),
-        // Not ours.
+        // Not placeholders.
         (
             "awk '{print $1}' $HOME ${HOME:-x} $$ {{name}} {{{x}}} {% if %} $",
             None,
@@ -65,11 +65,11 @@ fn placeholders() {
 #[test]
 fn unknown_placeholders_stay_and_are_reported() {
     for (body, arguments, message) in [
-        ("{{input.nope}}", None, "nothing is known for `{{input.nope}}`, so it stayed"),
-        ("{{input.a.b.c}}", None, "nothing is known for `{{input.a.b.c}}`, so it stayed"),
-        ("{{system.user}}", None, "nothing is known for `{{system.user}}`, so it stayed"),
-        ("${OTHER_THING}", None, "nothing is known for `${OTHER_THING}`, so it stayed"),
-        ("$3 $1", Some("a b"), "nothing is known for `$3`, so it stayed"),
+        ("{{input.nope}}", None, "placeholder `{{input.nope}}` has no value and is unchanged"),
+        ("{{input.a.b.c}}", None, "placeholder `{{input.a.b.c}}` has no value and is unchanged"),
+        ("{{system.user}}", None, "placeholder `{{system.user}}` has no value and is unchanged"),
+        ("${OTHER_THING}", None, "placeholder `${OTHER_THING}` has no value and is unchanged"),
+        ("$3 $1", Some("a b"), "placeholder `$3` has no value and is unchanged"),
     ] {
         let (text, notes) = render(body, arguments, json!({"a": "x"}));
         assert_eq!(notes, [message], "{body}");
@@ -126,14 +126,14 @@ fn modes() {
 }
 
 #[test]
-fn bad_calls_say_what_is_wrong() {
+fn invalid_calls_are_explained() {
     for (arguments, message) in [
-        (json!(null), "activate_skill: give an object with `name`"),
-        (json!("x"), "activate_skill: give an object with `name`"),
+        (json!(null), "activate_skill: pass an object with `name`"),
+        (json!("x"), "activate_skill: pass an object with `name`"),
         (json!({}), "activate_skill: `name` is missing"),
         (json!({"name": ""}), "activate_skill: `name` is missing"),
-        (json!({"name": 3}), "activate_skill: `name` must be a text"),
-        (json!({"name": "x", "path": []}), "activate_skill: `path` must be a text"),
+        (json!({"name": 3}), "activate_skill: `name` must be a string"),
+        (json!({"name": "x", "path": []}), "activate_skill: `path` must be a string"),
     ] {
         assert_eq!(ActivateRequest::from_json(&arguments).unwrap_err().to_string(), message);
     }
@@ -143,7 +143,7 @@ fn bad_calls_say_what_is_wrong() {
 
 #[test]
 fn bug_file_star_allowed_filesystem_wipe() {
-    // A wish is an exact text here; turning it into a permission is the host's, by its policy.
+    // A requested tool is an exact text here; the host's policy decides whether to grant it.
     let document = read("---\nname: x\ndescription: y\nallowed-tools: file:*\n---\n", "x");
     assert_eq!(document.content.unwrap().fields.allowed_tools, ["file:*"]);
 }

@@ -1,4 +1,4 @@
-//! The bound on tokens that needs no vocabulary, against the vocabulary.
+//! The bound on tokens without a vocabulary, compared with the vocabulary.
 
 use proptest::prelude::*;
 use toolfold::skill::most_tokens;
@@ -14,7 +14,7 @@ fn the_bound_holds_for_every_character_and_every_pair_of_letters() {
         let (bound, tokens) = (most_tokens(text), counter.count(text));
         assert!(tokens <= bound, "{text:?} has {tokens} tokens, the bound is {bound}");
     };
-    // A quick run takes every seventh: blocks of Unicode are longer than that.
+    // A quick run takes every seventh character: blocks of Unicode are longer than that.
     let step = if Cases::of_this_run().is_quick() { 7 } else { 1 };
     for c in (1_u32..0x2_0000).step_by(step).filter_map(char::from_u32) {
         check(&c.to_string());
@@ -29,7 +29,7 @@ fn the_bound_holds_for_every_character_and_every_pair_of_letters() {
         assert_eq!((counter.count(&format!(" {word}")), most_tokens(&format!(" {word}"))), (1, 1), "{word}");
         ["'s", "s", "Is", "1", "\u{301}", "é", "."].iter().for_each(|after| check(&format!("{word} {word}{after}")));
     }
-    // Prose stays within three times its tokens, or the bound would be of no use.
+    // For prose the bound is at most three times the count.
     let prose =
         "Formats cells, ranges and whole sheets. Use when the user asks for bold text, colours or number formats.";
     assert!(most_tokens(prose) <= 3 * counter.count(prose));

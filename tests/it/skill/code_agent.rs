@@ -1,5 +1,5 @@
-//! What Code Agent's migration to the standard asks for: typed extension keys, two channels, data for the host, old
-//! cloud skills, key hints. And its bugs, absent.
+//! The requirements of Code Agent's migration to the standard: typed extension keys, two channels,
+//! data for the host, old cloud skills, key hints; without its bugs.
 
 use std::sync::Arc;
 
@@ -132,7 +132,7 @@ fn two_channels_and_data_for_the_host() {
     );
     assert_eq!(trusted.categories, ["format", "chart"]);
     assert!(
-        trusted.text.ends_with("categories `format`, `chart`: call `expand_tools` for them to see every argument.")
+        trusted.text.ends_with("categories `format`, `chart`: expand them with `expand_tools` to see every argument.")
     );
     assert_eq!(trusted.hash.as_str().len(), 64);
     // An untrusted skill only suggests.
@@ -193,6 +193,7 @@ fn old_front_matter_migrates() {
 
 #[test]
 fn bug_a_prefix_rule_by_text_is_not_ours_to_make() {
-    // The skill's wishes stay patterns as written: this layer never matches a command against them.
+    // The skill's requests stay patterns as written: this layer never matches a command against
+    // them.
     assert_eq!(fields("allowed-tools: Bash(git status:*)").allowed_tools, ["Bash(git status:*)"]);
 }

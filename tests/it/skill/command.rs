@@ -40,7 +40,7 @@ fn a_command_becomes_a_skill_of_the_standard() {
 }
 
 #[test]
-fn what_a_command_leaves_out_comes_from_its_text() {
+fn missing_fields_of_a_command_come_from_its_text() {
     for (text, description) in [
         ("Review the diff carefully. Then fix it.", "Review the diff carefully."),
         ("# Deploy\n\n- one\n", "Deploy"),
@@ -64,10 +64,10 @@ fn what_a_command_leaves_out_comes_from_its_text() {
 }
 
 #[test]
-fn code_and_mail_are_no_files() {
+fn code_and_mail_addresses_are_not_files() {
     let text = "---\ndescription: x\n---\nUse `@dataclass`, ask @ann, or:\n```\n@app.route(\"/\")\n!`ls`\n```\nThen read @~/notes.md.";
     let document = command(text, "x");
     let named: Vec<&str> =
         document.diagnostics.iter().filter(|d| d.code == "file-not-read").map(|d| d.message.as_str()).collect();
-    assert_eq!(named, ["`@~/notes.md` is not replaced by the file: it stays as it is"]);
+    assert_eq!(named, ["`@~/notes.md` is not replaced by the file"]);
 }

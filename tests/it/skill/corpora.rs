@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use toolfold::skill::{Document, strict};
 
-/// One file and what the reference said of it. Probes carry `validate`, real files `errors`.
+/// A file with the reference's answer. Probes have `validate`, real files `errors`.
 #[derive(Deserialize)]
 struct Case {
     id: String,
@@ -35,14 +35,15 @@ impl Case {
     }
 }
 
-/// The rows of a corpus; none, with a printed notice, where the shared folder is absent.
+/// The rows of a corpus; none, with a printed notice, if the shared folder is missing.
 fn corpus(name: &str) -> Vec<Case> {
     let Some(path) = crate::corpus(&format!("skills/{name}")) else { return Vec::new() };
     let text = std::fs::read_to_string(path).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The first line of each error, and of a YAML error only its prefix: the tail is the parser's wording.
+/// The first line of each error, and of a YAML error only its prefix: the rest is the parser's
+/// wording.
 fn comparable(errors: &[String]) -> Vec<&str> {
     let yaml = "Invalid YAML in frontmatter:";
     errors.iter().map(|e| if e.starts_with(yaml) { yaml } else { e.lines().next().unwrap_or_default() }).collect()
@@ -115,8 +116,8 @@ fn nothing_vanishes() {
     assert!(loaded * 100 >= cases.len() * 93, "{loaded}");
 }
 
-/// Front matter made by hand, one oddity each, with what skills-ref 0.1.1 answered: names in many scripts, every scalar
-/// style, and the places where YAML 1.1 and 1.2 part.
+/// Hand-made front matter with one oddity each, and the answer of skills-ref 0.1.1: names in many
+/// scripts, every scalar style, and the differences between YAML 1.1 and 1.2.
 #[test]
 fn oddities_get_the_reference_answers() {
     #[derive(Deserialize)]

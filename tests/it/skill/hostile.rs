@@ -1,4 +1,4 @@
-//! Inputs made to hurt: each ends in a diagnostic, in bounded time.
+//! Hostile inputs: each ends in a diagnostic, in bounded time.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use toolfold::skill::{
 
 use super::{codes, discover, read, root, skill};
 
-/// A folder of this test's own, gone at the end.
+/// A folder of this test, removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -55,14 +55,14 @@ fn yaml_bombs_cost_no_more_than_their_length() {
         assert!(!document.strict.is_empty());
         assert!(document.content.is_some() || document.diagnostics.iter().any(|d| d.help.is_some()));
     }
-    // Beyond the limits nothing is parsed leniently, and strictly it stays bounded.
+    // Beyond the limits nothing is parsed leniently, and strict parsing is bounded.
     let brackets = front(&format!("deep: {}", "[".repeat(100_000)));
     assert_eq!(codes(&brackets), ["front-matter-too-large"]);
     let ten_megabytes = front(&"k: v\n".repeat(2_000_000));
     assert_eq!(codes(&ten_megabytes), ["file-too-large"]);
 }
 
-/// As strictyaml 1.7 reads them: between quotes `<<` is a name like any other.
+/// Like strictyaml 1.7: a quoted `<<` is an ordinary name.
 #[test]
 fn only_a_plain_merge_key_merges() {
     assert_eq!(front("metadata:\n  \"<<\": x\n").strict, Vec::<String>::new());
@@ -72,7 +72,7 @@ fn only_a_plain_merge_key_merges() {
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn bytes_that_are_not_text() {
     let latin = Document::read(b"---\nname: x\ndescription: caf\xe9 y\n---\n", "SKILL.md", "x");
     assert_eq!(latin.content.as_ref().unwrap().description, "caf\u{fffd} y");
     assert!(latin.rescued && codes(&latin) == ["encoding"], "{:?}", latin.diagnostics);
@@ -191,7 +191,7 @@ fn pipes_links_and_locked_folders_on_disk() {
         assert_eq!(DiskFs.read(&base.join("s/pipe/SKILL.md"), 10), Err(FsError::NotRegular));
     }
 
-    // The second time nothing is read, after a change one file.
+    // The second time nothing is read; after a change, one file.
     let reads = cache.reads;
     let again = loaded.value.reload(&DiskFs, &mut cache);
     assert_eq!((cache.reads, again.value.skills().len()), (reads, 4));
@@ -202,7 +202,7 @@ fn pipes_links_and_locked_folders_on_disk() {
     assert_eq!(again.value.get("good").unwrap().description(), "y", "the old library keeps its text");
 }
 
-/// A file system whose files never hold still.
+/// A file system whose files change at every read.
 struct Restless(MemoryFs);
 
 impl SkillFs for Restless {
@@ -235,7 +235,7 @@ fn order_of_the_file_system_and_restless_files() {
     assert_eq!(backwards.value.get("same").unwrap().description(), "a");
     assert_eq!(forwards.value.get("same").unwrap().description(), "a");
     assert!(backwards.diagnostics.iter().any(|d| d.code == "unreadable" && d.message.contains("changed")));
-    // It is tried again the next time.
+    // It is retried the next time.
     let later = backwards.value.reload(&fs, &mut cache);
     assert!(!later.diagnostics.iter().any(|d| d.code == "unreadable"));
 }
@@ -255,7 +255,8 @@ fn limits_of_a_walk() {
     assert!(notes.iter().any(|n| n.contains("[too-deep]")), "{notes:?}");
     assert!(notes.iter().any(|n| n.contains("[nested]") && n.contains("outer/assets/inner")), "{notes:?}");
     assert!(notes.iter().any(|n| n.contains("[file-name]") && n.contains("SKILLS.md")), "{notes:?}");
-    // Named by hand it is a skill; so is the file itself. A missing folder is reported only when named by hand.
+    // Given by path it is a skill; so is the file itself. A missing folder is reported only if it
+    // was given by path.
     let by_hand = ["/s/outer/assets", "/s/1/2/3/4/5/6/SKILL.md", "/nowhere"].map(|path| root(path, Scope::Explicit));
     let (library, notes) = discover(&fs, by_hand.to_vec(), Precedence::Scopes);
     assert_eq!(library.skills().map(|s| s.name()).collect::<Vec<_>>(), ["inner", "six"]);
@@ -271,7 +272,8 @@ fn limits_of_a_walk() {
     assert!(loaded.diagnostics.iter().any(|d| d.code == "too-many" && d.is_error()));
 }
 
-/// Nobody but the user writes below the user's own folders; a project and folders named by hand are an agent's to write.
+/// Only the user writes below the user's own folders; an agent can write into a project and into
+/// given folders.
 #[test]
 fn a_link_out_of_its_root_is_not_followed() {
     for (scope, found) in [
@@ -302,21 +304,21 @@ fn a_link_out_of_its_root_is_not_followed() {
 }
 
 #[test]
-fn the_files_of_a_root_are_held_up_to_a_bound() {
+fn the_files_of_a_root_are_bounded() {
     let mut fs = MemoryFs::default();
     for folder in ["a", "b"] {
         for n in 0..5 {
             fs.put(format!("/{folder}/{n}/SKILL.md"), skill(&format!("{folder}{n}"), "y", &"x".repeat(900)));
         }
     }
-    // Larger than any file that is read: it takes no room.
+    // Larger than any file that is read, so it uses none of the budget.
     fs.put("/a/0a/SKILL.md", skill("large", "y", &"x".repeat(2 << 20)));
     let names = |limits| {
         let roots = vec![root("/a", Scope::Project), root("/b", Scope::User)];
         let discovery = toolfold::skill::Discovery { roots, limits, ..Default::default() };
         let mut cache = toolfold::skill::DiscoveryCache::default();
         let first = toolfold::skill::SkillLibrary::discover(&fs, discovery, &mut cache);
-        // What is in the cache counts as well.
+        // Cached files count as well.
         let loaded = first.value.reload(&fs, &mut cache);
         let names: Vec<String> = loaded.value.skills().map(|s| s.name().to_owned()).collect();
         let unread: Vec<String> =

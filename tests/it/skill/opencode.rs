@@ -1,4 +1,5 @@
-//! What OpenCode's skill tool and the general principles do: listing, permission, activation. And their bugs, absent.
+//! The behavior of OpenCode's skill tool and the general principles: listing, permission,
+//! activation; without their bugs.
 
 use toolfold::skill::{
     ActivateError, ActivateRequest, Activation, ActiveSet, Answer, Budget, Caller, CategoryHint, Facts, MemoryFs,
@@ -68,8 +69,8 @@ fn bug_the_error_leaked_denied_names() {
     let view = view(&library, &[("salary-*", Permission::Deny)]);
     let denied = ask(&fs, &view, "salary-report").unwrap_err().to_string();
     let absent = ask(&fs, &view, "salami-report").unwrap_err().to_string();
-    assert_eq!(denied, "there is no skill `salary-report`; did you mean `sales-report`?");
-    assert_eq!(absent, "there is no skill `salami-report`; did you mean `sales-report`?");
+    assert_eq!(denied, "unknown skill `salary-report`; did you mean `sales-report`?");
+    assert_eq!(absent, "unknown skill `salami-report`; did you mean `sales-report`?");
     for text in [
         catalog_text(&view, Budget::default()).text,
         catalog_xml(&view),
@@ -167,11 +168,11 @@ fn an_activation_has_body_folder_and_files() {
     );
     assert_eq!(ask(&fs, &view, "pdf/references/forms.md").unwrap(), Answer::Resource("forms".to_owned()));
     let near = ask(&fs, &view, "pdf/references/form.md").unwrap_err().to_string();
-    assert_eq!(near, "the skill has no file `references/form.md`; near: `references/forms.md`");
+    assert_eq!(near, "unknown file `references/form.md`; did you mean `references/forms.md`?");
 }
 
 #[test]
-fn names_with_a_slash_and_at_keep_working() {
+fn names_with_a_slash_and_at_work() {
     let mut fs = MemoryFs::default();
     fs.put("/s/ios/SKILL.md", skill("contact-center/ios", "x", "IOS"))
         .put("/s/ios/notes.md", "N")
@@ -202,7 +203,7 @@ fn a_second_activation_is_brief() {
 }
 
 #[test]
-fn budgets_shrink_evenly_and_say_what_is_missing() {
+fn budgets_shrink_evenly_and_count_the_rest() {
     let long = "word ".repeat(100);
     let skills: Vec<(String, String)> = (0..40)
         .map(|n| (format!("skill-{n:02}"), if n % 2 == 0 { long.clone() } else { "Short one.".to_owned() }))
@@ -230,7 +231,7 @@ fn budgets_shrink_evenly_and_say_what_is_missing() {
 }
 
 #[test]
-fn search_speaks_chinese_and_appears_with_many_skills() {
+fn search_supports_chinese_and_appears_with_many_skills() {
     let mut skills: Vec<(String, String, String)> =
         (0..60).map(|n| (format!("skill-{n:02}"), format!("Thing {n}."), String::new())).collect();
     skills.push(("geshi".to_owned(), "单元格格式化与样式操作指引".to_owned(), "# 条件格式".to_owned()));

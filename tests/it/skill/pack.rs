@@ -1,4 +1,4 @@
-//! The skill packs that ship: valid strictly, within the limits, naming only tools that exist.
+//! The shipped skill packs: strictly valid, within the limits, and naming only tools that exist.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ fn collect(value: &Value, words: &mut BTreeSet<String>) {
     }
 }
 
-/// The tools of the built-in Excel domain, the words of their schemas, and what belongs to Python.
+/// The tools of the built-in Excel domain, the words of their schemas, and names of Python.
 fn vocabulary() -> Vocabulary {
     let text = std::fs::read_to_string(folder("profiles/excel/tools.json")).unwrap();
     let tools: Vec<Value> = serde_json::from_str(&text).unwrap();
@@ -81,7 +81,7 @@ fn every_tool_they_name_exists() {
 }
 
 #[test]
-fn lint_finds_what_it_is_for() {
+fn lint_finds_its_mistakes() {
     let vocabulary = vocabulary();
     let body = "Use `read_exel` and `drop_table(x)` and `file_path`.\nSee [a](references/x/y.md), [b](../z.md), \
                 [c](none.md), [d](ok.md), [e](https://x.y/z).";

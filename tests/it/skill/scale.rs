@@ -1,4 +1,5 @@
-//! Thousands of skills: the cost of knowing them has a bound, and each of them can be found and activated.
+//! Thousands of skills: the cost of listing them is bounded, and each of them can be found and
+//! activated.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ fn view_of(skills: &[(String, String)]) -> SkillView {
     view(&library(&files(skills)))
 }
 
-/// What a call answers.
+/// The answer to a call.
 fn call(fs: &MemoryFs, view: &SkillView, arguments: &Value) -> Result<Answer, String> {
     let request = ActivateRequest::from_json(arguments).map_err(|why| why.to_string())?;
     activate(fs, view, &request, &ActiveSet::default(), &Facts::default(), CategoryHint::Silent)
@@ -60,7 +61,7 @@ fn found(fs: &MemoryFs, view: &SkillView, search: &str) -> String {
     }
 }
 
-/// The names in a list of skills, those that only a number stands for left out.
+/// The names in a list of skills, without those that are only counted.
 fn names_in(text: &str) -> Vec<String> {
     let list = text.split_once("Skills:\n").map_or(text, |(_, list)| list);
     let lines = list.lines().filter_map(|line| line.strip_prefix("- ")).filter(|line| !line.starts_with("(and "));
@@ -71,7 +72,7 @@ fn enum_of(parameters: &Value) -> Vec<String> {
     serde_json::from_value(parameters["properties"]["name"].get("enum").cloned().unwrap_or(json!([]))).unwrap()
 }
 
-/// What providers bill for the tool: the dearer of the two forms that are known.
+/// What providers bill for the tool: the more expensive of the two known forms.
 #[cfg(feature = "tiktoken")]
 fn billed(name: &str, description: &str, parameters: &Value) -> usize {
     use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
@@ -87,7 +88,7 @@ fn billed(name: &str, description: &str, parameters: &Value) -> usize {
     toolfold::skill::most_tokens(&format!("{name}{description}{parameters}"))
 }
 
-/// 5,000 skills, each set with its own trap.
+/// 5,000 skills, in sets with one difficulty each.
 fn hostile_sets() -> Vec<(&'static str, Vec<(String, String)>)> {
     let many = |of: &dyn Fn(usize) -> (String, String)| (0..5_000).map(of).collect();
     let prefix = "all-of-these-names-begin-with-the-very-same-sixty-characters";
@@ -133,13 +134,13 @@ fn five_thousand_skills_cost_no_more_than_the_budget() {
             assert!(tool.parameters["properties"]["search"].is_object(), "{what}");
             assert!(tool.parameters["properties"]["other"].is_object(), "{what}");
         }
-        // A counter makes use of what the bound leaves.
+        // A counter lists more than the bound.
         assert!(enum_of(&exact.parameters).len() >= enum_of(&bounded.parameters).len(), "{what}");
         reach(what, &fs, &view);
     }
 }
 
-/// Every skill stands on one page of a search for all, and a name finds itself first.
+/// Every skill is on one page of a search for all, and a name finds itself first.
 fn reach(what: &str, fs: &MemoryFs, view: &SkillView) {
     let everything: BTreeSet<&str> = view.names().collect();
     let mut seen: BTreeSet<String> = BTreeSet::new();
@@ -183,7 +184,7 @@ fn a_list_gets_poorer_step_by_step() {
 }
 
 #[test]
-fn without_room_for_any_name_the_tool_still_works() {
+fn the_tool_works_without_room_for_names() {
     let skills: Vec<_> = (0..200).map(|n| (format!("skill-{n}"), format!("Thing {n}, with $ARGUMENTS."))).collect();
     let fs = files(&skills);
     let view = view(&library(&fs));
@@ -198,9 +199,9 @@ fn without_room_for_any_name_the_tool_still_works() {
     assert!(matches!(call(&fs, &view, &json!({"name": "skill-7"})), Ok(Answer::Activated(_))));
 }
 
-/// The project's own skills are told before the thousands of an installation.
+/// The project's own skills are listed before the thousands of an installation.
 #[test]
-fn where_names_are_left_out_the_nearest_scope_stays() {
+fn omitted_names_are_of_the_farthest_scopes() {
     let mut fs = MemoryFs::default();
     for n in 0..400 {
         fs.put(format!("/pack/{n}/SKILL.md"), super::skill(&format!("a-{n:03}"), "x", ""));
@@ -254,9 +255,10 @@ fn the_same_skills_give_the_same_bytes_in_any_order() {
     assert_eq!(before, bytes(&view(&library(&backwards))));
 }
 
-/// What a conversation sends stays as it is, byte for byte, so that a provider's cache holds.
+/// The array of a conversation stays unchanged byte for byte, so that the provider's cache stays
+/// valid.
 #[test]
-fn searching_and_activating_leave_the_array_as_it_is() {
+fn searching_and_activating_do_not_change_the_array() {
     let skills: Vec<_> = (0..2_000).map(|n| (format!("skill-{n}"), format!("Does thing {n}."))).collect();
     let fs = files(&skills);
     let layer = SkillLayer::new(view(&library(&fs)), Arc::new(fs));
@@ -273,7 +275,7 @@ fn searching_and_activating_leave_the_array_as_it_is() {
     assert_eq!(talk.tools().json(), before);
 }
 
-/// Three copies of one name, and a skill that is called what picks one of them.
+/// Three copies of one name, and a skill whose name selects one of them.
 fn copies() -> (MemoryFs, Vec<toolfold::skill::Root>) {
     let mut fs = MemoryFs::default();
     fs.put("/in/a/SKILL.md", super::skill("commit", "Inner.", "inner"))
@@ -285,7 +287,7 @@ fn copies() -> (MemoryFs, Vec<toolfold::skill::Root>) {
 }
 
 #[test]
-fn every_copy_of_a_name_can_be_picked_by_the_model() {
+fn the_model_can_select_every_copy_of_a_name() {
     let (fs, roots) = copies();
     let (library, notes) = discover(&fs, roots, Precedence::Scopes);
     let view = view(&library);
@@ -311,7 +313,7 @@ fn every_copy_of_a_name_can_be_picked_by_the_model() {
 }
 
 #[test]
-fn a_yes_to_one_copy_is_none_to_another() {
+fn an_approval_of_a_copy_does_not_cover_another() {
     let (fs, roots) = copies();
     let library = discover(&fs, roots, Precedence::Scopes).0;
     let rules = vec![PermissionRule::new("commit", Permission::Ask)];
@@ -329,7 +331,7 @@ fn a_yes_to_one_copy_is_none_to_another() {
     };
     assert!(is_active("commit@user"));
     assert!(!is_active("commit") && !is_active("commit@project:2"));
-    // Denied is denied in every scope.
+    // A denial applies in every scope.
     let denied = vec![PermissionRule::new("commit", Permission::Deny)];
     let view = SkillView::new(&library, &Permissions::new(denied), Caller::Model);
     for name in ["commit", "commit@project", "commit@project:2"] {
@@ -338,9 +340,9 @@ fn a_yes_to_one_copy_is_none_to_another() {
     assert_eq!(view.copies().len(), 0);
 }
 
-/// A model writes a name in the Unicode form that it is used to.
+/// A model writes a name in its usual Unicode form.
 #[test]
-fn a_name_in_another_form_is_understood() {
+fn a_name_in_another_unicode_form_is_accepted() {
     let skills = [("re\u{301}sume\u{301}", "x"), ("Big", "x"), ("twin", "x"), ("Twin", "x")];
     let skills: Vec<_> = skills.iter().map(|(n, d)| ((*n).to_owned(), (*d).to_owned())).collect();
     let view = view_of(&skills);
@@ -381,7 +383,7 @@ proptest! {
             let is_row = |line: &str| line.strip_prefix("- ").is_some_and(|l| l == name || l.starts_with(&format!("{name}: ")));
             prop_assert!(tool.description.lines().any(is_row), "{} is not in the text", name);
         }
-        // Every skill is reached by what the list or a search calls it.
+        // Every skill is reachable by its name in the list or in a search.
         let name = view.names().nth(asked % view.names().len()).unwrap();
         prop_assume!(!name.is_empty());
         let skill = view.get(name).unwrap().0;

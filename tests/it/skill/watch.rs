@@ -8,7 +8,7 @@ use toolfold::skill::{Discovery, DiscoveryCache, DiskFs, Root, Scope, SkillLibra
 use super::skill;
 
 #[test]
-fn a_change_swaps_the_library_and_leaves_the_old_one_alone() {
+fn a_change_replaces_the_library_and_not_the_old_one() {
     let base = std::env::temp_dir().join(format!("toolfold-watch-{}", std::process::id()));
     std::fs::create_dir_all(base.join("skills/one")).unwrap();
     std::fs::write(base.join("skills/one/SKILL.md"), skill("one", "first", "")).unwrap();

@@ -1,4 +1,5 @@
-//! Counts against the recorded requests. Floors are what is reached; a change may only raise them.
+//! Counts against the recorded requests. Floors are the current results; a change may only raise
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +30,7 @@ impl Fit {
     }
 }
 
-/// What a recorded request is about.
+/// The class of a recorded request.
 fn class(row: &Value) -> &'static str {
     let has = |key: &str| row[key].as_array().is_some_and(|list| !list.is_empty());
     let format = row["response_format"]["type"] == "json_schema";
@@ -60,7 +61,8 @@ fn recorded_requests_cost_what_the_provider_reported() {
             verified[1].add(off);
         }
         of_all.entry(class(&row)).or_default().add(off);
-        // All rows with a response format count as unclean, since what it costs was fitted on them later.
+        // Rows with a response format count as unclean, because their cost was fitted later on
+        // them.
         if clean || class(&row) == "response format" {
             fits.entry(class(&row)).or_default().add(off);
             if counted.verified && clean {
@@ -78,8 +80,8 @@ fn recorded_requests_cost_what_the_provider_reported() {
     ] {
         fits[class].check(class, exact, near);
     }
-    // With the recordings that were left out: usage of another request, reasoning that was cut away, months of other
-    // constants. No rule explains those.
+    // Including the excluded recordings: usage of another request, truncated reasoning, months with
+    // other constants. No rule explains those.
     for (class, exact, near) in [
         ("first turn with tools", 447, 463),
         ("first turn without tools", 859, 867),
@@ -95,7 +97,7 @@ fn recorded_requests_cost_what_the_provider_reported() {
     assert!(all.exact >= 1_768, "{} rows are marked verified and exact", all.exact);
 }
 
-/// Exact, and within one, of the classes above.
+/// The exact matches of the classes above, and those within one.
 const FLOORS: [(usize, usize); 5] = [(432, 448), (844, 852), (386, 395), (145, 147), (174, 185)];
 
 fn tools_of(path: &str) -> Option<Vec<Value>> {
@@ -103,7 +105,7 @@ fn tools_of(path: &str) -> Option<Vec<Value>> {
 }
 
 #[test]
-fn the_forty_nine_tools_cost_what_they_were_measured_at() {
+fn the_forty_nine_tools_cost_the_measured_tokens() {
     let Some(tools) = tools_of("corpora/excelmanus/tools.json") else { return };
     let block = Meter::default().tool_texts(&tools).unwrap();
     let counter = Tiktoken::new(Encoding::O200kBase);

@@ -1,5 +1,5 @@
-//! Estimates for Claude and Gemini: against the recorded requests they were fitted on, and what always holds. What a fit on
-//! half of the recordings reaches on the other half stands beside the factors.
+//! Estimates for Claude and Gemini: against the recorded requests they were fitted on, and
+//! invariants. The results of a fit on half of the recordings are beside the factors.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use toolfold::tokens::{Meter, Tiktoken, count_request, count_tools};
 
 use super::read;
 
-/// How far estimates are off, in per cent of what was reported.
+/// The errors of estimates, in percent of the reported tokens.
 #[derive(Default)]
 struct Off {
     each: Vec<f64>,
@@ -35,8 +35,9 @@ fn rows(files: [&str; 2]) -> Option<Vec<Value>> {
     Some(texts.iter().flat_map(|text| text.lines()).map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-/// The rows of some class, compared. Rows that are off by more than twice are recordings whose request and usage do not
-/// belong together (cached prefixes, compacted context); they are left out and counted.
+/// Compares the rows of a class. Rows that are off by more than a factor of two are recordings
+/// whose request and usage do not belong together (cached prefixes, compacted context); they are
+/// excluded and counted.
 fn compare(rows: &[Value], expected: &str, wanted: impl Fn(&Value) -> bool) -> Off {
     let (mut off, mut left) = (Off::default(), 0);
     for row in rows.iter().filter(|row| wanted(row)) {
@@ -127,7 +128,7 @@ fn a_tools_array_costs_what_it_adds() {
 }
 
 #[test]
-fn hosts_spell_one_model_and_bill_alike() {
+fn spellings_of_a_model_cost_the_same() {
     let tokens = |model: &str| {
         let row = json!({"model": model, "system": "Be brief.", "messages": [{"role": "user", "content": "hi"}],
             "tools": [{"name": "f", "input_schema": {"type": "object"}}]});
@@ -164,7 +165,7 @@ proptest! {
     fn more_text_never_costs_less(text in "[a-z 表。\n]{0,40}", more in "[ ]?[a-z]{1,20}") {
         for model in ["claude-sonnet-4-6", "claude-opus-4-8", "gpt-4o", "gpt-5"] {
             let cost = |text: &str| count_request(&json!({"model": model, "messages": [{"role": "user", "content": text}]}));
-            // Joining may merge the last token with the first of what follows, and no more.
+            // Joining may merge the last token with the first of the next text, but no more.
             let longer = format!("{text}. {more}");
             prop_assert!(cost(&longer).unwrap().tokens + 1 >= cost(&text).unwrap().tokens);
         }

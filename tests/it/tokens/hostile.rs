@@ -1,4 +1,4 @@
-//! Whatever the input, rendering and counting end soon, in bounded space, without a panic.
+//! For any input, rendering and counting end soon, in bounded space, without a panic.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -23,7 +23,8 @@ fn long_ordinary_text_counts_as_the_sum_of_its_parts() {
     let part = "Reads \"one\" sheet, 12 rows: 表格。\n";
     for encoding in Encoding::ALL {
         let counter = Tiktoken::new(encoding);
-        // Twice the part up to 3,000 times it: cuts fall anywhere in it, and every part costs the same.
+        // Between two and 3,000 repetitions of the part: cuts fall anywhere in it, and every part
+        // costs the same.
         let one = counter.count(&part.repeat(3)) - counter.count(&part.repeat(2));
         let first = counter.count(&part.repeat(2));
         assert_eq!(counter.count(&part.repeat(3_000)), first + 2_998 * one);
@@ -31,7 +32,7 @@ fn long_ordinary_text_counts_as_the_sum_of_its_parts() {
 }
 
 #[test]
-fn type_lists_that_double_are_cut() {
+fn doubling_type_lists_are_cut() {
     let mut schema = json!({"type": "string"});
     for _ in 0..40 {
         schema = json!({"type": ["object", "object"], "description": "x", "properties": {"a": schema}});
@@ -43,7 +44,7 @@ fn type_lists_that_double_are_cut() {
 }
 
 #[test]
-fn a_long_description_referred_to_often_is_cut() {
+fn a_repeated_long_description_is_cut() {
     let properties: Map<_, _> = (0..2_000).map(|i| (format!("p{i}"), json!({"$ref": "#/$defs/d"}))).collect();
     let parameters =
         json!({"properties": properties, "$defs": {"d": {"type": "string", "description": "x".repeat(100_000)}}});
@@ -66,7 +67,8 @@ fn deep_nesting_is_cut() {
     assert!(unverified(&[function]).contains(&Reason::TooDeep));
 }
 
-/// Any JSON, with the keywords of schemas and of requests as likely keys, and references among its texts.
+/// Any JSON, with keywords of schemas and requests as probable keys, and references among its
+/// strings.
 fn anything() -> impl Strategy<Value = Value> {
     let text = prop_oneof![
         prop::sample::select(vec![
@@ -185,7 +187,7 @@ proptest! {
     }
 
     #[test]
-    fn any_request_is_counted_or_refused(row in anything(), message in anything(), tool in anything(), choice in anything()) {
+    fn any_request_is_counted_or_rejected(row in anything(), message in anything(), tool in anything(), choice in anything()) {
         let _ = count_request(&row);
         let row = json!({"model": "gpt-4o", "messages": [message], "tools": [tool], "tool_choice": choice});
         let gemini = json!({"model": "gemini-2.5-flash", "contents": [message], "tools": [tool], "toolConfig": choice});

@@ -3,7 +3,7 @@
 use toolfold::tokens::{Encoding, Meter, Tiktoken};
 
 #[test]
-fn names_of_meters_survive_the_round() {
+fn meter_names_round_trip() {
     for name in [
         "billed:openai-chat/gpt-4.1",
         "billed:openai-responses/gpt-5-mini",
@@ -24,7 +24,7 @@ fn check_error(name: &str, expect: &str) {
 }
 
 #[test]
-fn wrong_names_say_what_to_write() {
+fn invalid_meter_names_are_explained() {
     const FORMS: &str = "use `billed:openai-chat/<model>`, `billed:openai-responses/<model>`, `estimate:anthropic/<model>`, `estimate:gemini/<model>`, `estimate:vertex/<model>` or `json/<encoding>`";
     check_error("tokens", &format!("`tokens` is not a meter: {FORMS}"));
     check_error("", &format!("`` is not a meter: {FORMS}"));

@@ -1,4 +1,5 @@
-//! Whole requests: which meter a body gets, the rules beyond first turns, and bodies of every API as they are sent.
+//! Whole requests: the meter of a body, the rules beyond first turns, and bodies of every API as
+//! they are sent.
 
 use serde_json::{Value, json};
 use toolfold::tokens::{Encoding, Reason, RequestContext, Tiktoken, TokenCounter, count_request, count_request_with};
@@ -22,7 +23,7 @@ fn call(name: &str, arguments: &str) -> Value {
 }
 
 #[test]
-fn a_body_gets_the_meter_of_its_own_api() {
+fn a_body_selects_the_meter_of_its_api() {
     let user = json!([{"role": "user", "content": "hi"}]);
     for (row, meter) in [
         (json!({"model": "gpt-4.1", "messages": user}), "billed:openai-chat/gpt-4.1"),
@@ -59,7 +60,7 @@ fn a_body_without_a_model_takes_it_from_its_context() {
     let body = json!({"contents": [{"role": "user", "parts": [{"text": "hi"}]}]});
     assert_eq!(
         count_request(&body).unwrap_err().to_string(),
-        "a Gemini request names no model at `/model`, and tokens depend on it"
+        "a Gemini request has no model at `/model`, on which tokens depend"
     );
     let context = |host: &str| RequestContext { model: Some("gemini-2.5-pro".to_owned()), host: Some(host.to_owned()) };
     for (host, meter) in [("vertex", "estimate:vertex/gemini-2.5-pro"), ("ai-studio", "estimate:gemini/gemini-2.5-pro")]
@@ -98,7 +99,7 @@ fn a_call_and_its_result_cost_their_texts_and_a_constant() {
 }
 
 #[test]
-fn what_is_said_beside_calls_is_a_message_before_them() {
+fn text_beside_calls_is_a_message_before_them() {
     let row = |model: &str, said: &Value| {
         let pair = json!([
             {"role": "assistant", "content": said, "tool_calls": [call("add", "{}")]},
@@ -114,7 +115,7 @@ fn what_is_said_beside_calls_is_a_message_before_them() {
 }
 
 #[test]
-fn the_name_of_a_message_of_calls_costs_as_that_of_any_other() {
+fn the_name_of_a_message_with_calls_costs_the_same() {
     let row = |name: &Value| {
         let pair = json!([
             {"role": "assistant", "content": null, "name": name, "tool_calls": [call("add", "{}")]},
@@ -127,9 +128,9 @@ fn the_name_of_a_message_of_calls_costs_as_that_of_any_other() {
     assert_eq!((named.reasons, unnamed.reasons), (vec![Reason::MessageName], vec![]));
 }
 
-/// Whoever sorted the keys, the client or a recorder, may have changed what the model reads.
+/// Whether the client or a recorder sorted the keys determines what the model read.
 #[test]
-fn sorted_keys_are_verified_only_where_no_order_can_matter() {
+fn sorted_keys_are_verified_only_if_order_is_irrelevant() {
     let text = r#"{"type": "string"}"#;
     let several = r#"{"anyOf": [{"type": "string"}, {"items": {"type": "string"}, "type": "array"}]}"#;
     let reasons = |parameters: &str| {
@@ -176,7 +177,7 @@ fn several_calls_of_one_message_are_one_parallel_call() {
 }
 
 #[test]
-fn a_response_format_costs_its_schema_without_what_is_not_shown() {
+fn a_response_format_costs_its_shown_schema() {
     let schema = json!({"type": "object", "title": "T", "properties": {"format": {"type": "string", "format": "date",
         "minLength": 1, "description": "D"}}, "required": ["format"], "additionalProperties": false});
     let text = "# Response Formats\n\n## T\n\n// About.\n\
@@ -248,7 +249,7 @@ fn parts_of_a_message_are_one_text() {
 }
 
 #[test]
-fn one_conversation_costs_alike_in_both_forms_of_a_claude_request() {
+fn both_forms_of_a_claude_request_cost_the_same() {
     let claude = json!({"model": "claude-sonnet-4-6", "system": "Be brief.", "messages": [
         {"role": "user", "content": [{"type": "text", "text": "Add."}]},
         {"role": "assistant", "content": [{"type": "text", "text": "I will."}, {"type": "tool_use", "id": "t", "name": "add", "input": {"a": 1}}]},
@@ -263,7 +264,7 @@ fn one_conversation_costs_alike_in_both_forms_of_a_claude_request() {
 }
 
 #[test]
-fn what_cannot_be_known_is_refused_or_said() {
+fn unknown_costs_are_errors_or_reasons() {
     for (row, expect) in [
         (
             json!({"model": "gpt-5", "previous_response_id": "r", "input": "hi"}),

@@ -1,4 +1,4 @@
-//! The packed vocabularies are the ones of tiktoken-rs.
+//! The packed vocabularies equal those of tiktoken-rs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use tiktoken_rs::{CoreBPE, Rank};
 use toolfold_testing::Cases;
 
-/// How many tokens have one byte.
+/// The number of single-byte tokens.
 const BYTES: usize = 256;
 
-/// Where a token is put together from two of lower rank: merging its bytes by rank, as a tokenizer does, stops there.
+/// The two tokens of lower rank that a token consists of: merging its bytes by rank stops there.
 fn parts(token: &[u8], ranks: &HashMap<Vec<u8>, usize>) -> [usize; 2] {
     let rank = |part: &[u8]| ranks.get(part).filter(|_| part.len() < token.len()).copied();
     let mut parts: Vec<Vec<u8>> = token.iter().map(|byte| vec![*byte]).collect();
@@ -22,8 +22,8 @@ fn parts(token: &[u8], ranks: &HashMap<Vec<u8>, usize>) -> [usize; 2] {
     [rank(&parts[0]).unwrap(), rank(&parts[1]).unwrap()]
 }
 
-/// The tokens of one byte by rank, then the low byte and the middle byte of the rank of each further token's first part, the
-/// same of its second part, and the highest bits of both.
+/// The tokens of one byte by rank, then the low byte and the middle byte of the rank of each
+/// further token's first part, the same of its second part, and the highest bits of both.
 fn pack(vocabulary: &CoreBPE, count: usize) -> Vec<u8> {
     let token = |rank: usize| vocabulary.decode_bytes(&[Rank::try_from(rank).unwrap()]).unwrap();
     let tokens: Vec<Vec<u8>> = (0..count).map(token).collect();
@@ -43,10 +43,11 @@ fn pack(vocabulary: &CoreBPE, count: usize) -> Vec<u8> {
 
 /// `TOOLFOLD_PACK=1 cargo test --test it packed` writes what the library holds.
 #[test]
-fn what_the_library_holds_is_packed_from_the_vocabularies() {
+fn packed_vocabularies_match_tiktoken() {
     let pack_anew = std::env::var_os("TOOLFOLD_PACK").is_some();
     if Cases::of_this_run().is_quick() && !pack_anew {
-        // The library's own test compares every token; how it is put together is a matter of the file's size.
+        // The library's own test compares every token; the composition only affects the file's
+        // size.
         println!("skipped: TOOLFOLD_CASES=quick");
         return;
     }

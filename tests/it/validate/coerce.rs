@@ -1,4 +1,5 @@
-//! What has one meaning is put right before it is judged; what has two or none stays as it is written.
+//! What has one meaning is put right before it is judged; what has two or none stays as it is
+//! written.
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
@@ -24,8 +25,8 @@ fn schema() -> Value {
     })
 }
 
-/// What a call with these arguments is handed to the host as, and what is said to have been put right. `None` if the call is
-/// not forwarded.
+/// What a call with these arguments is handed to the host as, and what is said to have been put
+/// right. `None` if the call is not forwarded.
 fn forwarded(schema: &Value, text: &str) -> Option<(String, Vec<String>)> {
     let tools = json!([{"name": "put", "description": "Put.", "inputSchema": schema}]).to_string();
     let engine = Engine::builder(Catalog::from_mcp(&tools).unwrap()).build().unwrap();

@@ -126,8 +126,9 @@ fn hostile() -> Vec<(&'static str, Value, Value)> {
     ]
 }
 
-/// What each is answered with, by what JSON Schema says of it. That each is answered at all is the point: without a
-/// budget for steps and stack most of them run for ever or end the process. How long they take is for `benches`.
+/// What each is answered with, by what JSON Schema says of it. That each is answered at all is the
+/// point: without a budget for steps and stack most of them run for ever or end the process. How
+/// long they take is for `benches`.
 const ANSWERS: [(&str, &str); 24] = [
     ("a reference to itself", "valid"),
     ("two that wait for each other", "valid"),

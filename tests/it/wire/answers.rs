@@ -43,7 +43,7 @@ fn check(wire: Wire, message: &Value, expected: &[(&str, &str, Option<Value>)]) 
 }
 
 #[test]
-fn calls_are_read_in_each_shape() {
+fn calls_are_read_in_each_format() {
     let message = json!({"role": "assistant", "content": null, "tool_calls": [
         {"id": "a", "type": "function", "function": {"name": "x", "arguments": "{\"k\":1}"}},
         {"id": "b", "type": "function", "function": {"name": "y", "arguments": ""}},
@@ -107,7 +107,7 @@ fn said(wire: Wire, message: &Value) -> String {
 }
 
 #[test]
-fn an_error_names_its_place() {
+fn an_error_has_its_place() {
     let check = |wire, message: Value, expected: &str| assert_eq!(said(wire, &message), expected);
     check(
         Wire::OpenAiChat,
@@ -135,9 +135,10 @@ fn an_error_names_its_place() {
     assert!(broken.starts_with("openai-chat: the message is not valid JSON: EOF"), "{broken}");
 }
 
-/// Every wire's message on every other wire: an error that names both, never a message without calls.
+/// Every wire's message on every other wire: an error that names both, never a message without
+/// calls.
 #[test]
-fn a_message_of_another_wire_is_refused_by_name() {
+fn a_message_of_another_wire_is_rejected_by_name() {
     let own = |wire: Wire| match wire {
         Wire::OpenAiChat => wire.assistant_message(&[("a", "x", json!({}))]),
         other => other.assistant_message(&[("a", "x", json!({}))]),
@@ -160,7 +161,7 @@ fn a_message_of_another_wire_is_refused_by_name() {
 }
 
 #[test]
-fn a_whole_response_is_refused_with_the_part_to_pass() {
+fn a_whole_response_is_rejected_with_the_part_to_pass() {
     let chat = json!({"choices": [{"message": {"role": "assistant", "content": "Hi."}}]});
     assert!(said(Wire::OpenAiChat, &chat).ends_with("pass its `choices[0].message`"));
     let responses = json!({"id": "resp_1", "object": "response", "output": []});
@@ -179,7 +180,7 @@ fn a_whole_response_is_refused_with_the_part_to_pass() {
 }
 
 #[test]
-fn a_host_that_was_told_of_calls_gets_an_error_where_there_are_none() {
+fn required_calls_are_an_error_if_there_are_none() {
     let mut conversation = anything().talk();
     let turn = conversation.turn(&json!({"role": "assistant", "content": "Hi."})).unwrap();
     assert!(turn.is_empty());
@@ -215,7 +216,7 @@ fn result(wire: Wire, id: &str, result: Result<&str, &str>) -> Value {
 }
 
 #[test]
-fn results_have_each_wires_shape() {
+fn results_have_each_wires_format() {
     let (ok, failed) = (Ok("text"), Err("text"));
     assert_eq!(
         result(Wire::OpenAiChat, "c1", failed),
@@ -259,7 +260,7 @@ fn expansions_answer_with_text_unless_native() {
 }
 
 #[test]
-fn native_expansions_answer_as_the_provider_wants() {
+fn native_expansions_use_the_providers_format() {
     let engine = excel(Arm::Native);
     let presentation = engine.presentation(Arm::Native);
     let format = presentation.deferred().iter().find(|entry| entry.category == "format").unwrap();
@@ -285,7 +286,7 @@ fn native_expansions_answer_as_the_provider_wants() {
 }
 
 #[test]
-fn what_a_native_answer_cannot_say_is_said_beside_it() {
+fn native_answers_have_notes_beside_them() {
     let engine = excel(Arm::Native);
     let both = json!({"categories": ["format", "charrt"]});
     let [answer] = &answered(&engine, Wire::Anthropic, EXPAND_TOOLS, both.clone())[..] else { panic!("one answer") };
@@ -307,20 +308,20 @@ fn what_a_native_answer_cannot_say_is_said_beside_it() {
 
 /// The loop breaker's sentence reaches the model natively too.
 #[test]
-fn going_in_circles_is_said_natively_too() {
+fn native_answers_contain_loop_directives() {
     for wire in [Wire::Anthropic, Wire::OpenAiResponses] {
         let mut conversation = excel(Arm::Native).talk_on(wire);
         let mut said = Vec::new();
         for n in 0..4 {
             let outcome = conversation.call(format!("c{n}"), EXPAND_TOOLS, open_format()).unwrap();
-            said.push(json!(outcome.answers()).to_string().contains("several times without calling a tool"));
+            said.push(json!(outcome.answers()).to_string().contains("Several lookups in a row"));
         }
         assert_eq!(said, [false, false, false, true], "{wire}");
     }
 }
 
 #[test]
-fn a_turn_gives_one_answer_a_call_in_the_models_order() {
+fn a_turn_has_one_answer_per_call_in_order() {
     for wire in Wire::ALL {
         let mut conversation = anything().talk_on(wire);
         let calls = [("a", "x", json!({})), ("b", "nope", json!({})), ("c", "y", json!({}))];
@@ -337,7 +338,7 @@ fn a_turn_gives_one_answer_a_call_in_the_models_order() {
         let messages = turn.into_messages();
         let text = json!(messages).to_string();
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{wire}: {part} in {text}"));
-        assert!(at("first") < at("no tool named") && at("no tool named") < at("second"), "{wire}: {text}");
+        assert!(at("first") < at("Unknown tool") && at("Unknown tool") < at("second"), "{wire}: {text}");
         let wrapped = matches!(wire, Wire::Anthropic | Wire::Gemini);
         assert_eq!(messages.len(), if wrapped { 1 } else { 3 }, "{wire}");
     }
@@ -349,5 +350,5 @@ fn a_call_that_was_never_run_is_answered_as_failed() {
     let message = Wire::Anthropic.assistant_message(&[("a", "x", json!({}))]);
     let messages = conversation.turn(&message).unwrap().into_messages();
     assert_eq!(messages[0]["content"][0]["is_error"], true);
-    assert!(messages[0]["content"][0]["content"].as_str().unwrap().contains("gave no result"));
+    assert!(messages[0]["content"][0]["content"].as_str().unwrap().contains("returned no result"));
 }

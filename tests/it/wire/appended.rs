@@ -1,7 +1,7 @@
 //! Arm `append`: tools that messages define, as Anthropic and OpenAI Responses take them.
 //!
-//! The shapes are those of the official SDKs' types; `bindings/python/tests/test_append_shapes.py` reads what
-//! `tests/it/snapshots/append_*.json` hold with those types.
+//! The shapes are those of the official SDKs' types; `bindings/python/tests/test_append_shapes.py`
+//! reads what `tests/it/snapshots/append_*.json` hold with those types.
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
@@ -44,7 +44,7 @@ fn appended(messages: &[Value]) -> Vec<&Value> {
 }
 
 #[test]
-fn an_expansion_is_a_short_answer_and_a_message_behind_it() {
+fn an_expansion_is_a_short_answer_and_a_following_message() {
     for wire in ABLE {
         let engine = excel(Arm::Append);
         let mut talk = engine.talk_on(wire);
@@ -80,11 +80,11 @@ fn an_expansion_is_a_short_answer_and_a_message_behind_it() {
     }
 }
 
-/// What is written to the snapshots is what the official types read. Its last call is answered with the definition only where
-/// arguments are checked.
+/// What is written to the snapshots is what the official types read. Its last call is answered with
+/// the definition only where arguments are checked.
 #[cfg(feature = "validate")]
 #[test]
-fn the_shapes_are_those_that_the_official_types_read() {
+fn the_formats_match_the_official_types() {
     for wire in ABLE {
         let turns =
             [vec![expand("c1", &["format_cells", "write_excel"])], vec![Call::new("c2", "create_chart", json!({}))]];
@@ -96,7 +96,7 @@ fn the_shapes_are_those_that_the_official_types_read() {
 }
 
 #[test]
-fn calls_of_one_message_have_their_tools_in_one_message_behind_all_answers() {
+fn tools_of_parallel_calls_are_in_one_message_after_all_answers() {
     for wire in ABLE {
         let mut talk = excel(Arm::Append).talk_on(wire);
         let message = wire.assistant_message(&[
@@ -118,9 +118,10 @@ fn calls_of_one_message_have_their_tools_in_one_message_behind_all_answers() {
     }
 }
 
-/// A tool that is in sight is not appended again; what fell out of sight is, and so is what a host gives again.
+/// A tool that is in sight is not appended again; what fell out of sight is, and so is what a host
+/// gives again.
 #[test]
-fn what_is_in_sight_is_appended_once() {
+fn visible_tools_are_appended_once() {
     for wire in ABLE {
         let engine = excel(Arm::Append);
         let mut live =
@@ -143,9 +144,10 @@ fn what_is_in_sight_is_appended_once() {
     }
 }
 
-/// A compaction leaves nothing but what the host gives again: the conversation goes on from there, live and rebuilt.
+/// A compaction leaves nothing but what the host gives again: the conversation goes on from there,
+/// live and rebuilt.
 #[test]
-fn what_a_host_gives_again_is_open() {
+fn definitions_sent_again_are_open() {
     for wire in ABLE {
         let engine = excel(Arm::Append);
         let mut live = drive(&engine, wire, &[vec![expand("c1", &["format_cells", "create_chart"])]]);
@@ -174,7 +176,7 @@ fn what_a_host_gives_again_is_open() {
 }
 
 #[test]
-fn a_compaction_of_the_providers_keeps_what_it_says_and_a_removal_closes() {
+fn provider_compaction_keeps_tools_and_removal_closes_them() {
     let engine = excel(Arm::Append);
     let live = drive(&engine, Wire::Anthropic, &[vec![expand("c1", &["format_cells"])]]);
     let changes = appended(&live.messages)[0]["content"].clone();
@@ -192,7 +194,8 @@ fn a_compaction_of_the_providers_keeps_what_it_says_and_a_removal_closes() {
     assert_eq!(why, "anthropic: `/0/content/0/tool` must be an object, not absent");
 }
 
-/// Every tool stays callable by its name, opened or not; a call that does not fit brings the definition in a message.
+/// Every tool stays callable by its name, opened or not; a call that does not fit brings the
+/// definition in a message.
 #[test]
 fn every_tool_is_callable_and_a_bad_call_appends_its_definition() {
     for wire in ABLE {
@@ -205,8 +208,8 @@ fn every_tool_is_callable_and_a_bad_call_appends_its_definition() {
             assert_eq!(added.is_empty(), core, "{wire} {}", tool.name());
             assert!(core || added == [tool.name().as_str()]);
             let text = json!(live.messages).to_string();
-            assert!(text.contains("do not fit"), "{wire}: {text}");
-            assert_eq!(text.contains("Its whole definition is in your tools from now on"), !core, "{wire}: {text}");
+            assert!(text.contains("invalid arguments"), "{wire}: {text}");
+            assert_eq!(text.contains("Its full definition is now in your tools"), !core, "{wire}: {text}");
         }
         let mut talk = engine.talk_on(wire);
         let blind = talk.dispatch(&Call::new("c1", "create_chart", json!({"file_path": "a.xlsx", "sheet_name": "S"})));
@@ -216,9 +219,10 @@ fn every_tool_is_callable_and_a_bad_call_appends_its_definition() {
     }
 }
 
-/// Breakpoints, strictness and deferral of a list's own are for its array; a schema that the API refuses is repaired.
+/// Breakpoints, strictness and deferral of a list's own are for its array; a schema that the API
+/// refuses is repaired.
 #[test]
-fn a_definition_in_a_message_is_one_that_the_api_takes() {
+fn definitions_in_messages_are_valid() {
     let long = "Does a thing that takes a while to tell. ".repeat(20);
     let list = json!([
         {"name": "odd", "description": long, "input_schema": {"type": "object", "properties": {"a": {"type": "string"}}},
@@ -238,7 +242,7 @@ fn a_definition_in_a_message_is_one_that_the_api_takes() {
 }
 
 #[test]
-fn only_its_wires_carry_it_and_say_why() {
+fn only_some_wires_carry_append() {
     for (wire, why) in [
         (Wire::OpenAiChat, "no message of Chat Completions defines a tool"),
         (Wire::Gemini, "no content of Gemini defines a tool"),
@@ -261,7 +265,7 @@ fn only_its_wires_carry_it_and_say_why() {
 }
 
 #[test]
-fn the_table_says_with_which_models_messages_may_define_tools() {
+fn capabilities_limit_the_models_of_append() {
     use Support::{No, Unprobed, Yes};
     let table = Capabilities::builtin();
     for (wire, model, known) in [
@@ -292,7 +296,7 @@ fn the_table_says_with_which_models_messages_may_define_tools() {
         assert!(known == Unprobed || cell.row(Delivery::Append).is_some_and(|row| !row.source.is_empty()));
     }
     let refused = excel(Arm::Append).conversation(Wire::Anthropic).model("claude-sonnet-5").start().unwrap_err();
-    assert!(refused.to_string().contains("the capability table says no"), "{refused}");
+    assert!(refused.to_string().contains("the capability table marks it unsupported"), "{refused}");
     for model in ["gpt-5.1", "gpt-5.4", "unknown"] {
         let auto = excel(Arm::Auto).conversation(Wire::OpenAiResponses).model(model).start().unwrap();
         assert_ne!(auto.arm(), Arm::Append, "{model}: auto takes it nowhere");

@@ -29,7 +29,7 @@ fn tool(name: &str) -> Value {
 }
 
 #[test]
-fn full_goes_out_as_it_came_on_its_own_wire() {
+fn full_is_unchanged_on_its_own_wire() {
     let text = project("profiles/excel/tools.json");
     let compact = serde_json::from_str::<Value>(&text).unwrap().to_string();
     assert_eq!(excel(Arm::Full).talk_on(Wire::OpenAiChat).tools().json(), compact);
@@ -45,7 +45,7 @@ fn full_goes_out_as_it_came_on_its_own_wire() {
 }
 
 #[test]
-fn every_wire_says_a_tool_in_its_own_keys() {
+fn every_wire_uses_its_own_keys() {
     let engine = two(tool("core"), tool("ext"), Arm::Stable);
     let schema =
         json!({"type": "object", "properties": {"a": {"type": "string", "description": WORDS}}, "required": ["a"]});
@@ -116,7 +116,7 @@ fn native_on_responses_has_namespaces_and_a_search() {
 }
 
 #[test]
-fn native_is_refused_where_nothing_defers() {
+fn native_is_rejected_if_nothing_is_deferred() {
     for wire in Wire::ALL {
         let able = matches!(wire, Wire::Anthropic | Wire::OpenAiResponses);
         assert_eq!(wire.supports(Arm::Native).is_ok(), able, "{wire}");
@@ -147,7 +147,7 @@ fn a_deferred_tool_has_no_cache_control() {
 }
 
 #[test]
-fn never_is_every_tool_deferred() {
+fn at_least_one_tool_is_not_deferred() {
     let tools = r#"[{"name":"a","input_schema":{"type":"object"},"defer_loading":true},{"name":"b","input_schema":{"type":"object"},"defer_loading":true}]"#;
     let engine = Engine::builder(Catalog::from_anthropic(tools).unwrap()).build().unwrap();
     let array = sent(&engine, Wire::Anthropic);
@@ -199,7 +199,7 @@ fn a_schema_without_a_type_is_given_an_objects() {
 }
 
 #[test]
-fn an_empty_catalogue_sends_an_empty_array() {
+fn an_empty_catalog_sends_an_empty_array() {
     let engine = Engine::builder(Catalog::new()).build().unwrap();
     for wire in Wire::ALL {
         assert_eq!(engine.talk_on(wire).tools().json(), "[]", "{wire}");

@@ -1,4 +1,5 @@
-//! Bridges on MCP: one for each kind of effect, so that a client that asks a person by annotations asks the right question.
+//! Bridges on MCP: one for each kind of effect, so that a client that asks a person by annotations
+//! asks the right question.
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
@@ -34,7 +35,7 @@ fn declared(conversation: &mut Conversation) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn each_says_truly_what_it_may_do() {
+fn bridges_describe_what_they_can_call() {
     let mut conversation = start(Wire::Mcp, &tools());
     let hints = |read: bool, destroys: bool| json!({"readOnlyHint": read, "destructiveHint": destroys});
     let expected = [
@@ -68,7 +69,7 @@ fn each_says_truly_what_it_may_do() {
 }
 
 #[test]
-fn none_calls_more_than_it_says() {
+fn bridges_call_only_what_they_describe() {
     let mut conversation = start(Wire::Mcp, &tools());
     conversation.call("0", "expand_tools", json!({"tools": ["look", "put", "drop", "wipe"]})).unwrap();
     let bridges = ["call_read", "call_write", "call_destructive"];
@@ -94,7 +95,7 @@ fn none_calls_more_than_it_says() {
 }
 
 #[test]
-fn what_is_opened_says_which_it_is_run_with() {
+fn opened_tools_name_their_bridge() {
     let mut conversation = start(Wire::Mcp, &tools());
     let outcome = conversation.call("1", "expand_tools", json!({"tools": ["wipe", "look", "drop"]})).unwrap();
     let text = outcome.content().unwrap().into_owned();

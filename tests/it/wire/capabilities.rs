@@ -8,7 +8,7 @@ use super::excel;
 const SHIPPED: &str = "src/wire/capabilities.toml";
 
 #[test]
-fn the_shipped_table_is_sound_and_every_row_says_who_and_when() {
+fn every_row_of_the_shipped_table_has_a_source_and_date() {
     let text = crate::project(SHIPPED);
     let loaded = Capabilities::parse(&text, SHIPPED);
     assert_eq!(loaded.diagnostics, []);
@@ -29,7 +29,8 @@ fn the_shipped_table_is_sound_and_every_row_says_who_and_when() {
     }
 }
 
-/// Every spelling with what it names: family, tier and version, and whether the provider defers natively there.
+/// Every spelling with what it names: family, tier and version, and whether the provider defers
+/// natively there.
 #[rustfmt::skip]
 const SPELLINGS: &[(Wire, &str, &str, Support)] = {
     use Support::{No, Unprobed, Yes};
@@ -144,7 +145,8 @@ const SPELLINGS: &[(Wire, &str, &str, Support)] = {
     ]
 };
 
-/// What an id says, in words; a suffix such as `:beta` or `latest` that no row asks for is left out where it stands last.
+/// What an id says, in words; a suffix such as `:beta` or `latest` that no row asks for is left out
+/// where it stands last.
 fn said(id: &ModelId) -> String {
     let loose = |word: &&String| {
         !matches!(word.as_str(), "beta" | "thinking" | "latest") || id.family.as_deref() == Some("gpt")
@@ -192,7 +194,7 @@ fn spellings_of_one_model_have_one_capability_cache_and_limit() {
 }
 
 #[test]
-fn hosts_are_seen_where_the_id_shows_them() {
+fn hosts_are_detected_in_ids() {
     let host = |model| ModelId::parse(model).host.map(toolfold::model::Host::name);
     for (model, expected) in [
         ("us.anthropic.claude-opus-4-5-20251101-v1:0", Some("bedrock")),
@@ -255,7 +257,7 @@ fn row(model: &str, native: Option<Support>, in_result: Option<Support>) -> Capa
 }
 
 #[test]
-fn overrides_go_first_cell_by_cell_and_the_most_specific_glob_answers() {
+fn overrides_precede_by_cell_and_specificity() {
     let table = Capabilities::builtin().with([
         row("*", None, Some(Support::Yes)),
         row("claude-opus-*", Some(Support::No), None),
@@ -280,7 +282,7 @@ fn a_faulty_table_is_diagnosed() {
 }
 
 #[test]
-fn auto_is_native_only_where_the_table_says_yes() {
+fn auto_is_native_only_if_the_table_allows_it() {
     let engine = excel(Arm::Auto);
     let arm = |wire, model: Option<&str>| engine.conversation(wire).model(model.unwrap_or_default()).start().unwrap();
     let native = arm(Wire::Anthropic, Some("claude-opus-5.5"));
@@ -306,7 +308,7 @@ fn auto_is_native_only_where_the_table_says_yes() {
 }
 
 #[test]
-fn an_arm_that_cannot_be_had_is_refused_with_the_reason() {
+fn an_unavailable_arm_is_rejected_with_a_reason() {
     let engine = excel(Arm::Native);
     let on = |wire, model: Option<&str>| {
         engine.conversation(wire).model(model.unwrap_or_default()).start().map(|talk| talk.arm())
@@ -315,7 +317,9 @@ fn an_arm_that_cannot_be_had_is_refused_with_the_reason() {
     assert_eq!(on(Wire::OpenAiResponses, Some("gpt-5.4")), Ok(Arm::Native));
     let why = on(Wire::OpenAiResponses, Some("gpt-5")).unwrap_err().to_string();
     assert!(
-        why.starts_with("arm native cannot be used on openai-responses with gpt-5: the capability table says no"),
+        why.starts_with(
+            "arm native cannot be used on openai-responses with gpt-5: the capability table marks it unsupported"
+        ),
         "{why}"
     );
     assert!(on(Wire::Gemini, None).unwrap_err().to_string().contains("Gemini has no deferred tools"));
@@ -326,7 +330,7 @@ fn an_arm_that_cannot_be_had_is_refused_with_the_reason() {
 }
 
 #[test]
-fn rows_say_their_models_by_family_and_version_or_by_glob() {
+fn rows_match_models_by_family_version_or_glob() {
     let row = |models: &str| {
         let text =
             format!("[[capability]]\nwire = 'anthropic'\n{models}\nnative = 'no'\nsource = 'own'\ndate = '2026-11'");

@@ -1,4 +1,5 @@
-//! Entries that are no tools to fold: carried through in place on their own wire, named on the others.
+//! Entries that are no tools to fold: carried through in place on their own wire, named on the
+//! others.
 
 use serde_json::{Value, json};
 use toolfold::catalog::{Catalog, Format};
@@ -61,7 +62,7 @@ fn lists() -> Vec<(Wire, Value)> {
 }
 
 #[test]
-fn everything_comes_back_in_place_and_nothing_is_refused() {
+fn carried_entries_keep_their_place() {
     for (wire, list) in lists() {
         // White space goes; every token stays.
         let (text, spaced) = (list.to_string(), format!("{list:#}"));
@@ -99,7 +100,7 @@ fn every_token_keeps_its_form() {
 }
 
 #[test]
-fn on_another_wire_they_are_left_out_and_named() {
+fn carried_entries_are_dropped_and_reported_on_other_wires() {
     for (from, list) in lists() {
         let engine = engine(&list.to_string(), None, Arm::Full);
         for wire in Wire::ALL.into_iter().filter(|wire| *wire != from) {
@@ -241,7 +242,7 @@ fn a_category_does_not_take_the_name_of_a_namespace() {
 }
 
 #[test]
-fn a_search_of_the_lists_own_is_not_joined_by_ours() {
+fn a_list_with_its_own_search_gets_no_second_one() {
     let mut deferred = responses("b");
     deferred["defer_loading"] = json!(true);
     let list = json!([responses("a"), deferred, {"type": "tool_search"}]);
@@ -254,7 +255,7 @@ fn a_search_of_the_lists_own_is_not_joined_by_ours() {
 }
 
 #[test]
-fn what_another_entry_loads_counts_as_loaded() {
+fn tools_loaded_by_another_entry_count_as_loaded() {
     let tool = |name: &str| json!({"name": name, "input_schema": {"type": "object"}, "defer_loading": true});
     let list =
         json!([{"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}, tool("a"), tool("b")]);
@@ -290,7 +291,7 @@ fn some_of_the_tools_are_some_of_the_list() {
 
 /// A tool that a host adds, and a meta-tool, are functions of the last entry that has some.
 #[test]
-fn gemini_gets_what_is_added_in_an_entry_that_is_there() {
+fn gemini_meta_tools_join_an_existing_entry() {
     let (_, list) = lists().pop().unwrap();
     let mut catalog = Catalog::import(&list.to_string(), "t", None).value;
     catalog.add(toolfold::catalog::Tool::new("own", "Mine.", schema()).unwrap()).unwrap();

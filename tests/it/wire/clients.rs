@@ -1,4 +1,5 @@
-//! The arrays of real coding agents and MCP servers, through every arm, on their own wire and on the others.
+//! The arrays of real coding agents and MCP servers, through every arm, on their own wire and on
+//! the others.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +57,8 @@ impl Recorded {
         let value: Value = serde_json::from_str(&compact).unwrap();
         let Some(object) = value.as_object() else { return compact };
         let list = object.get("tools").or_else(|| value.pointer("/result/tools")).unwrap();
-        // What is cut out of a document is compared by its text as well: the corpora write nothing that a value loses.
+        // What is cut out of a document is compared by its text as well: the corpora write nothing
+        // that a value loses.
         serde_json::to_string(list).unwrap()
     }
 }
@@ -80,8 +82,8 @@ fn sent(engine: &Engine, arm: Arm, wire: Wire) -> Value {
     engine.talk_as(wire, arm).tools().value()
 }
 
-/// Every entry of an array in order, those inside namespaces and Gemini's entries among them: a tool as its name and
-/// place, anything else as its text.
+/// Every entry of an array in order, those inside namespaces and Gemini's entries among them: a
+/// tool as its name and place, anything else as its text.
 fn entries(array: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for entry in array.as_array().unwrap() {
@@ -120,7 +122,7 @@ fn corpus_full_comes_back_unchanged_on_its_own_wire() {
 }
 
 #[test]
-fn corpus_what_is_not_ours_keeps_its_place_in_every_arm() {
+fn corpus_other_entries_keep_their_place_in_every_arm() {
     for one in recorded() {
         let engine = one.engine();
         let before = entries(&serde_json::from_str(&one.list()).unwrap());
@@ -179,7 +181,8 @@ fn corpus_every_client_goes_through_every_wire() {
     println!("{arrays} arrays");
 }
 
-/// Both of Codex's lists have namespaces: its own stay whole, the tools of MCP servers are folded inside theirs.
+/// Both of Codex's lists have namespaces: its own stay whole, the tools of MCP servers are folded
+/// inside theirs.
 #[test]
 fn corpus_codex_folds_inside_its_namespaces() {
     for one in recorded().into_iter().filter(|one| one.wire == Wire::OpenAiResponses) {

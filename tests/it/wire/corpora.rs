@@ -37,7 +37,7 @@ pub(super) fn catalogues() -> Vec<(String, Catalog, ToolProfile)> {
 }
 
 #[test]
-fn corpus_every_array_has_its_wires_shape() {
+fn corpus_every_array_has_its_wires_format() {
     let shapes: Vec<(Wire, Validator)> = Wire::ALL.into_iter().map(|wire| (wire, shape(wire))).collect();
     let (mut sound, mut all, mut faults) = (0, 0, Vec::new());
     let catalogues = catalogues();
@@ -69,7 +69,7 @@ fn corpus_every_array_has_its_wires_shape() {
 }
 
 #[test]
-fn the_shapes_refuse_what_the_apis_refuse() {
+fn format_checks_reject_what_the_apis_reject() {
     let refused = |wire, text: &str| {
         let value: Value = serde_json::from_str(text).unwrap();
         assert!(!shape(wire).is_valid(&value), "{wire} must refuse {text}");

@@ -1,4 +1,5 @@
-//! Gemini: plain JSON Schema by default, and the OpenAPI subset with everything read back that it asks for as text.
+//! Gemini: plain JSON Schema by default, and the OpenAPI subset with everything read back that it
+//! asks for as text.
 #![allow(clippy::needless_pass_by_value, reason = "a table of `json!` values reads best without borrows")]
 
 use serde_json::{Value, json};
@@ -65,7 +66,7 @@ fn check_in(property: Value, defs: Value, expected: Value, said: &[&str]) {
 const AS_TEXT: &str = "(a JSON object, written as text)";
 
 #[test]
-fn what_the_subset_says_passes() {
+fn subset_schemas_are_unchanged() {
     let plain = json!({"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 9}, "minItems": 1});
     check(plain.clone(), plain, &[]);
     let text = json!({"type": "string", "description": "D.", "enum": ["a", "b"], "pattern": "^a"});
@@ -74,7 +75,7 @@ fn what_the_subset_says_passes() {
 }
 
 #[test]
-fn what_it_cannot_say_is_left_out_and_noted_once() {
+fn unsupported_parts_are_dropped_and_reported_once() {
     check(
         json!({"type": "object", "properties": {"a": {"type": "string", "format": "uri", "title": "A", "default": "x"}},
                "required": ["a", "b"], "additionalProperties": false, "patternProperties": {}}),
@@ -146,7 +147,7 @@ fn types_and_choices() {
 }
 
 #[test]
-fn references_are_put_in_place_and_circles_cut() {
+fn references_are_inlined_and_cycles_cut() {
     check_in(
         json!({"$ref": "#/$defs/Row", "description": "Mine."}),
         json!({"Row": {"type": "object", "description": "Row.", "properties": {"k": {"$ref": "#/$defs/Key"}}}, "Key": {"type": "string"}}),
@@ -180,7 +181,7 @@ fn without_properties_there_are_no_parameters() {
 }
 
 #[test]
-fn an_object_that_a_text_could_be_taken_for_is_left_out() {
+fn an_object_ambiguous_with_text_is_dropped() {
     let text = json!({"type": "string"});
     let left_out = "`object` is indistinguishable from the string allowed there, and is left out";
     let asked = "`object` without properties is asked for as text";
@@ -200,7 +201,8 @@ fn an_object_that_a_text_could_be_taken_for_is_left_out() {
         json!({"anyOf": [{"type": "string", "enum": ["auto"]}, {"type": "string", "description": AS_TEXT}]}),
         &[&format!("/properties/p {asked}")],
     );
-    // Two shapes of one object, which say different things of `x`: it can be sent by the one where it is a text.
+    // Two shapes of one object, which say different things of `x`: it can be sent by the one where
+    // it is a text.
     check(
         json!({"anyOf": [
             {"type": "object", "properties": {"x": {"type": "object"}, "y": {"type": "number"}}, "required": ["x"]},
@@ -221,7 +223,8 @@ fn the_default_sends_plain_json_schema() {
     assert_eq!(notes(&one(schema), Wire::Gemini, Arm::Full), [], "nothing is translated");
     let untyped = sent(&one(json!({"properties": {"p": {}}})), Wire::Gemini)[0]["functionDeclarations"][0].clone();
     assert_eq!(untyped["parametersJsonSchema"], json!({"type": "object", "properties": {"p": {}}}));
-    // Text that looks like JSON stays text where one fits; where only an object does, the gate says what it took it for.
+    // Text that looks like JSON stays text where one fits; where only an object does, the gate says
+    // what it took it for.
     let engine = one(json!({"type": "object", "properties": {"o": {"type": "object"}}}));
     let message = json!({"role": "model", "parts": [{"functionCall": {"name": "t", "args": {"o": "{\"a\":1}"}}}]});
     let mut conversation = engine.conversation(Wire::Gemini).start().unwrap();
@@ -229,7 +232,7 @@ fn the_default_sends_plain_json_schema() {
     match turn.outcomes().next().unwrap() {
         Outcome::Forward(forward) if cfg!(feature = "validate") => {
             assert_eq!(forward.arguments, json!({"o": {"a": 1}}));
-            assert_eq!(forward.context.coerced, ["`o`: JSON text was taken as the object that it holds"]);
+            assert_eq!(forward.context.coerced, ["`o`: JSON text was parsed as an object"]);
         }
         Outcome::Forward(forward) if !cfg!(feature = "validate") => {
             assert_eq!(forward.arguments, json!({"o": "{\"a\":1}"}), "nothing reads it back");
@@ -249,7 +252,7 @@ fn the_default_sends_plain_json_schema() {
 }
 
 #[test]
-fn stubs_stay_open_by_default_and_are_told_where_the_subset_closes_them() {
+fn stubs_are_open_and_reported_if_closed() {
     let engine = excel(Arm::Stable);
     let array = sent(&engine, Wire::Gemini);
     let stubs: Vec<&Value> = array[0]["functionDeclarations"]
@@ -272,7 +275,7 @@ fn stubs_stay_open_by_default_and_are_told_where_the_subset_closes_them() {
 }
 
 #[test]
-fn a_tool_that_came_as_gemini_goes_out_as_it_came_if_the_form_takes_it() {
+fn a_gemini_tool_is_unchanged_if_the_form_allows_it() {
     let schema =
         r#"{"type":"object","properties":{"o":{"type":"object"},"n":{"type":"integer"}},"additionalProperties":false}"#;
     let plain = format!(r#"{{"name":"a","description":"A.","parametersJsonSchema":{schema}}}"#);

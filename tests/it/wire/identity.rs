@@ -1,4 +1,5 @@
-//! A generated list with everything in it comes back as it came, and what is not ours is in every arm.
+//! A generated list with everything in it comes back as it came, and what is not ours is in every
+//! arm.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -81,7 +82,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
 
     #[test]
-    fn a_list_comes_back_as_it_came((wire, list) in list()) {
+    fn a_list_round_trips((wire, list) in list()) {
         // Two declarations of one Gemini entry would have one name.
         let distinct = |list: &[Value]| {
             let text = json!(list).to_string();
@@ -99,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_not_ours_is_in_every_arm((wire, list) in list()) {
+    fn other_entries_are_in_every_arm((wire, list) in list()) {
         let text = json!(list).to_string();
         let catalog = Catalog::import(&text, "t", Some(format(wire))).value;
         let profile = ToolProfile::derive(&catalog);

@@ -1,4 +1,5 @@
-//! Keys that toolfold has no field for: they survive folding on their own wire, and elsewhere they are named.
+//! Keys that toolfold has no field for: they survive folding on their own wire, and elsewhere they
+//! are named.
 
 use super::notes;
 use crate::talk::Talk;
@@ -115,7 +116,7 @@ fn they_survive_folding_on_their_own_wire() {
 }
 
 #[test]
-fn elsewhere_each_is_named_with_its_tools() {
+fn dropped_keys_are_reported_with_their_tools() {
     for (from, format, inner, outer) in table() {
         let tools: Vec<Value> = (0..10).map(|n| tool(format, &format!("t{n}"), &inner, &outer)).collect();
         let engine = engine(format, &tools, "", Arm::Full);
@@ -206,7 +207,7 @@ fn a_cache_breakpoint_keeps_its_place() {
 }
 
 #[test]
-fn a_tool_that_is_taken_out_leaves_its_breakpoint() {
+fn a_removed_tool_leaves_its_breakpoint() {
     let tools: Vec<Value> = (0..4)
         .map(|n| {
             let key = if n == 2 { json!({"cache_control": {"type": "ephemeral"}}) } else { json!({}) };

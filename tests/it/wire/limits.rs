@@ -1,17 +1,53 @@
 //! What providers refuse: limits as data, and what is said of an array that breaks one.
 
 use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
+use toolfold::engine::Engine;
 use toolfold::profile::{Arm, TokenFactors};
-use toolfold::wire::limits::NameRule;
+use toolfold::wire::limits::{NameRule, ToolFacts};
 use toolfold::wire::{Capabilities, Limits, RenderedFacts, Wire};
 
 use super::{arms, engine, excel};
 use crate::talk::Talk;
 
+/// The facts about an array, read from its JSON.
+fn facts_of(wire: Wire, array: &Value) -> RenderedFacts {
+    let mut facts = RenderedFacts::default();
+    for entry in array.as_array().unwrap() {
+        let list = |key: &str| entry[key].as_array().cloned().unwrap_or_default();
+        let (functions, declarations) = (list("tools"), list("functionDeclarations"));
+        facts.entries += if wire == Wire::Gemini { declarations.len() } else { 1 };
+        let inside: Vec<ToolFacts> = functions.iter().chain(&declarations).filter_map(tool_facts).collect();
+        if entry["type"] == "namespace" {
+            facts.namespaces.push((entry["name"].as_str().unwrap().to_owned(), inside.len()));
+        }
+        facts.tools.extend(inside);
+        facts.tools.extend(tool_facts(entry));
+    }
+    facts
+}
+
+/// The facts about an entry; `None` if it is not a tool that the client runs.
+fn tool_facts(entry: &Value) -> Option<ToolFacts> {
+    if !matches!(entry["type"].as_str(), None | Some("function" | "custom")) {
+        return None;
+    }
+    let own = entry.get("function").unwrap_or(entry);
+    let schema =
+        ["parameters", "parametersJsonSchema", "input_schema", "inputSchema"].into_iter().find_map(|key| own.get(key));
+    let keys = schema.and_then(|schema| schema["properties"].as_object());
+    let mut facts = ToolFacts::default();
+    facts.name = own["name"].as_str()?.to_owned();
+    facts.description = own["description"].as_str().unwrap_or_default().chars().count();
+    facts.keys = keys.into_iter().flat_map(|keys| keys.keys().cloned()).collect();
+    facts.strict = own["strict"] == true;
+    Some(facts)
+}
+
 /// What is said of an array: code and message of each diagnostic.
 #[track_caller]
 fn check(wire: Wire, model: Option<&str>, array: &Value, expected: &[&str]) {
-    let facts = RenderedFacts::read_array(wire, &array.to_string()).unwrap();
+    let facts = facts_of(wire, array);
     let said: Vec<String> = Limits::of(wire, model)
         .check(wire, &facts)
         .iter()
@@ -85,7 +121,7 @@ fn too_many_tools_are_counted_as_the_provider_counts_them() {
     // A namespace and a tool that the provider runs are one entry each.
     let inside: Vec<Value> = (0..200).map(|n| json!({"type": "function", "name": format!("t{n}")})).collect();
     let array = json!([{"type": "namespace", "name": "n", "tools": inside}, {"type": "web_search"}, "odd"]);
-    let facts = RenderedFacts::read_array(Wire::OpenAiResponses, &array.to_string()).unwrap();
+    let facts = facts_of(Wire::OpenAiResponses, &array);
     assert_eq!((facts.entries, facts.tools.len(), facts.namespaces), (3, 200, vec![("n".to_owned(), 200)]));
     check(
         Wire::OpenAiResponses,
@@ -133,21 +169,61 @@ fn names_parameters_descriptions_and_strict_tools() {
 }
 
 #[test]
-fn many_faults_are_counted() {
+fn many_violations_are_counted() {
     let bad: Vec<Value> = (0..50).map(|n| function(&format!("t.{n}"))).collect();
-    let facts = RenderedFacts::read_array(Wire::OpenAiChat, &json!(bad).to_string()).unwrap();
+    let facts = facts_of(Wire::OpenAiChat, &json!(bad));
     let said = Limits::of(Wire::OpenAiChat, None).check(Wire::OpenAiChat, &facts);
     assert_eq!(said.len(), 21);
     assert!(said.last().unwrap().message.starts_with("30 more tools"), "{said:?}");
 }
 
-/// Facts of what the wires really write: names, and counts that the presentation gives on another way.
+/// Facts whose tools are in the order of their names.
+fn sorted(mut facts: RenderedFacts) -> RenderedFacts {
+    facts.tools.sort_by(|one, other| one.name.cmp(&other.name));
+    facts
+}
+
+/// Arrays with entries that are not the catalog's: namespaces, tools that the provider runs, custom
+/// tools.
+#[test]
+fn facts_include_what_is_carried() {
+    let function = |name: &str| {
+        json!({"type": "function", "name": name, "strict": true, "description": "Does it.",
+        "parameters": {"type": "object", "properties": {"a": {}, "b": {}}}})
+    };
+    let list = json!([
+        {"type": "web_search"},
+        function("one"),
+        {"type": "namespace", "name": "n", "description": "N.", "tools": [function("in"), {"type": "custom", "name": "inner"}]},
+        {"type": "custom", "name": "a.b", "description": "Writes a patch."},
+    ]);
+    let gemini = json!([
+        {"functionDeclarations": [{"name": "one"}, {"name": "two", "description": "2"}], "codeExecution": {}},
+        {"googleSearch": {}},
+        {"functionDeclarations": [{"name": "three", "parametersJsonSchema": {"type": "object", "properties": {"x": {}}}}]},
+    ]);
+    for (wire, list) in
+        [(Wire::OpenAiResponses, &list), (Wire::Anthropic, &list), (Wire::Gemini, &gemini), (Wire::Mcp, &gemini)]
+    {
+        let catalog = Catalog::import(&list.to_string(), "t", None).into_result().unwrap();
+        for arm in [Arm::Full, Arm::Stable] {
+            let engine = Engine::builder(catalog.clone()).arm(arm).build().unwrap();
+            let tools = engine.talk_on(wire).tools();
+            assert_eq!(sorted(tools.facts()), sorted(facts_of(wire, &tools.value())), "{wire} {arm}: {}", tools.json());
+        }
+    }
+}
+
+/// Facts of what the wires really write: names, and counts that the presentation gives on another
+/// way.
 #[test]
 fn facts_are_read_from_every_array() {
     for wire in Wire::ALL {
         for arm in arms(wire) {
             let engine = excel(arm);
-            let facts = RenderedFacts::read_array(wire, engine.talk_on(wire).tools().json()).unwrap();
+            let tools = engine.talk_on(wire).tools();
+            let facts = tools.facts();
+            assert_eq!(sorted(facts.clone()), sorted(facts_of(wire, &tools.value())), "{wire} {arm}");
             let presentation = &*engine.presentation(arm);
             let plan =
                 presentation.plan(engine.catalog(), engine.assignment(), &toolfold::profile::Expanded::default());
@@ -178,7 +254,7 @@ fn a_configuration_overrides_limit_by_limit() {
 }
 
 #[test]
-fn which_arms_a_limit_refuses() {
+fn limits_exclude_arms() {
     let tools: Vec<Value> = (0..127)
         .map(|n| {
             json!({"name": format!("t{n}"), "description": "word ".repeat(40),

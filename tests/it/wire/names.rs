@@ -38,7 +38,7 @@ fn check(wire: Wire, names: &[&str], expected: &[&str]) {
 }
 
 #[test]
-fn a_name_that_fits_is_left_alone() {
+fn a_valid_name_is_unchanged() {
     for wire in Wire::ALL {
         check(wire, &["read_file", "list-all", "A1"], &["read_file", "list-all", "A1"]);
     }
@@ -55,7 +55,7 @@ fn foreign_characters_are_replaced() {
 }
 
 #[test]
-fn what_is_taken_too_long_or_says_nothing_gets_a_hash() {
+fn duplicate_long_and_empty_names_get_a_hash() {
     check(Wire::OpenAiChat, &["fs.read", "fs_read"], &["fs_read_4074bc02", "fs_read"]);
     check(Wire::OpenAiChat, &["fs.read", "fs:read"], &["fs_read_4074bc02", "fs_read_e97cadf1"]);
     check(Wire::OpenAiChat, &["expand.tools"], &["expand_tools_5bef2a62"]);
@@ -67,7 +67,7 @@ fn what_is_taken_too_long_or_says_nothing_gets_a_hash() {
 }
 
 #[test]
-fn a_model_that_knows_a_tools_own_name_is_understood() {
+fn a_tools_own_name_is_accepted() {
     let mut conversation = named(&["fs.read"]).talk();
     assert_eq!(reached(&mut conversation, "fs.read").as_deref(), Some("fs.read"));
     assert_eq!(reached(&mut conversation, "nope"), None);
@@ -82,7 +82,7 @@ fn folded(name: &str) -> Value {
 
 /// A host's own tools may have the names of the meta-tools: those take a number, in every text.
 #[test]
-fn a_meta_tool_whose_name_is_taken_takes_a_number() {
+fn a_meta_tool_with_a_used_name_gets_a_number() {
     let taken = ["expand_tools", "call_tool", "call_tool_2", "call_destructive", "other"];
     let tools = Value::from_iter(taken.map(folded));
     for arm in [Arm::Stable, Arm::Index] {
@@ -149,10 +149,11 @@ fn answers_use_the_names_the_model_sees_and_leave_everything_else() {
     assert!(again.contains("{\"name\":\"fs_read_4074bc02\","), "{again}");
 }
 
-/// The acceptance case: a tool whose name only the host can have, beside one that has the name it would be sent under.
-/// Nothing that is said to the model has any other name than the array shows, and each name reaches its own tool.
+/// The acceptance case: a tool whose name only the host can have, beside one that has the name it
+/// would be sent under. Nothing that is said to the model has any other name than the array shows,
+/// and each name reaches its own tool.
 #[test]
-fn two_tools_that_would_share_a_name_are_told_apart_everywhere() {
+fn tools_with_colliding_names_are_distinct_everywhere() {
     let tools = json!([folded("files.write"), folded("files_write")]);
     for wire in Wire::ALL {
         for arm in super::arms(wire) {
@@ -189,7 +190,7 @@ fn find_hashed(array: &str) -> String {
 
 /// One call with two thousand names is refused before any of them is looked at.
 #[test]
-fn two_thousand_names_at_once_are_refused() {
+fn two_thousand_names_at_once_are_rejected() {
     let names: Vec<String> = (0..2_000).map(|n| format!("server.tool.{n}")).collect();
     let tools: Vec<Value> = names.iter().map(|name| folded(name)).collect();
     let engine = engine(&json!(tools), "[category.all]\ntools = ['*']", Arm::Stable);

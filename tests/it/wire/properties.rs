@@ -131,7 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn a_transcript_gives_the_conversation_back(engines in engines(), turns in turns()) {
+    fn a_transcript_restores_the_conversation(engines in engines(), turns in turns()) {
         for (arm, engine) in &engines {
             for wire in wires(*arm) {
                 let mut live = drive(engine, wire, &calls(engine, wire, &turns));
@@ -143,9 +143,10 @@ proptest! {
         }
     }
 
-    /// The same call of the same id gives the same outcome, whatever happened in between, and changes nothing.
+    /// The same call of the same id gives the same outcome, whatever happened in between, and
+    /// changes nothing.
     #[test]
-    fn a_call_made_again_changes_nothing(engines in engines(), turns in turns()) {
+    fn a_repeated_call_changes_nothing(engines in engines(), turns in turns()) {
         for (arm, engine) in &engines {
             for wire in wires(*arm) {
                 let mut conversation = engine.talk_on(wire);
@@ -166,9 +167,10 @@ proptest! {
         }
     }
 
-    /// Every name in an array is within the wire's alphabet, unlike every other, and stands for its own tool.
+    /// Every name in an array is within the wire's alphabet, unlike every other, and stands for its
+    /// own tool.
     #[test]
-    fn arrays_name_every_tool_once_and_in_the_wires_alphabet(engines in engines()) {
+    fn arrays_have_every_tool_once_with_a_valid_name(engines in engines()) {
         for (arm, engine) in &engines {
             for wire in wires(*arm) {
                 let text = engine.talk_on(wire).tools().json().to_owned();
@@ -179,9 +181,10 @@ proptest! {
         }
     }
 
-    /// Compactions at any point: what is left in sight is what a conversation made from it alone would have open.
+    /// Compactions at any point: what is left in sight is what a conversation made from it alone
+    /// would have open.
     #[test]
-    fn what_is_seen_is_what_is_open(engines in engines(), turns in turns(), cut in 0_usize..12) {
+    fn visible_answers_determine_open_tools(engines in engines(), turns in turns(), cut in 0_usize..12) {
         for (arm, engine) in engines.iter().filter(|(arm, _)| !matches!(arm, Arm::Seed | Arm::Full)) {
             for wire in wires(*arm).filter(|wire| *wire != Wire::Mcp) {
                 let mut live = drive(engine, wire, &[]);

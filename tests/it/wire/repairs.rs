@@ -1,4 +1,5 @@
-//! Schemas that an API refuses although they are valid: what is sent instead, and what is said of it.
+//! Schemas that an API refuses although they are valid: what is sent instead, and what is said of
+//! it.
 #![allow(clippy::needless_pass_by_value, reason = "a table of `json!` values reads best without borrows")]
 
 use proptest::prelude::*;
@@ -46,7 +47,8 @@ fn description_of(wire: Wire, array: &Value) -> String {
     tool["description"].as_str().unwrap().to_owned()
 }
 
-/// What a schema is sent as by each of `wires`, whichever format it came in, and what is said of it.
+/// What a schema is sent as by each of `wires`, whichever format it came in, and what is said of
+/// it.
 #[track_caller]
 fn check(wires: &[Wire], schema: Value, expected: Value, said: &[&str]) {
     for wire in wires {
@@ -66,10 +68,11 @@ fn check(wires: &[Wire], schema: Value, expected: Value, said: &[&str]) {
 }
 
 #[test]
-fn what_an_api_takes_is_sent_as_it_is() {
+fn valid_schemas_are_sent_unchanged() {
     let plain = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
     check(&[OPENAI[0], OPENAI[1], Wire::Anthropic, Wire::Mcp], plain.clone(), plain, &[]);
-    // OpenAI takes an object without properties below the top: the tools of its own agents have some.
+    // OpenAI takes an object without properties below the top: the tools of its own agents have
+    // some.
     let nested = json!({"type": "object", "properties": {"o": {"type": "object"}}});
     check(&OPENAI, nested.clone(), nested, &[]);
     let bare = json!({"type": "object"});
@@ -107,7 +110,7 @@ fn an_object_gets_its_type_and_its_properties() {
 }
 
 #[test]
-fn an_array_gets_its_items_wherever_it_stands() {
+fn every_array_gets_items() {
     check(
         &OPENAI,
         json!({"type": "object", "properties": {
@@ -129,7 +132,7 @@ fn an_array_gets_its_items_wherever_it_stands() {
 }
 
 #[test]
-fn alternatives_at_the_top_are_sent_open_and_said() {
+fn top_level_alternatives_are_sent_open_with_a_note() {
     let alternatives = json!([{"required": ["a"]}, {"required": ["b"]}]);
     let properties = json!({"a": {"type": "string"}, "b": {"type": "string"}});
     let open = json!({"type": "object", "properties": properties, "additionalProperties": true});
@@ -159,7 +162,7 @@ fn alternatives_at_the_top_are_sent_open_and_said() {
 
 /// A folded tool can be expanded, and is told to be.
 #[test]
-fn a_folded_tool_with_alternatives_says_how_to_get_them() {
+fn a_folded_tool_with_alternatives_refers_to_expand_tools() {
     let words = crate::LONG;
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}, "anyOf": [{"required": ["a"]}]});
     let tools = json!([{"name": "t", "description": "Do it. Well.", "inputSchema": schema}]).to_string();
@@ -178,7 +181,7 @@ fn a_folded_tool_with_alternatives_says_how_to_get_them() {
 }
 
 #[test]
-fn a_reference_at_the_top_is_put_in_its_place() {
+fn a_top_level_reference_is_inlined() {
     let args =
         json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"], "description": "D."});
     check(
@@ -188,7 +191,8 @@ fn a_reference_at_the_top_is_put_in_its_place() {
                "$defs": {"Args": args, "A": {"type": "string"}}, "$schema": "s"}),
         &["the definition that its top refers to"],
     );
-    // What cannot be put there leaves the tool open: a circle, another document, a keyword on both sides.
+    // What cannot be put there leaves the tool open: a circle, another document, a keyword on both
+    // sides.
     for (schema, rest) in [
         (
             json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}),
@@ -209,7 +213,7 @@ fn a_reference_at_the_top_is_put_in_its_place() {
 }
 
 #[test]
-fn a_tool_without_a_schema_gets_one_where_one_is_asked_for() {
+fn a_missing_schema_is_added_if_required() {
     for (wire, key) in [(Wire::Anthropic, "input_schema"), (Wire::Mcp, "inputSchema")] {
         let tools = json!([{"name": "t", "description": "D.", "x": 1}]).to_string();
         let format =
@@ -225,7 +229,7 @@ fn a_tool_without_a_schema_gets_one_where_one_is_asked_for() {
 }
 
 #[test]
-fn a_repaired_tool_is_strict_only_where_nothing_is_left_open() {
+fn a_repaired_tool_is_strict_only_if_closed() {
     let sent = |schema: Value| {
         let tools = json!([{"type": "function", "name": "t", "parameters": schema, "strict": true}]).to_string();
         let engine = Engine::builder(Catalog::from_openai(&tools).unwrap()).build().unwrap();
@@ -240,7 +244,7 @@ fn a_repaired_tool_is_strict_only_where_nothing_is_left_open() {
 
 /// Every token of a schema that is repaired stays as it was written, but for what is put in.
 #[test]
-fn a_repair_keeps_what_it_does_not_touch() {
+fn a_repair_changes_only_what_is_invalid() {
     let schema = r#"{"properties":{"n":{"maximum":12345678901234567890123,"minimum":1e3,"description":"caf\u00e9 \/"},"l":{"type":"array"}}}"#;
     let text = format!(r#"[{{"name":"t","inputSchema":{schema}}}]"#);
     let engine = Engine::builder(Catalog::from_mcp(&text).unwrap()).build().unwrap();
@@ -320,7 +324,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(192)))]
 
     #[test]
-    fn nothing_that_is_refused_is_sent(schema in node()) {
+    fn no_rejected_schema_is_sent(schema in node()) {
         prop_assume!(schema.is_object());
         for from in [Wire::Mcp, Wire::OpenAiChat] {
             let engine = one(from, &schema);

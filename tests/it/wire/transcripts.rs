@@ -15,8 +15,8 @@ pub(crate) struct Live {
     pub(crate) messages: Vec<Value>,
 }
 
-/// Drives a conversation by assistant messages of calls and keeps the array that a provider would be sent. Names are those
-/// that a model was shown, or wrote.
+/// Drives a conversation by assistant messages of calls and keeps the array that a provider would
+/// be sent. Names are those that a model was shown, or wrote.
 pub(crate) fn drive(engine: &Engine, wire: Wire, turns: &[Vec<Call>]) -> Live {
     let mut live = Live { session: engine.talk_on(wire), messages: vec![json!({"role": "user", "content": "Go."})] };
     if matches!(wire, Wire::Gemini | Wire::OpenAiResponses | Wire::Mcp) {
@@ -141,7 +141,7 @@ fn expand(id: &str, category: &str) -> Call {
 
 /// What a compaction drops counts as closed, and the next look-up brings it again.
 #[test]
-fn what_is_out_of_sight_is_closed_again() {
+fn tools_of_dropped_answers_are_closed() {
     for wire in Wire::ALL {
         for arm in arms(wire).filter(|arm| !matches!(arm, Arm::Full | Arm::Seed)) {
             let engine = excel(arm);
@@ -165,7 +165,7 @@ fn what_is_out_of_sight_is_closed_again() {
 }
 
 #[test]
-fn an_answer_that_was_cut_is_out_of_sight() {
+fn a_cut_answer_is_not_visible() {
     let engine = excel(Arm::Stable);
     let mut live = drive(&engine, Wire::OpenAiChat, &[vec![expand("c1", "chart")]]);
     let whole = live.messages.last().unwrap()["content"].as_str().unwrap().to_owned();
@@ -180,7 +180,7 @@ fn an_answer_that_was_cut_is_out_of_sight() {
 }
 
 #[test]
-fn a_host_without_wire_messages_says_which_calls_are_in_sight() {
+fn a_host_without_wire_messages_passes_the_visible_calls() {
     let engine = excel(Arm::Lean);
     let live = drive(&engine, Wire::OpenAiChat, &[vec![expand("c1", "chart")], vec![expand("c2", "print")]]);
     let mut session = live.session.clone();

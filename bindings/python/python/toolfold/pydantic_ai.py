@@ -164,7 +164,7 @@ class _Folded(WrapperToolset[Any]):
             with self.capability.folder.running(conversation, outcome, (ApprovalRequired, CallDeferred), step.engine):
                 result = await self._run(outcome, step.real[outcome.target], ctx)
         except ValidationError as why:
-            return f"{outcome.name} was not run: its arguments do not fit.\n{why}"
+            return f"{outcome.name} was not run: invalid arguments.\n{why}"
         conversation.report_result(outcome.id)
         if not isinstance(result, str):
             return result

@@ -1,4 +1,4 @@
-//! Playing: round by round, each in its own conversation.
+//! Plays the rounds one by one, each in its own conversation.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it times what it waits for")]
 
 use std::time::{Duration, Instant};
@@ -9,13 +9,13 @@ use super::out::Rows;
 use super::plan::{Plan, Round};
 use toolfold_measure::ab::{Answer, Counter, Play, Row, answer_of};
 
-/// How often it is said how far it is.
+/// Interval between progress lines.
 const SAYS_EVERY: Duration = Duration::from_secs(2);
 
-/// After so many rounds in a row without an answer nothing more is asked.
+/// Maximum number of consecutive rounds without an answer; then the run stops.
 const MAX_FAILED: usize = 5;
 
-/// Plays what is not played yet. Why it stopped before the end, if it did.
+/// Plays the remaining rounds. Returns the reason if it stopped before the end.
 pub(super) fn play_rounds(plan: &Plan, mut model: Option<Model>, rows: &mut Rows) -> Result<Option<String>, Failure> {
     let rounds: Vec<Round<'_>> = plan.rounds().into_iter().filter(|round| !rows.has_round(*round)).collect();
     let mut counter = Counter::new(plan.meter.clone());
@@ -36,13 +36,13 @@ pub(super) fn play_rounds(plan: &Plan, mut model: Option<Model>, rows: &mut Rows
         let error = row.error.clone();
         rows.add_row(row)?;
         if let Some(why) = error.filter(|_| failed >= MAX_FAILED) {
-            return Ok(Some(format!("{failed} tasks in a row had no answer, the last because of: {why}")));
+            return Ok(Some(format!("{failed} consecutive tasks had no answer; the last error: {why}")));
         }
     }
     Ok(None)
 }
 
-/// Plays one task in one arm to its end; and why nothing more can be played, if that is so.
+/// Plays one task in one arm to its end. Returns the reason if no further round can be played.
 fn play(
     plan: &Plan,
     round: Round<'_>,
@@ -69,7 +69,7 @@ fn play(
     Ok((play.finish_row(None), None))
 }
 
-/// What the model answers to the next request.
+/// The model's response to the next request.
 fn model_answer(plan: &Plan, play: &mut Play<'_>, model: &mut Model) -> Result<Answer, NoAnswer> {
     let body = play.request_body(&plan.more).map_err(|why| NoAnswer::Everything(why.to_string()))?;
     let response = model.answer_request(&body)?;

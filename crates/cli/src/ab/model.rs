@@ -16,35 +16,37 @@ use toolfold::wire::Wire;
 /// How a model is reached.
 #[derive(Debug, Default, Clone, Args)]
 pub(in super::super) struct ModelArgs {
-    /// A program that answers: a request body a line on its input, a response body a line on its output; no shell is run
+    /// Program that answers requests: one request body per line on its input, one response body per
+    /// line on its output; no shell is used
     #[arg(long, value_name = "COMMAND", conflicts_with = "base_url", help_heading = "Model")]
     pub(super) model_cmd: Option<String>,
 
-    /// Start the program for every request, and close its input after it
+    /// Start the program for each request, and close its input afterwards
     #[arg(long, requires = "model_cmd", help_heading = "Model")]
     model_once: bool,
 
-    /// The API's address, such as https://api.openai.com/v1, https://api.anthropic.com, http://127.0.0.1:8080/v1
+    /// The API's address, such as https://api.openai.com/v1, https://api.anthropic.com,
+    /// http://127.0.0.1:8080/v1
     #[arg(long, value_name = "URL", help_heading = "Model")]
     pub(in super::super) base_url: Option<String>,
 
-    /// Variable with the key for --base-url [default: no key is sent]
+    /// Environment variable with the key for --base-url [default: no key is sent]
     #[arg(long, value_name = "NAME", requires = "base_url", help_heading = "Model")]
     key_env: Option<String>,
 
-    /// How long one answer may take, in seconds [default: 120]
+    /// Maximum time for one answer, in seconds [default: 120]
     #[arg(long, value_name = "SECONDS", help_heading = "Model", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
 
-    /// How often a request is sent again after 408, 429, 5xx or no answer [default: 5]
+    /// Maximum number of retries after 408, 429, 5xx or no answer [default: 5]
     #[arg(long, value_name = "N", help_heading = "Model", value_parser = clap::value_parser!(u32).range(0..=20))]
     retries: Option<u32>,
 
-    /// Stop after so many requests, repeated ones counted: what was played is kept, --resume goes on
+    /// Maximum number of requests, retries included; then the run stops, and --resume continues it
     #[arg(long, value_name = "N", help_heading = "Model", value_parser = clap::value_parser!(u64).range(1..))]
     max_requests: Option<u64>,
 
-    /// More keys of every request body, as a JSON object: {"temperature":0}
+    /// Additional keys of every request body, as a JSON object: {"temperature":0}
     #[arg(long, value_name = "JSON", help_heading = "Model", value_parser = parse_body)]
     pub(super) body: Option<String>,
 }
@@ -52,7 +54,7 @@ pub(in super::super) struct ModelArgs {
 fn parse_body(text: &str) -> Result<String, String> {
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(_)) => Ok(text.to_owned()),
-        Ok(_) => Err("is no JSON object".to_owned()),
+        Ok(_) => Err("is not a JSON object".to_owned()),
         Err(why) => Err(format!("is not JSON: {why}")),
     }
 }
@@ -60,31 +62,29 @@ fn parse_body(text: &str) -> Result<String, String> {
 /// Why there is no answer.
 #[derive(Debug)]
 pub(in super::super) enum NoAnswer {
-    /// This request has none; another may.
+    /// This request failed; the next one may succeed.
     Request(String),
-    /// No request will have one.
+    /// Every further request would fail, too.
     Everything(String),
 }
 
-/// A model.
 pub(in super::super) enum Model {
     Remote(Remote),
     Program(Program),
 }
 
 impl ModelArgs {
-    /// Whether a model is named at all.
     pub(super) fn is_given(&self) -> bool {
         self.model_cmd.is_some() || self.base_url.is_some()
     }
 
-    /// More keys of every body.
+    /// Additional keys of every request body.
     pub(in super::super) fn more(&self) -> Map<String, Value> {
         let read = self.body.as_deref().and_then(|text| serde_json::from_str(text).ok());
         read.unwrap_or_default()
     }
 
-    /// The model that is named; `None` if none is.
+    /// The model that the flags name; `None` if they name none.
     pub(in super::super) fn model(&self, wire: Wire, name: &str) -> Result<Option<Model>, Failure> {
         let timeout = Duration::from_secs(self.timeout.unwrap_or(120));
         if let Some(command) = &self.model_cmd {
@@ -114,7 +114,7 @@ impl Model {
     }
 }
 
-/// A text of somebody else for a message: one line, not too long.
+/// Foreign text for a message: one line of limited length.
 fn foreign_line(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out: String = toolfold::diagnostic::visible(&line).chars().take(300).collect();

@@ -1,4 +1,4 @@
-//! What is played: tasks, tools, arms, drivers, and their order.
+//! The plan: tasks, tools, arms, drivers, and their order.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use super::super::output::Failure;
 use super::AbArgs;
 use crate::configuration::{Config, keys};
 use toolfold::catalog::{Catalog, MAX_BYTES};
-use toolfold::diagnostic::{Diagnostic, Place};
+use toolfold::diagnostic::Place;
 use toolfold::engine::Engine;
 use toolfold::profile::Arm;
 use toolfold::tokens::Meter;
 use toolfold::wire::{Capabilities, Wire};
 use toolfold_measure::ab::{Corpus, Driver, Oracle, Setting, Task};
 
-/// The longest system text that is read, in bytes.
+/// Maximum size of a system prompt in bytes.
 const MAX_SYSTEM: usize = 4 << 20;
 
-/// Everything that is played.
+/// Everything that a run needs.
 pub(super) struct Plan {
     pub(super) corpus: Corpus,
     pub(super) arms: Vec<Arm>,
@@ -29,14 +29,13 @@ pub(super) struct Plan {
     pub(super) model: String,
     pub(super) meter: Meter,
     pub(super) system: Option<String>,
-    /// More keys of every request.
+    /// Additional keys of every request.
     pub(super) more: Map<String, Value>,
     repeat: usize,
     seed: u64,
     capabilities: Capabilities,
-    /// The engine of each set of domains.
     engines: HashMap<Vec<String>, Engine>,
-    /// The tasks that are played, by their places.
+    /// The indices of the tasks that are played.
     drawn: Vec<usize>,
 }
 
@@ -49,21 +48,21 @@ pub(super) struct Round<'p> {
     pub(super) repeat: usize,
 }
 
-/// The name of a driver in rows.
+/// The name of a driver, as rows contain it.
 pub(super) fn driver_name(driver: Driver) -> &'static str {
     driver.map_or("model", Oracle::name)
 }
 
 impl Plan {
-    /// Reads everything. What cannot be played is refused before anything is.
+    /// Reads all inputs. An invalid combination is an error before anything is played.
     pub(super) fn from_args(args: &AbArgs, tasks: &str) -> Result<Self, Failure> {
         let flags = [(&keys::presentation::WIRE, args.wire.clone()), (&keys::presentation::MODEL, args.model.clone())];
         let config = args.input.config(&flags)?;
         let wire = config.settings.presentation.wire;
         let model = config.settings.presentation.model.clone().unwrap_or_default();
         if wire == Wire::Mcp {
-            return Err(Failure::usage("no model is reached over mcp")
-                .help("take openai-chat, openai-responses, anthropic or gemini"));
+            return Err(Failure::usage("wire mcp does not reach a model")
+                .help("use openai-chat, openai-responses, anthropic or gemini"));
         }
         let arms = arms(args, &config, wire)?;
         let (corpus, engines, capabilities) = played(config, tasks)?;
@@ -83,14 +82,15 @@ impl Plan {
         let repeat = usize::try_from(args.repeat).unwrap_or(1);
         let (seed, more) = (args.seed, args.reached.more());
         if args.reached.is_given() && !args.driver.is_empty() {
-            return Err(Failure::usage("--driver names who calls, and so does --model-cmd or --base-url")
+            return Err(Failure::usage("--driver and a model (--model-cmd or --base-url) exclude each other")
                 .help("leave one of them out"));
         }
         Ok(Self { corpus, arms, drivers, wire, model, meter, system, more, repeat, seed, capabilities, engines, drawn })
     }
 
-    /// What is played, in order: every repeat goes through the tasks in the order of the file, and each task through its
-    /// arms and drivers in an order of its own, so that nothing that drifts falls on one arm.
+    /// The rounds in order: every repeat runs the tasks in the order of the file, and each task
+    /// runs its arms and drivers in a shuffled order, so that drift over time does not favour an
+    /// arm.
     pub(super) fn rounds(&self) -> Vec<Round<'_>> {
         let mut rounds = Vec::new();
         for repeat in 0..self.repeat {
@@ -106,12 +106,10 @@ impl Plan {
         rounds
     }
 
-    /// The engine that a task is played with.
     pub(super) fn engine(&self, task: &Task) -> Option<&Engine> {
         self.engines.get(&task.domains)
     }
 
-    /// How a round is played.
     pub(super) fn setting(&self, round: Round<'_>) -> Setting<'_> {
         Setting {
             arm: round.arm,
@@ -123,7 +121,7 @@ impl Plan {
         }
     }
 
-    /// What rows depend on beside their own keys: rows of another plan are not put beside these.
+    /// What rows depend on besides their own keys: rows with another identity are not comparable.
     pub(super) fn identity(&self) -> Value {
         json!({
             "schema": "toolfold.ab-run/1",
@@ -141,7 +139,7 @@ fn corpus_id(corpus: &Corpus, at: usize) -> String {
     corpus.tasks.get(at).map(|task| task.id.clone()).unwrap_or_default()
 }
 
-/// A place in a seeded order: the same everywhere, and for every subset.
+/// A sort key that depends on the seed alone: the same on every machine and for every subset.
 fn rank(seed: u64, parts: &[&str]) -> String {
     let seed = seed.to_string();
     let mut all = vec![seed.as_str()];
@@ -158,7 +156,7 @@ fn plan_digest(parts: &[&str]) -> String {
     sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The arms that are asked for, each of which the wire can carry.
+/// The requested arms. An arm that the wire does not support is an error.
 fn arms(args: &AbArgs, config: &Config, wire: Wire) -> Result<Vec<Arm>, Failure> {
     if args.arms.is_empty() {
         return Ok(Arm::EVERYWHERE.into_iter().chain([Arm::Auto]).collect());
@@ -177,20 +175,18 @@ fn arms(args: &AbArgs, config: &Config, wire: Wire) -> Result<Vec<Arm>, Failure>
 /// Tasks, and an engine for each set of tools that they name.
 type Played = (Corpus, HashMap<Vec<String>, Engine>, Capabilities);
 
-/// The tasks with their engines, and what is known of the wires.
+/// The tasks with their engines, and the capability table.
 fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
     let text = read_text(tasks, MAX_BYTES)?;
-    let bad = |why: String| Failure::bad(vec![Diagnostic::error("bad-tasks", Place::file(tasks), why)]);
-    let read_corpus = |tools: &str| Corpus::from_json_lines(&text, tools).map_err(|why| bad(why.to_string()));
     let mut engines = HashMap::new();
     if let Some(domains) = domains(&config)? {
-        let corpus = read_corpus(&domains)?;
+        let corpus = Corpus::from_json_lines(&text, &domains).map_err(|why| bad_tasks(tasks, &why))?;
         let mut capabilities = None;
         for task in &corpus.tasks {
             if engines.contains_key(&task.domains) {
                 continue;
             }
-            let catalog = Catalog::from_mcp(&corpus.tools_of(task)).map_err(|why| bad(why.to_string()))?;
+            let catalog = Catalog::from_mcp(&corpus.tools_of(task)).map_err(|why| bad_tasks(tasks, &why))?;
             let input = Input::of_catalog(config.clone(), catalog)?;
             engines.insert(task.domains.clone(), Input::built(input.builder(Arm::Full))?);
             if capabilities.is_none() {
@@ -207,7 +203,7 @@ fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
         .iter()
         .map(|tool| json!({"name": tool.name().as_str(), "inputSchema": tool.parameters()}))
         .collect();
-    let corpus = read_corpus(&json!(tools).to_string())?;
+    let corpus = Corpus::from_json_lines(&text, &json!(tools).to_string()).map_err(|why| bad_tasks(tasks, &why))?;
     let engine = Input::built(input.builder(Arm::Full))?;
     for task in &corpus.tasks {
         engines.insert(task.domains.clone(), engine.clone());
@@ -215,7 +211,11 @@ fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
     Ok((corpus, engines, input.capabilities()?))
 }
 
-/// The text of the tool document, if it is one of domains.
+fn bad_tasks(tasks: &str, why: &dyn std::fmt::Display) -> Failure {
+    Failure::in_file("bad-tasks", Place::file(tasks), why.to_string())
+}
+
+/// The text of the tool document if it maps domains to tools.
 fn domains(config: &Config) -> Result<Option<String>, Failure> {
     let Some(file) = config.settings.tools.file.as_deref().filter(|file| *file != "-") else { return Ok(None) };
     let text = read_text(file, MAX_BYTES)?;

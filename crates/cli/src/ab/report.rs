@@ -1,7 +1,5 @@
-//! `toolfold ab report`: rows of `ab`, and the event logs of live conversations, put side by side.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads logs")]
+//! `toolfold ab report`: compares rows of `ab`, or the event logs of an experiment.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::process::ExitCode;
 
@@ -12,20 +10,20 @@ use super::super::output::{Failure, Outcome, emit, emit_json, say_all};
 use super::super::records::{Entry, Records};
 use super::out::{MAX_ROWS, held};
 use super::text;
+use crate::input::open_file;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold_measure::ab::{LiveLog, Row, compare, experiment};
 
 const AFTER_HELP: &str = "\
 Examples:
-  toolfold ab report rows.jsonl                     what ab wrote, as ab itself prints it
+  toolfold ab report rows.jsonl                     the output of ab, as ab prints it
   toolfold ab report logs/*.jsonl                   two variants of an [experiment], with error bars
   toolfold ab report events.jsonl --control full --json
 
 Files are what `toolfold ab --out` or `toolfold session --log` writes. Conversations are the unit,
 not calls.
-Exit codes: 0 read, 1 a file is bad, 2 usage, 3 there is nothing to compare.";
+Exit codes: 0 read, 1 a file is invalid, 2 usage, 3 there is nothing to compare.";
 
-/// Puts what `ab` wrote, or the event logs of an experiment, side by side with error bars.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ReportArgs {
@@ -33,7 +31,8 @@ pub(super) struct ReportArgs {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
-    /// The variant that the other is compared with [default: `control`, else the one in arm full]
+    /// The variant that the other one is compared with [default: `control`, else the variant with
+    /// arm full]
     #[arg(long, value_name = "VARIANT")]
     control: Option<String>,
 
@@ -52,8 +51,8 @@ pub(super) fn run_ab_report(args: &ReportArgs) -> Outcome {
             let first = run.get_or_insert_with(|| held.identity.clone());
             if *first != held.identity {
                 let message =
-                    format!("{file} is of another run than the files before it: tasks, model or meter differ");
-                return Err(Failure::wrong(message).help("report runs of different tasks or models one by one"));
+                    format!("{file} belongs to another run than the previous files: tasks, model or meter differ");
+                return Err(Failure::wrong(message).help("report each run separately"));
             }
             rows.extend(held.rows);
         } else {
@@ -62,8 +61,8 @@ pub(super) fn run_ab_report(args: &ReportArgs) -> Outcome {
         }
     }
     if !rows.is_empty() && logs > 0 {
-        return Err(Failure::usage("rows of recorded tasks and logs of live conversations are no one experiment")
-            .help("report them one by one"));
+        return Err(Failure::usage("rows of recorded tasks and logs of live conversations cannot be combined")
+            .help("report them separately"));
     }
     if logs == 0 {
         let comparison = compare(&rows, &[], &[]);
@@ -73,7 +72,7 @@ pub(super) fn run_ab_report(args: &ReportArgs) -> Outcome {
             emit(&text::comparison_text(&comparison))?;
         }
         let compared = comparison.cells.iter().any(|cell| cell.rows > 0);
-        return if compared { Ok(ExitCode::SUCCESS) } else { Err(Failure::unmeasured("there is no row to compare")) };
+        return if compared { Ok(ExitCode::SUCCESS) } else { Err(Failure::unmeasured("there are no rows to compare")) };
     }
     let conversations = log.conversations();
     let found = experiment(&conversations, args.control.as_deref()).map_err(|known| {
@@ -86,42 +85,33 @@ pub(super) fn run_ab_report(args: &ReportArgs) -> Outcome {
         emit(&text::live(&found))?;
     }
     if conversations.is_empty() {
-        let why = format!("no conversation can be read; {bad_lines} lines are no records");
+        let why = format!("no conversation can be read; {bad_lines} lines are not records");
         return Err(Failure::unmeasured(why));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether the file is of `ab`: its first line says.
+/// Whether the file contains rows of `ab`, judged by its first line.
 fn is_rows(file: &str) -> Result<bool, Failure> {
     let mut line = Vec::new();
-    let source = open_input(file)?;
-    let mut head = BufReader::new(source.take(64 * 1024));
+    let mut head = BufReader::new(open_file(file)?.take(64 * 1024));
     head.read_until(b'\n', &mut line).map_err(|why| Failure::wrong(format!("{file}: cannot be read: {why}")))?;
     Ok(String::from_utf8_lossy(&line).trim_start().starts_with("{\"schema\":\"toolfold.ab"))
 }
 
-fn open_input(file: &str) -> Result<File, Failure> {
-    let unreadable = |why: String| Failure::bad(vec![Diagnostic::error("unreadable", Place::file(file), why)]);
-    let opened = File::open(file).map_err(|why| unreadable(format!("cannot be read: {why}")))?;
-    match opened.metadata().is_ok_and(|meta| meta.is_dir()) {
-        true => Err(unreadable("is a folder, not a file".to_owned())),
-        false => Ok(opened),
-    }
-}
-
-/// Takes a log's records. How many lines are none.
+/// Reads a log. Returns the number of invalid lines.
 fn read_log(file: &str, log: &mut LiveLog) -> Result<usize, Failure> {
-    let mut records = Records::new(BufReader::new(open_input(file)?));
+    let mut records = Records::new(BufReader::new(open_file(file)?));
     let mut bad = 0;
     loop {
-        let next = records.next().map_err(|why| Failure::unmeasured(format!("{file}: cannot be read on: {why}")))?;
+        let next =
+            records.next().map_err(|why| Failure::unmeasured(format!("{file}: cannot be read further: {why}")))?;
         let Some(Entry { line, torn, read, .. }) = next else { break };
         match read {
             Ok(record) => log.add_record(&record),
             Err(why) => {
                 bad += 1;
-                // One is described; a file that is no log has as many as lines.
+                // Only the first is described: a file that is not a log has one per line.
                 if bad == 1 {
                     let code = if torn && why.begins { "torn-log" } else { "bad-record" };
                     say_all(&[Diagnostic::warning(code, Place::file(file).line_column(line, 1), why.message)]);

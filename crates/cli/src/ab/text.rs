@@ -28,7 +28,7 @@ const NOTES: &str = "\
 · right: ran with all arguments of the true call; at once: without an answer in between; silent: ran, valid and wrong
 · missed: its tool never ran; stray: ran, and no true call asks for it; extra: requests that ran nothing
 · first, input: tokens of the first array and of all requests, means a task, no caching; ± is a 95 % interval over tasks
-· an oracle knows the true calls: it shows what the machinery costs and loses, not what a model does";
+· an oracle knows the true calls: it shows what toolfold costs and loses, not what a model does";
 
 pub(super) fn comparison_text(comparison: &Comparison) -> String {
     let rows: Vec<[String; 17]> = comparison.cells.iter().map(cell_row).collect();
@@ -39,7 +39,7 @@ pub(super) fn comparison_text(comparison: &Comparison) -> String {
     }
     let failed: usize = comparison.cells.iter().map(|cell| cell.failed).sum();
     if failed > 0 {
-        out.push_str(&format!("{BOLD}{failed} rows were not played to the end and are not counted{BOLD:#}\n"));
+        out.push_str(&format!("{BOLD}{failed} rows were not completed and are not counted{BOLD:#}\n"));
     }
     out.push('\n');
     for sentence in &comparison.sentences {
@@ -99,29 +99,31 @@ const LIVE: [&str; 12] = [
 
 const LIVE_NOTES: &str = "\
 · shares of the calls (blind and failed: of those that ran) with 95 % intervals over conversations
-· array: tokens of a tool array as the host counted it; nothing here sees a call that is valid, ran, and was wrong";
+· array: tokens of a tool array as counted by the host; a call that is valid, ran, and was wrong is not detected";
 
-/// A live experiment for people.
+/// A figure as text; a dash if there is none.
+fn or_dash<T: Copy>(figure: Option<&T>, text: fn(T) -> String) -> String {
+    figure.map_or_else(|| "–".to_owned(), |figure| text(*figure))
+}
+
 pub(super) fn live(found: &Experiment) -> String {
     let rows: Vec<[String; 12]> = found
         .variants
         .iter()
         .map(|own| {
-            let share = |what: &str| own.shares.get(what).copied().map_or_else(|| "–".to_owned(), share);
-            let mean = |what: &str| own.means.get(what).copied().map_or_else(|| "–".to_owned(), estimate_text);
             [
                 if own.variant.is_empty() { "–".to_owned() } else { cut_for_list(&own.variant) },
                 own.arms.iter().map(|arm| cut_for_list(arm)).collect::<Vec<_>>().join(", "),
                 grouped(own.conversations),
                 grouped(own.calls),
-                mean("calls"),
-                mean("expanded"),
-                share("repaired"),
-                share("shown"),
-                share("refused"),
-                share("blind"),
-                share("failed"),
-                own.array.map_or_else(|| "–".to_owned(), estimate_text),
+                or_dash(own.means.get("calls"), estimate_text),
+                or_dash(own.means.get("expanded"), estimate_text),
+                or_dash(own.shares.get("repaired"), share),
+                or_dash(own.shares.get("shown"), share),
+                or_dash(own.shares.get("refused"), share),
+                or_dash(own.shares.get("blind"), share),
+                or_dash(own.shares.get("failed"), share),
+                or_dash(own.array.as_ref(), estimate_text),
             ]
         })
         .collect();

@@ -7,19 +7,18 @@ use crate::output::Failure;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold_measure::check::{Diff, Lock, MAX_LOCK_BYTES};
 
-/// The lock's file, as the configuration has it. A path below the folder that the command runs in is shown from there.
+/// The path of the lock file, shown relative to the working directory if it is below it.
 pub(crate) fn lock_file(config: &Config) -> String {
     from_here(&config.settings.check.lock)
 }
 
-/// A path as seen from the working folder, where it is below it: annotations name files from the top of a repository.
+/// A path relative to the working directory if it is below it, as annotations require.
 pub(crate) fn from_here(file: &str) -> String {
     let here = std::env::current_dir().ok();
     let below = here.as_deref().and_then(|here| std::path::Path::new(file).strip_prefix(here).ok());
     below.map_or_else(|| file.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
-/// A lock, and the text it was read from.
 pub(crate) struct Locked {
     pub(crate) lock: Lock,
     pub(crate) file: String,
@@ -27,14 +26,13 @@ pub(crate) struct Locked {
 }
 
 impl Locked {
-    /// Reads a lock; `None` if there is no such file. One that is no lock of a known version cannot be measured against
-    /// (exit code 3).
+    /// Reads a lock; `None` if there is none. An unknown version is an error with exit code 3.
     pub(crate) fn read_lock(file: &str) -> Result<Option<Self>, Failure> {
         if file != "-" && std::fs::symlink_metadata(file).is_err_and(|why| why.kind() == std::io::ErrorKind::NotFound) {
             return Ok(None);
         }
         let text = read_text(file, MAX_LOCK_BYTES)
-            .map_err(|why| Failure::unmeasured(format!("{file} {why}")).help("write it again: toolfold lock"))?;
+            .map_err(|why| Failure::unmeasured(format!("{file} {why}")).help("recreate it: toolfold lock"))?;
         let lock = Lock::from_toml(&text).map_err(|why| {
             let mut place = Place::file(file);
             place.line = why.line();
@@ -46,11 +44,11 @@ impl Locked {
         Ok(Some(Self { lock, file: file.to_owned(), text }))
     }
 
-    /// What changed since it was written. What was counted otherwise is never compared (exit code 3).
+    /// The changes since the lock. A lock that was measured differently is an error with exit
+    /// code 3.
     pub(crate) fn compare(&self, now: &Lock) -> Result<Diff, Failure> {
         self.lock.comparable(now).map_err(|why| {
-            Failure::unmeasured(format!("{} cannot be compared: {why}", self.file))
-                .help("write it again: toolfold lock")
+            Failure::unmeasured(format!("{} cannot be compared: {why}", self.file)).help("recreate it: toolfold lock")
         })?;
         Ok(Diff::between(&self.lock, now))
     }

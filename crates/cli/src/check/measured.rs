@@ -1,4 +1,4 @@
-//! What `lock`, `diff` and `check` measure: a tool list in a few arms, tool by tool and part by part.
+//! What `lock`, `diff` and `check` measure: a tool list in a few arms, by tool and by part.
 
 use clap::Args;
 use indexmap::IndexMap;
@@ -18,16 +18,16 @@ use toolfold_measure::check::{
     ArmTotal, LOCK_VERSION, Lock, LockedTool, ProfileId, catalog_digest, parts, tool_digest,
 };
 
-/// More tools than this take about a second.
+/// Number of tools that take about a second.
 const SLOW_TOOLS: usize = 1_000;
 
-/// Which tools, and what is counted of them.
 #[derive(Debug, Default, Clone, Args)]
 pub(crate) struct MeasuredArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Arm whose first turn and tools are counted, beside arm full [default: the lock's, else auto]
+    /// Arm whose first turn and tools are counted, in addition to arm full [default: the lock's,
+    /// else auto]
     #[arg(long, value_name = "ARM")]
     arm: Option<String>,
 
@@ -44,7 +44,7 @@ pub(crate) struct MeasuredArgs {
 }
 
 impl MeasuredArgs {
-    /// The configuration with these flags and `more` of them.
+    /// The configuration with these flags and `more`.
     pub(crate) fn config(&self, more: Vec<Flag>) -> Result<Config, Failure> {
         let own = [
             (&keys::presentation::ARM, &self.arm),
@@ -56,8 +56,8 @@ impl MeasuredArgs {
         self.input.config(&flags)
     }
 
-    /// What is to be counted: what was asked for, else what the lock was made with. What was asked for and is not what the
-    /// lock was made with cannot be compared (exit code 3).
+    /// What to count: the explicit settings, else those of the lock. An explicit setting that
+    /// differs from the lock's is an error with exit code 3.
     pub(crate) fn wanted(&self, config: &Config, lock: Option<(&Lock, &str)>) -> Result<Wanted, Failure> {
         let given = |key| config.given(key);
         let wire = chosen("wire", given(&keys::presentation::WIRE), locked(lock, |lock| &lock.wire))?;
@@ -92,7 +92,7 @@ fn locked<'l>(lock: Option<(&'l Lock, &'l str)>, value: fn(&Lock) -> &str) -> Op
     lock.map(|(lock, file)| (value(lock), file))
 }
 
-/// The value that was given, else the lock's. Different ones cannot be compared (exit code 3).
+/// The explicit value, else the lock's. Different values are an error with exit code 3.
 fn chosen<'v>(
     what: &str,
     given: Option<&'v str>,
@@ -101,20 +101,19 @@ fn chosen<'v>(
     match (given, locked) {
         (Some(given), Some((locked, file))) if given != locked => {
             let made_with = if locked.is_empty() { format!("no {what}") } else { format!("{what} `{locked}`") };
-            let why = format!("{file} was made with {made_with}, not `{given}`: they cannot be compared");
-            let help = format!("leave --{what} out, or write the lock again with it: toolfold lock");
+            let why = format!("{file} was created with {made_with}, not `{given}`: they cannot be compared");
+            let help = format!("omit --{what}, or recreate the lock with it: toolfold lock");
             Err(Failure::unmeasured(why).help(help))
         }
         (given, locked) => Ok(given.or(locked.map(|(value, _)| value))),
     }
 }
 
-/// The arm of that name, as one that is measured (exit code 3 if it is unknown).
+/// The arm of that name. An unknown one is an error with exit code 3.
 fn measurable_arm(config: &Config, name: &str) -> Result<Arm, Failure> {
     config.named_arm(name).map_err(|why| Failure::unmeasured(format!("arm `{name}` cannot be measured: {why}")))
 }
 
-/// What is to be counted.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     arm: Arm,
@@ -125,7 +124,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// More arms, each once.
+    /// Adds arms that are not yet included.
     pub(crate) fn add_arms(&mut self, arms: &[Arm]) {
         for arm in arms {
             if !self.arms.contains(arm) {
@@ -134,7 +133,6 @@ impl Wanted {
         }
     }
 
-    /// Counts a tool list.
     pub(crate) fn measure(&self, input: &Input) -> Result<Lock, Failure> {
         if input.catalog.len() > SLOW_TOOLS {
             progress(&format!("counting {} tools in {} arms …", input.catalog.len(), self.arms.len()));
@@ -186,7 +184,7 @@ impl Wanted {
         })
     }
 
-    /// What arm auto takes on this wire with this model.
+    /// The arm that arm auto chooses for this wire and model.
     fn taken(&self, input: &Input) -> Result<Arm, Failure> {
         let (engine, table) = (input.engine(Arm::Auto)?, input.capabilities()?);
         let start = engine.conversation(self.wire).model(&self.model).capabilities(&table);
@@ -194,12 +192,13 @@ impl Wanted {
     }
 }
 
-/// The arm whose array is counted: what a provider keeps by itself is not in an array of ours, and is billed as found.
+/// The arm whose array is counted. Tools that the provider defers are not in an array of their own,
+/// and are counted as if found.
 fn counted(arm: Arm) -> Arm {
     if arm.delivery() == Delivery::Native { Arm::Index } else { arm }
 }
 
-/// The detail of each tool on the first turn; `None` for what is not in the array.
+/// The detail of each tool on the first turn; `None` for a tool that is not in the array.
 fn details(engine: &Engine, arm: Arm) -> Vec<Option<Detail>> {
     let (catalog, assignment) = (engine.catalog(), engine.assignment());
     let plan = engine.presentation(arm).plan(catalog, assignment, &Expanded::default());
@@ -217,7 +216,7 @@ impl Counting<'_> {
         Ok(texts.map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))?.total(&self.counter))
     }
 
-    /// The marginal cost of every tool at its detail; 0 for one that is not shown.
+    /// The marginal cost of every tool at its detail; 0 for a tool that is not shown.
     fn each(&self, engine: &Engine, details: &[Option<Detail>]) -> Result<Vec<usize>, Failure> {
         let mut tools = Vec::new();
         for ((tool, own), detail) in engine.catalog().iter().zip(engine.assignment().iter()).zip(details) {

@@ -1,18 +1,18 @@
-//! A check and a diff for people.
+//! A check and a diff as text.
 
 use crate::output::{BOLD, DIM, GOOD, grouped};
 use crate::table::{cut_for_list, table};
 use anstyle::{AnsiColor, Style};
-use toolfold_measure::check::{CheckReport, Diff, Lock, ToolChange};
+use toolfold_measure::check::{ArmChange, ChangeKind, CheckReport, Diff, Lock, ToolChange};
 
-/// What is over its budget.
+/// Over budget.
 const BAD: Style = AnsiColor::Red.on_default().bold();
-/// The most rows of a list.
+/// Maximum number of rows of a list.
 const MOST: usize = 30;
-/// The most parts that are named of one tool.
+/// Maximum number of parts shown for one tool.
 const MOST_PARTS: usize = 3;
 
-/// What a check found: the verdict last, where a terminal leaves the reader.
+/// The result of a check. The verdict is last, next to the prompt.
 pub(super) fn check_text(report: &CheckReport) -> String {
     let mut out = String::new();
     for finding in report.findings.iter().take(MOST) {
@@ -41,7 +41,7 @@ pub(super) fn check_text(report: &CheckReport) -> String {
     out
 }
 
-/// What changed between two locks.
+/// The changes between two locks.
 pub(crate) fn diff(now: &Lock, diff: &Diff) -> String {
     let mut out = String::new();
     if !diff.is_empty() {
@@ -53,13 +53,7 @@ pub(crate) fn diff(now: &Lock, diff: &Diff) -> String {
 
 fn diff_text(diff: &Diff) -> String {
     let mut out = String::new();
-    let tokens = |side: Option<usize>| side.map_or_else(|| "–".to_owned(), grouped);
-    let arm = |own: &toolfold_measure::check::ArmChange| {
-        let change = own.before.zip(own.after).map_or_else(String::new, |(before, after)| signed(before, after));
-        let takes = own.takes.as_ref().map(|(old, new)| format!("took {old}, takes {new}"));
-        [own.arm.clone(), tokens(own.before), tokens(own.after), change, takes.unwrap_or_default()]
-    };
-    let arms: Vec<[String; 5]> = diff.arms.iter().map(arm).collect();
+    let arms: Vec<[String; 5]> = diff.arms.iter().map(arm_row).collect();
     out.push_str(&table(["first turn", "before", "after", "change", ""], &arms));
     out.push('\n');
     if !diff.tools.is_empty() {
@@ -76,12 +70,25 @@ fn diff_text(diff: &Diff) -> String {
     out
 }
 
-fn change_row(change: &ToolChange) -> [String; 6] {
-    let side = |tokens: usize, there: bool| if there { grouped(tokens) } else { "–".to_owned() };
-    let part = |part: &toolfold_measure::check::PartChange| {
-        format!("{} {} -> {}", cut_for_list(&part.part), grouped(part.before), grouped(part.after))
+/// The tokens on one side of a change; a dash if there are none.
+fn tokens(side: Option<usize>) -> String {
+    side.map_or_else(|| "–".to_owned(), grouped)
+}
+
+fn arm_row(own: &ArmChange) -> [String; 5] {
+    let change = match (own.before, own.after) {
+        (Some(before), Some(after)) => signed(before, after),
+        _ => String::new(),
     };
-    let mut places: Vec<String> = change.parts.iter().take(MOST_PARTS).map(part).collect();
+    let takes = own.takes.as_ref().map(|(old, new)| format!("took {old}, takes {new}"));
+    [own.arm.clone(), tokens(own.before), tokens(own.after), change, takes.unwrap_or_default()]
+}
+
+fn change_row(change: &ToolChange) -> [String; 6] {
+    let mut places = Vec::new();
+    for part in change.parts.iter().take(MOST_PARTS) {
+        places.push(format!("{} {} -> {}", cut_for_list(&part.part), grouped(part.before), grouped(part.after)));
+    }
     if change.parts.len() > MOST_PARTS {
         places.push("…".to_owned());
     }
@@ -90,13 +97,11 @@ fn change_row(change: &ToolChange) -> [String; 6] {
             change.pointers.iter().take(MOST_PARTS).map(|pointer| cut_for_list(pointer)).collect();
         places.push(format!("at {}", pointers.join(", ")));
     }
-    let new = change.kind == toolfold_measure::check::ChangeKind::Added;
-    let gone = change.kind == toolfold_measure::check::ChangeKind::Removed;
     [
         change.name.clone(),
         change.kind.name().to_owned(),
-        side(change.before, !new),
-        side(change.after, !gone),
+        tokens(Some(change.before).filter(|_| change.kind != ChangeKind::Added)),
+        tokens(Some(change.after).filter(|_| change.kind != ChangeKind::Removed)),
         signed(change.before, change.after),
         places.join("; "),
     ]
@@ -106,7 +111,7 @@ fn signed(before: usize, after: usize) -> String {
     if after >= before { format!("+{}", grouped(after - before)) } else { format!("-{}", grouped(before - after)) }
 }
 
-/// A sentence on one line, whatever names are in it.
+/// A sentence on one line, regardless of the names in it.
 fn short_line(text: &str) -> String {
     toolfold::diagnostic::visible(text).replace('\n', " ")
 }

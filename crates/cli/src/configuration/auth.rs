@@ -1,4 +1,4 @@
-//! What a configuration file says of a server's login: `[gateway.server.NAME.auth]`.
+//! The login of a gateway's server: `[gateway.server.NAME.auth]`.
 
 use serde::Serialize;
 use toml::de::DeValue;
@@ -11,41 +11,42 @@ use toolfold_gateway::link::auth::{AuthSettings, Grant};
 const KNOWN: [&str; 8] =
     ["client_id", "client_metadata_url", "client_secret", "grant", "issuer", "private_key", "redirect_port", "scopes"];
 
-/// What the files say of one server's login. Secrets stand in it as `${NAME}`.
+/// The options of one server's login. Secrets are references: `${NAME}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct AuthOptions {
     /// `authorization_code` or `client_credentials`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grant: Option<String>,
-    /// The client that was registered beforehand.
+    /// The id of the client that was registered in advance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// The variable with its secret, as `${NAME}`.
+    /// The client's secret, as `${NAME}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<String>,
-    /// The variable with its private key, as `${NAME}`.
+    /// The client's private key, as `${NAME}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub private_key: Option<String>,
     /// The URL of the client's metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_metadata_url: Option<String>,
-    /// The authorization server.
+    /// The URL of the authorization server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// The scopes to ask for.
+    /// The scopes to request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
-    /// The port that the browser is sent back to.
+    /// The local port that the browser is redirected to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect_port: Option<u16>,
 }
 
 impl AuthOptions {
-    /// The settings, with variables filled in from the environment.
+    /// The settings, with variables replaced by their values from the environment.
     ///
     /// # Errors
-    /// Which variable is not set.
+    ///
+    /// The name of a variable that is not set.
     pub(crate) fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<AuthSettings, String> {
         let grant = Grant::ALL.into_iter().find(|own| Some(own.name()) == self.grant.as_deref());
         Ok(AuthSettings {
@@ -61,14 +62,13 @@ impl AuthOptions {
     }
 }
 
-/// The secret that the configuration refers to as `${NAME}`; the error names a variable that is not
-/// set.
+/// The secret that `${NAME}` refers to; the error names a variable that is not set.
 fn secret_value(written: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<String>, String> {
     let Some(name) = written.and_then(variable) else { return Ok(None) };
     env(name).map(Some).ok_or_else(|| format!("the environment has no `{}`", visible(name)))
 }
 
-/// Reads the table.
+/// Parses the table.
 pub(super) fn read_auth(value: &DeValue<'_>) -> Result<AuthOptions, Bad> {
     let DeValue::Table(keys) = value else {
         let help = "write [gateway.server.NAME.auth] with settings below it";
@@ -84,14 +84,14 @@ pub(super) fn read_auth(value: &DeValue<'_>) -> Result<AuthOptions, Bad> {
     if own.client_secret.is_some() && own.private_key.is_some() {
         return Err(bad(
             "it has `client_secret` and `private_key`",
-            "keep the one that the client was registered with",
+            "keep the one with which the client was registered",
         ));
     }
     if has_secret && own.client_id.is_none() {
-        return Err(bad("it has a secret, and no `client_id`", "name the client that the secret belongs to"));
+        return Err(bad("it has a secret without a `client_id`", "add the client that the secret belongs to"));
     }
     if own.grant.as_deref() == Some(Grant::ClientCredentials.name()) && !has_secret {
-        let help = "give it `client_id` with `client_secret` or `private_key`";
+        let help = "add `client_id` with `client_secret` or `private_key`";
         return Err(bad("`client_credentials` needs a secret or a key", help));
     }
     Ok(own)
@@ -114,7 +114,8 @@ fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), B
         "issuer" => own.issuer = Some(url(value)?),
         "redirect_port" => {
             let port = flat(value).and_then(|text| text.parse::<u16>().ok()).filter(|port| *port > 0);
-            own.redirect_port = Some(port.ok_or_else(|| bad("it is not a port", "write a number below 65536"))?);
+            own.redirect_port =
+                Some(port.ok_or_else(|| bad("it must be a port number", "write a number below 65536"))?);
         }
         "scopes" => {
             own.scopes = match value {
@@ -134,7 +135,7 @@ fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), B
     Ok(())
 }
 
-/// An invalid value: why, and how to fix it.
+/// An invalid value: the reason and the fix.
 fn bad(why: &str, help: &str) -> Bad {
     ("bad-setting", why.to_owned(), help.to_owned())
 }
@@ -143,21 +144,20 @@ fn bad(why: &str, help: &str) -> Bad {
 fn url(value: &DeValue<'_>) -> Result<String, Bad> {
     let text = text_value(value)?;
     let is_url = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
-    if is_url { Ok(text) } else { Err(bad("it must be a URL", "begin it with https://")) }
+    if is_url { Ok(text) } else { Err(bad("it must be a URL", "start it with https://")) }
 }
 
-/// A reference to a secret, `${NAME}`. An invalid text may be the secret itself: it is not
-/// repeated.
+/// A reference to a secret, `${NAME}`. Errors do not repeat the text, which may be the secret.
 fn secret_reference(value: &DeValue<'_>) -> Result<String, Bad> {
     let text = text_value(value)?;
     if variable(&text).is_some() {
         return Ok(text);
     }
-    let help = "put it into a variable of the environment, and write \"${NAME}\"";
-    Err(bad("a secret is not written here", help))
+    let help = "put it into an environment variable, and write \"${NAME}\"";
+    Err(bad("a secret does not belong in this file", help))
 }
 
-/// The variable that a text names, if it is `${NAME}` and nothing else.
+/// The variable's name if the text is exactly `${NAME}`.
 fn variable(text: &str) -> Option<&str> {
     let name = text.strip_prefix("${")?.strip_suffix('}')?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

@@ -1,4 +1,4 @@
-//! Reading `toolfold.toml` into keys, texts and places.
+//! Parses `toolfold.toml` into keys, texts and places.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -6,24 +6,24 @@ use toml::de::{DeTable, DeValue};
 use super::gateway::{self, ServerOptions};
 use super::keys::Key;
 use super::profiles::{self, ProfileOptions};
+use crate::similar::did_you_mean;
 use toolfold::diagnostic::{Diagnostic, Place};
-use toolfold::name::nearest;
 use toolfold::profile::{CustomArm, Delivery, Detail};
 
-/// What a configuration file says.
+/// The content of a configuration file.
 #[derive(Debug, Default)]
 pub(super) struct Written {
-    /// Its settings, in its order: key, value, place.
+    /// The settings in the order of the file: key, value, place.
     pub(super) settings: Vec<(&'static Key, String, Place)>,
-    /// The arms that it puts together.
+    /// The arms it declares.
     pub(super) arms: Vec<CustomArm>,
-    /// What it says of the gateway's servers, with places.
+    /// The options of the gateway's servers, with places.
     pub(super) servers: Vec<(String, ServerOptions, Place)>,
-    /// What it says of the profiles that the gateway's clients choose.
+    /// The profiles that the gateway's clients may choose.
     pub(super) profiles: Vec<(String, ProfileOptions)>,
 }
 
-/// The settings of a configuration file, in its order. Unknown keys are errors with the nearest known one.
+/// Parses a configuration file. An unknown key is an error with the most similar known key.
 pub(super) fn read_config(text: &str, file: &str, diagnostics: &mut Vec<Diagnostic>) -> Written {
     let place = |at: usize| Place::file(file).at(text, at);
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -35,8 +35,8 @@ pub(super) fn read_config(text: &str, file: &str, diagnostics: &mut Vec<Diagnost
     for (section, value) in table.get_ref() {
         let section_name = section.get_ref().as_ref();
         let DeValue::Table(settings) = value.get_ref() else {
-            let message = format!("`{section_name}` stands outside a section");
-            let help = "settings stand in sections such as [presentation]";
+            let message = format!("`{section_name}` is outside a section");
+            let help = "settings belong in sections such as [presentation]";
             diagnostics.push(Diagnostic::error("unknown-key", place(section.span().start), message).help(help));
             continue;
         };
@@ -81,18 +81,18 @@ pub(super) fn read_config(text: &str, file: &str, diagnostics: &mut Vec<Diagnost
     written
 }
 
-const ARM_HELP: &str = "an arm is put together as [arms.NAME] with core = \"full\", extended = \"required\", delivery = \"in_result\"; \
+const ARM_HELP: &str = "declare an arm as [arms.NAME] with core = \"full\", extended = \"required\", delivery = \"in_result\"; \
      details are full, signature, outline, required, summary and index, deliveries none, in_place, in_result, bridge, native and append";
 
-/// An arm of the section `arms`: the name and its three parts.
+/// An arm of the section `arms`: its name and its three parts.
 fn custom_arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
     let DeValue::Table(parts) = value else { return Err(format!("`arms.{name}` is not a table")) };
     let known = ["core", "extended", "delivery"];
     for (key, _) in parts {
         let key: &str = key.get_ref();
         if !known.contains(&key) {
-            let near = nearest(key, known, 1).first().map(|near| format!("; did you mean `{near}`?"));
-            return Err(format!("arm `{name}` has no `{key}`{}", near.unwrap_or_default()));
+            let hint = did_you_mean(key, known).map(|hint| format!("; {hint}")).unwrap_or_default();
+            return Err(format!("arm `{name}` has no `{key}`{hint}"));
         }
     }
     let (core, extended) = (arm_detail(name, parts, "core"), arm_detail(name, parts, "extended"));
@@ -100,7 +100,7 @@ fn custom_arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
     let delivery = Delivery::ALL
         .into_iter()
         .find(|own| own.name() == delivery)
-        .ok_or_else(|| format!("arm `{name}`: there is no delivery `{delivery}`"))?;
+        .ok_or_else(|| format!("arm `{name}`: unknown delivery `{delivery}`"))?;
     CustomArm::new(name, core?, extended?, delivery).map_err(|why| why.to_string())
 }
 
@@ -109,7 +109,7 @@ fn arm_part(name: &str, parts: &DeTable<'_>, key: &str) -> Result<String, String
     match parts.get(key).map(Spanned::get_ref) {
         Some(DeValue::String(text)) => Ok(text.to_string()),
         Some(_) => Err(format!("arm `{name}`: `{key}` must be a text")),
-        None => Err(format!("arm `{name}` does not say `{key}`")),
+        None => Err(format!("arm `{name}` has no `{key}`")),
     }
 }
 
@@ -117,28 +117,26 @@ fn arm_part(name: &str, parts: &DeTable<'_>, key: &str) -> Result<String, String
 fn arm_detail(name: &str, parts: &DeTable<'_>, key: &str) -> Result<Detail, String> {
     let text = arm_part(name, parts, key)?;
     let named = Detail::ALL.into_iter().find(|detail| detail.name() == text);
-    named.ok_or_else(|| format!("arm `{name}`: `{key}` has no detail `{text}`"))
+    named.ok_or_else(|| format!("arm `{name}`: `{key}` has the unknown detail `{text}`"))
 }
 
 /// The error for a key that is unknown.
 fn unknown_key(name: &str, place: Place) -> Diagnostic {
-    let help = match nearest(name, Key::all_keys().map(|key| key.name), 1).first() {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}", Key::all_keys().map(|key| key.name).collect::<Vec<_>>().join(", ")),
-    };
-    Diagnostic::error("unknown-key", place, format!("there is no setting `{name}`")).help(help)
+    let names: Vec<&str> = Key::all_keys().map(|key| key.name).collect();
+    let help = did_you_mean(name, names.iter().copied()).unwrap_or_else(|| format!("known are {}", names.join(", ")));
+    Diagnostic::error("unknown-key", place, format!("unknown setting `{name}`")).help(help)
 }
 
-/// An experiment chooses once for each conversation (in the file: `session`); the key may say so.
+/// Checks the key `unit`: an experiment always chooses per conversation (in the file: `session`).
 fn unit(value: &Spanned<DeValue<'_>>, place: &impl Fn(usize) -> Place) -> Option<Diagnostic> {
     let session = matches!(value.get_ref(), DeValue::String(text) if text == "session");
     (!session).then(|| {
         Diagnostic::error("bad-setting", place(value.span().start), "`experiment.unit` can only be \"session\"")
-            .help("a conversation keeps its arm")
+            .help("a conversation never changes its arm")
     })
 }
 
-/// A value as text: scalars as they are, a list with commas, a table as `key=value` with commas.
+/// A value as text: lists are separated by commas, and so are tables, as `key=value`.
 pub(super) fn flat(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),

@@ -1,4 +1,4 @@
-//! What a configuration file says of the gateway's servers: `[gateway.server.NAME]`.
+//! The options of the gateway's servers: `[gateway.server.NAME]`.
 
 use std::time::Duration;
 
@@ -21,17 +21,17 @@ use toolfold_gateway::trust::Trust;
 const KNOWN: [&str; 9] =
     ["auth", "include", "exclude", "namespace", "trust", "profile", "policy", "start_timeout", "call_timeout"];
 
-/// What the files say of one server. What they do not say is `None`, or empty.
+/// The options of one server. An option that no file sets is `None`, or empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ServerOptions {
-    /// Which of its tools are shown, as globs. Empty: all.
+    /// Globs of the tools that are shown; empty for all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// Which are not, as globs.
+    /// Globs of the tools that are hidden.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
-    /// What stands before its tools' names where they collide.
+    /// The prefix of its tools' names if they collide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// `trusted` or `untrusted`.
@@ -43,19 +43,19 @@ pub struct ServerOptions {
     /// The file with the policy of its tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// How long it may take to start and to list, such as `30s`.
+    /// Maximum time to start and to list the tools, such as `30s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_timeout: Option<String>,
-    /// How long a call may take, such as `2m`.
+    /// Maximum time of a call, such as `2m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_timeout: Option<String>,
-    /// How it is logged in to.
+    /// How to log in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auth: Option<AuthOptions>,
 }
 
 impl ServerOptions {
-    /// Takes what a stronger file of the user's own says.
+    /// Takes the options that a stronger file of the user sets.
     pub(super) fn overlay(&mut self, other: Self) {
         for (own, other) in [(&mut self.include, other.include), (&mut self.exclude, other.exclude)] {
             if !other.is_empty() {
@@ -68,11 +68,11 @@ impl ServerOptions {
         self.policy = other.policy.or(self.policy.take());
         self.start_timeout = other.start_timeout.or(self.start_timeout.take());
         self.call_timeout = other.call_timeout.or(self.call_timeout.take());
-        // A login is of one piece: a client of one file with the secret of another would be none.
+        // A login is replaced as a whole: its client and secret belong together.
         self.auth = other.auth.or(self.auth.take());
     }
 
-    /// Takes what a project's file may say: fewer tools, less trust.
+    /// Takes the options that a project's file may set: fewer tools, less trust.
     pub(super) fn tighten(&mut self, name: &str, other: Self, place: &Place, diagnostics: &mut Vec<Diagnostic>) {
         let Self { include, exclude, namespace, trust, profile, policy, start_timeout, call_timeout, auth } = other;
         self.exclude.extend(exclude);
@@ -93,18 +93,18 @@ impl ServerOptions {
         for (key, _) in left_out.into_iter().filter(|(_, written)| *written) {
             let name = visible(name);
             let what = format!("gateway.server.{name}.{key}");
-            diagnostics.push(ignored(&what, "a project may only `exclude`, and untrust", place));
+            diagnostics.push(ignored(&what, "a project may only `exclude` tools and set `untrusted`", place));
         }
     }
 
-    /// The same with its files below the folder of the configuration.
+    /// The same options with relative paths resolved against the folder of the configuration.
     pub(super) fn with_absolute_paths(mut self, file: &ConfigFile<'_>) -> Self {
         self.profile = self.profile.map(|own| file.absolute(Paths::FileOrName, own));
         self.policy = self.policy.map(|own| file.absolute(Paths::FileOrName, own));
         self
     }
 
-    /// Puts them on a server. Every text was checked when it was read.
+    /// Applies the options to a server. Every text was validated when it was parsed.
     pub(crate) fn apply(&self, server: &mut ServerSettings) {
         server.include.clone_from(&self.include);
         server.exclude.clone_from(&self.exclude);
@@ -115,12 +115,12 @@ impl ServerOptions {
     }
 }
 
-/// A period whose text was checked when it was read.
+/// A period that was validated when it was parsed.
 fn duration(text: Option<&str>) -> Option<Duration> {
     parse::period(text?).ok()
 }
 
-/// Reads the tables below `gateway.server`.
+/// Parses the tables below `gateway.server`.
 pub(super) fn read_server_tables(
     value: &Spanned<DeValue<'_>>,
     place: &impl Fn(usize) -> Place,
@@ -161,7 +161,7 @@ fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result
             let text = text_value(value)?;
             if Trust::from_name(&text).is_none() {
                 let why = format!("`{}` is neither trusted nor untrusted", visible(&text));
-                return Err(("bad-setting", why, "leave it out if nobody vouches for the server".to_owned()));
+                return Err(("bad-setting", why, "omit it if the server is not verified".to_owned()));
             }
             options.trust = Some(text);
         }

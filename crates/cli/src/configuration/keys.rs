@@ -1,5 +1,4 @@
-//! Every key: who may set it, its variable and flag, its default, and the field that its value is
-//! parsed into.
+//! Every key: who may set it, its variable and flag, its default, and the field of its value.
 
 pub mod check;
 pub mod experiment;
@@ -15,7 +14,7 @@ use super::paths::Paths;
 use super::scope::Scope;
 use super::settings::Settings;
 
-/// The original design's switch: `false` is arm full, `true` arm seed.
+/// The variable of the original design: `false` is arm full, `true` arm seed.
 pub(super) const USE_TOOL_PROFILE: &str = "TOOLFOLD_USE_TOOL_PROFILE";
 
 /// One key of the configuration. The scope has no default: a new key states who may set it.
@@ -36,7 +35,7 @@ pub struct Key {
     pub default: &'static str,
     /// What it is for, in one line.
     pub help: &'static str,
-    /// Parses a value into its field; the error is the reason why the value is invalid.
+    /// Parses a value and stores it in its field; the error is the reason why the value is invalid.
     pub(super) store: fn(&mut Settings, &str) -> Result<(), String>,
 }
 

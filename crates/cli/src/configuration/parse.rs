@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::units;
-use toolfold::name::nearest;
+use crate::similar::did_you_mean;
 use toolfold::profile::{Arm, CustomArm};
 use toolfold::wire::Wire;
 use toolfold_gateway::clients::McpClient;
@@ -37,18 +37,18 @@ pub(crate) fn command_words(command: &str) -> Result<Vec<String>, String> {
     if words.is_empty() { Err("the command is empty".to_owned()) } else { Ok(words) }
 }
 
-/// A text; `None` if it is empty.
+/// The text; `None` if it is empty.
 #[expect(clippy::unnecessary_wraps, reason = "a parser like the others")]
 pub(super) fn optional(text: &str) -> Result<Option<String>, String> {
     Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// A value that its type reads; `None` if the text is empty.
+/// A value that its type parses; `None` if the text is empty.
 pub(super) fn optional_as<T: FromStr<Err: ToString>>(text: &str) -> Result<Option<T>, String> {
     if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|why: T::Err| why.to_string()) }
 }
 
-/// A value that its type reads; the type's default if the text is empty.
+/// A value that its type parses; the type's default if the text is empty.
 pub(super) fn or_default<T: FromStr<Err: ToString> + Default>(text: &str) -> Result<T, String> {
     Ok(optional_as(text)?.unwrap_or_default())
 }
@@ -68,8 +68,7 @@ pub(super) fn command(text: &str) -> Result<Option<CommandLine>, String> {
     Ok(Some(CommandLine { text: text.to_owned(), program, arguments: words.collect() }))
 }
 
-/// The parts of a list that is separated by commas, without white space around them; none if the
-/// text is empty.
+/// The items of a list separated by commas, trimmed; none if the text is empty.
 #[expect(clippy::unnecessary_wraps, reason = "a parser like the others")]
 pub(super) fn comma_list(text: &str) -> Result<Vec<String>, String> {
     if text.is_empty() {
@@ -106,17 +105,17 @@ pub(super) fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// An MCP client of the table of clients.
+/// The MCP client of that name.
 pub(super) fn client(text: &str) -> Result<&'static McpClient, String> {
     if let Some(client) = McpClient::by_name(text) {
         return Ok(client);
     }
     let names: Vec<&str> = McpClient::known_clients().iter().map(|own| own.name.as_str()).collect();
-    let near = nearest(text, names.iter().copied(), 1).first().map(|near| format!("; did you mean `{near}`?"));
-    Err(format!("`{text}` is none of {}{}", names.join(", "), near.unwrap_or_default()))
+    let hint = did_you_mean(text, names.iter().copied()).map(|hint| format!("; {hint}")).unwrap_or_default();
+    Err(format!("`{text}` is not one of {}{hint}", names.join(", ")))
 }
 
-/// An arm, a built-in one or one of the files' own.
+/// An arm: a built-in one or one that the files declare.
 pub(super) fn parse_arm(text: &str, own: &[CustomArm]) -> Result<Arm, String> {
     Arm::named(text, own).map_err(|why| why.to_string())
 }
@@ -132,7 +131,7 @@ pub(super) fn experiment_arms(text: &str, own: &[CustomArm]) -> Result<[(String,
         .map_err(|variants| format!("an experiment has two variants, not {}", variants.len()))
 }
 
-/// The arm of the original design's switch.
+/// The arm that the variable of the original design selects.
 pub(super) fn arm_of_switch(text: &str) -> Result<Arm, String> {
     match text {
         "true" | "1" => Ok(Arm::Seed),

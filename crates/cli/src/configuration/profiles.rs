@@ -1,4 +1,4 @@
-//! What a configuration file says of the profiles that clients of the gateway may choose: `[gateway.profile.NAME]`.
+//! The profiles that clients of the gateway may choose: `[gateway.profile.NAME]`.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -17,7 +17,7 @@ use toolfold_gateway::selection::is_profile_name;
 
 const KNOWN: [&str; 4] = ["profile", "arm", "toolsets", "read_only"];
 
-/// One way in which the gateway presents its tools. What it does not say is as for every client.
+/// A presentation of the gateway. An option that is not set has the gateway's value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ProfileOptions {
@@ -30,14 +30,14 @@ pub struct ProfileOptions {
     /// Its toolsets, separated by commas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub toolsets: Option<String>,
-    /// Whether it has only tools that say they change nothing.
+    /// Whether only tools with `readOnlyHint` are shown.
     pub read_only: bool,
-    /// Where the file says so.
+    /// The place of the arm in the file.
     #[serde(skip)]
     pub place: Place,
 }
 
-/// Reads the tables below `gateway.profile`.
+/// Parses the tables below `gateway.profile`.
 pub(super) fn read_profile_tables(
     value: &Spanned<DeValue<'_>>,
     place: &impl Fn(usize) -> Place,
@@ -55,9 +55,9 @@ pub(super) fn read_profile_tables(
         };
         if !is_profile_name(name.get_ref()) {
             let message = format!(
-                "`gateway.profile.{own}`: a profile that clients choose has a name of at most 64 small letters, digits, - and _"
+                "`gateway.profile.{own}`: the name of a profile has at most 64 lower-case letters, digits, - and _"
             );
-            diagnostics.push(Diagnostic::error("bad-setting", place(at), message).help("it stands in an address"));
+            diagnostics.push(Diagnostic::error("bad-setting", place(at), message).help("the name is part of a URL"));
             continue;
         }
         let mut options = ProfileOptions { place: place(at), ..ProfileOptions::default() };
@@ -93,7 +93,7 @@ fn option(options: &mut ProfileOptions, key: &str, value: &DeValue<'_>) -> Resul
 }
 
 impl ProfileOptions {
-    /// The same with its file below the folder of the configuration.
+    /// The same options with relative paths resolved against the folder of the configuration.
     pub(super) fn with_absolute_paths(mut self, file: &ConfigFile<'_>) -> Self {
         self.profile = self.profile.map(|own| file.absolute(Paths::FileOrName, own));
         self
@@ -111,7 +111,7 @@ impl Config {
         let place = options.place.clone();
         if scope == ConfigScope::Project {
             let what = format!("gateway.profile.{name}");
-            return diagnostics.push(ignored(&what, "a project cannot say what clients may choose", &place));
+            return diagnostics.push(ignored(&what, "a project cannot configure the profiles of clients", &place));
         }
         if let Some(Err(why)) = options.arm.as_deref().map(|arm| self.named_arm(arm)) {
             return diagnostics.push(refused(&format!("gateway.profile.{name}.arm"), &why.to_string(), place));
@@ -125,14 +125,14 @@ impl Config {
         &self.profiles
     }
 
-    /// The configuration as a profile that clients choose has it.
+    /// The configuration with the options of a profile applied.
     #[must_use]
     pub fn with_profile(&self, options: &ProfileOptions) -> Self {
         let mut own = self.clone();
         for (key, value) in [(&PROFILE, &options.profile), (&ARM, &options.arm)] {
             if let Some(value) = value {
                 let origin = Origin::File(options.place.clone());
-                // The arm was checked when the profile was read.
+                // The arm was validated when the profile was parsed.
                 own.set(key, value.clone(), origin, &mut Vec::new());
             }
         }

@@ -1,4 +1,4 @@
-//! Putting a configuration together from its sources.
+//! Builds a configuration from its sources.
 
 use indexmap::IndexMap;
 
@@ -11,10 +11,10 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::profile::CustomArm;
 
 impl Config {
-    /// Puts a configuration together. `files` are the configuration files, the weakest first;
+    /// Builds a configuration. `files` are the configuration files, the weakest first;
     /// `environment` returns the value of a variable; `flags` are values by key. An invalid value
-    /// is an error, never a silent default. What a project's file may not set is ignored with a
-    /// warning.
+    /// is an error, never a silent default. A value that a project's file may not set is ignored
+    /// with a warning.
     pub fn resolve(
         files: &[ConfigFile<'_>],
         environment: impl Fn(&str) -> Option<String>,
@@ -52,7 +52,7 @@ impl Config {
         }
     }
 
-    /// Takes everything that a file sets and that its scope allows.
+    /// Applies the values of a file that its scope allows.
     fn take_file(&mut self, file: &ConfigFile<'_>, written: file::Written, diagnostics: &mut Vec<Diagnostic>) {
         for (name, options, place) in written.servers {
             let options = options.with_absolute_paths(file);
@@ -80,8 +80,7 @@ impl Config {
         }
     }
 
-    /// Takes the variables of the environment. The original design's switch is the weaker one: a
-    /// variable that names an arm overrides it.
+    /// Applies the environment. The original design's variable is weaker than the one for an arm.
     fn take_environment(&mut self, environment: impl Fn(&str) -> Option<String>, diagnostics: &mut Vec<Diagnostic>) {
         if let Some(value) = environment(keys::USE_TOOL_PROFILE) {
             match parse::arm_of_switch(&value) {
@@ -112,8 +111,8 @@ impl Config {
     }
 }
 
-/// The arms of all files. A setting of one file may name an arm of another; of two arms with one
-/// name the later file's counts.
+/// The arms of all files. A setting in one file may name an arm of another; for arms with the same
+/// name, the later file wins.
 fn merged_arms(written: &[file::Written]) -> Vec<CustomArm> {
     let mut arms: Vec<CustomArm> = Vec::new();
     for own in written.iter().flat_map(|written| &written.arms) {

@@ -63,13 +63,13 @@ impl Key {
 
 /// The warning that a project's value is ignored.
 pub(super) fn ignored(what: &str, reason: &str, place: &Place) -> Diagnostic {
-    let help = "say so in your own configuration, with --config FILE, or trust this folder: [trust] workspaces";
-    Diagnostic::warning("ignored-setting", place.clone(), format!("`{what}` is left out: {reason}")).help(help)
+    let help = "set it in your own configuration or with --config FILE, or trust this folder: [trust] workspaces";
+    Diagnostic::warning("ignored-setting", place.clone(), format!("`{what}` is ignored: {reason}")).help(help)
 }
 
 /// The warning that a project's file names a file outside its folder. `toolfold lock` writes there.
 fn outside(key: &Key, place: &Place) -> Diagnostic {
-    let message = format!("`{}` is left out: the lock of a project lies in its folder", key.name);
+    let message = format!("`{}` is ignored: a project's lock must be in its folder", key.name);
     Diagnostic::warning("ignored-setting", place.clone(), message)
         .help("name another with --lock, or in your own configuration")
 }

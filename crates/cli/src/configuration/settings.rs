@@ -39,11 +39,11 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The default of every key. A key with an empty default has its type's default.
+    /// Settings with the default of every key. A key with an empty default has its type's default.
     pub(super) fn of_defaults(arms: Vec<CustomArm>) -> Self {
         let mut settings = Self { arms, ..Self::default() };
         for key in Key::all_keys().filter(|key| !key.default.is_empty()) {
-            // A test stores every default: none is invalid.
+            // A test parses every default: all are valid.
             drop((key.store)(&mut settings, key.default));
         }
         settings

@@ -1,12 +1,15 @@
-//! Sizes and periods as settings and flags write them.
+//! Sizes and periods, as settings and flags write them.
 
 use jiff::{Span, SpanRelativeTo};
 
-/// A size such as `64MiB`, `500kB` or `1GiB` in bytes; `0` is none.
+/// A size such as `64MiB`, `500kB` or `1GiB` in bytes; `0` is zero.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
-    let help = || format!("`{text}` is not a size: write 64MiB, 500kB, 1GiB, or 0");
+    bytes_of(text).ok_or_else(|| format!("`{text}` is not a size: write 64MiB, 500kB, 1GiB, or 0"))
+}
+
+fn bytes_of(text: &str) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (digits, unit) = text.split_at_checked(end).ok_or_else(help)?;
+    let (digits, unit) = text.split_at_checked(end)?;
     let factor: u64 = match unit.trim() {
         "B" => 1,
         "" if digits == "0" => 1,
@@ -16,12 +19,12 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         "KiB" => 1 << 10,
         "MiB" => 1 << 20,
         "GiB" => 1 << 30,
-        _ => return Err(help()),
+        _ => return None,
     };
-    digits.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).ok_or_else(help)
+    digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// A size for people, in the largest unit that leaves a number of at most three digits before the point.
+/// A size as text, in the largest unit with at most three digits before the decimal point.
 pub(crate) fn size_text(bytes: u64) -> String {
     let mut unit = (1_u64, "B");
     for larger in [(1_u64 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB")] {
@@ -33,13 +36,16 @@ pub(crate) fn size_text(bytes: u64) -> String {
     if tenths == 0 || whole >= 100 { format!("{whole} {}", unit.1) } else { format!("{whole}.{tenths} {}", unit.1) }
 }
 
-/// A period such as `90s`, `15m`, `8h` or `7d` in milliseconds. Days have 24 hours; months have no fixed length and are
-/// refused.
+/// A period such as `90s`, `15m`, `8h` or `7d` in milliseconds. Days have 24 hours; months have no
+/// fixed length and are rejected.
 pub(crate) fn period_ms(text: &str) -> Result<i64, String> {
-    let help = || "write 90s, 15m, 8h or 7d".to_owned();
-    let span: Span = text.parse().map_err(|_| help())?;
-    let period = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| help())?;
-    i64::try_from(period.as_millis()).ok().filter(|ms| *ms > 0).ok_or_else(help)
+    milliseconds_of(text).ok_or_else(|| "write 90s, 15m, 8h or 7d".to_owned())
+}
+
+fn milliseconds_of(text: &str) -> Option<i64> {
+    let span: Span = text.parse().ok()?;
+    let period = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    i64::try_from(period.as_millis()).ok().filter(|ms| *ms > 0)
 }
 
 #[cfg(test)]

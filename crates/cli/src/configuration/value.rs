@@ -1,13 +1,12 @@
-//! Values of the tables below `gateway`: what they may be, and what is said of those that are not.
+//! Values of the tables below `gateway`, and the errors for invalid ones.
 
+use crate::similar::did_you_mean;
 use toml::de::DeValue;
 
-use toolfold::name::nearest;
-
-/// Why a setting is none: code, reason, way out.
+/// Why a value is invalid: code, reason, fix.
 pub(super) type Bad = (&'static str, String, String);
 
-/// A value of another type than its key takes.
+/// The error for a value of the wrong type.
 pub(super) fn wrong(why: &str) -> Bad {
     ("wrong-type", why.to_owned(), "see docs/gateway.md".to_owned())
 }
@@ -20,11 +19,8 @@ pub(super) fn text_value(value: &DeValue<'_>) -> Result<String, Bad> {
     }
 }
 
-/// A key that is none of those that there are.
+/// The error for an unknown key.
 pub(super) fn unknown_key(key: &str, known: &[&str]) -> Bad {
-    let help = match nearest(key, known.iter().copied(), 1).first() {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}", known.join(", ")),
-    };
-    ("unknown-key", "there is no such setting".to_owned(), help)
+    let help = did_you_mean(key, known.iter().copied()).unwrap_or_else(|| format!("known are {}", known.join(", ")));
+    ("unknown-key", "unknown setting".to_owned(), help)
 }

@@ -1,4 +1,4 @@
-//! What is said of one request.
+//! The result for one request.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,7 +7,6 @@ use toolfold::tokens::{Band, CountError, Counted, Reason};
 
 use crate::output::{DIM, grouped};
 
-/// What is said of one request.
 #[derive(Debug, Serialize)]
 pub(super) struct Line<'r> {
     /// The `source` of a recorded request, or `null`.
@@ -16,7 +15,7 @@ pub(super) struct Line<'r> {
     line: usize,
     /// Input tokens, or `null`: unknown is never 0.
     pub(super) tokens: Option<usize>,
-    /// Of an estimate: between which figures nine in ten recorded requests of the kind fell.
+    /// Of an estimate: the range that contains nine in ten recorded requests of this kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) band: Option<Band>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +33,7 @@ pub(super) struct Line<'r> {
     /// Why it could not be counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
-    /// What to do about that.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<&'static str>,
 }
@@ -63,7 +62,6 @@ impl<'r> Line<'r> {
         }
     }
 
-    /// For people.
     pub(super) fn text(&self) -> String {
         let place = format!("{DIM}{}:{}{DIM:#}", visible(self.file), self.line);
         let (Some(tokens), Some(meter)) = (self.tokens, &self.meter) else {
@@ -89,7 +87,6 @@ impl<'r> Line<'r> {
     }
 }
 
-/// A band for people.
 pub(super) fn band(band: Band) -> String {
     match band.high {
         Some(high) => format!("{} to {}", grouped(band.low), grouped(high)),
@@ -97,13 +94,12 @@ pub(super) fn band(band: Band) -> String {
     }
 }
 
-/// What a person can do about a request that could not be counted.
+/// How the user can fix a request that could not be counted.
 fn help(why: &CountError) -> Option<&'static str> {
     match why {
         CountError::NoModel { .. } => Some("name it with --model"),
         CountError::NoMeter { .. } => Some(
-            "models of OpenAI, Claude models and Gemini models can be counted; if it is one of these under another name, \
-             say which with --model",
+            "models of OpenAI, Claude models and Gemini models can be counted; if it is one of them under another name, name it with --model",
         ),
         _ => None,
     }

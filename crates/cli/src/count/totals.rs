@@ -1,4 +1,4 @@
-//! What all requests cost together, and how far that is from what was reported.
+//! The totals of all requests, and how far they are from what was reported.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -8,21 +8,20 @@ use toolfold::tokens::Band;
 use super::line::{Line, band};
 use crate::output::{BOLD, grouped};
 
-/// What all requests cost together.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Totals {
     counted: usize,
-    /// Requests that could not be counted. They are in no sum.
+    /// Requests that could not be counted. The sums exclude them.
     pub(super) uncounted: usize,
-    /// Requests whose figure is what the provider bills.
+    /// Requests whose figure is exactly what the provider bills.
     verified: usize,
     /// Their sum, or `null` if none was counted.
     tokens: Option<usize>,
-    /// The ends of all bands added up, figures without a band as they are; `null` without an estimate.
+    /// The sum of all bands, with exact figures added to both ends; `null` without an estimate.
     band: Option<Band>,
-    /// The same for each meter, in the order they were met.
+    /// The same totals by meter, in order of first use.
     meters: IndexMap<String, OfMeter>,
-    /// Against what was reported; `null` where nothing was.
+    /// Comparison with what was reported; `null` if nothing was.
     reported: Option<Reported>,
 }
 
@@ -32,20 +31,24 @@ struct OfMeter {
     tokens: usize,
 }
 
-/// Counts against what the provider reported.
+/// Counts compared with what the provider reported.
 #[derive(Debug, Default, Serialize)]
 struct Reported {
     requests: usize,
     exact: usize,
     within_one: usize,
-    /// Of those marked verified: how many were not exact.
+    /// Requests marked verified whose count was not exact.
     verified_but_wrong: usize,
-    /// The mean of how far estimates are off, in per cent of what was reported.
+    /// Mean error of the estimates, in per cent of what was reported.
     estimates_off_percent: Option<f64>,
     #[serde(skip)]
     estimates: usize,
     #[serde(skip)]
     off: f64,
+}
+
+fn exact_band(tokens: usize) -> Band {
+    Band { low: tokens, high: Some(tokens) }
 }
 
 impl Totals {
@@ -58,10 +61,9 @@ impl Totals {
         self.verified += usize::from(line.verified == Some(true));
         let before = self.tokens.unwrap_or_default();
         self.tokens = Some(before.saturating_add(tokens));
-        let exact = |tokens| Band { low: tokens, high: Some(tokens) };
         self.band = match (self.band, line.band) {
             (None, None) => None,
-            (sum, own) => Some(sum.unwrap_or(exact(before)).plus(own.unwrap_or(exact(tokens)))),
+            (sum, own) => Some(sum.unwrap_or(exact_band(before)).plus(own.unwrap_or(exact_band(tokens)))),
         };
         let of_meter = self.meters.entry(meter.clone()).or_default();
         of_meter.requests += 1;
@@ -80,7 +82,6 @@ impl Totals {
         }
     }
 
-    /// One line for people.
     pub(super) fn summary(&self) -> String {
         let mut parts = vec![format!("{} requests counted", self.counted)];
         let unverified = self.counted - self.verified;
@@ -100,7 +101,7 @@ impl Totals {
         parts.join(", ")
     }
 
-    /// For people: nothing for a single request that has nothing more to say.
+    /// As text; empty for a single request without further results.
     pub(super) fn text(&self) -> String {
         if self.counted + self.uncounted < 2 {
             return String::new();

@@ -6,27 +6,27 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::super::disk::folder_variable;
 use super::super::output::warn;
 use super::vault::write_private;
 use toolfold_gateway::capture::{Capture, file_name};
 use toolfold_gateway::settings::ServerSettings;
 use toolfold_gateway::watch::{Observed, Watch};
 
-/// The largest capture that is read, in bytes: ten thousand tools of 6 KB.
+/// Maximum size of a capture in bytes: ten thousand tools of 6 KB.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Captures in a folder.
 pub(super) struct Cache {
     folder: PathBuf,
-    /// What is kept of each server: its identity, and the capture that is in the file.
+    /// For each server: its identity, and the capture in its file.
     servers: BTreeMap<String, (String, Option<Arc<Capture>>)>,
 }
 
 impl Cache {
-    /// Gives every server the capture that is kept for it. `None`, with a line, if there is no folder to keep them in.
+    /// Gives every server its cached capture. `None`, with a warning, if there is no cache folder.
     pub(super) fn load(servers: &mut [ServerSettings]) -> Option<Self> {
         let Some(folder) = folder() else {
-            warn("no lists are kept: neither XDG_CACHE_HOME nor HOME is set");
+            warn("lists are not cached: neither XDG_CACHE_HOME nor HOME is set");
             return None;
         };
         let mut known = BTreeMap::new();
@@ -43,28 +43,27 @@ impl Watch for Cache {
     fn on_event(&self, _conversation: &str, what: &Observed<'_>) {
         let Observed::Listed { name, list } = what else { return };
         let Some((identity, kept)) = self.servers.get(*name) else { return };
-        // What is kept already is not written again: most starts write nothing.
+        // An unchanged capture is not written: most starts write nothing.
         if kept.as_deref() == Some(*list) {
             return;
         }
         let file = self.folder.join(file_name(name, identity));
         let text = list.to_text(name, identity);
         if let Err(why) = std::fs::create_dir_all(&self.folder).and_then(|()| write_private(&file, &text)) {
-            warn(&format!("the list of server `{name}` is not kept: {}: {why}", file.display()));
+            warn(&format!("the list of server `{name}` is not cached: {}: {why}", file.display()));
         }
     }
 }
 
 /// `$XDG_CACHE_HOME/toolfold/gateway`, else `~/.cache/…` (XDG Base Directory 0.8).
 fn folder() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let caches = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
+    let caches = folder_variable("XDG_CACHE_HOME").or_else(|| Some(folder_variable("HOME")?.join(".cache")))?;
     Some(caches.join("toolfold").join("gateway"))
 }
 
 fn read_cached(file: &Path, server: &ServerSettings) -> Option<Capture> {
     let ignored = |why: &str| {
-        warn(&format!("the kept list of server `{}` is ignored: {}: {why}", server.name, file.display()));
+        warn(&format!("the cached list of server `{}` is ignored: {}: {why}", server.name, file.display()));
         None
     };
     let opened = match std::fs::File::open(file) {

@@ -1,4 +1,4 @@
-//! What the gateway shows to people and to monitoring: the command's part of it.
+//! The command's part of the gateway's console and metrics.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,15 +13,16 @@ use toolfold_gateway::dashboard::{Dashboard, Meter};
 use toolfold_gateway::front::http::guard::Guard;
 use toolfold_gateway::settings::ServerSettings;
 
-/// The dashboard of a gateway with these servers. Lists are measured as JSON, because the provider
-/// of the model is unknown here, and only for a console, because the vocabulary takes most memory.
+/// The dashboard of a gateway with these servers. Lists are counted as JSON, because the model's
+/// provider is unknown here, and only for a console, because the vocabulary uses most of the
+/// memory.
 pub(super) fn dashboard(servers: &[ServerSettings], console: bool) -> Dashboard {
     let name = Counting::Json(Encoding::O200kBase).to_string();
     let meter = Meter::new(&name, |text| Tiktoken::new(Encoding::O200kBase).count(text));
     Dashboard::new(servers.iter().map(|server| server.name.as_str()), console.then_some(meter), now_ms)
 }
 
-/// The approvals in the store, if a policy is enforced, or if there is a console and the store exists.
+/// The approvals in the store, if a policy is enforced, or if a console and a store exist.
 pub(super) fn approvals(
     config: &Config,
     store: Option<&str>,
@@ -36,22 +37,24 @@ pub(super) fn approvals(
         path
     };
     let by = format!("{}, by the gateway's console", user());
-    let approvals = Approvals::open_store(&path, &by, now_ms);
-    let why = |why| Failure::unmeasured(format!("{}: cannot be used as a store: {why}", path.display()));
-    approvals.map(|approvals| Some(Arc::new(approvals))).map_err(why)
+    match Approvals::open_store(&path, &by, now_ms) {
+        Ok(approvals) => Ok(Some(Arc::new(approvals))),
+        Err(why) => Err(Failure::unmeasured(format!("{}: cannot be used as a store: {why}", path.display()))),
+    }
 }
 
-/// Who may use the console, and what goes behind its address. Without a token of the gateway it gets one of its own: else
-/// every program on this machine, an agent's shell among them, could approve calls.
+/// Who may use the console, and the fragment of its address. Without a token of the gateway, the
+/// console gets its own: otherwise every program on this machine, including an agent's shell, could
+/// approve calls.
 ///
-/// `is_whole`: whether who may ask the gateway may ask all of it. A tenant may not.
+/// `is_whole`: whether a holder of the gateway's token may use the whole gateway. A tenant may not.
 pub(super) fn guard(gateway: &Guard, is_whole: bool) -> Result<(Guard, String), Failure> {
     if gateway.has_token() && is_whole {
-        // Whoever set it knows it; it is not printed.
+        // The user has set this token and knows it; it is not printed.
         return Ok((gateway.clone(), "#token=…".to_owned()));
     }
     let mut bits = [0; 16];
-    getrandom::fill(&mut bits).map_err(|why| Failure::wrong(format!("the system gives no random bits: {why}")))?;
+    getrandom::fill(&mut bits).map_err(|why| Failure::wrong(format!("no random bits available: {why}")))?;
     let token: String = bits.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok((gateway.clone().without_tokens().token(&token), format!("#token={token}")))
 }

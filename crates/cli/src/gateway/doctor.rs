@@ -1,4 +1,4 @@
-//! `toolfold gateway doctor`: every server is started once, and what is wrong is said first.
+//! `toolfold gateway doctor`: starts every server once and reports problems first.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -30,14 +30,14 @@ use toolfold_gateway::settings::{DEFAULT_TENANT, ServerSettings, Settings};
 use toolfold_gateway::watch::Nobody;
 
 const AFTER_HELP: &str = "\
-Starts every server, lists its tools once, and ends it. No tool is called, and no store is opened.
+Starts every server, lists its tools once, and stops it. No tool is called, and no store is opened.
 
 Examples:
   toolfold gateway doctor                        the servers of [gateway] in toolfold.toml
   toolfold gateway doctor --servers mcp.json --client claude-code
   toolfold gateway doctor --config ~/.config/gateway/toolfold.toml --json
 
-Exit codes: 0 every server is up, 1 a server is down or a file is wrong, 2 usage.";
+Exit codes: 0 every server is up, 1 a server is down or a file is invalid, 2 usage.";
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
@@ -50,28 +50,27 @@ pub(super) struct DoctorArgs {
     json: bool,
 }
 
-/// What the doctor found.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     /// Every server, in the order of the list.
     pub(super) servers: Vec<ServerReport>,
-    /// What is wrong with entries that cannot be started.
+    /// Errors of entries that cannot be started.
     pub(super) unusable: Vec<String>,
-    /// Names that several servers have.
+    /// Names that several servers use.
     pub(super) collisions: Vec<Collision>,
-    /// Tools that are shown under another name than their own.
+    /// Tools that are shown under a different name.
     pub(super) renamed: Vec<Renamed>,
-    /// Tools that are not shown, although the configuration does not exclude them.
+    /// Tools that are not shown although the configuration does not exclude them.
     pub(super) left_out: Vec<LeftOut>,
     pub(super) policy: PolicyReport,
-    /// What the gateway would refuse to serve with.
+    /// Errors with which the gateway would not start.
     pub(super) faults: Vec<String>,
-    /// What is written for tools of a server and fits none of them.
+    /// Records and globs for a server's tools that match none of them.
     pub(super) unmatched: Vec<String>,
     pub(super) client: ClientReport,
     /// What the client is shown; absent if there is nothing.
     pub(super) shown: Option<ShownReport>,
-    /// What figures are counted with.
+    /// The meter of all figures.
     pub(super) meter: String,
 }
 
@@ -81,14 +80,13 @@ pub(super) struct ServerReport {
     pub(super) up: bool,
     /// Why it is down.
     pub(super) why: Option<String>,
-    /// Whether it is down because nobody has logged in to it.
+    /// Whether it is down because it needs a login.
     pub(super) wants_login: bool,
     pub(super) ms: Option<i64>,
     pub(super) protocol: Option<String>,
     pub(super) tools: usize,
-    /// Tools that are not offered: left out by `include` and `exclude`, or unusable.
+    /// Number of tools that are not offered: excluded by `include` and `exclude`, or unusable.
     pub(super) left_out: usize,
-    /// What its whole list is billed with; absent if it cannot be counted.
     pub(super) tokens: Option<usize>,
     pub(super) trust: &'static str,
 }
@@ -96,20 +94,20 @@ pub(super) struct ServerReport {
 #[derive(Debug, Serialize)]
 pub(super) struct Collision {
     pub(super) tool: String,
-    /// The servers, each with the name that its tool is shown under.
+    /// For each server, the name under which its tool is shown.
     pub(super) shown: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Serialize)]
 pub(super) struct PolicyReport {
     pub(super) configured: bool,
-    /// Tools that are refused whatever they are called with: they are not shown.
+    /// Tools that are denied for all arguments: they are not shown.
     pub(super) refused: Vec<String>,
-    /// Tools that no record covers: every call asks.
+    /// Tools without a record: every call requires approval.
     pub(super) without_record: Vec<String>,
-    /// Records by a plain name, which hold for no tool of a server, and what to write instead.
+    /// Records with an unqualified name, which do not apply to server tools, and the correct name.
     pub(super) plain_records: Vec<String>,
-    /// What is wrong with its files: while it is broken, every call asks.
+    /// Errors in its files: until they are fixed, every call requires approval.
     pub(super) faults: Vec<String>,
 }
 
@@ -120,7 +118,7 @@ pub(super) struct ClientReport {
     pub(super) defers: bool,
     /// Why its list is not folded.
     pub(super) left_alone: Option<String>,
-    /// Where that is from, and when it was looked up.
+    /// The source of that fact, and the date on which it was checked.
     pub(super) source: String,
     pub(super) date: String,
     pub(super) verified: bool,
@@ -130,14 +128,13 @@ pub(super) struct ClientReport {
 pub(super) struct ShownReport {
     pub(super) arm: String,
     pub(super) reason: String,
-    /// How many entries the list has.
     pub(super) entries: usize,
     pub(super) tokens: Option<usize>,
     pub(super) full_tokens: Option<usize>,
 }
 
 pub(super) fn run_doctor(args: &DoctorArgs) -> Outcome {
-    // The last words of a server that does not start are in the log.
+    // The log contains the last output of a server that does not start.
     log();
     let config = args.targets.config(&[])?;
     let Loaded { value: servers, diagnostics } = args.targets.usable_servers(&config)?;
@@ -257,7 +254,7 @@ fn server(settings: &ServerSettings, seen: &Seen, probed: &Probed, meter: &Meter
     }
 }
 
-/// What an array of MCP tools is billed with, as a client would send it on; `None` if that cannot be counted.
+/// The tokens of an array of MCP tools as a client would send it; `None` if it cannot be counted.
 fn array_tokens(array: &str, meter: &Meter) -> Option<usize> {
     let catalog = Catalog::import(&format!("{{\"tools\":{array}}}"), "tools/list", Some(Format::Mcp)).value;
     let tools: Vec<Value> = serde_json::from_str(&catalog.to_json(Format::OpenAiChat)).ok()?;
@@ -278,7 +275,7 @@ fn collisions(probed: &Probed) -> Vec<Collision> {
     several.map(|(tool, shown)| Collision { tool: tool.to_owned(), shown }).collect()
 }
 
-/// What policy says of every tool before it has seen arguments.
+/// What policy decides about every tool before it sees arguments.
 fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
     let Some(policy) = policy else {
         return PolicyReport {
@@ -309,7 +306,7 @@ fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
     let mut faults = Vec::new();
     for file in policy.files() {
         if file.broken {
-            faults.push(format!("{} cannot be read whole: until it is mended every call asks", file.source.0));
+            faults.push(format!("{} has errors: until they are fixed, every call requires approval", file.source.0));
         }
         let checked = file.check(None);
         let errors = checked.iter().filter(|own| own.severity == Severity::Error);

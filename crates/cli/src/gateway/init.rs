@@ -1,4 +1,4 @@
-//! `toolfold gateway init`: takes over the servers of a client. The client's own file is read and never written.
+//! `toolfold gateway init`: imports the servers of a client, whose file is never written.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads a client's file and writes ours")]
 
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use toolfold_gateway::clients::read::{Listed, read_client_file as read_list};
 use toolfold_gateway::clients::secrets::{Variable, moved};
 use toolfold_gateway::clients::{McpClient, paste};
 
-/// Our two files.
+/// The two files that are written.
 const SERVERS: &str = "toolfold-servers.json";
 const CONFIG: &str = "toolfold.toml";
 
@@ -31,24 +31,24 @@ Examples:
   toolfold gateway init --client vscode --from .vscode/mcp.json --out ~/.config/toolfold-gateway
   toolfold gateway init --client generic --from mcp.json --force
 
-Exit codes: 0 written, 1 the client's file is bad or ours are there, 2 usage.";
+Exit codes: 0 written, 1 the client's file is invalid or a file to write exists, 2 usage.";
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct InitArgs {
-    /// The client whose servers are taken over
+    /// The client whose servers are imported
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(client_names()))]
     client: String,
 
-    /// Its configuration [default: where the client keeps it]
+    /// Its configuration [default: the client's usual location]
     #[arg(long, value_name = "FILE")]
     from: Option<String>,
 
-    /// Where our two files are written
+    /// The folder to write the two files to
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 
-    /// Write over files of ours that are there
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 }
@@ -67,8 +67,8 @@ pub(super) fn run_init(args: &InitArgs) -> Outcome {
     if !args.force
         && let Some(there) = [&list, &config].into_iter().find(|file| file.exists())
     {
-        let why = format!("`{}` is already there, and nothing is written over", there.display());
-        return Err(Failure::wrong(why).help("give --force, or another folder with --out DIR"));
+        let why = format!("`{}` already exists and is not overwritten", there.display());
+        return Err(Failure::wrong(why).help("use --force, or another folder with --out DIR"));
     }
     for (file, text) in [(&list, paste::servers(&servers)), (&config, paste::configuration(client, SERVERS, &servers))]
     {
@@ -81,27 +81,30 @@ pub(super) fn run_init(args: &InitArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The client's files that are there: the one that was named, else those of the user and the project.
+/// The client's files that exist: the one that the flag names, else the user's and the project's.
 fn client_files(client: &McpClient, from: Option<&str>) -> Result<Vec<String>, Failure> {
     if let Some(file) = from {
         return Ok(vec![file.to_owned()]);
     }
-    let full = |file: &String| match file.strip_prefix("~/") {
-        Some(rest) => Some(Path::new(&home()?).join(rest).to_string_lossy().into_owned()),
-        None => Some(file.clone()),
-    };
-    let places: Vec<String> = client.config.files.iter().filter_map(full).collect();
+    let places: Vec<String> = client.config.files.iter().filter_map(|file| below_home(file)).collect();
     let there: Vec<String> = places.iter().filter(|file| Path::new(file).is_file()).cloned().collect();
     if there.is_empty() {
-        let looked =
-            if places.is_empty() { "no place: none is known for this client".to_owned() } else { places.join(", ") };
-        let why = format!("no configuration of {} is found: looked for {looked}", client.title);
+        let looked = if places.is_empty() { "no path is known for this client".to_owned() } else { places.join(", ") };
+        let why = format!("no configuration of {} found; searched {looked}", client.title);
         return Err(Failure::wrong(why).help("name it with --from FILE"));
     }
     Ok(there)
 }
 
-/// The servers of all files; of one name in two the later file's counts.
+/// A path with `~/` replaced by the home folder; `None` if that is unknown.
+fn below_home(file: &str) -> Option<String> {
+    match file.strip_prefix("~/") {
+        Some(rest) => Some(Path::new(&home()?).join(rest).to_string_lossy().into_owned()),
+        None => Some(file.to_owned()),
+    }
+}
+
+/// The servers of all files; for a name in two files, the later one wins.
 fn taken_over(client: &McpClient, files: &[String]) -> Result<Vec<Listed>, Failure> {
     let mut all: IndexMap<String, Listed> = IndexMap::new();
     let project = working_folder();
@@ -115,12 +118,12 @@ fn taken_over(client: &McpClient, files: &[String]) -> Result<Vec<Listed>, Failu
         say_all(&loaded.diagnostics);
         all.extend(loaded.value.into_iter().map(|own| (own.name.clone(), own)));
     }
-    // One of several files may hold no servers at all.
+    // It is fine if only some of several files contain servers.
     if all.is_empty() && !failed.is_empty() {
         return Err(Failure::bad(failed));
     }
     if all.is_empty() {
-        return Err(Failure::wrong(format!("{} lists no server that can be taken over", client.title)));
+        return Err(Failure::wrong(format!("{} lists no server that can be imported", client.title)));
     }
     Ok(all.into_values().collect())
 }
@@ -142,7 +145,7 @@ fn init_summary(
     if !variables.is_empty() {
         out.push_str(&format!("\n{BOLD}Set these variables{BOLD:#} where the gateway starts:\n"));
         for Variable { name, moved, used } in variables {
-            let how = if *moved { "its value stands in the client's file" } else { "was a variable before" };
+            let how = if *moved { "its value is in the client's file" } else { "already a variable" };
             let used = used.iter().map(|own| visible(own).into_owned()).collect::<Vec<_>>().join(", ");
             out.push_str(&format!("  {name}   {DIM}{used}; {how}{DIM:#}\n"));
         }
@@ -163,7 +166,7 @@ fn init_summary(
     }
     if !client.config.verified {
         let (source, date) = (&client.config.source, &client.config.date);
-        out.push_str(&format!("\n{DIM}The form is not verified ({source}, {date}).{DIM:#}\n"));
+        out.push_str(&format!("\n{DIM}The format is not verified ({source}, {date}).{DIM:#}\n"));
     }
     out
 }

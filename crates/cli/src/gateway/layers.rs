@@ -1,4 +1,4 @@
-//! Conversations of the gateway, as the configuration describes them.
+//! Conversations of the gateway, built from the configuration.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -21,14 +21,14 @@ use toolfold_gateway::settings::{Layers as GatewayLayers, Opened, Origin, Server
 use toolfold_gateway::skills::ServedSkills;
 use toolfold_gateway::trust::Trust;
 
-/// The layers of one conversation: opened once, whatever becomes of the list of tools.
+/// The layers of one conversation, opened once and reused when the list of tools changes.
 struct Own {
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
     approver: Option<Arc<Approver>>,
 }
 
-/// See the module.
+/// Opens the layers of conversations.
 pub(super) struct OpenLayers {
     config: Config,
     store: Option<String>,
@@ -37,9 +37,9 @@ pub(super) struct OpenLayers {
     /// Whether calls are judged; if not, no store is opened.
     judges: bool,
     own: Mutex<HashMap<String, Arc<Own>>>,
-    /// The skills that are served as resources, once they have been read.
+    /// The skills that are served as resources, once they are read.
     served: OnceLock<Option<Arc<ServedSkills>>>,
-    /// The conversations whose clients list and load skills by themselves.
+    /// The conversations whose clients list and load skills themselves.
     hosts: Mutex<HashSet<String>>,
     categories: OnceLock<Vec<String>>,
 }
@@ -62,14 +62,14 @@ impl OpenLayers {
         }
     }
 
-    /// The same where nothing is called: no store is opened or created.
+    /// The same layers for showing tools only: no store is opened or created.
     pub(super) fn showing(mut self) -> Self {
         self.judges = false;
         self
     }
 
-    /// The categories that clients may choose by: those of the profiles' files. Those of a derived profile are other ones with
-    /// every list.
+    /// The categories that toolsets may name: those of the profiles' files. A derived profile has
+    /// different ones for every list.
     fn read_categories(&self) -> Vec<String> {
         let general = self.config.settings.presentation.profile.as_deref();
         let files = self.config.server_profiles().map(|(_, name)| name).chain(general);
@@ -82,7 +82,7 @@ impl OpenLayers {
         found.into_iter().collect()
     }
 
-    /// The tools under the profiles of the configuration: the general one, and those of servers that have their own.
+    /// The tools under the configured profiles: the general one, and those of individual servers.
     fn input(&self, catalog: Catalog, origins: &BTreeMap<String, Origin>) -> Result<Input, Failure> {
         let mut servers: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         for (server, _) in self.config.server_profiles() {
@@ -125,18 +125,17 @@ impl OpenLayers {
         let input = self.input(catalog, origins)?;
         let arm = match self.config.settings.presentation.arm {
             _ if input.profile.is_none() => Arm::Full,
-            // What it searches for must be there to be found.
+            // A client that searches tools itself must find them in the list.
             Arm::Auto if self.client.deferral.defers => Arm::Full,
             arm => arm,
         };
         let mut builder = input.builder(arm);
         if let Some(policy) = &own.policy {
-            let whose = |(shown, origin): (&String, &Origin)| {
-                (shown.clone(), (ToolOrigin::Mcp(origin.of.clone()), origin.tool.clone()))
-            };
-            builder = builder.policy(
-                policy.clone().origins(origins.iter().map(whose).collect()).trusted_servers(self.trusted.clone()),
-            );
+            let mut owners = BTreeMap::new();
+            for (shown, origin) in origins {
+                owners.insert(shown.clone(), (ToolOrigin::Mcp(origin.of.clone()), origin.tool.clone()));
+            }
+            builder = builder.policy(policy.clone().origins(owners).trusted_servers(self.trusted.clone()));
         }
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner).contains(id);
         if let Some(skills) = own.skills.as_ref().filter(|_| !hosts) {
@@ -192,17 +191,20 @@ impl GatewayLayers for OpenLayers {
     }
 
     fn conversation_ended(&self, id: &str) {
-        // Its store is closed with it: a gateway has many sessions in its life.
+        // Dropping it closes its store: a gateway has many sessions in its life.
         self.own.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 
     fn skills(&self) -> Option<Arc<ServedSkills>> {
-        let read = || {
-            let served = served_skills(&self.config).inspect_err(|why| warn(&format!("no skills are served: {why}")));
-            served.ok().flatten().map(Arc::new)
-        };
-        self.served.get_or_init(read).clone()
+        let served = self.served.get_or_init(|| match served_skills(&self.config) {
+            Ok(skills) => skills.map(Arc::new),
+            Err(why) => {
+                warn(&format!("no skills are served: {why}"));
+                None
+            }
+        });
+        served.clone()
     }
 
     fn hosts_skills(&self, id: &str) {

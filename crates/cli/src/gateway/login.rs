@@ -12,15 +12,14 @@ use super::super::output::{BOLD, Failure, GOOD, Outcome, emit, emit_data, emit_j
 use super::targets::TargetArgs;
 use super::vault;
 use crate::configuration::units::period_ms;
+use crate::similar::did_you_mean;
 use toolfold::diagnostic::{Loaded, visible};
-use toolfold::name::nearest;
 use toolfold_gateway::link::auth::{Auth, LoggedIn};
 
 const LOGIN_HELP: &str = "\
-Prints the address of the login, opens it in the browser, and waits until the browser comes back to
-a port of this machine. The tokens are kept in the user's state folder, for their owner only; the
-gateway renews them. Where a server gives its tokens to programs (`grant = \"client_credentials\"`),
-no browser is needed.
+Prints the address of the login, opens it in the browser, and waits for the redirect to a local
+port. The tokens are stored in the user's state folder, readable by their owner only; the gateway
+renews them. With `grant = \"client_credentials\"`, no browser is needed.
 
 Examples:
   toolfold gateway login github
@@ -31,22 +30,21 @@ Examples:
 Settings: [gateway.server.NAME.auth] in toolfold.toml: client_id, client_secret, private_key,
 client_metadata_url, issuer, scopes, grant, redirect_port.
 
-Exit codes: 0 logged in, 1 the login failed or an input is bad, 2 usage.";
+Exit codes: 0 logged in, 1 the login failed or an input is invalid, 2 usage.";
 
 const LOGOUT_HELP: &str = "\
-Forgets the tokens of a server, and the client that was registered for it. The authorization server
-is not told.
+Removes the tokens of a server, and the client that was registered for it. The authorization server
+is not notified.
 
 Examples:
   toolfold gateway logout github
   toolfold gateway logout --url https://mcp.example.com/mcp --json
 
-Exit codes: 0 nobody is logged in any more, 1 an input is bad, 2 usage.";
+Exit codes: 0 logged out, 1 an input is invalid, 2 usage.";
 
-/// Which server.
 #[derive(Debug, Args)]
 struct ServerArgs {
-    /// The server, by its name in the list; may be left out where there is only one
+    /// The server's name in the list; optional if there is only one
     #[arg(value_name = "SERVER")]
     server: Option<String>,
 
@@ -73,11 +71,11 @@ pub(super) struct LoginArgs {
     #[command(flatten)]
     of: ServerArgs,
 
-    /// Print the address only, and open no browser
+    /// Print the address, and do not open a browser
     #[arg(long)]
     no_browser: bool,
 
-    /// How long to wait for the person
+    /// Maximum time to wait for the login
     #[arg(long, value_name = "TIME", value_parser = period_ms, default_value = "5m")]
     timeout: i64,
 }
@@ -93,14 +91,14 @@ pub(super) fn log_in(args: &LoginArgs) -> Outcome {
     let (name, auth) = args.of.auth()?;
     let limit = Duration::from_millis(u64::try_from(args.timeout).unwrap_or(0));
     let mut show = |address: &str| {
-        // A reader that has gone away is no reason to end: the browser may be open.
+        // If the reader has closed the pipe, the login continues: the browser may be open.
         let _ = if args.of.json {
             json_line(&json!({"open": address})).and_then(|line| emit_data(&line).map(drop))
         } else {
             emit(&format!("Open this address to log in to {BOLD}{}{BOLD:#}:\n\n  {address}\n\n", visible(&name)))
         };
         if !args.no_browser && !open_browser(address) {
-            warn("no browser could be opened: open the address yourself");
+            warn("cannot open a browser: open the address yourself");
         }
     };
     let done = auth.log_in(limit, &mut show).map_err(|why| {
@@ -153,28 +151,29 @@ impl ServerArgs {
             None => None,
         };
         let Some(server) = found else {
-            // What is wrong with the list may be why it is not there.
+            // The errors of the list may explain why it is missing.
             say_all(&diagnostics);
-            let names = || servers.iter().map(|own| own.name.as_str());
+            let names: Vec<&str> = servers.iter().map(|own| own.name.as_str()).collect();
             let Some(name) = &self.server else {
-                let names = visible(&names().collect::<Vec<_>>().join(", ")).into_owned();
-                return Err(Failure::usage("name the server to log in to").help(format!("there are {names}")));
+                let names = names.join(", ");
+                return Err(
+                    Failure::usage("name the server to log in to").help(format!("there are {}", visible(&names)))
+                );
             };
-            let near = nearest(name, names(), 1).first().map(|near| format!("did you mean `{}`?", visible(near)));
-            let help = near.unwrap_or_else(|| "name it as the list of servers does".to_owned());
-            return Err(Failure::wrong(format!("no server `{}` is listed", visible(name))).help(help));
+            let help = did_you_mean(name, names).unwrap_or_else(|| "use a name from the list of servers".to_owned());
+            return Err(Failure::wrong(format!("there is no server `{}`", visible(name))).help(help));
         };
         let auth = vault::auth(server).cloned().ok_or_else(|| {
-            let why = format!("server `{}` is a program: it logs in by itself", visible(&server.name));
+            let why = format!("server `{}` is a program: it logs in on its own", visible(&server.name));
             Failure::wrong(why).help("see its own documentation")
         })?;
         Ok((server.name.clone(), auth))
     }
 }
 
-/// Opens an address in the person's browser. Whether a program for that could be started.
+/// Opens an address in the user's browser. Returns whether a program was started.
 fn open_browser(address: &str) -> bool {
-    // No shell takes part: an address may have characters that mean something to one.
+    // No shell is involved: an address may contain characters with a special meaning.
     let (program, args): (&str, &[&str]) = match std::env::consts::OS {
         "macos" => ("open", &[]),
         "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),

@@ -1,4 +1,4 @@
-//! The gateway as a client finds it that lists the tools once: started in this process, looked at, and ended.
+//! Probes the gateway in this process, as a client that lists the tools once.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,28 +15,25 @@ use toolfold_gateway::run::once;
 use toolfold_gateway::settings::{Layers, Opened, Origin, Settings};
 use toolfold_gateway::watch::{Observed, Watch};
 
-/// What was seen of one server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     /// Why it is down; `None` while it is up.
     pub(super) down: Option<String>,
-    /// How long it took until it was first heard of, in milliseconds.
+    /// Time until its first response, in milliseconds.
     pub(super) ms: Option<i64>,
-    /// What it listed.
     pub(super) list: Option<Capture>,
 }
 
-/// What clients are shown.
 #[derive(Debug, Clone)]
 pub(super) struct Shown {
     pub(super) arm: String,
     pub(super) reason: String,
-    /// The list as JSON, and what it would be without folding.
+    /// The list as JSON, and the same list without folding.
     pub(super) list: String,
     pub(super) full: String,
 }
 
-/// A tool or a prompt that is shown under another name than its own.
+/// A tool or prompt that is shown under a different name.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Renamed {
     pub(super) server: String,
@@ -45,7 +42,7 @@ pub(super) struct Renamed {
     pub(super) shown: String,
     /// Why the two differ.
     pub(super) why: String,
-    /// Whether the configuration asks for a prefix before every name.
+    /// Whether the configuration adds a prefix to every name.
     pub(super) asked: bool,
 }
 
@@ -58,18 +55,17 @@ pub(super) struct LeftOut {
     pub(super) why: String,
 }
 
-/// What was seen of the gateway.
 #[derive(Debug, Default)]
 pub(super) struct Probed {
     pub(super) servers: BTreeMap<String, Seen>,
     pub(super) shown: Option<Shown>,
-    /// Where each tool that is offered comes from.
+    /// The server of each offered tool.
     pub(super) origins: BTreeMap<String, Origin>,
     pub(super) renamed: Vec<Renamed>,
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// Starts the gateway, lists its tools, and ends it.
+/// Starts the gateway, lists its tools, and stops it.
 pub(super) fn probe(mut settings: Settings, layers: OpenLayers, id: &str) -> Result<Probed, Failure> {
     let seen = Arc::new(DoctorLayers { began: now_ms(), layers, probed: Mutex::default() });
     settings.layers = seen.clone();

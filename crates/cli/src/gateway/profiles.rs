@@ -1,4 +1,4 @@
-//! The profiles that clients of the gateway may choose, as the configuration describes them.
+//! The profiles that clients of the gateway may choose, built from the configuration.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,26 +20,28 @@ pub(super) fn profiles(
     let mut all = BTreeMap::new();
     for (name, options) in config.gateway_profiles() {
         let own = config.with_profile(options);
-        let bad = |why| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
-        let selection = Selection::of_toolsets(options.toolsets.as_deref(), options.read_only).map_err(bad)?;
+        let selection = Selection::of_toolsets(options.toolsets.as_deref(), options.read_only)
+            .map_err(|why| bad_profile(name, &why))?;
         let layers = Arc::new(OpenLayers::new(own, store.map(str::to_owned), servers));
         all.insert(name.clone(), Profile { layers, selection });
     }
     Ok(all)
 }
 
-/// What the profiles name must be there: their files, and their toolsets. Read now, and not when the first client comes.
+/// Checks at startup that the files and toolsets of the profiles exist.
 pub(super) fn check_profiles(config: &Config, settings: &Settings) -> Result<(), Failure> {
     let servers = config.server_profiles().map(|(name, _)| (name.to_owned(), BTreeMap::new())).collect();
-    let read = |config: Config| Input::of_servers(config, Catalog::new(), &servers).map(drop);
-    read(config.clone())?;
+    Input::of_servers(config.clone(), Catalog::new(), &servers)?;
     for (name, options) in config.gateway_profiles() {
-        read(config.with_profile(options))?;
+        Input::of_servers(config.with_profile(options), Catalog::new(), &servers)?;
         if let Some(own) = settings.profiles.get(name) {
             let under = Settings { layers: own.layers.clone(), ..settings.clone() };
-            let bad = |why| Failure::wrong(format!("[gateway.profile.{name}]: {why}"));
-            own.selection.check_names(&under).map_err(bad)?;
+            own.selection.check_names(&under).map_err(|why| bad_profile(name, &why))?;
         }
     }
     Ok(())
+}
+
+fn bad_profile(name: &str, why: &dyn std::fmt::Display) -> Failure {
+    Failure::wrong(format!("[gateway.profile.{name}]: {why}"))
 }

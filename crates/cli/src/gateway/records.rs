@@ -1,14 +1,14 @@
-//! Records of a policy that were meant for tools of servers, and are not of them; globs that fit nothing.
+//! Finds policy records and globs that match no server tool.
 
 use std::collections::BTreeMap;
 
+use crate::similar::did_you_mean;
 use toolfold::diagnostic::{Diagnostic, Place, visible};
-use toolfold::name::nearest;
 use toolfold::policy::{Policy, ToolOrigin};
 use toolfold_gateway::settings::{Origin, ServerSettings, glob_fits};
 
-/// A warning for each record that has a tool's own name, and so holds for no tool of a server: policy knows those as
-/// `mcp:SERVER/NAME`.
+/// A warning for each record with the unqualified name of a tool: it does not apply to server
+/// tools, which policy knows as `mcp:SERVER/NAME`.
 pub(super) fn unqualified_records(policy: &Policy, origins: &BTreeMap<String, Origin>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for file in policy.files() {
@@ -21,7 +21,7 @@ pub(super) fn unqualified_records(policy: &Policy, origins: &BTreeMap<String, Or
             if meant.is_empty() {
                 continue;
             }
-            let message = format!("[tool.{}] in {} holds for no tool of a server", visible(name), file.source.0);
+            let message = format!("[tool.{}] in {} does not apply to server tools", visible(name), file.source.0);
             let help = format!("write {}", visible(&meant.join(" or ")));
             found.push(Diagnostic::warning("plain-record", Place::file(&file.source.0), message).help(help));
         }
@@ -29,8 +29,8 @@ pub(super) fn unqualified_records(policy: &Policy, origins: &BTreeMap<String, Or
     found
 }
 
-/// What is written for a server's tools and fits none of them: records of a policy, and `include` and `exclude`. `listed` gives
-/// the names of the tools that a server lists, if it does.
+/// The policy records, and the globs of `include` and `exclude`, that match none of a server's
+/// tools. `listed` returns the names of the tools that a server lists, if it does.
 pub(super) fn unmatched(
     policy: Option<&Policy>,
     servers: &[ServerSettings],
@@ -38,13 +38,10 @@ pub(super) fn unmatched(
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut none = |server: &str, what: String, wanted: &str, place: Place| {
-        let names = listed.get(server).map_or(&[][..], Vec::as_slice);
-        let near = nearest(&wanted.replace(['*', '?'], ""), names.iter().map(String::as_str), 1);
-        let help = near.first().map_or_else(
-            || "mend the name, or take it out".to_owned(),
-            |near| format!("did you mean `{}`?", visible(near)),
-        );
-        let message = format!("{what} fits no tool that `{}` lists", visible(server));
+        let names = listed.get(server).into_iter().flatten().map(String::as_str);
+        let help = did_you_mean(&wanted.replace(['*', '?'], ""), names)
+            .unwrap_or_else(|| "correct the name, or remove it".to_owned());
+        let message = format!("{what} matches no tool that `{}` lists", visible(server));
         found.push(Diagnostic::warning("unmatched", place, message).help(help));
     };
     for file in policy.map(Policy::files).unwrap_or_default() {

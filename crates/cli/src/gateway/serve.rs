@@ -1,5 +1,4 @@
-//! `toolfold gateway` by itself: serves clients until they have gone.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: the token is taken from the environment")]
+//! `toolfold gateway` without a subcommand: serves clients until they disconnect.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,6 +16,7 @@ use super::targets::TargetArgs;
 use super::telemetry::Telemetry;
 use super::tenants::{Tenant, tenants};
 use crate::configuration::{Config, keys};
+use crate::disk;
 use toolfold_gateway::dashboard::Dashboard;
 use toolfold_gateway::front::http::HttpSettings;
 use toolfold_gateway::link::Target;
@@ -32,63 +32,70 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     targets: TargetArgs,
 
-    /// Serve clients over HTTP at /mcp on this address, instead of one on standard input and output
+    /// Serve clients over HTTP at /mcp on this address, instead of one client on standard input and
+    /// output
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
 
-    /// Only these toolsets: servers, and categories of the profile's file; over HTTP clients can narrow it further
+    /// Offer only these toolsets: servers, and categories of the profile's file; over HTTP clients
+    /// can narrow them further
     #[arg(long, value_name = "NAME,…")]
     toolsets: Option<String>,
 
-    /// Only tools that say they change nothing (readOnlyHint)
+    /// Offer only tools with readOnlyHint
     #[arg(long)]
     read_only: bool,
 
-    /// The environment variable that holds the token which every request over HTTP has to bring
+    /// Environment variable with the token that every request over HTTP must carry
     #[arg(long, value_name = "NAME")]
     token_env: Option<String>,
 
-    /// A tenant, by the variable that holds its token: its sessions, approvals and audit trail are its own; repeat for more
+    /// A tenant, with the environment variable of its token: it has its own sessions, approvals and
+    /// audit trail; can be given several times
     #[arg(long, value_name = "TENANT=NAME", conflicts_with = "token_env")]
     tenant: Vec<String>,
 
-    /// Keep sessions over HTTP in this file, so that they outlive the process, and several gateways of this machine serve them
+    /// Store HTTP sessions in this file, so that they survive a restart, and several gateways on
+    /// this machine can serve them
     #[arg(long, value_name = "FILE")]
     state: Option<String>,
 
-    /// The environment variable with the key that seals ids and state of sessions: 32 random bytes in Base64
+    /// Environment variable with the key that seals session ids and state: 32 random bytes in
+    /// Base64
     #[arg(long, value_name = "NAME")]
     state_key_env: Option<String>,
 
-    /// How many sessions over HTTP may be open at once, of each tenant; beyond, the one that was silent longest is put aside
+    /// Maximum number of open HTTP sessions per tenant; beyond it, the longest idle one is
+    /// suspended
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_sessions: Option<u32>,
 
-    /// A further name by which the gateway may be called over HTTP, beside those of this machine
+    /// An additional host name that HTTP requests may use, besides those of this machine
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
 
-    /// A further site whose pages may call it, such as https://app.example
+    /// A site whose pages may call the gateway, such as https://app.example
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
 
-    /// Serve a page at /console: what the gateway does, and the approvals that wait; its address is printed
+    /// Serve a page at /console with the gateway's activity and pending approvals; its address is
+    /// printed
     #[arg(long)]
     console: bool,
 
-    /// Answer the list of tools from the last one while servers start, and confirm it when they have
+    /// Return the cached list of tools while servers start, and update it when they are ready
     #[arg(long)]
     eager_cache: bool,
 
-    /// Ask nobody through the client's forms: what waits is approved by `toolfold approvals` or on the console
+    /// Do not request approvals through the client's forms; use `toolfold approvals` or the console
     #[arg(long)]
     no_elicitation: bool,
 
-    /// Where approvals and the audit trail are kept [default: in the user's state folder]
+    /// Store for approvals and the audit trail [default: in the user's state folder]
     #[arg(long, value_name = "FILE")]
     store: Option<String>,
 
-    /// Names the conversation in audit and log
+    /// The id of the conversation in audit trail and log
     #[arg(long, value_name = "ID", default_value = "gateway")]
     id: String,
 }
@@ -105,14 +112,14 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     ])?;
     let gateway = &config.settings.gateway;
     if gateway.servers.as_deref() == Some("-") && gateway.http.is_none() {
-        let why = "the list of servers cannot be read from standard input, where the client speaks";
+        let why = "the list of servers cannot come from standard input, which the client uses";
         return Err(Failure::usage(why).help("write it to a file, or serve over HTTP"));
     }
     let tenants = tenants(&args.tenant)?;
     let mut servers = args.targets.servers(&config)?;
     let own = [gateway.token_env.as_deref(), gateway.state_key_env.as_deref()].into_iter().flatten();
     for name in own.chain(tenants.iter().map(|own| own.token_env.as_str())) {
-        // No server is started with the gateway's own secrets in its environment.
+        // Servers must not inherit the gateway's own secrets.
         for server in &mut servers {
             if let Target::Stdio { env, .. } = &mut server.target {
                 env.entry(name.to_owned()).or_default();
@@ -128,7 +135,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     if let Some(why) = gateway.client.left_alone() {
         warn(&why);
     }
-    // What cannot be read is said now, and not at the first call.
+    // Files that cannot be read are reported now, not at the first call.
     drop(Layers::showing(&config)?);
     let layers = |store| Arc::new(OpenLayers::new(config.clone(), store, &servers));
     let settings = Settings {
@@ -172,7 +179,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     ];
     for (given, flag) in needs_http {
         if given {
-            return Err(Failure::usage(format!("{flag} is for --http")).help("give --http ADDRESS, or leave it out"));
+            return Err(Failure::usage(format!("{flag} requires --http")).help("add --http ADDRESS, or omit it"));
         }
     }
     let served = run::stdio(settings, &args.id);
@@ -189,7 +196,7 @@ fn serve_http(
     dashboard: Option<Dashboard>,
 ) -> Outcome {
     let listen = address.parse().map_err(|_| {
-        Failure::usage(format!("`{address}` is no address"))
+        Failure::usage(format!("`{address}` is not an address"))
             .help("give an IP address with a port, such as 127.0.0.1:3900")
     })?;
     let mut http = HttpSettings::new(listen);
@@ -230,36 +237,37 @@ fn failure(why: RunError) -> Failure {
     }
 }
 
-/// What a variable of the environment holds, which has to hold something.
+/// The value of an environment variable that must be set.
 fn variable(name: &str) -> Result<String, Failure> {
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !is_name {
-        // Somebody may have given the secret itself.
-        return Err(Failure::usage("what is given is no name of a variable").help("name the variable that holds it"));
+        // The user may have given the secret itself.
+        return Err(Failure::usage("the value is not the name of an environment variable")
+            .help("name the variable that contains the secret"));
     }
-    let value = std::env::var(name).ok().filter(|value| !value.is_empty());
-    value.ok_or_else(|| Failure::usage(format!("the environment has no `{name}`, or it is empty")))
+    disk::variable(name).ok_or_else(|| Failure::usage(format!("the environment has no `{name}`, or it is empty")))
 }
 
-/// The key that ids and state are sealed with. Without one of the user's it is this process's, and what it sealed ends with it.
+/// The key that seals ids and state. Without a configured one it is random, and what it sealed is
+/// lost when the process ends.
 fn seal(config: &Config) -> Result<Seal, Failure> {
     let Some(name) = &config.settings.gateway.state_key_env else {
         if config.settings.gateway.state.is_some() {
-            let help = "give --state-key-env NAME; `openssl rand -base64 32` makes a key";
-            return Err(Failure::usage("state that outlives the process needs a key that does").help(help));
+            let help = "give --state-key-env NAME; `openssl rand -base64 32` creates a key";
+            return Err(Failure::usage("stored state requires a key that outlives the process").help(help));
         }
         return Seal::random().map_err(Failure::wrong);
     };
     Seal::from_base64(&variable(name)?).map_err(|why| {
-        Failure::usage(format!("`{name}` holds no key: {why}")).help("`openssl rand -base64 32` makes one")
+        Failure::usage(format!("`{name}` contains no key: {why}")).help("`openssl rand -base64 32` creates one")
     })
 }
 
-/// What happens goes to standard error; how much, `TOOLFOLD_LOG` says.
+/// Logs to standard error; `TOOLFOLD_LOG` sets the level.
 pub(super) fn log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("TOOLFOLD_LOG");
     let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("toolfold_gateway=warn"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
-    // Where a host has set one up, that stays.
+    // A subscriber that the host has installed stays.
     drop(log.try_init());
 }

@@ -1,5 +1,4 @@
 //! The gateway's servers: the flags that name them, and the configuration of each.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: variables are filled in from the environment")]
 
 use std::collections::BTreeMap;
 
@@ -9,16 +8,16 @@ use super::super::input::{InputArgs, read_text};
 use super::super::output::{Failure, say_all};
 use super::vault;
 use crate::configuration::{Config, Flag, keys};
+use crate::disk::variable;
 use crate::help;
+use crate::similar::did_you_mean;
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, visible};
-use toolfold::name::nearest;
 use toolfold::profile::Arm;
 use toolfold_gateway::config::servers;
 use toolfold_gateway::link::Target;
 use toolfold_gateway::settings::ServerSettings;
 
-/// The servers, and how their tools are presented.
 #[derive(Debug, Default, Args)]
 pub(super) struct TargetArgs {
     /// The servers: a file with `mcpServers` [default: `servers` of [gateway]]
@@ -36,7 +35,7 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "NAME", help = format!("The client: {} [default: generic]", help::clients()))]
     client: Option<String>,
 
-    /// Put every tool's server before its name, not only where names collide
+    /// Prefix every tool's name with its server, not only if names collide
     #[arg(long)]
     namespace: bool,
 
@@ -65,7 +64,7 @@ pub(super) struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// The servers alone, for a command that presents nothing.
+    /// The servers alone, for a command that does not present tools.
     pub(super) fn naming(servers: Option<String>, url: Option<String>, config: Option<String>) -> Self {
         Self { servers, url, config, ..Self::default() }
     }
@@ -87,7 +86,7 @@ impl TargetArgs {
         Ok(config)
     }
 
-    /// The servers, with what the configuration says of each. One that cannot be used ends the command.
+    /// The servers with their configured options. An unusable one is an error.
     pub(super) fn servers(&self, config: &Config) -> Result<Vec<ServerSettings>, Failure> {
         let loaded = self.usable_servers(config)?;
         if loaded.has_errors() {
@@ -100,11 +99,11 @@ impl TargetArgs {
         Ok(loaded.value)
     }
 
-    /// The servers that can be used, and what is wrong with the others.
+    /// The usable servers, and the errors of the others.
     pub(super) fn usable_servers(&self, config: &Config) -> Result<Loaded<Vec<ServerSettings>>, Failure> {
         let given = [self.servers.is_some(), self.url.is_some(), !self.command.is_empty()];
         if given.iter().filter(|own| **own).count() > 1 {
-            return Err(Failure::usage("give the servers once: --servers, --url, or a command behind --"));
+            return Err(Failure::usage("use one of --servers, --url, or a command after --"));
         }
         let target = match (&self.url, self.command.split_first()) {
             (Some(url), _) => Some(Target::Http { url: url.clone(), headers: BTreeMap::new(), auth: None }),
@@ -115,20 +114,17 @@ impl TargetArgs {
         };
         let mut all = match (target, &config.settings.gateway.servers) {
             (Some(target), _) => Loaded { value: vec![ServerSettings::new("server", target)], diagnostics: Vec::new() },
-            (None, Some(file)) => servers(&read_text(file, MAX_BYTES)?, file, &|name| {
-                std::env::var(name).ok().filter(|own| !own.is_empty())
-            }),
+            (None, Some(file)) => servers(&read_text(file, MAX_BYTES)?, file, &variable),
             (None, None) => {
-                let help = "name a file with --servers, a --url, or a command behind --; `toolfold gateway init` makes \
-                     the file of a client's own list";
-                return Err(Failure::usage("there is no server to stand before").help(help));
+                let help = "use --servers FILE, --url URL, or a command after --; `toolfold gateway init` creates the file from a client's list";
+                return Err(Failure::usage("no server is configured").help(help));
             }
         };
         let unknown = overlay(config, &mut all.value);
         let again =
             vault::Flags { servers: self.servers.as_deref(), url: self.url.as_deref(), config: self.config.as_deref() };
         all.diagnostics.extend(vault::keep(config, &again, &mut all.value));
-        // What cannot be used is missing here, and its table is not to blame.
+        // An unusable server is missing from the list; its options are not at fault.
         if !all.has_errors() {
             all.diagnostics.extend(unknown);
         }
@@ -136,7 +132,7 @@ impl TargetArgs {
     }
 }
 
-/// Refuses `-` where a file is read again for every conversation; on standard input the client speaks.
+/// Rejects `-` for files that every conversation reads: standard input belongs to the client.
 fn no_standard_input(config: &Config) -> Result<(), Failure> {
     let settings = &config.settings;
     let general = [&settings.presentation.profile, &settings.policy.file, &settings.policy.project_file];
@@ -144,12 +140,12 @@ fn no_standard_input(config: &Config) -> Result<(), Failure> {
     let chosen = config.gateway_profiles().values().filter_map(|own| own.profile.as_deref());
     if general.into_iter().flatten().map(String::as_str).chain(of_servers).chain(chosen).any(|file| file == "-") {
         let why = "a gateway cannot read a profile or a policy from standard input";
-        return Err(Failure::usage(why).help("write it to a file, and name that"));
+        return Err(Failure::usage(why).help("write it to a file, and name the file"));
     }
     Ok(())
 }
 
-/// Puts what the configuration says on each server; a name that no server has is said.
+/// Applies the configured options to each server; reports options of unknown servers.
 fn overlay(config: &Config, all: &mut [ServerSettings]) -> Vec<Diagnostic> {
     let mut unknown = Vec::new();
     for (name, options) in config.gateway_servers() {
@@ -157,12 +153,9 @@ fn overlay(config: &Config, all: &mut [ServerSettings]) -> Vec<Diagnostic> {
             options.apply(server);
             continue;
         }
-        let near = nearest(name, all.iter().map(|own| own.name.as_str()), 1);
-        let help = near.first().map_or_else(
-            || "name it as the list of servers does, or take the table out".to_owned(),
-            |near| format!("did you mean `{near}`?"),
-        );
-        let message = format!("[gateway.server.{}] is of no server that is listed", visible(name));
+        let help = did_you_mean(name, all.iter().map(|own| own.name.as_str()))
+            .unwrap_or_else(|| "use a name from the list of servers, or remove the table".to_owned());
+        let message = format!("[gateway.server.{}] names a server that is not in the list", visible(name));
         unknown.push(Diagnostic::warning("unknown-server", Place::default(), message).help(help));
     }
     unknown

@@ -1,52 +1,55 @@
-//! Tenants of one gateway: each has a token, and a store of its own.
+//! Tenants of one gateway: each has a token and its own store.
 
 use std::path::PathBuf;
 
 use super::super::ledger::default_store;
 use super::super::output::Failure;
 
-/// The longest name of a tenant, in characters: it is part of a file's name.
+/// Maximum length of a tenant's name in characters: it is part of a file's name.
 const MAX_NAME: usize = 32;
 
 /// A tenant as the command line names it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tenant {
     pub(super) name: String,
-    /// The variable with its token.
+    /// The environment variable with its token.
     pub(super) token_env: String,
 }
 
-/// Reads `TENANT=NAME`.
+/// Parses `TENANT=NAME`.
 pub(super) fn tenants(given: &[String]) -> Result<Vec<Tenant>, Failure> {
     let mut all: Vec<Tenant> = Vec::new();
     for text in given {
-        let wrong =
-            |why: String| Failure::usage(why).help("write --tenant TENANT=NAME, such as --tenant ada=ADA_TOKEN");
         let (name, token_env) = text
             .split_once('=')
             .filter(|(_, variable)| !variable.is_empty())
-            .ok_or_else(|| wrong(format!("`{text}` names no variable")))?;
-        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
-        if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(fits) {
+            .ok_or_else(|| bad_tenant(format!("`{text}` does not name a variable")))?;
+        let is_valid = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'));
+        if name.is_empty() || name.len() > MAX_NAME || !is_valid {
             let may = "1 to 32 lower-case letters, digits, `-` and `_`";
-            return Err(wrong(format!("`{name}` is no name of a tenant: it may have {may}")));
+            return Err(bad_tenant(format!("`{name}` is not a valid name for a tenant: use {may}")));
         }
         if all.iter().any(|own| own.name == name) {
-            return Err(wrong(format!("the tenant `{name}` is named twice")));
+            return Err(bad_tenant(format!("the tenant `{name}` is given twice")));
         }
         if let Some(other) = all.iter().find(|own| own.token_env == token_env) {
-            return Err(wrong(format!("`{}` and `{name}` have the same token", other.name)));
+            return Err(bad_tenant(format!("`{}` and `{name}` have the same token", other.name)));
         }
         all.push(Tenant { name: name.to_owned(), token_env: token_env.to_owned() });
     }
     Ok(all)
 }
 
+fn bad_tenant(why: String) -> Failure {
+    Failure::usage(why).help("write --tenant TENANT=NAME, such as --tenant ada=ADA_TOKEN")
+}
+
 impl Tenant {
-    /// Where its approvals and its audit trail are kept: beside the gateway's own, with its name behind that file's.
+    /// The store of its approvals and audit trail, next to the gateway's.
     pub(super) fn store(&self, whole: Option<&str>) -> Result<String, Failure> {
-        let nowhere = || Failure::usage("there is no folder for the tenants' stores").help("give --store FILE");
-        let whole = whole.map(PathBuf::from).or_else(default_store).ok_or_else(nowhere)?;
+        let Some(whole) = whole.map(PathBuf::from).or_else(default_store) else {
+            return Err(Failure::usage("no folder for the tenants' stores is known").help("give --store FILE"));
+        };
         let stem = whole.file_stem().unwrap_or_default().to_string_lossy();
         let end = whole.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
         Ok(whole.with_file_name(format!("{stem}-{}{end}", self.name)).to_string_lossy().into_owned())
@@ -58,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tenants_have_names_that_files_can_have_and_tokens_of_their_own() {
+    fn tenants_have_valid_file_names_and_their_own_tokens() {
         let read = |all: &[&str]| tenants(&all.iter().map(|own| (*own).to_owned()).collect::<Vec<_>>());
         let two = read(&["ada=A", "bob=B"]).unwrap();
         assert_eq!(two[1], Tenant { name: "bob".to_owned(), token_env: "B".to_owned() });
@@ -70,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn each_has_a_store_beside_the_others() {
+    fn each_tenant_has_its_own_store() {
         let ada = Tenant { name: "ada".to_owned(), token_env: "A".to_owned() };
         assert_eq!(ada.store(Some("/a/b.sqlite")).unwrap(), "/a/b-ada.sqlite");
         assert_eq!(ada.store(Some("/a/b")).unwrap(), "/a/b-ada");

@@ -1,20 +1,19 @@
-//! The doctor's page: problems first, healthy servers one line each.
+//! The doctor's report as text: problems first, then one line for each healthy server.
 
 use super::super::output::{BOLD, DIM, GOOD, grouped};
 use super::doctor::{Report, ServerReport};
 use super::probe::{LeftOut, Renamed};
 use toolfold::diagnostic::visible;
 
-/// So many names are listed before the rest is counted.
+/// Maximum number of names that are listed; the rest is counted.
 const NAMES: usize = 8;
 
-/// The report for people.
 pub(super) fn doctor_page(report: &Report) -> String {
     let mut problems = problems(report);
     let (down, up): (Vec<&ServerReport>, Vec<&ServerReport>) = report.servers.iter().partition(|own| !own.up);
     let faults = report.faults.len() + report.policy.faults.len();
     let wrong =
-        if faults == 0 { String::new() } else { format!("; {faults} thing{} wrong with the configuration", s(faults)) };
+        if faults == 0 { String::new() } else { format!("; {faults} problem{} with the configuration", s(faults)) };
     let verdict = match (down.len() + report.unusable.len(), up.len()) {
         (0, up) => format!("{up} server{} up", s(up)),
         (down, up) => format!("{down} server{} down, {up} up", s(down)),
@@ -56,19 +55,19 @@ fn problems(report: &Report) -> Vec<String> {
     }
     if !report.policy.configured {
         let help = "write one with `toolfold policy new`, and name it in [policy] or with --policy";
-        found.push(format!("policy    there is none: no call is asked about or refused; {help}"));
+        found.push(format!("policy    none: no call is denied or requires approval; {help}"));
     }
     for record in &report.policy.plain_records {
         found.push(format!("policy    {record}"));
     }
     let refused = &report.policy.refused;
     if !refused.is_empty() {
-        found.push(format!("refused   {}: whatever they are called with, so they are not shown", some_names(refused)));
+        found.push(format!("refused   {}: denied for all arguments, so they are not shown", some_names(refused)));
     }
     let asked = &report.policy.without_record;
     if !asked.is_empty() {
         let help = "give them a tier: [tool.\"mcp:server/name\"]";
-        found.push(format!("no record {}: every call asks a person; {help}", some_names(asked)));
+        found.push(format!("no record {}: every call requires approval; {help}", some_names(asked)));
     }
     let (asked, renamed): (Vec<&Renamed>, Vec<&Renamed>) = report.renamed.iter().partition(|own| own.asked);
     for own in renamed {
@@ -86,7 +85,7 @@ fn problems(report: &Report) -> Vec<String> {
     for server in report.servers.iter().filter(|own| own.up && own.left_out > 0) {
         let (name, left_out, tools) = (visible(&server.name), server.left_out, server.tools);
         found.push(format!(
-            "left out  {left_out} of {tools} tools of {name} in all, by include and exclude or as listed above"
+            "left out  {left_out} of {tools} tools of {name} in total, by include and exclude or as listed above"
         ));
     }
     found
@@ -124,7 +123,7 @@ fn figure(tokens: Option<usize>) -> String {
     tokens.map_or_else(|| "tokens not countable".to_owned(), |own| format!("{} tokens", grouped(own)))
 }
 
-/// Some names, and how many more there are.
+/// Some names, and the number of the others.
 fn some_names(all: &[String]) -> String {
     let shown: Vec<String> = all.iter().take(NAMES).map(|own| visible(own).into_owned()).collect();
     let more = all.len().saturating_sub(NAMES);

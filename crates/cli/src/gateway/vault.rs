@@ -1,5 +1,5 @@
-//! Logins in the user's state folder, one file a server: for their owner only, written whole or not at all, and locked while one
-//! process changes them.
+//! Logins in the user's state folder, one file per server: readable by their owner only, written
+//! atomically, and locked while a process changes them.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads and writes the user's state")]
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::super::ledger::{default_store, now_ms};
 use crate::configuration::Config;
+use crate::disk::variable;
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold_gateway::capture::file_name;
 use toolfold_gateway::error::GatewayError;
@@ -17,21 +18,21 @@ use toolfold_gateway::link::Target;
 use toolfold_gateway::link::auth::{Auth, Vault};
 use toolfold_gateway::settings::ServerSettings;
 
-/// The largest file that is read, in bytes: two tokens, a client and its scopes.
+/// Maximum size of a file in bytes: two tokens, a client and its scopes.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// How often, and how many times, a lock is tried for: longer than a token endpoint may take.
+/// Interval and number of attempts to get a lock: longer than a token endpoint may take.
 const PAUSE: Duration = Duration::from_millis(50);
 const TRIES: u32 = 600;
 
-/// The flags by which a command was told its servers, to be repeated in a hint.
+/// The flags that named the servers, to repeat them in a hint.
 pub(super) struct Flags<'f> {
     pub(super) servers: Option<&'f str>,
     pub(super) url: Option<&'f str>,
     pub(super) config: Option<&'f str>,
 }
 
-/// The login of a server, if it is one that can have it.
+/// The login of a server; `None` if it cannot have one.
 pub(super) fn auth(server: &ServerSettings) -> Option<&Arc<Auth>> {
     match &server.target {
         Target::Http { auth, .. } => auth.as_ref(),
@@ -39,7 +40,7 @@ pub(super) fn auth(server: &ServerSettings) -> Option<&Arc<Auth>> {
     }
 }
 
-/// Gives every server over HTTP its login, and says what is wrong with the settings of one. Such a server is taken out.
+/// Gives every HTTP server its login. A server with invalid settings is reported and removed.
 pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSettings>) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     let folder = default_store().and_then(|store| Some(store.parent()?.join("logins")));
@@ -48,15 +49,14 @@ pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSetti
         let options = config.gateway_servers().get(&name).and_then(|own| own.auth.as_ref());
         let Target::Http { url, auth, .. } = &mut server.target else {
             if options.is_some() {
-                let message = format!("[gateway.server.{}.auth] is of a server that is a program", visible(&name));
-                let help = "a program logs in by itself: take the table out";
+                let message = format!("[gateway.server.{}.auth] belongs to a server that is a program", visible(&name));
+                let help = "a program logs in on its own: remove the table";
                 wrong.push(Diagnostic::warning("ignored-setting", Place::default(), message).help(help));
             }
             return true;
         };
         let vault = Files { file: folder.as_ref().map(|own| own.join(file_name(&name, url))) };
-        let env = |name: &str| std::env::var(name).ok().filter(|own| !own.is_empty());
-        let settings = options.map_or_else(|| Ok(Default::default()), |own| own.settings(&env));
+        let settings = options.map_or_else(|| Ok(Default::default()), |own| own.settings(&variable));
         let made = settings
             .map_err(GatewayError::from)
             .and_then(|own| Auth::new(&name, url, own, Arc::new(vault), &command(&name, flags)));
@@ -64,8 +64,7 @@ pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSetti
             Ok(made) => *auth = Some(Arc::new(made)),
             Err(why) => {
                 let message = format!("server `{}`: {why}", visible(&name));
-                let help =
-                    "set the variables of [gateway.server.NAME.auth] before the gateway starts, or take them out";
+                let help = "set the variables of [gateway.server.NAME.auth] before the gateway starts, or remove them";
                 wrong.push(Diagnostic::error("bad-server", Place::default(), message).help(help));
             }
         }
@@ -76,18 +75,9 @@ pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSetti
 
 /// The command that logs in to a server.
 fn command(server: &str, flags: &Flags<'_>) -> String {
-    let quoted = |text: &str| {
-        let is_plain = |own: char| own.is_alphanumeric() || "-_./:@,+".contains(own);
-        let text = visible(text);
-        if !text.is_empty() && text.chars().all(is_plain) {
-            text.into_owned()
-        } else {
-            format!("'{}'", text.replace('\'', "'\\''"))
-        }
-    };
     let mut out = "toolfold gateway login".to_owned();
     match flags.url {
-        // What stands in a query may be a secret.
+        // The query of a URL may contain a secret.
         Some(url) => out += &format!(" --url {}", quoted(url.split(['?', '#']).next().unwrap_or_default())),
         None => out += &format!(" {}", quoted(server)),
     }
@@ -99,14 +89,21 @@ fn command(server: &str, flags: &Flags<'_>) -> String {
     out
 }
 
-/// A login in a file. `None`: there is no folder to keep it in.
+/// A text as one word of a shell.
+fn quoted(text: &str) -> String {
+    let text = visible(text);
+    let is_plain = text.chars().all(|c| c.is_alphanumeric() || "-_./:@,+".contains(c));
+    if is_plain && !text.is_empty() { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// A login in a file. `None`: there is no state folder.
 struct Files {
     file: Option<PathBuf>,
 }
 
 impl Files {
     fn login_file(&self) -> Result<&Path, String> {
-        let none = "there is no folder to keep a login in: neither XDG_STATE_HOME nor HOME is set";
+        let none = "no folder for logins: neither XDG_STATE_HOME nor HOME is set";
         self.file.as_deref().ok_or_else(|| none.to_owned())
     }
 }
@@ -114,7 +111,7 @@ impl Files {
 impl Vault for Files {
     fn read_login(&self) -> Result<Option<String>, GatewayError> {
         let Some(file) = &self.file else { return Ok(None) };
-        let said = |why: std::io::Error| format!("the kept login cannot be read: {}: {why}", file.display());
+        let said = |why: std::io::Error| format!("the stored login cannot be read: {}: {why}", file.display());
         let opened = match File::open(file) {
             Ok(opened) => opened,
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(None),
@@ -131,24 +128,25 @@ impl Vault for Files {
             Some(text) => write_private(file, text),
             None => std::fs::remove_file(file),
         };
-        Ok(done.map_err(|why| format!("the login cannot be kept: {}: {why}", file.display()))?)
+        Ok(done.map_err(|why| format!("the login cannot be stored: {}: {why}", file.display()))?)
     }
 
     fn lock_login(&self) -> Result<Box<dyn Send>, GatewayError> {
         let file = self.login_file()?.with_extension("lock");
-        let said = |why: &dyn std::fmt::Display| format!("the kept login cannot be locked: {}: {why}", file.display());
+        let said =
+            |why: &dyn std::fmt::Display| format!("the stored login cannot be locked: {}: {why}", file.display());
         let made =
             file.parent().map_or(Ok(()), folder).and_then(|()| private().create(true).truncate(false).open(&file));
         let opened = made.map_err(|why| said(&why))?;
         for _ in 0..TRIES {
             match opened.try_lock() {
-                // It is open, and so locked, until it is dropped.
+                // Its lock lasts until the file is dropped.
                 Ok(()) => return Ok(Box::new(opened)),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
                 Err(TryLockError::Error(why)) => return Err(said(&why).into()),
             }
         }
-        Err(said(&"another process keeps it locked").into())
+        Err(said(&"another process has locked it").into())
     }
 
     fn now_ms(&self) -> i64 {
@@ -156,7 +154,7 @@ impl Vault for Files {
     }
 }
 
-/// Writes a file whole or not at all, for its owner only.
+/// Writes a file atomically, readable by its owner only.
 pub(super) fn write_private(file: &Path, text: &str) -> std::io::Result<()> {
     file.parent().map_or(Ok(()), folder)?;
     let new = file.with_extension(format!("{}.new", std::process::id()));
@@ -172,7 +170,7 @@ pub(super) fn write_private(file: &Path, text: &str) -> std::io::Result<()> {
     moved
 }
 
-/// A folder that only its owner can look into.
+/// A folder that only its owner can read.
 fn folder(path: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

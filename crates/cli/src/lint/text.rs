@@ -1,11 +1,10 @@
-//! Findings for people at a terminal.
+//! Findings as text for a terminal.
 
 use super::super::output::{BAD, BOLD, CARE, DIM, GOOD, grouped};
 use super::super::table::table;
 use toolfold::diagnostic::{Severity, visible};
 use toolfold_measure::lint::{Finding, Group, Lint, RULES, counted};
 
-/// All findings, by tool, and a verdict.
 pub(super) fn lint_text(lint: &Lint) -> String {
     let mut out = String::new();
     for group in lint.findings.chunk_by(|a, b| a.tool == b.tool) {
@@ -38,14 +37,14 @@ fn finding(out: &mut String, one: &Finding) {
     out.push_str(&format!("    {DIM}{place}{}{DIM:#}\n", one.fix));
 }
 
-/// How many there are, and what doing all of it would save.
+/// The number of findings, and what fixing all of them would save.
 fn lint_verdict(lint: &Lint) -> String {
     let total = lint.total;
     let parts = [(total.errors, Severity::Error), (total.warnings, Severity::Warning), (total.notes, Severity::Note)];
     let said: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, severity)| counted(*n, *severity)).collect();
     if said.is_empty() {
         return format!(
-            "{GOOD}nothing found{GOOD:#} in {} tools, {} tokens by {}\n",
+            "{GOOD}no findings{GOOD:#} in {} tools, {} tokens by {}\n",
             grouped(lint.tools),
             grouped(lint.tokens),
             lint.meter
@@ -64,7 +63,6 @@ fn lint_verdict(lint: &Lint) -> String {
     out
 }
 
-/// The table of rules, by group.
 pub(super) fn rules() -> String {
     let mut out = String::new();
     let mut group: Option<Group> = None;
@@ -86,7 +84,6 @@ pub(super) fn rules() -> String {
     out
 }
 
-/// A line for what was fixed.
 pub(super) fn fixed(tool: &str, rule: &str, reason: &str) -> String {
     format!("{GOOD}fixed{GOOD:#} {}: [{rule}] {reason}", visible(tool))
 }

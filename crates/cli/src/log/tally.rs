@@ -1,4 +1,4 @@
-//! Counting what a log tells.
+//! Counts the events of a log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,99 +9,88 @@ use toolfold::profile::EXPAND_TOOLS;
 
 use super::super::ledger::time;
 
-/// The name of the contract.
 const CONTRACT: &str = "toolfold.log/1";
 
-/// What a log tells.
 #[derive(Debug, Serialize)]
 pub(super) struct LogReport {
-    /// Always `toolfold.log/1`.
     pub(super) schema: &'static str,
-    /// How many records were read.
     pub(super) records: usize,
-    /// How many lines could not be read.
     pub(super) bad_lines: usize,
-    /// Every conversation, in the order of their beginnings. One without an id stands once for each session.
+    /// Every conversation, in order of its start; one without an id is listed once per session.
     pub(super) conversations: Vec<Told>,
-    /// The same summed, by arm and variant in the order of their beginnings.
+    /// The sums by arm and variant, in order of their start.
     pub(super) totals: Vec<Total>,
 }
 
-/// What became of the calls of one or several conversations.
+/// Counts of what happened to the calls of one or several conversations.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Counts {
-    /// Arrays that the model was shown, each counted when it was shown instead of another.
+    /// Arrays that the model was shown. An array counts when it replaces a different one.
     pub(super) arrays: usize,
-    /// The tokens of those that the host counted, by meter; each counted once however often it was asked for.
+    /// Tokens of the arrays that the host counted, by meter; each array counts once.
     pub(super) array_tokens: BTreeMap<String, usize>,
-    /// Calls that the model made.
     pub(super) calls: usize,
-    /// Calls of `expand_tools`.
     pub(super) expansions: usize,
-    /// Skills that were activated.
     pub(super) skills: usize,
-    /// Calls that were answered with what is wrong with their arguments.
+    /// Calls that were answered with a validation error.
     pub(super) repairs: usize,
     /// Calls that were answered with parameters that the model had not been shown.
     pub(super) shown: usize,
     /// Calls of tools that do not exist.
     pub(super) unknown: usize,
-    /// Calls that were answered with a directive, because the model went in circles.
+    /// Calls that were answered with a directive because the model repeated itself.
     pub(super) loops: usize,
-    /// Calls that policy did not let run.
+    /// Calls that policy denied.
     pub(super) refused: usize,
-    /// Calls that went to the host, those that a person approved among them.
+    /// Calls that were forwarded to the host, including approved ones.
     pub(super) forwarded: usize,
-    /// Those of them that were made before the model had been shown the tool's whole schema.
+    /// Forwarded calls whose tool the model had not seen in full.
     pub(super) blind: usize,
     /// Forwarded calls that the host reported as succeeded.
     pub(super) ok: usize,
     /// Forwarded calls that the host reported as failed.
     pub(super) failed: usize,
-    /// Calls that were put before a person.
+    /// Calls that required approval.
     pub(super) asked: usize,
-    /// Those that a person approved and that ran.
+    /// Calls that were approved and ran.
     pub(super) approved: usize,
-    /// Those that a person rejected, or whose approval became void.
+    /// Calls that were rejected, or whose approval became invalid.
     pub(super) rejected: usize,
-    /// Those that still wait.
+    /// Calls that still wait for approval.
     pub(super) waiting: usize,
 }
 
-/// One conversation.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Told {
     /// Its id; empty if it has none.
     pub(super) id: String,
-    /// Null if the log does not hold its beginning.
+    /// Null if the log does not contain its start.
     pub(super) arm: Option<String>,
     pub(super) variant: Option<String>,
     pub(super) wire: Option<String>,
     pub(super) model: Option<String>,
-    /// When its first and last records were written, in UTC.
+    /// Times of its first and last record in UTC.
     pub(super) first: String,
     pub(super) last: String,
     #[serde(flatten)]
     pub(super) counts: Counts,
 }
 
-/// The conversations of one arm and variant.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Total {
     pub(super) arm: Option<String>,
     pub(super) variant: Option<String>,
-    /// How many conversations.
     pub(super) conversations: usize,
     #[serde(flatten)]
     pub(super) counts: Counts,
 }
 
-/// Takes the records of a log, one by one.
+/// Collects the records of a log one by one.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     records: usize,
     conversations: Vec<Reading>,
-    /// The place of the conversation that goes on under an id.
+    /// The index of the current conversation of each id.
     current: IndexMap<String, usize>,
 }
 
@@ -110,12 +99,12 @@ struct Reading {
     told: Told,
     next: u64,
     waiting: IndexSet<ApprovalId>,
-    /// The meters that counted the array which was shown last.
+    /// The meters that have counted the current array.
     counted: BTreeSet<String>,
 }
 
 impl Reader {
-    /// Takes a record. What is worth knowing about its place among the others.
+    /// Adds a record. Returns a note if its position in the log is unusual.
     pub(super) fn take_record(&mut self, record: &LogRecord) -> Option<String> {
         self.records += 1;
         let begins = matches!(record.event, Event::Started { .. } | Event::Forked { .. });
@@ -131,7 +120,7 @@ impl Reader {
         let expected = std::mem::replace(&mut reading.next, record.seq.saturating_add(1));
         reading.tally_record(record);
         let gap = record.seq != expected;
-        gap.then(|| format!("record {} follows where record {expected} should stand", record.seq))
+        gap.then(|| format!("record {} is out of order: expected record {expected}", record.seq))
     }
 
     pub(super) fn report(self, bad_lines: usize) -> LogReport {
@@ -142,7 +131,7 @@ impl Reader {
 }
 
 impl LogReport {
-    /// The same for the conversation of an id; the ids that there are if it is not among them.
+    /// The conversations with this id only; the error lists the existing ids.
     pub(super) fn only(self, id: &str) -> Result<Self, Vec<String>> {
         let (own, others): (Vec<Told>, Vec<Told>) = self.conversations.into_iter().partition(|told| told.id == id);
         if own.is_empty() {
@@ -151,7 +140,7 @@ impl LogReport {
         Ok(Self { totals: totals(&own), conversations: own, ..self })
     }
 
-    /// Everything summed.
+    /// The sum of all conversations.
     pub(super) fn sum(&self) -> Counts {
         let mut sum = Counts::default();
         self.totals.iter().for_each(|total| sum.add_counts(&total.counts));
@@ -163,8 +152,12 @@ fn totals(conversations: &[Told]) -> Vec<Total> {
     let mut totals: IndexMap<(Option<String>, Option<String>), Total> = IndexMap::new();
     for told in conversations {
         let (arm, variant) = (told.arm.clone(), told.variant.clone());
-        let new = || Total { arm: arm.clone(), variant: variant.clone(), conversations: 0, counts: Counts::default() };
-        let total = totals.entry((arm.clone(), variant.clone())).or_insert_with(new);
+        let total = totals.entry((arm.clone(), variant.clone())).or_insert_with(|| Total {
+            arm,
+            variant,
+            conversations: 0,
+            counts: Counts::default(),
+        });
         total.conversations += 1;
         total.counts.add_counts(&told.counts);
     }
@@ -189,10 +182,10 @@ impl Reading {
                 told.model.clone_from(model);
             }
             Event::Forked { state } => {
-                // What a conversation knew when it was forked is read by its keys: it has no other form.
+                // A snapshot's state is read by its JSON keys: it has no public type.
                 let state = serde_json::to_value(state).unwrap_or_default();
-                let text = |key: &str| state.get(key).and_then(serde_json::Value::as_str).map(str::to_owned);
-                (told.arm, told.wire, told.model) = (text("arm"), text("wire"), text("model"));
+                let [arm, wire, model] = ["arm", "wire", "model"].map(|key| Some(state.get(key)?.as_str()?.to_owned()));
+                (told.arm, told.wire, told.model) = (arm, wire, model);
             }
             _ => {}
         }
@@ -231,7 +224,7 @@ impl Reading {
             Event::Finished { ok: true, .. } => counts.ok += 1,
             Event::Finished { ok: false, .. } => counts.failed += 1,
             Event::Asked { approval, .. } => {
-                // A later call that is the same waits for the same approval.
+                // A later identical call waits for the same approval.
                 counts.asked += usize::from(self.waiting.insert(approval.clone()));
             }
             Event::Resumed { approval, .. } => {
@@ -255,7 +248,7 @@ impl Reading {
 }
 
 impl Counts {
-    /// What a host counted is its own word: no sum of such words is too large to be told.
+    /// Adds tokens that a host counted. The host may report any number, so the sum saturates.
     fn add_tokens(&mut self, meter: &str, more: usize) {
         let sum = self.array_tokens.entry(meter.to_owned()).or_default();
         *sum = sum.saturating_add(more);

@@ -1,10 +1,10 @@
-//! The log's report for people at a terminal.
+//! The log's report as text for a terminal.
 
 use super::super::output::{BOLD, DIM, GOOD, grouped, plural_count};
 use super::super::table::{cut_for_list, table};
 use super::tally::{Counts, LogReport, Told, Total};
 
-/// How many conversations are listed; the rest are in the totals.
+/// Maximum number of conversations that are listed; the rest are in the totals.
 const MAX_LISTED: usize = 40;
 
 /// The verdict, then the totals of every arm and variant, then the conversations.
@@ -37,10 +37,10 @@ pub(super) fn log_text(report: &LogReport) -> String {
 }
 
 const NOTES: &str = "\
-· expanded: calls of expand_tools; repaired: arguments that did not fit and were answered with what is wrong
-· shown: answered with parameters that had been hidden, to be called again
-· blind: ran before the model had seen the tool's whole schema; failed: the host said so
-· waiting: calls that wait for a person: toolfold approvals list";
+· expanded: calls of expand_tools; repaired: invalid arguments that were answered with an error
+· shown: answered with hidden parameters, to be called again
+· blind: ran before the model had seen the tool's full schema; failed: as reported by the host
+· waiting: calls that wait for approval: toolfold approvals list";
 
 fn log_verdict(report: &LogReport) -> String {
     let sum = report.sum();
@@ -48,7 +48,7 @@ fn log_verdict(report: &LogReport) -> String {
     for (number, what) in [
         (sum.forwarded, "ran"),
         (sum.repairs, "repaired"),
-        (sum.shown, "shown what was hidden first"),
+        (sum.shown, "answered with hidden parameters"),
         (sum.unknown, "of unknown tools"),
         (sum.loops, "in circles"),
         (sum.refused, "refused"),
@@ -59,7 +59,7 @@ fn log_verdict(report: &LogReport) -> String {
         }
     }
     if sum.waiting > 0 {
-        parts.push(format!("{} waiting for a person", grouped(sum.waiting)));
+        parts.push(format!("{} waiting for approval", grouped(sum.waiting)));
     }
     let word = match report.bad_lines {
         0 => format!("{GOOD}ok{GOOD:#}"),

@@ -1,4 +1,4 @@
-//! `toolfold policy derive`: a record for every tool of a list, for a person to confirm.
+//! `toolfold policy derive`: a record for every tool of a list, for a person to review.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -15,14 +15,14 @@ use toolfold::diagnostic::{Diagnostic, Severity, is_invisible};
 use toolfold::policy::Shell;
 use toolfold::profile::ClientProfile;
 
-/// What to write, and where.
 #[derive(Debug, Args)]
 pub(crate) struct DeriveArgs {
-    /// Tool list: an OpenAI, Anthropic or Gemini tool array or an MCP tools/list result; `-` is standard input
+    /// Tool list: an OpenAI, Anthropic or Gemini tool array or an MCP tools/list result; `-` is
+    /// standard input
     #[arg(long, value_name = "FILE|-")]
     tools: String,
 
-    /// Believe the MCP annotations of these tools: what says that it only reads gets the tier read_only
+    /// Trust the MCP annotations of these tools: a tool with readOnlyHint gets the tier read_only
     #[arg(long)]
     trusted: bool,
 
@@ -43,7 +43,7 @@ pub(super) fn derive(args: &DeriveArgs) -> Outcome {
     create(file, &text)?;
     let (file, tools) = (file.display(), &args.tools);
     emit(&format!(
-        "wrote {file}: {} tools\nNext: confirm each record, then toolfold policy check {file} --tools {tools}\n",
+        "wrote {file}: {} tools\nNext: review each record, then toolfold policy check {file} --tools {tools}\n",
         catalog.len()
     ))?;
     Ok(ExitCode::SUCCESS)
@@ -51,22 +51,22 @@ pub(super) fn derive(args: &DeriveArgs) -> Outcome {
 
 const HEAD: &str = "\
 # One record for every tool of the list, guessed from its name, schema and annotations. Go through them, delete what is
-# wrong and add what is missing. Every call asks until its record says otherwise.
+# wrong and add what is missing. Every call requires approval until its record allows it.
 #
 #   tier      read_only   no effect outside the conversation: allowed
 #             b           changes something that can be recovered: allowed, and recorded before it runs
-#             a           changes something that a person should see first: asks
-#             An annotation is what the server says of itself; --trusted believes all of them.
+#             a           changes something that a person should see first: requires approval
+#             Annotations come from the server; --trusted trusts all of them.
 #   reads     arguments that name the paths it reads; delete those that it only writes
 #   writes    arguments that name the paths it writes; delete those that it only reads. [] for a tool that writes none
 #   hosts     arguments that name hosts or URLs
 #   command   the argument with a shell command; workdir the one with the folder that it runs in
-#   shell     bash, sh, zsh, or other: then every call asks. interactive = false if no terminal is between the tool and the
-#             shell: an interactive shell replaces `!`, and commands with one ask
-#   undo      snapshot, inverse, compensate or irreversible; a person sees it before the approval
+#   shell     bash, sh, zsh, or other: then every call requires approval. interactive = false if no terminal is
+#             between the tool and the shell: an interactive shell replaces `!`, and commands with one require approval
+#   undo      snapshot, inverse, compensate or irreversible; it is shown before the approval
 #
-# Denies of paths and hosts hold for the arguments declared here. What looks like a path or a host in another one asks where
-# a deny names it; a command's tool asks about every argument that is not declared.
+# Denies of paths and hosts apply to the arguments declared here. A path or host in another argument requires approval if a
+# deny matches it; for a tool with a command, every undeclared argument requires approval.
 ";
 
 fn policy_page(catalog: &Catalog, file: &str, trusted: bool) -> String {
@@ -81,7 +81,7 @@ fn policy_page(catalog: &Catalog, file: &str, trusted: bool) -> String {
     out
 }
 
-/// The record of a tool: nothing in it permits what would ask without it, unless its annotations are trusted.
+/// The record of a tool. Without trusted annotations it allows nothing that would require approval.
 fn tool_record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> String {
     let arguments = guessed_arguments(tool);
     let name = tool.name().as_str();
@@ -95,14 +95,12 @@ fn tool_record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> St
     let reads_only = trusted && hints.read_only_hint == Some(true) && hints.destructive_hint != Some(true);
     let (tier, why) = tier(hints, reads_only);
     write_assignment(&mut out, "tier", &toml_string(tier), why);
-    let of = |kind: Kind| arguments.iter().filter(move |a| a.kind == kind).map(|a| a.name.as_str()).collect::<Vec<_>>();
-    let (paths, hosts, commands) = (of(Kind::Path), of(Kind::Host), of(Kind::Command));
-    let files: Vec<&str> = paths.iter().chain(&of(Kind::Uri)).copied().collect();
-    let hosts: Vec<&str> = hosts.iter().chain(&of(Kind::Uri)).copied().collect();
+    let files: Vec<&str> = of_kind(&arguments, Kind::Path).chain(of_kind(&arguments, Kind::Uri)).collect();
+    let hosts: Vec<&str> = of_kind(&arguments, Kind::Host).chain(of_kind(&arguments, Kind::Uri)).collect();
     if !files.is_empty() {
         write_assignment(&mut out, "reads", &toml_list(&files), &because(&arguments, &[Kind::Path, Kind::Uri]));
     }
-    let command = commands.first();
+    let command = of_kind(&arguments, Kind::Command).next();
     if command.is_none() || !files.is_empty() {
         write_assignment(&mut out, "writes", &toml_list(if reads_only { &[] } else { &files }), "");
     }
@@ -111,14 +109,14 @@ fn tool_record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> St
     }
     if let Some(command) = command {
         write_assignment(&mut out, "command", &toml_string(command), &because(&arguments, &[Kind::Command]));
-        if let Some(folder) = of(Kind::Workdir).first() {
+        if let Some(folder) = of_kind(&arguments, Kind::Workdir).next() {
             write_assignment(&mut out, "workdir", &toml_string(folder), "");
         }
         let (shell, why) = shell(tool, command);
         if shell == Some(Shell::Other) {
-            write_assignment(&mut out, "shell", "\"other\"", &format!("{why}; bash, sh or zsh if that reads it"));
+            write_assignment(&mut out, "shell", "\"other\"", &format!("{why}; bash, sh or zsh if that interprets it"));
         } else {
-            let help = "rules such as Bash(git log:*) cover it; add shell = \"other\" if no bash reads it";
+            let help = "rules such as Bash(git log:*) cover it; add shell = \"other\" if bash does not interpret it";
             write_assignment(&mut out, "like", "\"Bash\"", help);
         }
         if let Some(shell @ (Shell::Bash | Shell::Sh | Shell::Zsh)) = shell {
@@ -126,27 +124,22 @@ fn tool_record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> St
         }
         if client.and_then(|client| client.is_interactive(name)) == Some(false) {
             let own = client.map_or("", ClientProfile::name);
-            write_assignment(
-                &mut out,
-                "interactive",
-                "false",
-                &format!("{own} runs each command as a process of its own"),
-            );
+            write_assignment(&mut out, "interactive", "false", &format!("{own} runs each command in a new process"));
         }
     }
     write_assignment(&mut out, "undo", "\"irreversible\"", "");
     out.push_str(&left(&arguments));
-    // No rule for commands says anything of the program that is to read them.
-    for program in of(Kind::Program) {
+    // Rules for commands do not cover the program that interprets them.
+    for program in of_kind(&arguments, Kind::Program) {
         let (tool, pattern) = (toml_string(name), format!("{} = \"*\"", toml_key(program)));
-        let why = "it chooses the program that reads the command";
+        let why = "it chooses the program that interprets the command";
         let _ = write!(out, "\n[[rule]]\ndecide = \"ask\"\ntool = {tool}\nargs = {{ {pattern} }}\nwhy = \"{why}\"\n");
     }
     out
 }
 
-/// The shell of a tool's commands, and where it is stated. A description that names another shell counts, whatever else it
-/// names: a tool that runs PowerShell on some machines is not like Bash.
+/// The shell of a tool's commands, and its source. A description that names another shell takes
+/// precedence: a tool that runs PowerShell on some machines is not like Bash.
 fn shell(tool: &Tool, command: &str) -> (Option<Shell>, &'static str) {
     const OTHERS: [&str; 6] = ["powershell", "pwsh", "cmd.exe", "command prompt", "nushell", "fish shell"];
     if let Some(shell) = Shell::of_name(tool.name().as_str()) {
@@ -166,7 +159,7 @@ fn shell(tool: &Tool, command: &str) -> (Option<Shell>, &'static str) {
     (shell, "by its description")
 }
 
-/// A tier that asks, unless the annotations are trusted and say that the tool only reads.
+/// A tier that requires approval, unless the annotations are trusted and say the tool only reads.
 fn tier(hints: Annotations, reads_only: bool) -> (&'static str, &'static str) {
     match (reads_only, hints.destructive_hint, hints.read_only_hint) {
         (true, ..) => ("read_only", "by its annotation"),
@@ -177,14 +170,14 @@ fn tier(hints: Annotations, reads_only: bool) -> (&'static str, &'static str) {
     }
 }
 
-/// Why arguments are taken for what they are, if not by their names alone.
+/// Why arguments have these kinds, if their names do not show it.
 fn because(arguments: &[Argument], kinds: &[Kind]) -> String {
     let of_kind = arguments.iter().filter(|argument| kinds.contains(&argument.kind));
     let why: Vec<String> = of_kind.filter_map(|a| Some(format!("`{}` {}", a.name, a.why?))).collect();
     comment(&why.join(", "), 160)
 }
 
-/// What the record does not declare: for a person to see, since a deny of a path or host only asks about it.
+/// A comment on undeclared arguments, for which a deny of a path or host only requires approval.
 fn left(arguments: &[Argument]) -> String {
     let mut out = String::new();
     for argument in arguments.iter().filter(|argument| argument.values.len() > 1) {
@@ -208,22 +201,27 @@ fn write_assignment(out: &mut String, key: &str, value: &str, why: &str) {
     let _ = if why.is_empty() { writeln!(out, "{assignment}") } else { writeln!(out, "{assignment:<24} # {why}") };
 }
 
+/// The names of the arguments of a kind.
+fn of_kind(arguments: &[Argument], kind: Kind) -> impl Iterator<Item = &str> {
+    arguments.iter().filter(move |argument| argument.kind == kind).map(|argument| argument.name.as_str())
+}
+
 fn toml_list(names: &[&str]) -> String {
     format!("[{}]", names.iter().map(|name| toml_string(name)).collect::<Vec<_>>().join(", "))
 }
 
-/// A key of TOML, quoted where it has to be.
+/// A key of TOML, quoted if needed.
 fn toml_key(name: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { toml_string(name) }
+    let is_bare = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if is_bare && !name.is_empty() { name.to_owned() } else { toml_string(name) }
 }
 
-/// A basic string of TOML: one of JSON, but for DEL, which JSON leaves as it is.
+/// A basic string of TOML: a JSON string with DEL escaped, which JSON leaves unescaped.
 fn toml_string(value: &str) -> String {
     serde_json::Value::from(value).to_string().replace('\u{7f}', "\\u007f")
 }
 
-/// Foreign text for a comment: one line, nothing invisible, not long.
+/// Foreign text for a comment: one line of limited length without invisible characters.
 fn comment(text: &str, most: usize) -> String {
     let clean: String =
         text.chars().map(|c| if c.is_whitespace() || c.is_control() || is_invisible(c) { ' ' } else { c }).collect();

@@ -1,4 +1,4 @@
-//! `toolfold policy eval`: rows of calls in, decisions out, under the rules of each row or under one policy.
+//! `toolfold policy eval`: evaluates rows of calls with the rules of each row or with one policy.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -14,28 +14,28 @@ use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold::policy::Policy;
 use toolfold::policy::eval::{Evaluated, evaluate, evaluate_under, unknown_members};
 
-/// How many members that mean nothing are named.
+/// Maximum number of unknown members that are reported.
 const MAX_NAMED: usize = 20;
 
-/// What to evaluate.
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
     /// Rows as JSON lines, or `-`
     #[arg(value_name = "FILE|-")]
     rows: String,
 
-    /// Evaluate all rows under this policy, a file or excel for the built-in one; a row with rules of its own is refused
+    /// Evaluate all rows with this policy, a file or excel for the built-in one; a row with its own
+    /// rules is an error
     #[arg(long, value_name = "FILE|NAME")]
     policy: Option<String>,
 
-    /// One JSON object a row, with id, decision and reason
+    /// Print one JSON object per row, with id, decision and reason
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn eval(args: &EvalArgs) -> Outcome {
     if args.rows == "-" && std::io::stdin().is_terminal() {
-        progress("reading rows from standard input, one JSON object a line; see toolfold policy eval --help");
+        progress("reading rows from standard input, one JSON object per line; see toolfold policy eval --help");
     }
     let policy = match args.policy.as_deref() {
         Some("-") if args.rows == "-" => {
@@ -68,16 +68,16 @@ pub(super) fn eval(args: &EvalArgs) -> Outcome {
     Ok(code)
 }
 
-/// Says which members of a row nothing is made of, each once.
+/// Reports unknown members of a row, each once.
 fn say_unknown(row: &Value, place: &Place, named: &mut BTreeSet<String>) {
     let new =
         unknown_members(row).into_iter().filter(|(name, _)| named.len() < MAX_NAMED && named.insert(name.clone()));
     let said: Vec<Diagnostic> = new
         .map(|(name, near)| {
-            let message = format!("nothing is made of `{}`", visible(&name));
+            let message = format!("unknown member `{}`", visible(&name));
             let help = match near {
-                Some(near) => format!("did you mean `{near}`? It is said once for all rows"),
-                None => "it changes no answer; it is said once for all rows".to_owned(),
+                Some(near) => format!("did you mean `{near}`? Reported once for all rows"),
+                None => "it has no effect; reported once for all rows".to_owned(),
             };
             Diagnostic::warning("eval-member", place.clone(), message).help(help)
         })
@@ -94,7 +94,7 @@ fn judge_line(
     let place = |column: usize| Place::file(file).line_column(line.number, column.max(1));
     let wrong = |column: usize, why: &str| {
         let help = match policy {
-            Some(_) => "a row is an object with id, tool and args on one line; leave out `rule`, or --policy",
+            Some(_) => "a row is an object with id, tool and args on one line; omit `rule` or --policy",
             None => "a row is an object with id, rule, tool and args on one line",
         };
         Diagnostic::error("eval-row", place(column), why).help(help)
@@ -112,7 +112,7 @@ fn judge_line(
     };
     let mut judged = judged.map_err(|why| wrong(1, &why.to_string()))?;
     if judged.id.is_empty() {
-        // Whoever reads the answers must be able to tell them apart.
+        // Answers with the same id would be indistinguishable.
         judged.id = match row.get("id") {
             Some(id) if !id.is_string() => id.to_string(),
             _ => format!("line {}", line.number),

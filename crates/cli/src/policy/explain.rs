@@ -1,4 +1,4 @@
-//! `toolfold policy explain`: the decision on a call, part by part.
+//! `toolfold policy explain`: explains the decision on a call, part by part.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::super::layers::load_policy;
 use super::super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json, say_all};
 use super::super::table::table;
 use toolfold::diagnostic::visible;
-use toolfold::policy::{Context, Explanation, Family, Policy, PolicyCall, PolicyFile, ToolOrigin};
+use toolfold::policy::{Context, Disk, Explanation, Family, History, Policy, PolicyCall, PolicyFile, ToolOrigin};
 
 /// What to explain.
 #[derive(Debug, Args)]
@@ -18,12 +18,12 @@ use toolfold::policy::{Context, Explanation, Family, Policy, PolicyCall, PolicyF
 toolfold policy explain [OPTIONS] <POLICY> <TOOL> [COMMAND]
        toolfold policy explain [OPTIONS] --policy <POLICY> <TOOL> [COMMAND]")]
 pub(crate) struct ExplainArgs {
-    /// The policy (a file, `-`, or excel for the built-in one), the tool (a name, or mcp:server/name) and, of a shell, the
-    /// command
+    /// The policy (a file, `-`, or excel for the built-in one), the tool (a name, or
+    /// mcp:server/name) and, for a shell, the command
     #[arg(value_name = "POLICY TOOL COMMAND", num_args = 0..=3)]
     words: Vec<String>,
 
-    /// The policy, if it is not the first word
+    /// The policy, if it is not the first argument
     #[arg(long, value_name = "FILE|NAME")]
     policy: Option<String>,
 
@@ -35,11 +35,11 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "TEXT")]
     command: Option<String>,
 
-    /// The working folder of the call [default: this one]
+    /// The working directory of the call [default: the current one]
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<String>,
 
-    /// Evaluate paths as they are written: do not follow this machine's symbolic links
+    /// Evaluate paths as written, without following this machine's symbolic links
     #[arg(long)]
     as_written: bool,
 
@@ -52,7 +52,7 @@ pub(crate) struct ExplainArgs {
     json: bool,
 }
 
-/// What the words of the command line name.
+/// What the arguments name.
 struct Named<'a> {
     policy: &'a str,
     tool: &'a str,
@@ -67,10 +67,10 @@ impl ExplainArgs {
             [policy, tool] => (policy, tool, None),
             [policy, tool, command] => (policy, tool, Some(command)),
             [] | [_] => return wrong("which tool, and under which policy?"),
-            _ => return wrong("too many words: with --policy, only the tool and its command follow"),
+            _ => return wrong("too many arguments: with --policy, only the tool and its command follow"),
         };
         if word.is_some() && (self.command.is_some() || self.args.is_some()) {
-            return wrong("the call has a command as a word and --command or --args beside it");
+            return wrong("the command is given as an argument and with --command or --args");
         }
         Ok(Named { policy, tool, command: word.or(self.command.as_deref()) })
     }
@@ -78,7 +78,7 @@ impl ExplainArgs {
 
 pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let named = args.named_call()?;
-    // What looks like no file is perhaps the tool.
+    // A first argument that does not look like a file may be the tool.
     let is_file = named.policy.contains(['.', '/']);
     let loaded = load_policy(named.policy).map_err(|why| if is_file { why } else { why.help(HOW) })?;
     say_all(&loaded.diagnostics);
@@ -88,19 +88,17 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     };
     let arguments = call_arguments(args, &named, &loaded.value)?;
     let cwd = args.cwd.as_deref().map_or_else(working_folder, absolute);
-    // No call writes the policy that it is judged by, once that is in force.
+    // No call may write the policy that judges it.
     let own = (named.policy != "-" && named.policy != builtin::EXCEL_PROFILE).then(|| absolute(named.policy)).flatten();
     let protected = Vec::from_iter(own);
     let secrets = super::super::approver_key::places();
     let interactive = !args.non_interactive;
-    let mut context = Context { interactive, cwd, home: home(), protected, secrets, ..Context::default() };
+    let context = Context { interactive, cwd, home: home(), protected, secrets, ..Context::default() };
     let call = PolicyCall { tool, origin: &origin, arguments: &arguments };
     let broken = loaded.value.broken;
     let policy = Policy::new(vec![loaded.value]);
-    if OwnDisk::CAN_LOOK && !args.as_written {
-        context.links = Some(policy.links(&call, &context, &OwnDisk));
-    }
-    let mut explained = policy.explain(&call, &context, &[]);
+    let disk = (OwnDisk::CAN_LOOK && !args.as_written).then_some(&OwnDisk as &dyn Disk);
+    let mut explained = policy.prepare(call, &context, disk, History::default()).explain(&[]);
     if broken && !explained.verdict.decision.runs() {
         explained.would_allow = vec!["nothing, until the policy file is fixed".to_owned()];
     }
@@ -124,17 +122,20 @@ fn call_arguments(args: &ExplainArgs, named: &Named<'_>, policy: &PolicyFile) ->
     }
     let record = policy.capabilities.get(named.tool);
     let Some(command) = named.command else {
-        let own = || matches!(Family::of_name(named.tool), Some(Family::Shell));
-        return match record.map_or_else(own, |record| record.command.is_some()) {
-            true => Err(Failure::usage(format!("which command of `{}`?", visible(named.tool))).help(HOW)),
-            false => Ok(json!({})),
+        let is_shell = match record {
+            Some(record) => record.command.is_some(),
+            None => matches!(Family::of_name(named.tool), Some(Family::Shell)),
         };
+        if is_shell {
+            return Err(Failure::usage(format!("which command of `{}`?", visible(named.tool))).help(HOW));
+        }
+        return Ok(json!({}));
     };
     match record.map(|record| record.command.as_deref()) {
         Some(Some(argument)) => Ok(json!({ argument: command })),
         Some(None) => {
             Err(Failure::usage(format!("`{}` has no shell command argument in this policy", visible(named.tool)))
-                .help("give its arguments with --args, or name the argument in the policy: command = \"…\""))
+                .help("pass its arguments with --args, or name the argument in the policy: command = \"…\""))
         }
         None => Ok(json!({ "command": command })),
     }
@@ -149,18 +150,20 @@ fn explanation_page(explained: &Explanation) -> String {
         let place = reason.place.as_ref().map(|place| format!("  {DIM}{place}{DIM:#}")).unwrap_or_default();
         out.push_str(&format!("  {}{place}\n", visible(&reason.to_string())));
     }
-    let part = |part: &toolfold::policy::Part| {
-        [part.kind.to_owned(), part.got.to_string(), visible(&part.text).into_owned(), visible(&part.by).into_owned()]
-    };
     out.push('\n');
-    out.push_str(&table(["part", "gets", "what", "by"], &explained.parts.iter().map(part).collect::<Vec<_>>()));
+    let mut rows = Vec::new();
+    for part in &explained.parts {
+        let [text, by] = [&part.text, &part.by].map(|text| visible(text).into_owned());
+        rows.push([part.kind.to_owned(), part.got.to_string(), text, by]);
+    }
+    out.push_str(&table(["part", "gets", "what", "by"], &rows));
     if let Some(close) = &explained.did_you_mean {
-        out.push_str(&format!("\nno record and no rule names this tool: did you mean `{}`?\n", visible(close)));
+        out.push_str(&format!("\nno record or rule names this tool: did you mean `{}`?\n", visible(close)));
     }
     out + &would_allow(&explained.would_allow)
 }
 
-/// The rules in the form of a policy file. All of them are needed, since every part must be allowed.
+/// The rules as a policy file writes them. All are needed: every part must be allowed.
 fn would_allow(rules: &[String]) -> String {
     let compact: Option<Vec<&str>> = rules.iter().map(|rule| rule.strip_prefix("allow ")).collect();
     match compact {

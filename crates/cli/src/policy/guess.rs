@@ -1,10 +1,9 @@
-//! What the arguments of a tool name, guessed from the tool's schema: paths, hosts, commands.
+//! Guesses from a tool's schema which arguments are paths, hosts or commands.
 
 use serde_json::Value;
 
 use toolfold::catalog::Tool;
 
-/// What an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A file or folder.
@@ -15,28 +14,28 @@ pub(super) enum Kind {
     Uri,
     /// A shell command.
     Command,
-    /// The folder that a command runs in.
+    /// The folder in which a command runs.
     Workdir,
-    /// The program that reads a command.
+    /// The program that interprets a command.
     Program,
-    /// A text that names none of these, as far as can be told.
+    /// A text that seems to be none of these.
     Text,
-    /// No text: a number, a switch, one of a few values.
+    /// Not a text: a number, a boolean, an enum.
     Other,
 }
 
-/// An argument and what it names.
 #[derive(Debug, Clone)]
 pub(super) struct Argument {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// Why, where the name alone does not say it.
+    /// The reason, if the name alone does not show it.
     pub(super) why: Option<&'static str>,
-    /// The values of an argument that chooses an action.
+    /// The values of an argument that selects an action.
     pub(super) values: Vec<String>,
 }
 
-/// Words of a name that make it a path. A guess too many costs a deletion, a guess too few a deny that does not match.
+/// Words in names of paths. A wrong guess costs a deletion; a missing one, a deny that never
+/// matches.
 const PATHS: [&str; 33] = [
     "path",
     "paths",
@@ -80,9 +79,9 @@ const COMMANDS: [&str; 4] = ["command", "cmd", "commandline", "script"];
 const WORKDIRS: [&str; 6] = ["cwd", "workdir", "directory", "dir", "path", "folder"];
 const PROGRAMS: [&str; 4] = ["shell", "interpreter", "executable", "binary"];
 const ACTIONS: [&str; 5] = ["action", "op", "operation", "command", "subcommand"];
-/// The same, where they are the whole name: `retry-mode` chooses no action.
+/// Words that select an action only as the whole name: `retry-mode` does not.
 const WHOLE_ACTIONS: [&str; 2] = ["mode", "method"];
-/// Last words of a name that say that it is about a path or host and is none.
+/// Last words of a name that mentions a path or host without being one.
 const ABOUT: [&str; 12] =
     ["id", "ids", "type", "types", "count", "size", "format", "mode", "kind", "sha", "encoding", "mime"];
 
@@ -97,26 +96,30 @@ pub(super) fn guessed_arguments(tool: &Tool) -> Vec<Argument> {
             Argument { name: name.clone(), kind, why, values: actions(name, schema) }
         })
         .collect();
-    // One argument holds the command, and only then another one the folder that it runs in.
+    // One argument contains the command; only then can another one be the folder in which it runs.
     let command = found.iter().position(|argument| argument.kind == Kind::Command);
     for (at, argument) in found.iter_mut().enumerate() {
         if argument.kind == Kind::Command && command != Some(at) {
             argument.kind = Kind::Text;
         }
     }
-    let is_text = |a: &&mut Argument| matches!(a.kind, Kind::Path | Kind::Text);
-    let is_program = |a: &&mut Argument| words_of_name(&a.name).iter().any(|w| PROGRAMS.contains(&&**w));
     if command.is_some() {
-        found.iter_mut().filter(is_text).filter(is_program).for_each(|argument| argument.kind = Kind::Program);
-    }
-    let is_workdir =
-        |a: &&mut Argument| a.kind == Kind::Path && words_of_name(&a.name).iter().any(|w| WORKDIRS.contains(&&**w));
-    if command.is_some()
-        && let Some(folder) = found.iter_mut().find(is_workdir)
-    {
-        folder.kind = Kind::Workdir;
+        for argument in &mut found {
+            if matches!(argument.kind, Kind::Path | Kind::Text) && has_word(&argument.name, &PROGRAMS) {
+                argument.kind = Kind::Program;
+            }
+        }
+        let folder = found.iter_mut().find(|own| own.kind == Kind::Path && has_word(&own.name, &WORKDIRS));
+        if let Some(folder) = folder {
+            folder.kind = Kind::Workdir;
+        }
     }
     found
+}
+
+/// Whether one of the words of a name is in the list.
+fn has_word(name: &str, list: &[&str]) -> bool {
+    words_of_name(name).iter().any(|word| list.contains(&word.as_str()))
 }
 
 fn guessed_kind(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
@@ -124,20 +127,19 @@ fn guessed_kind(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
         return of_text(name, schema);
     }
     match has_path_inside(schema, 0) {
-        true => (Kind::Path, Some("holds paths deeper down, which no policy can read: such a call asks")),
+        true => (Kind::Path, Some("contains nested paths, which policy cannot read: such a call requires approval")),
         false => (Kind::Other, None),
     }
 }
 
-/// What a text under this name names.
+/// The kind of a text with this name.
 fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     let words = words_of_name(name);
     let last = words.last().map_or("", String::as_str);
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
     let description = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_lowercase();
     let says = |texts: &[&str]| texts.iter().any(|text| description.contains(text));
-    // `commandLine` has two words, and is one of these.
+    // `commandLine` has two words, and is one of these names.
     let joined = words.concat();
     let last = if COMMANDS.contains(&joined.as_str()) { joined.as_str() } else { last };
     if COMMANDS.contains(&last) && (last != "script" || says(&["shell", "bash", "command"])) && is_text(schema) {
@@ -149,10 +151,10 @@ fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     if ABOUT.contains(&last) {
         return (Kind::Text, None);
     }
-    if has(&HOSTS) {
+    if has_word(name, &HOSTS) {
         return (Kind::Host, None);
     }
-    if has(&PATHS) {
+    if has_word(name, &PATHS) {
         return (Kind::Path, None);
     }
     if matches!(format, "uri" | "url" | "uri-reference") {
@@ -168,7 +170,7 @@ fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     }
 }
 
-/// The values of an argument that chooses what the tool does.
+/// The values of an argument that selects what the tool does.
 fn actions(name: &str, schema: &Value) -> Vec<String> {
     let chooses =
         words_of_name(name).last().is_some_and(|last| ACTIONS.contains(&&**last)) || WHOLE_ACTIONS.contains(&name);
@@ -176,12 +178,12 @@ fn actions(name: &str, schema: &Value) -> Vec<String> {
     values.into_iter().flatten().filter_map(|value| value.as_str().map(str::to_owned)).collect()
 }
 
-/// Whether one of a few values is chosen.
+/// Whether the value is one of a few.
 fn is_chosen(schema: &Value) -> bool {
     schema.get("enum").is_some() || schema.get("const").is_some()
 }
 
-/// Whether a text may stand there, alone or in a list. What the schema leaves open may be one.
+/// Whether a text is valid, alone or in a list. A schema without a type allows one.
 fn may_be_text(schema: &Value) -> bool {
     let Value::Object(map) = schema else { return schema != &Value::Bool(false) };
     let of_type = |name: &str| match name {
@@ -199,12 +201,12 @@ fn may_be_text(schema: &Value) -> bool {
     }
 }
 
-/// Whether a text and nothing else stands there.
+/// Whether only texts are valid.
 fn is_text(schema: &Value) -> bool {
     schema.get("type").is_none_or(|name| name.as_str().is_some_and(|name| name.eq_ignore_ascii_case("string")))
 }
 
-/// Whether an object or a list of objects has a path somewhere inside.
+/// Whether an object or a list of objects contains a path at any depth.
 fn has_path_inside(schema: &Value, depth: usize) -> bool {
     if depth > 4 {
         return true;
@@ -218,7 +220,7 @@ fn has_path_inside(schema: &Value, depth: usize) -> bool {
         || properties.into_iter().any(|(_, schema)| schema.is_object() && has_path_inside(schema, depth + 1))
 }
 
-/// The words of a name, in lower case: `filePath`, `file_path` and `file-path` have the same.
+/// The words of a name in lower case; `filePath`, `file_path` and `file-path` have the same words.
 fn words_of_name(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut lower_before = false;

@@ -1,4 +1,4 @@
-//! `toolfold policy new`: a policy to start from.
+//! `toolfold policy new`: writes a starter policy.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,18 +8,16 @@ use clap::{Args, ValueEnum};
 use crate::new_file::create;
 use crate::output::{Outcome, emit};
 
-/// What an agent works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Domain {
     /// Code in one folder: shell, files, git, builds and tests
     Coding,
     /// Data files: sources that are only read, results in one folder
     Data,
-    /// Requests to services and the tools of one
+    /// Requests to services, and the tools of one service
     Http,
 }
 
-/// What to write.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// What the agent works on
@@ -31,7 +29,6 @@ pub(crate) struct NewArgs {
     out: Option<PathBuf>,
 }
 
-/// The text of a policy to start from.
 fn template(domain: Domain) -> &'static str {
     match domain {
         Domain::Coding => include_str!("templates/coding.toml"),

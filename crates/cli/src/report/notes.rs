@@ -1,4 +1,4 @@
-//! What a reader must know to use the figures of a report: one note a line, in both forms for people.
+//! What a reader must know to interpret a report: one note per line, for text and Markdown.
 
 use super::super::output::grouped;
 use toolfold_measure::report::{Report, SkillCost};
@@ -6,15 +6,13 @@ use toolfold_measure::report::{Report, SkillCost};
 /// The notes, and the warnings of sessions.
 pub(super) fn notes(report: &Report) -> Vec<String> {
     let mut notes = vec![format!(
-        "tokens of the tool block with expand_tools and call_tool, counted with {}; messages and the constant \
-         overhead of a request are not included",
+        "tokens of the tool block, including expand_tools and call_tool, by {}; messages and per-request overhead are not included",
         report.encoding
     )];
     notes.push(session(report));
     notes.extend(pricing(report));
     notes.push(
-        "a lookup is what expand_tools adds for a category: in place to the array, which breaks the cache; else as JSON \
-         to the messages"
+        "a lookup is what expand_tools adds for a category: to the array, which breaks the cache, or as JSON to the messages"
             .to_owned(),
     );
     notes.push(format!(
@@ -40,8 +38,10 @@ pub(super) fn notes(report: &Report) -> Vec<String> {
     if report.meter.starts_with("estimate:") {
         let band = report.arms.get("full").and_then(|own| own.band);
         let band = band.map_or_else(String::new, |(low, high)| match high {
-            Some(high) => format!("; for arm full nine in ten are between {} and {}", grouped(low), grouped(high)),
-            None => format!("; for arm full nine in ten are at least {}", grouped(low)),
+            Some(high) => {
+                format!("; for arm full, nine in ten requests are between {} and {}", grouped(low), grouped(high))
+            }
+            None => format!("; for arm full, nine in ten requests are at least {}", grouped(low)),
         });
         notes.push(format!("estimated: the provider publishes no tokenizer{band}"));
     } else if !report.verified {
@@ -55,8 +55,7 @@ pub(super) fn notes(report: &Report) -> Vec<String> {
 fn session(report: &Report) -> String {
     let own = report.session;
     format!(
-        "a session is {} requests and {} lookups, with {} tokens of system text and {} more from request to request; \
-         toolfold sim plays others",
+        "a session is {} requests and {} lookups, with {} tokens of system text and {} more per request; toolfold sim simulates other sessions",
         grouped(own.requests),
         grouped(own.expansions),
         grouped(own.system_tokens),
@@ -69,24 +68,24 @@ fn pricing(report: &Report) -> Vec<String> {
     let mut notes = Vec::new();
     match (&own.usd_per_million, &own.source) {
         (Some(prices), Some(source)) => notes.push(format!(
-            "US dollars for a million tokens on {}: {} in, {} to write to the cache, {} to read from it, {} out; {source}",
+            "US dollars per million tokens on {}: {} in, {} to write to the cache, {} to read from it, {} out; {source}",
             own.priced_as, prices.input, prices.cache_write, prices.cache_read, prices.output
         )),
         _ => {
-            let cache = own.assumed_cache.as_deref().unwrap_or("nothing is known of its cache");
+            let cache = own.assumed_cache.as_deref().unwrap_or("unknown cache pricing");
             notes.push(format!(
-                "unmeasured: no price is known for {}; sessions are compared in tokens at the price of input; cache: {cache}",
+                "unmeasured: the price of {} is unknown; sessions are compared in tokens at the price of input; cache: {cache}",
                 own.priced_as
             ));
         }
     }
     if own.priced_as != own.model {
-        notes.push(format!("no price is known for {}: sessions are priced as on {}", own.model, own.priced_as));
+        notes.push(format!("the price of {} is unknown: sessions are priced as on {}", own.model, own.priced_as));
     }
     notes
 }
 
-/// What is to be known of sessions, once for all the arms that it is said of.
+/// The warnings about sessions, each once for all arms that it applies to.
 fn warnings(report: &Report) -> Vec<String> {
     let mut all: indexmap::IndexMap<&str, Vec<&str>> = indexmap::IndexMap::new();
     for (arm, own) in &report.arms {
@@ -97,12 +96,12 @@ fn warnings(report: &Report) -> Vec<String> {
     all.into_iter().map(|(warning, arms)| format!("{}: {warning}", arms.join(", "))).collect()
 }
 
-/// What activate_skill had no room for, if anything.
+/// The skills that did not fit into activate_skill.
 fn skills_without_room(skills: &SkillCost) -> Option<String> {
     let parts = [
         (skills.trimmed, "with a shortened description"),
         (skills.names_only, "by name only"),
-        (skills.omitted, "by their number only (the model finds them with search)"),
+        (skills.omitted, "by number only (the model finds them with search)"),
     ];
     let parts: Vec<String> =
         parts.iter().filter(|(n, _)| *n > 0).map(|(n, how)| format!("{} {how}", grouped(*n))).collect();
@@ -111,11 +110,15 @@ fn skills_without_room(skills: &SkillCost) -> Option<String> {
         .then(|| format!("activate_skill lists {how}: its budget is {} tokens (skills.budget)", grouped(skills.budget)))
 }
 
-/// The phrases on one line, those about schema keywords gathered into one.
+/// The phrases on one line, with those about schema keywords combined.
 fn gathered(reasons: &[String]) -> String {
-    let keyword = |reason: &String| reason.strip_prefix("schema keyword ").map(str::to_owned);
-    let keywords: Vec<String> = reasons.iter().filter_map(keyword).collect();
-    let mut parts: Vec<String> = reasons.iter().filter(|reason| keyword(reason).is_none()).cloned().collect();
+    let (mut keywords, mut parts) = (Vec::new(), Vec::new());
+    for reason in reasons {
+        match reason.strip_prefix("schema keyword ") {
+            Some(keyword) => keywords.push(keyword),
+            None => parts.push(reason.clone()),
+        }
+    }
     if !keywords.is_empty() {
         parts.insert(0, format!("schema keywords {}", keywords.join(", ")));
     }

@@ -30,7 +30,7 @@ pub(super) fn write_page(file: &str, input: &Input, report: &Report, notes: Vec<
     Ok(())
 }
 
-/// What lint finds of the tools on the report's wire, counted with its meter.
+/// The findings of lint for the tools on the report's wire, counted with its meter.
 fn findings(input: &Input, report: &Report) -> Result<Option<Lint>, Failure> {
     let Ok(meter) = report.meter.parse::<Meter>() else { return Ok(None) };
     let assignment = input.profile.as_ref().map(|profile| profile.assign(&input.catalog).value);
@@ -47,7 +47,7 @@ fn findings(input: &Input, report: &Report) -> Result<Option<Lint>, Failure> {
     found.map(Some).map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))
 }
 
-/// Whose tools these are. A page is passed on: folders, arguments and what follows `?` in an address stay out of it.
+/// The name of the tool set, without what must not be shared: folders, arguments, queries.
 fn title(input: &Input) -> String {
     let tools = &input.config.settings.tools;
     let name =

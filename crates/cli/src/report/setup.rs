@@ -1,4 +1,4 @@
-//! What a report needs from the configuration: a wire and a model, a meter, and prices.
+//! What a report needs from the configuration: a wire and a model, a meter, prices.
 
 use crate::configuration::{Config, Origin, keys};
 use crate::input::Input;
@@ -12,22 +12,22 @@ use toolfold_measure::prices::PriceTable;
 use toolfold_measure::report::{Priced, ProfileInfo, Report, ReportError, Setup, SkillCost, measure};
 use toolfold_measure::sim::Backend;
 
-/// A model that is priced where nobody named one and the one that is counted has no known price: the same vendor, the same
-/// vocabulary.
+/// The model whose price is used if no model is configured and the counted one has no known price:
+/// same vendor, same vocabulary.
 const PRICED_AS: &str = "gpt-5.4";
 
 /// Who bills, for which model.
 pub(super) struct Target {
     wire: Wire,
     model: String,
-    /// Whether somebody named the model.
+    /// Whether the user named the model.
     named: bool,
     meter: Meter,
 }
 
 impl Target {
-    /// The wire and model of the configuration. A model alone is asked for over its own provider's API; a wire alone is
-    /// counted as a common model of its provider.
+    /// The wire and model of the configuration. A model alone uses its own provider's API; a wire
+    /// alone is counted as a common model of its provider.
     pub(super) fn from_config(config: &Config, meter: Option<&Meter>) -> Result<Self, Failure> {
         let named = config.settings.presentation.model.as_deref();
         let vendor = named.and_then(|model| ModelId::parse(model).vendor);
@@ -45,14 +45,14 @@ impl Target {
         let model = named.unwrap_or(usual);
         let billed = if wire == Wire::Mcp { Wire::OpenAiChat } else { wire };
         let meter = meter.cloned().or_else(|| Meter::for_wire(billed.name(), model)).ok_or_else(|| {
-            Failure::unmeasured(format!("it is not known how tokens of `{model}` are billed over {billed}"))
+            Failure::unmeasured(format!("unknown billing of tokens of `{model}` over {billed}"))
                 .help("choose a meter with --meter, such as json/o200k_base")
         })?;
         Ok(Self { wire, model: model.to_owned(), named: named.is_some(), meter })
     }
 }
 
-/// Measures an input in the arms asked for.
+/// Measures an input in the given arms.
 pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Report, Failure> {
     let capabilities = input.capabilities()?;
     let model = target.model.as_str();
@@ -90,13 +90,10 @@ pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Rep
     })
 }
 
-/// What is assumed of the cache where the price is not known.
+/// The assumed cache rules if the price is unknown.
 fn cache(capabilities: &Capabilities, target: &Target) -> (CacheRules, String) {
     match capabilities.cache_of(target.wire, Some(&target.model)) {
         Some(row) => (row.cache(), format!("{} ({})", row.source, row.date)),
-        None => (
-            CacheRules::default(),
-            "nothing is known of its cache: reads at a tenth, writes at five quarters".to_owned(),
-        ),
+        None => (CacheRules::default(), "unknown cache pricing: reads at 10 %, writes at 125 % of input".to_owned()),
     }
 }

@@ -1,24 +1,24 @@
-//! The report for people at a terminal: what to do first, then the figures, then the footnotes.
+//! The report as text for a terminal: what to do first, then the figures, then the footnotes.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::super::output::{BOLD, DIM, GOOD, grouped};
 use super::super::table::wrapped;
-use toolfold_measure::report::{ArmCost, Fix, Report, SessionCost, ToolCost};
+use toolfold_measure::report::{ArmCost, Report, SessionCost, ToolCost};
 
-/// The widest bar, in cells.
+/// Maximum width of a bar in cells.
 const BAR: usize = 16;
 
-/// The widest name before it is cut, in cells.
+/// Maximum width of a name in cells.
 const NAME: usize = 34;
 
-/// Where sentences are wrapped, in cells.
+/// Width at which sentences are wrapped, in cells.
 const WIDTH: usize = 96;
 
-/// The verdict is one line wherever it can be.
+/// Width of the verdict: it should fit on one line.
 const VERDICT_WIDTH: usize = 100;
 
-/// The whole report. `next` adds what to try with one's own tools.
+/// The whole report. `next` adds what to try with your own tools.
 pub(super) fn report_text(report: &Report, top: usize, next: bool) -> String {
     let mut out = String::new();
     report_head(&mut out, report);
@@ -92,12 +92,13 @@ fn fixes(out: &mut String, report: &Report) {
     if fixes.is_empty() {
         return;
     }
-    let part = |own: &Fix| format!("{} ({})", cut_name(&own.part), grouped(own.part_tokens));
-    let width = fixes.iter().map(|own| part(own).width()).max().unwrap_or(0).max(10);
+    let parts: Vec<String> =
+        fixes.iter().map(|own| format!("{} ({})", cut_name(&own.part), grouped(own.part_tokens))).collect();
+    let width = parts.iter().map(|part| part.width()).max().unwrap_or(0).max(10);
     out.push_str(&format!("\n{BOLD}Fix first{BOLD:#}\n"));
     out.push_str(&format!("{DIM}  tokens  {:<width$}  see what costs what{DIM:#}\n", "most of it"));
-    for own in fixes {
-        let part = pad(&part(own), width);
+    for (own, part) in fixes.iter().zip(&parts) {
+        let part = pad(part, width);
         out.push_str(&format!("  {:>6}  {part}  toolfold why {}\n", grouped(own.tokens), own.tool));
     }
 }
@@ -121,7 +122,7 @@ fn expensive(out: &mut String, report: &Report, top: usize) {
     } else {
         format!("The {} most expensive tools", tools.len())
     };
-    out.push_str(&format!("\n{BOLD}{title}{BOLD:#}, own cost at each detail\n"));
+    out.push_str(&format!("\n{BOLD}{title}{BOLD:#}, marginal cost at each detail\n"));
     let heading = format!("  {:<width$}    full  signature  required  summary  tier      category", "tool");
     out.push_str(&format!("{DIM}{heading}{DIM:#}\n"));
     for tool in tools {
@@ -137,7 +138,7 @@ fn expensive(out: &mut String, report: &Report, top: usize) {
     }
 }
 
-/// One arm of each way in which definitions reach the model, by which lookups differ: at most three.
+/// One arm for each way of delivering definitions, which determines the cost of lookups.
 fn ways(report: &Report) -> Vec<(&String, &ArmCost)> {
     let mut ways: Vec<(&String, &ArmCost)> = Vec::new();
     let folding = report.arms.iter().filter(|(name, own)| *name != "auto" && !own.expansions.is_empty());
@@ -156,18 +157,17 @@ fn write_categories(out: &mut String, report: &Report) {
     }
     let ways = ways(report);
     let width = report.categories.iter().map(|c| cut_name(&c.name).width()).max().unwrap_or(0).max(8);
-    out.push_str(&format!(
-        "\n{BOLD}Categories{BOLD:#}, what they cost in the array, and what looking one up brings in an arm\n"
-    ));
+    out.push_str(&format!("\n{BOLD}Categories{BOLD:#}: cost in the array, and of a lookup in each arm\n"));
     let heads: String = ways.iter().map(|(name, _)| format!("  {:>10}", cut_name(name))).collect();
     out.push_str(&format!("{DIM}  {:<width$}  tools     full  summaries{heads}{DIM:#}\n", "category"));
     for category in &report.categories {
         let name = pad(&cut_name(&category.name), width);
         let (full, summary) = (grouped(category.full), grouped(category.summary));
-        let brings = |own: &ArmCost| {
-            own.expansions.get(&category.name).map_or_else(|| "–".to_owned(), |cost| grouped(cost.tokens()))
-        };
-        let lookups: String = ways.iter().map(|(_, own)| format!("  {:>10}", brings(own))).collect();
+        let mut lookups = String::new();
+        for (_, own) in &ways {
+            let brings = own.expansions.get(&category.name).map(|cost| grouped(cost.tokens()));
+            lookups.push_str(&format!("  {:>10}", brings.as_deref().unwrap_or("–")));
+        }
         out.push_str(&format!("  {name}  {:>5} {full:>8}  {summary:>9}{lookups}\n", category.tools));
     }
 }
@@ -182,7 +182,7 @@ fn notes(out: &mut String, report: &Report) {
     }
 }
 
-/// The tools that cost most when whole, most expensive first; equals in catalogue order.
+/// The tools that cost most in full, most expensive first; equal ones in catalog order.
 pub(super) fn most_expensive(report: &Report, top: usize) -> Vec<&ToolCost> {
     let mut tools: Vec<&ToolCost> = report.per_tool.iter().collect();
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.full));
@@ -190,7 +190,7 @@ pub(super) fn most_expensive(report: &Report, top: usize) -> Vec<&ToolCost> {
     tools
 }
 
-/// What a session costs: US dollars, or tokens at the price of input.
+/// The cost of a session in US dollars, or in tokens at the price of input.
 pub(super) fn session_cost(own: &SessionCost) -> String {
     match own.usd {
         Some(usd) if usd >= 100.0 => format!("${usd:.0}"),
@@ -200,17 +200,17 @@ pub(super) fn session_cost(own: &SessionCost) -> String {
     }
 }
 
-/// A share as a percentage without places.
+/// A share as a percentage without decimals.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A share with one place where it is small.
+/// A share with one decimal if it is small.
 pub(super) fn small_percent(share: f64) -> String {
     if share < 0.1 { format!("{:.1} %", share * 100.0) } else { percent(share) }
 }
 
-/// A share that is more or less.
+/// A share with a sign.
 pub(super) fn signed(share: f64) -> String {
     let whole = (share * 100.0).round();
     if whole == 0.0 { "0 %".to_owned() } else { format!("{whole:+.0} %") }

@@ -1,4 +1,4 @@
-//! What a line is answered with.
+//! The answers of the protocol.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use toolfold::diagnostic::Diagnostic;
 use toolfold::profile::{Arm, Detail};
 use toolfold::wire::{ToolEntry, Wire};
 
-/// An answer. Each has keys by which it is told apart; `error` is in those alone that did not do what was asked.
+/// An answer. Its keys identify its kind; only an answer to a failed request has `error`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Answer {
@@ -44,27 +44,28 @@ pub(super) enum Answer {
     Explain(Box<ExplainAnswer>),
     /// To `log`.
     Log(LogAnswer),
-    /// To a line that asks for none of these, or for what cannot be done. Nothing has changed, unless the message says so.
+    /// To a line that is not a valid request, or that cannot be executed. Nothing has changed,
+    /// unless the message says so.
     Error(ErrorAnswer),
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ToolsAnswer {
-    /// The array for the request, in the wire's shape.
+    /// The array for the request, in the wire's format.
     #[schemars(with = "Vec<Value>")]
     pub(super) tools: Box<RawValue>,
     /// SHA-256 of the array as compact JSON, in lower-case hexadecimal digits.
     pub(super) digest: String,
-    /// The array's tokens; null where it cannot be counted. Only where `count` asks for it.
+    /// The array's tokens; null if they cannot be counted. Only present if `count` is requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tokens: Option<Option<usize>>,
-    /// What counted them.
+    /// The meter that counted them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) meter: Option<String>,
-    /// The tools in neutral form and the array's order. Only where `entries` asks for it.
+    /// The tools in neutral form and the array's order. Only present if `entries` is requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) entries: Option<Vec<Entry>>,
-    /// What the wire could not carry, and what was noticed about the tools. Only in the first answer.
+    /// What the wire does not support, and notes about the tools. Only present in the first answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<Map<String, Value>>>")]
     pub(super) diagnostics: Option<Vec<Diagnostic>>,
@@ -80,12 +81,12 @@ pub(super) struct Entry {
     /// The JSON Schema of the arguments at its detail.
     #[schemars(with = "Value")]
     parameters: Box<RawValue>,
-    /// Whether the provider is asked to hold the model to the schema. Never on a folded tool.
+    /// Whether the provider must enforce the schema. Never set on a folded tool.
     strict: bool,
-    /// How much of the tool it is.
+    /// The detail of the tool.
     #[schemars(with = "String")]
     detail: Detail,
-    /// Whether the provider keeps it out of the prompt until it is referred to.
+    /// Whether the provider keeps it out of the prompt until it is found.
     deferred: bool,
     /// Whether it is one of toolfold's meta-tools.
     own: bool,
@@ -101,29 +102,30 @@ impl From<ToolEntry> for Entry {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MessageAnswer {
-    /// What became of each call, in the model's order.
+    /// The outcome of each call, in the model's order.
     pub(super) outcomes: Vec<OutcomeAnswer>,
-    /// The answers to calls that were answered here, each as the wire has it: a message, an item, a block or a part.
+    /// The answers to calls that toolfold answered, each in the wire's format: a message, an item,
+    /// a block or a part.
     pub(super) messages: Vec<Value>,
-    /// The same as whole messages, to append behind the assistant message.
+    /// The same as whole messages, to append after the assistant message.
     pub(super) append: Vec<Value>,
-    /// What was noticed about the message. Absent if nothing was.
+    /// Notes about the message. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// The digest of the array to send now.
+    /// The digest of the array to send next.
     pub(super) digest: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CallsAnswer {
-    /// What became of each call, in order.
+    /// The outcome of each call, in order.
     pub(super) outcomes: Vec<OutcomeAnswer>,
-    /// What was noticed about the message. Absent if nothing was.
+    /// Notes about the message. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// The digest of the array to send now.
+    /// The digest of the array to send next.
     pub(super) digest: String,
 }
 
@@ -139,7 +141,7 @@ pub(super) struct ResultAnswer {
 pub(super) struct FinishedAnswer {
     #[schemars(with = "String")]
     pub(super) id: CallId,
-    /// Whether it succeeded, as the line said.
+    /// Whether it succeeded, as reported.
     pub(super) finished: bool,
 }
 
@@ -160,17 +162,18 @@ pub(super) struct ApprovedSkill {
 pub(super) struct SeenAnswer {
     /// Always true.
     pub(super) seen: bool,
-    /// What is open now, as the model sees the names.
+    /// The tools that are expanded now, with the names the model sees.
     pub(super) expanded: Vec<String>,
-    /// The digest of the array to send now.
+    /// The digest of the array to send next.
     pub(super) digest: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RedeliverAnswer {
-    /// The schemas of everything that is open, as text for the model; null if nothing is open or the array shows it.
+    /// The schemas of all expanded tools, as text for the model; null if there are none or the
+    /// array contains them.
     pub(super) redeliver: Option<String>,
-    /// What is open, as the model sees the names.
+    /// The expanded tools, with the names the model sees.
     pub(super) expanded: Vec<String>,
 }
 
@@ -186,7 +189,7 @@ pub(super) struct RestoredAnswer {
     pub(super) restored: bool,
     #[schemars(with = "String")]
     pub(super) arm: Arm,
-    /// The digest of the array to send now.
+    /// The digest of the array to send next.
     pub(super) digest: String,
 }
 
@@ -194,22 +197,22 @@ pub(super) struct RestoredAnswer {
 pub(super) struct ExplainAnswer {
     #[schemars(with = "String")]
     pub(super) arm: Arm,
-    /// Why it is that arm.
+    /// The reason for that arm.
     pub(super) explain: String,
-    /// The variant of the experiment that chose it.
+    /// The variant of the experiment that determined it.
     pub(super) variant: Option<String>,
     #[schemars(with = "String")]
     pub(super) wire: Wire,
     pub(super) model: Option<String>,
     /// The conversation's id; empty if it has none.
     pub(super) session: String,
-    /// What is open, as the model sees the names.
+    /// The expanded tools, with the names the model sees.
     pub(super) opened: Vec<String>,
-    /// The calls that wait for a person.
+    /// The calls that wait for approval.
     pub(super) waiting: Vec<WaitingCall>,
-    /// The digest of the array to send now.
+    /// The digest of the array to send next.
     pub(super) digest: String,
-    /// What was noticed about the tools, and what the wire could not carry.
+    /// Notes about the tools, and what the wire does not support.
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub(super) diagnostics: Vec<Diagnostic>,
 }
@@ -220,13 +223,14 @@ pub(super) struct WaitingCall {
     pub(super) approval: ApprovalId,
     #[schemars(with = "String")]
     pub(super) id: CallId,
-    /// The tool, by the name its host gave it.
+    /// The tool's name at its host.
     pub(super) target: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LogAnswer {
-    /// Everything that happened since the conversation began, oldest first, as a log file has it.
+    /// Everything that happened since the conversation began, oldest first, in the format of a log
+    /// file.
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub(super) log: Vec<LogRecord>,
 }
@@ -242,6 +246,6 @@ pub(super) struct ErrorBody {
     pub(super) line: usize,
     /// What is wrong.
     pub(super) message: String,
-    /// What to write instead.
+    /// How to fix it.
     pub(super) help: String,
 }

@@ -1,4 +1,4 @@
-//! Answering lines: one request in, one answer out.
+//! Answers lines: one answer for each request.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -15,9 +15,9 @@ use super::exact;
 use super::outcome::OutcomeAnswer;
 use super::part::Problem;
 use super::request::{CallAsked, Keyed, REQUESTS, Request, ResultGiven, ToolsAsked};
+use crate::similar::did_you_mean;
 use toolfold::conversation::{ApprovalId, Conversation, LogRecord, ModelCall, Outcome, Resumed, Snapshot, ToolResult};
 use toolfold::diagnostic::visible;
-use toolfold::name::nearest;
 use toolfold::policy::{Approval, ApprovalError, ApprovalStore};
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter, count_tools};
 use toolfold::wire::{Arguments, Message};
@@ -27,20 +27,20 @@ pub(super) struct Dialogue {
     conversation: Conversation,
     person: Option<Person>,
     skills: Vec<String>,
-    /// Everything that happened, as a log has it.
+    /// All events, in the format of a log.
     records: Vec<LogRecord>,
-    /// How many of the records have been handed out.
+    /// Number of records that were handed out.
     written: usize,
-    /// Whether records go to a file, from which the state must follow.
+    /// Whether records go to a file, from which the state must be reproducible.
     logged: bool,
-    /// Whether the first array has been given, and with it what was noticed.
+    /// Whether the first array, with its notes, was returned.
     noticed: bool,
-    /// The number of the line that is being answered.
+    /// The number of the current line.
     line: usize,
 }
 
 impl Dialogue {
-    /// `records` are those that the conversation was resumed from; `logged` says whether there is a file for more.
+    /// `records` are those it was resumed from; `logged` is whether new ones go to a file.
     pub(super) fn new(
         conversation: Conversation,
         person: Option<Person>,
@@ -52,7 +52,7 @@ impl Dialogue {
         Self { conversation, person, skills, records, written, logged, noticed: false, line: 0 }
     }
 
-    /// Answers one line. Whatever is wrong with it, the conversation goes on.
+    /// Answers one line. The conversation continues after an invalid one.
     pub(super) fn answer_line(&mut self, line: &lines::Line) -> Answer {
         self.line = line.number;
         let text = line.text.as_deref().map_err(Problem::new);
@@ -61,14 +61,14 @@ impl Dialogue {
             .unwrap_or_else(|why| self.error_answer(why))
     }
 
-    /// The records that have not been handed out yet: they must be kept before the answer that they led to is given.
+    /// The new records. They must be stored before the answer that they led to is returned.
     pub(super) fn new_records(&mut self) -> &[LogRecord] {
         self.records.extend(self.conversation.take_log(now_ms()));
         let from = std::mem::replace(&mut self.written, self.records.len());
         self.records.get(from..).unwrap_or_default()
     }
 
-    /// The answer to a line that did not do what it asks.
+    /// The answer to a failed request.
     pub(super) fn error_answer(&self, why: Problem) -> Answer {
         Answer::Error(ErrorAnswer { error: self.error_body(why) })
     }
@@ -145,8 +145,8 @@ impl Dialogue {
         }))
     }
 
-    /// The tokens of an array: billed on OpenAI's wires, estimated for a model of Anthropic or Google, else of its compact
-    /// JSON. The meter says which.
+    /// The tokens of an array: exact on OpenAI's wires, estimated for a model of Anthropic or
+    /// Google, else those of its compact JSON. The meter names the method.
     fn array_tokens(&self, text: &str, tools: &Value) -> (Option<usize>, String) {
         let model = self.conversation.model().unwrap_or("");
         if let Some(meter @ Meter::Estimate { .. }) = Meter::for_wire(self.conversation.wire().name(), model) {
@@ -186,14 +186,13 @@ impl Dialogue {
         Answer::Calls(CallsAnswer { outcomes, diagnostics, digest })
     }
 
-    /// Judges the calls of a message in the wire's own shape.
+    /// Judges the calls of a message in the wire's format.
     fn message(&mut self, Keyed { asked, key }: Keyed<&RawValue>) -> Result<Answer, Problem> {
         let wire = self.conversation.wire();
         let message = Message::from(asked).keyed(key.as_deref().unwrap_or_default());
-        let turn = self
-            .conversation
-            .turn(message)
-            .map_err(|why| Problem::new(why).help(format!("give the assistant message itself, as {wire} has it")))?;
+        let turn = self.conversation.turn(message).map_err(|why| {
+            Problem::new(why).help(format!("send the assistant message itself, in the format of {wire}"))
+        })?;
         let (outcomes, append) = (turn.outcomes().cloned().collect::<Vec<Outcome>>(), turn.answered());
         let answered = outcomes.iter().filter(|outcome| !matches!(outcome, Outcome::Confirm(_)));
         let messages = answered.flat_map(Outcome::answers).collect();
@@ -205,24 +204,25 @@ impl Dialogue {
 
     fn result(&mut self, given: ResultGiven) -> Result<Answer, Problem> {
         let ResultGiven { id, content, is_error } = given;
-        let help = "only a call that was forwarded takes a result, and only one";
+        let help = "only a forwarded call can have a result, and only one";
         let messages = self.conversation.answer(&id, ToolResult { content, is_error });
         let messages = messages.map_err(|why| Problem::new(why).help(help))?;
         Ok(Answer::Result(ResultAnswer { id, messages }))
     }
 
-    /// Takes up a person's answer to a call that waits. `say` gives that answer, or reads how the approval stands. If it was
-    /// answered before, here or through `toolfold approvals`, the first answer counts.
+    /// Applies the decision on a waiting call. `say` makes the decision, or reads the state of the
+    /// approval. If it was decided before, here or by `toolfold approvals`, the first decision
+    /// counts.
     fn settle(
         &mut self,
         id: &ApprovalId,
         say: impl FnOnce(&Person) -> Result<Approval, ApprovalError>,
     ) -> Result<Answer, Problem> {
         let Some(person) = &self.person else {
-            return Err(Problem::new("no policy is on, so that no call waits").help("start the session with --policy"));
+            return Err(Problem::new("no call waits, because policy is off").help("start the session with --policy"));
         };
         if !self.conversation.pending().any(|(waiting, _)| waiting == id) {
-            let why = format!("no call waits as `{}` in this conversation", visible(id.as_str()));
+            let why = format!("no call of this conversation waits under `{}`", visible(id.as_str()));
             return Err(Problem::new(why).help(self.what_waits()));
         }
         match say(person) {
@@ -237,26 +237,24 @@ impl Dialogue {
         Ok(self.outcome(&outcome))
     }
 
-    /// Refuses a yes to what another session asked: whoever can start a session could otherwise say yes to anything.
+    /// Rejects an approval of another session's request: else any session could approve anything.
     fn must_be_own(&self, id: &ApprovalId) -> Result<(), Problem> {
-        // What is wrong otherwise is said where the answer is taken.
+        // Other errors are reported when the decision is applied.
         if self.conversation.pending().all(|(waiting, _)| waiting != id) || self.is_own(id) {
             return Ok(());
         }
         let id = visible(id.as_str());
-        let why = format!("`accept`: another session process asked as `{id}`, and takes the answer");
+        let why = format!("`accept`: `{id}` was requested by another session process, which receives the decision");
         Err(Problem::new(why).help(format!(
-            "answer with `toolfold approvals approve {id}`, then give {{\"resume\":\"{id}\"}}; or start both sessions with the same {SECRET}"
+            "run `toolfold approvals approve {id}`, then send {{\"resume\":\"{id}\"}}; or start both sessions with the same {SECRET}"
         )))
     }
 
-    /// Whether this session asked, or one with the same secret.
+    /// Whether this session, or one with the same secret, made the request.
     fn is_own(&self, id: &ApprovalId) -> bool {
-        let own = |person: &Person| {
-            let stored = person.store.get(id.as_str());
-            stored.is_ok_and(|approval| approval.request.channel.as_ref() == Some(&person.channel))
-        };
-        self.person.as_ref().is_some_and(own)
+        let Some(person) = &self.person else { return false };
+        let stored = person.store.get(id.as_str());
+        stored.is_ok_and(|approval| approval.request.channel.as_ref() == Some(&person.channel))
     }
 
     fn what_waits(&self) -> String {
@@ -276,9 +274,8 @@ impl Dialogue {
 
     fn approve_skill(&mut self, name: String) -> Result<Answer, Problem> {
         if !self.skills.contains(&name) {
-            let near = nearest(&name, self.skills.iter().map(String::as_str), 1);
-            let help = match near.first() {
-                Some(near) => format!("did you mean `{near}`?"),
+            let help = match did_you_mean(&name, self.skills.iter().map(String::as_str)) {
+                Some(hint) => hint,
                 None if self.skills.is_empty() => "start the session with --skills".to_owned(),
                 None => format!("one of {}", self.skills.join(", ")),
             };
@@ -293,21 +290,23 @@ impl Dialogue {
         Answer::Seen(SeenAnswer { seen: true, expanded, digest })
     }
 
-    /// Goes on from a snapshot. With a log, only before anything is in it: its first record then holds the snapshot.
+    /// Restores a snapshot. With a log, this is only possible while the log is empty: its first
+    /// record then contains the snapshot.
     fn restore(&mut self, snapshot: Snapshot) -> Result<Answer, Problem> {
         let engine = self.conversation.engine().clone();
-        // A state from elsewhere brings no approval with it.
+        // A state from elsewhere must not bring approvals with it.
         let snapshot = snapshot.keep_waiting(|id| self.is_own(id));
         let refused = |why: &dyn std::fmt::Display| Problem::new(format!("`restore`: {why}")).help(SNAPSHOT);
         let mut restored = engine.restore(snapshot).map_err(|why| refused(&why))?;
         if self.logged {
             if self.written > 0 {
-                let why = "the log already holds this conversation, and a log cannot go back";
-                return Err(Problem::new(why).help("restore with the first line, into a log without this id"));
+                let why = "the log already contains this conversation and cannot be rewound";
+                return Err(Problem::new(why)
+                    .help("send `restore` as the first line, with a log that does not contain this id"));
             }
             if restored.id() != self.conversation.id() {
                 let (theirs, ours) = (visible(restored.id()), visible(self.conversation.id()));
-                let why = format!("the snapshot is of conversation `{theirs}`, and the log of `{ours}`");
+                let why = format!("the snapshot belongs to conversation `{theirs}`, the log to `{ours}`");
                 return Err(Problem::new(why).help(format!("start the session with --id {theirs}")));
             }
             restored.begin_log();
@@ -341,12 +340,12 @@ impl Dialogue {
     }
 }
 
-/// A call of a line as the conversation takes it.
+/// Converts a call of a line.
 fn model_call(asked: CallAsked<'_>) -> ModelCall {
     let arguments = asked.arguments.map_or_else(|| Arguments::from_text(""), Arguments::from);
     ModelCall { id: asked.id, name: asked.name, arguments }
 }
 
-const PAUSE: &str = "only a call that was forwarded and has no result can be paused";
-const SEEN: &str = "give the messages of the next request, or the request, as the wire has them";
-const SNAPSHOT: &str = "give the value of `snapshot` back as the answer to {\"snapshot\":true} had it";
+const PAUSE: &str = "only a forwarded call without a result can be paused";
+const SEEN: &str = "send the messages of the next request, or the request, in the wire's format";
+const SNAPSHOT: &str = "send the value of `snapshot` unchanged, as {\"snapshot\":true} returned it";

@@ -1,33 +1,33 @@
-//! JSON that a model wrote, as one line and with every digit.
+//! JSON that a model wrote, on one line and with every digit.
 
 use indexmap::IndexMap;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// The deepest nesting that is copied. Arguments that were judged are never deeper: the recursion limit of `serde_json` is
-/// 128.
+/// Maximum nesting that is copied: `serde_json`'s limit, so judged arguments are never deeper.
 const MAX_DEPTH: usize = 128;
 
-/// JSON text on one line with its numbers as they were written, or the value that was read from it if the text is no JSON.
-/// Where a key is repeated, only the value that was judged is kept: another reader might take the other one.
+/// JSON text on one line with its numbers as written, or the parsed value if the text is not valid
+/// JSON. Of a repeated key, only the judged value is kept: another parser might use a different
+/// one.
 pub(super) fn exact(text: &str, value: &serde_json::Value) -> Box<RawValue> {
     let mut out = String::with_capacity(text.len());
     let copied = copy(&mut out, text, 0).then(|| RawValue::from_string(out).ok()).flatten();
     copied.or_else(|| to_raw_value(value).ok()).unwrap_or_else(|| RawValue::NULL.to_owned())
 }
 
-/// JSON text that has no space between its tokens, byte for byte. Any other is brought on one line.
+/// JSON text without white space between its tokens, unchanged if it already has none.
 pub(super) fn one_line(text: &str) -> Box<RawValue> {
     let whole =
         (!text.contains('\n') && !text.contains('\r')).then(|| RawValue::from_string(text.to_owned()).ok()).flatten();
     whole.unwrap_or_else(|| exact(text, &serde_json::Value::Null))
 }
 
-/// Copies a JSON text without the space between its tokens. False if it is no JSON, or too deep.
+/// Copies JSON without white space between tokens. False if it is not valid, or too deep.
 fn copy(out: &mut String, text: &str, depth: usize) -> bool {
     let text = text.trim();
     match text.bytes().next() {
         Some(b'{') if depth < MAX_DEPTH => {
-            // The last of several equal keys, as everything that judged the arguments read them.
+            // The last of several equal keys, as in everything that judged the arguments.
             let Ok(members) = serde_json::from_str::<IndexMap<String, &RawValue>>(text) else { return false };
             out.push('{');
             for (at, (key, value)) in members.iter().enumerate() {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_the_value() {
+    fn invalid_json_is_replaced_by_the_value() {
         let value = json!({"a": 1});
         for text in ["", "{\"a\":", "[1,]", "{a:1}"] {
             assert_eq!(exact(text, &value).get(), "{\"a\":1}", "{text}");

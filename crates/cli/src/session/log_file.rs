@@ -1,4 +1,4 @@
-//! The file in which a session keeps its log: one process at a time writes it, and what it holds is whole.
+//! The log file of a session: one process at a time writes it, and its content is complete.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads and writes the log")]
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -10,35 +10,30 @@ use super::super::records::{Entry, Records};
 use toolfold::conversation::{CallId, Event, LogRecord};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 
-/// A log that is open for writing, and locked where it is a regular file.
+/// A log that is open for writing, and locked if it is a regular file.
 #[derive(Debug)]
 pub(super) struct LogFile {
     file: File,
     durable: bool,
 }
 
-/// A record that was read, and its line.
 pub(super) struct StoredRecord {
     pub(super) line: usize,
     pub(super) record: LogRecord,
 }
 
 impl LogFile {
-    /// Opens a log, making it where there is none, and gives the records of one conversation that it holds. A record that
-    /// was cut off while it was written, and a call whose outcome was not written completely, are dropped from the file:
-    /// nobody was told of them. `durable`: every write reaches the disk before it counts.
+    /// Opens a log, creating it if needed, and returns its records of one conversation. A record
+    /// that was cut off, and a call without a complete outcome, are removed from the file: no
+    /// answer was sent for them. `durable`: every write is flushed to disk before it counts.
     pub(super) fn open_log(name: &str, durable: bool, id: &str) -> Result<(Self, Vec<StoredRecord>), Failure> {
-        let failed = |what: &str, why: &std::io::Error| {
-            let why = Diagnostic::error("unwritable", Place::file(name), format!("{what}: {why}"));
-            Failure::bad(vec![why.help("check the path and its permissions")])
-        };
         let path = Path::new(name);
         let regular = path.metadata().map_or(true, |found| found.is_file());
         let created = !path.exists();
         let mut options = OpenOptions::new();
-        // A pipe or a terminal takes records, but gives none back.
+        // A pipe or a terminal can be written to, but not read.
         options.append(true).create(true).read(regular);
-        let file = options.open(path).map_err(|why| failed("cannot be opened", &why))?;
+        let file = options.open(path).map_err(|why| failed(name, "cannot be opened", &why))?;
         let mut log = Self { file, durable };
         if !regular {
             return Ok((log, Vec::new()));
@@ -46,25 +41,25 @@ impl LogFile {
         match log.file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let why = Diagnostic::error("log-in-use", Place::file(name), "another session is writing this log");
-                return Err(Failure::bad(vec![why.help("wait until it ends, or use a file of its own")]));
+                return Err(Failure::in_file("log-in-use", Place::file(name), "another session is writing this log")
+                    .help("wait until it ends, or use another file"));
             }
-            Err(TryLockError::Error(why)) => return Err(failed("cannot be locked", &why)),
+            Err(TryLockError::Error(why)) => return Err(failed(name, "cannot be locked", &why)),
         }
         let kept = log.read_whole_log(name, id).map_err(|why| match why {
-            Broken::Io(why) => failed("cannot be read", &why),
+            Broken::Io(why) => failed(name, "cannot be read", &why),
             Broken::Line(place, why) => {
-                let help = "a log holds nothing but records of toolfold session; use a file of its own";
-                Failure::bad(vec![Diagnostic::error("bad-record", place, why).help(help)])
+                let help = "a log contains only records of toolfold session; use another file";
+                Failure::in_file("bad-record", place, why).help(help)
             }
         })?;
         if durable && created {
-            log.sync_folder(path).map_err(|why| failed("its folder cannot be synchronised", &why))?;
+            log.sync_folder(path).map_err(|why| failed(name, "its folder cannot be flushed to disk", &why))?;
         }
         Ok((log, kept))
     }
 
-    /// Reads all of it, and drops the torn end. The records of the conversation, unless its id is empty.
+    /// Reads the whole log, and removes a torn end. Returns the conversation's records.
     fn read_whole_log(&mut self, name: &str, id: &str) -> Result<Vec<StoredRecord>, Broken> {
         let mut records = Records::new(BufReader::new(&self.file));
         let mut open = OpenCall::default();
@@ -85,7 +80,7 @@ impl LogFile {
         let call = open.0.map(|(_, _, line, at)| (line, at));
         if let Some((line, at)) = call.or(torn) {
             let what = if call.is_some() { "the last call has no outcome" } else { "the last record is cut off" };
-            let dropped = format!("{what}: what is from here on was dropped, since nobody was told of it");
+            let dropped = format!("{what}: the rest was removed, since no answer was sent for it");
             say_all(&[Diagnostic::warning("torn-log", Place::file(name).line_column(line, 1), dropped)]);
             self.file.set_len(at)?;
             kept.retain(|kept| kept.line < line);
@@ -95,7 +90,7 @@ impl LogFile {
         Ok(kept)
     }
 
-    /// Appends records. Once it returns they are with the system, and on disk if the log is durable.
+    /// Appends records; they are flushed to disk if the log is durable.
     pub(super) fn append(&mut self, records: &[LogRecord]) -> std::io::Result<()> {
         if records.is_empty() {
             return Ok(());
@@ -110,7 +105,7 @@ impl LogFile {
         if self.durable { self.file.sync_data() } else { Ok(()) }
     }
 
-    /// A new file is only there after a power failure if its folder was synchronised, too.
+    /// A new file survives a power failure only if its folder was flushed, too.
     #[cfg(unix)]
     fn sync_folder(&self, path: &Path) -> std::io::Result<()> {
         self.file.sync_all()?;
@@ -124,7 +119,12 @@ impl LogFile {
     }
 }
 
-/// Why a log is not whole.
+fn failed(name: &str, what: &str, why: &std::io::Error) -> Failure {
+    Failure::in_file("unwritable", Place::file(name), format!("{what}: {why}"))
+        .help("check the path and its permissions")
+}
+
+/// Why a log is not complete.
 enum Broken {
     Io(std::io::Error),
     Line(Place, String),
@@ -136,8 +136,8 @@ impl From<std::io::Error> for Broken {
     }
 }
 
-/// The call at the end of what was read that has no outcome yet, with its line and place. The records of a call are written
-/// at once: only a write that was cut off leaves one.
+/// The last call read without an outcome, with its line and offset. The records of a call are
+/// written at once: only an interrupted write leaves one.
 #[derive(Default)]
 struct OpenCall(Option<(String, CallId, usize, u64)>);
 
@@ -155,12 +155,12 @@ impl OpenCall {
     }
 }
 
-/// Checks that records follow each other from the first on.
+/// Checks that the records are consecutive from the first one on.
 pub(super) fn checked(name: &str, kept: Vec<StoredRecord>) -> Result<Vec<LogRecord>, Failure> {
     for (StoredRecord { line, record }, expected) in kept.iter().zip(0_u64..) {
         if record.seq != expected {
             let id = visible(&record.conversation);
-            let why = format!("record {} of `{id}` follows where record {expected} should stand", record.seq);
+            let why = format!("record {} of `{id}` is out of order: expected record {expected}", record.seq);
             let why = Diagnostic::error("log-gap", Place::file(name).line_column(*line, 1), why);
             return Err(Failure::bad(vec![why.help("the conversation cannot be resumed from a log with gaps")]));
         }

@@ -1,4 +1,4 @@
-//! What a call became, as an answer tells it.
+//! The outcome of a call, as the protocol returns it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use toolfold::conversation::{ApprovalId, CallId, Confirm, Context, Forward, Open
 use toolfold::policy::{ApprovalState, CallUndo, Displayed};
 use toolfold::skill::Activation;
 
-/// What to do with a call.
+/// What the host must do.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Verdict {
@@ -18,9 +18,9 @@ pub(super) enum Verdict {
     Reply,
     /// Run `target` with `arguments`, then report the result.
     Forward,
-    /// It waits for a person under `approval`: show `shown`.
+    /// The call waits for approval under `approval`: show `shown` to the person.
     Confirm,
-    /// It may not run: send `content` as the call's result.
+    /// The call may not run: send `content` as its result.
     Refuse,
 }
 
@@ -32,17 +32,17 @@ pub(super) struct OutcomeAnswer {
     pub(super) outcome: Verdict,
     /// The name that the model wrote.
     pub(super) name: String,
-    /// The tool that is meant, by the name its host gave it: never `call_tool`. Null if there is none.
+    /// The tool's name at its host: never `call_tool`. Null if there is none.
     pub(super) target: Option<String>,
-    /// The approval that waits.
+    /// The id of the pending approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub(super) approval: Option<ApprovalId>,
-    /// How the approval stands, where a person's answer was asked for and there is none.
+    /// The state of the approval, if a decision was requested and there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub(super) state: Option<ApprovalState>,
-    /// Until when it waits, in UTC.
+    /// When the approval expires, in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) until: Option<String>,
     /// The arguments to run with, every digit as the model wrote it.
@@ -52,55 +52,56 @@ pub(super) struct OutcomeAnswer {
     /// The same as the JSON text that the model wrote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) arguments_json: Option<String>,
-    /// The text for the model, in the names that it sees.
+    /// The text for the model, with the names that it sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) content: Option<String>,
-    /// Whether the model should be told that its call failed.
+    /// Whether to report the call to the model as failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) is_error: Option<bool>,
-    /// What to show the person: target, canonical arguments, effects, undo, why.
+    /// What to show the approver: target, canonical arguments, effects, undo, reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub(super) shown: Option<Displayed>,
-    /// How a call that runs can be undone: `class`; `snapshot` (`id`, `digest`, `files`, `bytes`) if a copy was made; `why`
-    /// there is none. Absent where policy has no say.
+    /// How a call that runs can be undone: `class`; `snapshot` (`id`, `digest`, `files`, `bytes`)
+    /// if there is one; else `why` there is none. Absent without policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub(super) undo: Option<CallUndo>,
-    /// A line that the model has to read before the result: it names parameters that were not shown. Where the session
-    /// wraps the result (`{"result": …}`) it stands there already.
+    /// A line for the model to read before the result: it names parameters that were hidden. If the
+    /// session wraps the result (`{"result": …}`), the line is already included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
-    /// Why it became that, for the host: of a reply its kind (`expanded`, `activated`, `invalid`, `shown`, `unknown_tool`,
-    /// `loop`).
+    /// The reason of the outcome, for the host; the kind of a reply (`expanded`, `activated`,
+    /// `invalid`, `shown`, `unknown_tool`, `loop`).
     pub(super) reason: String,
-    /// The names of the tools whose whole schemas the content opens, as the model sees them.
+    /// The tools whose full schemas the content contains, with the names the model sees.
     pub(super) expanded: Vec<String>,
-    /// The same tools in full, for hosts that declare opened tools themselves.
+    /// The same tools in full, for hosts that declare expanded tools themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) opened: Vec<Opened>,
-    /// What the host keeps of an activated skill: messages, wishes, hash.
+    /// What the host must store about an activated skill: messages, preferences, hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub(super) activation: Option<Box<Activation>>,
-    /// Whole messages that tell the model that the call waits: for a host that goes on without the person's answer.
+    /// Whole messages that inform the model that the call waits: for a host that continues without
+    /// the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) append: Option<Vec<Value>>,
-    /// Arm, variant, and what policy said.
+    /// Arm, variant, and policy decision.
     #[schemars(with = "Map<String, Value>")]
     pub(super) context: Context,
-    /// The digest of the array to send now.
+    /// The digest of the array to send next.
     pub(super) digest: String,
 }
 
-/// A tool whose whole schema an answer opened.
+/// A tool whose full schema an answer contains.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Opened {
     /// The name that the model sees.
     name: String,
-    /// The description, whole.
+    /// The full description.
     description: String,
-    /// The JSON Schema of the arguments, whole.
+    /// The full JSON Schema of the arguments.
     parameters: Value,
 }
 
@@ -112,7 +113,7 @@ impl From<&OpenedTool> for Opened {
 }
 
 impl OutcomeAnswer {
-    /// The answer that tells an outcome.
+    /// The answer for an outcome.
     pub(super) fn new(outcome: &Outcome, digest: &str) -> Self {
         let bare = Self {
             id: outcome.id().clone(),
@@ -167,7 +168,7 @@ impl OutcomeAnswer {
             arguments_json: Some(forward.arguments_json.clone()),
             undo: forward.notes.undo.clone(),
             note: forward.notes.note.clone(),
-            reason: forward.notes.unchecked.clone().unwrap_or_else(|| "the arguments fit".to_owned()),
+            reason: forward.notes.unchecked.clone().unwrap_or_else(|| "the arguments are valid".to_owned()),
             ..self
         }
     }

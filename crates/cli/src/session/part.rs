@@ -1,5 +1,5 @@
-//! Reading a line by hand: so that what is wrong with it is said in the words of the protocol, and so that arguments stay
-//! the text that the host wrote.
+//! Parses a line by hand: error messages then use the terms of the protocol, and arguments keep the
+//! text that the host wrote.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::lines::not_json;
+use crate::similar::did_you_mean;
 use toolfold::diagnostic::visible;
-use toolfold::name::nearest;
 
-/// How much of an unknown key is repeated, in characters.
+/// Maximum length at which an unknown key is repeated, in characters.
 const MAX_SHOWN: usize = 60;
 
-/// Why a line cannot be answered as it asks.
+/// Why a request failed.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) message: String,
-    /// What to do about it, where it is not the list of what a line can ask for.
+    /// How to fix it, unless the list of requests explains it.
     pub(super) help: Option<String>,
 }
 
@@ -32,17 +32,17 @@ impl Problem {
     }
 }
 
-/// A part of a line, and its path in it, such as `calls[1].id`.
+/// A part of a line, and its path, such as `calls[1].id`.
 #[derive(Debug, Clone)]
 pub(super) struct Part<'l> {
     pub(super) raw: &'l RawValue,
     pub(super) path: String,
 }
 
-/// The members of an object, in their order.
+/// The members of an object in order.
 pub(super) type Members<'l> = Vec<(String, Part<'l>)>;
 
-/// An object's keys and values as they are written, repeated keys among them.
+/// An object's keys and values as written, including repeated keys.
 struct Pairs<'l>(Vec<(String, &'l RawValue)>);
 
 impl<'de: 'l, 'l> Deserialize<'de> for Pairs<'l> {
@@ -67,7 +67,7 @@ impl<'de: 'l, 'l> Deserialize<'de> for Pairs<'l> {
     }
 }
 
-/// The members of the object that a line is.
+/// The members of the line's object.
 pub(super) fn line_members(text: &str) -> Result<Members<'_>, Problem> {
     let raw: &RawValue = serde_json::from_str(text).map_err(|why| Problem::new(not_json(&why)))?;
     if !raw.get().starts_with('{') {
@@ -82,7 +82,7 @@ impl<'l> Part<'l> {
         if !self.raw.get().starts_with('"') {
             return Err(self.expected("a string"));
         }
-        // JSON text that is sound can still hold half a surrogate pair.
+        // A valid JSON string can still contain half of a surrogate pair.
         serde_json::from_str(self.raw.get()).map_err(|_| self.expected("a string of Unicode characters"))
     }
 
@@ -102,18 +102,16 @@ impl<'l> Part<'l> {
         }
         let items: Vec<&'l RawValue> =
             serde_json::from_str(self.raw.get()).map_err(|why| Problem::new(not_json(&why)))?;
-        let part = |(at, raw)| Self { raw, path: format!("{}[{at}]", self.path) };
-        Ok(items.into_iter().enumerate().map(part).collect())
+        let parts = items.into_iter().enumerate();
+        Ok(parts.map(|(at, raw)| Self { raw, path: format!("{}[{at}]", self.path) }).collect())
     }
 
-    /// The members of an object that must have some keys and may have others.
+    /// The members of an object with required and optional keys.
     pub(super) fn object(&self, needed: &[&str], more: &[&str]) -> Result<Members<'l>, Problem> {
-        let expected = || match needed {
-            [] => "an object".to_owned(),
-            _ => format!("an object with {}", and(needed)),
-        };
+        let expected =
+            if needed.is_empty() { "an object".to_owned() } else { format!("an object with {}", and(needed)) };
         if !self.raw.get().starts_with('{') {
-            return Err(self.expected(&expected()));
+            return Err(self.expected(&expected));
         }
         let members = self.members()?;
         let known: Vec<&str> = needed.iter().chain(more).copied().collect();
@@ -121,9 +119,7 @@ impl<'l> Part<'l> {
             return Err(unknown_key(&self.path, key, &known));
         }
         match needed.iter().find(|key| !members.iter().any(|(own, _)| own == *key)) {
-            Some(missing) => {
-                Err(Problem::new(format!("`{}`: expected {}; `{missing}` is missing", self.path, expected())))
-            }
+            Some(missing) => Err(Problem::new(format!("`{}`: expected {expected}; `{missing}` is missing", self.path))),
             None => Ok(members),
         }
     }
@@ -133,7 +129,7 @@ impl<'l> Part<'l> {
         let mut members: Members<'l> = Vec::with_capacity(pairs.len().min(16));
         for (key, raw) in pairs {
             if members.len() < 64 && members.iter().any(|(own, _)| *own == key) {
-                return Err(Problem::new(format!("the key `{}` stands twice", cut_visible(&key))));
+                return Err(Problem::new(format!("duplicate key `{}`", cut_visible(&key))));
             }
             let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
             members.push((key, Part { raw, path }));
@@ -146,23 +142,23 @@ impl<'l> Part<'l> {
     }
 }
 
-/// A member that is there.
+/// A member that must exist.
 pub(super) fn member<'p, 'l>(members: &'p Members<'l>, key: &str) -> Option<&'p Part<'l>> {
     members.iter().find(|(own, _)| own == key).map(|(_, part)| part)
 }
 
-/// The problem of a key that nothing has.
+/// The error for an unknown key.
 pub(super) fn unknown_key(path: &str, key: &str, known: &[&str]) -> Problem {
     let place = if path.is_empty() { String::new() } else { format!("`{path}`: ") };
     let said = format!("{place}unknown key `{}`", cut_visible(key));
-    match nearest(key, known.iter().copied(), 1).first() {
-        Some(near) => Problem::new(format!("{said}; did you mean `{near}`?")),
+    match did_you_mean(key, known.iter().copied()) {
+        Some(hint) => Problem::new(format!("{said}; {hint}")),
         None if path.is_empty() => Problem::new(said),
         None => Problem::new(format!("{said}; known are {}", and(known))),
     }
 }
 
-/// What kind of value it is, in the words of JSON.
+/// The JSON type of the value.
 pub(super) fn json_kind(raw: &RawValue) -> &'static str {
     match raw.get().bytes().next() {
         Some(b'{') => "an object",

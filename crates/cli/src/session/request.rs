@@ -1,4 +1,4 @@
-//! What a line asks for.
+//! The requests of the protocol.
 
 use std::borrow::Cow;
 
@@ -9,51 +9,53 @@ use toolfold::conversation::{ApprovalId, CallId, LOG_VERSION, OLDEST_LOG_VERSION
 
 use super::part::{Members, Part, Problem, line_members, member, unknown_key};
 
-/// A request: an object with one key, which says what is asked for.
+/// A request: an object with one key, which names its kind.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "snake_case")]
 pub(super) enum Request<'l> {
-    /// The array to send now. Noted as shown to the model.
+    /// The array to send next. It is recorded as shown to the model.
     Tools(#[schemars(schema_with = "tools_schema")] ToolsAsked),
     /// One call that the model made.
     Call(#[schemars(with = "CallAsked<'l>")] Keyed<CallAsked<'l>>),
     /// The calls of one assistant message, in the model's order.
     Calls(#[schemars(with = "Vec<CallAsked<'l>>")] Keyed<Vec<CallAsked<'l>>>),
-    /// One assistant message in the wire's own shape.
+    /// One assistant message in the wire's format.
     Message(#[schemars(with = "Value")] Keyed<&'l RawValue>),
     /// The result of a forwarded call, to be wrapped for the wire.
     Result(ResultGiven),
     /// The host ran a forwarded call and wraps the result itself.
     Finished(Finished),
-    /// The host paused a forwarded call and makes its message again: the call is handed over once more.
+    /// The host paused a forwarded call and will rebuild its message: the call is forwarded again.
     Pause(#[schemars(with = "String")] CallId),
-    /// A person approves the call that waits under this approval.
+    /// Approves the call that waits under this approval.
     Accept(#[schemars(with = "String")] ApprovalId),
-    /// A person rejects it.
+    /// Rejects it.
     Reject(#[schemars(schema_with = "reject_schema")] Rejection),
-    /// Take up what a person answered in another window.
+    /// Resume with the decision that was made elsewhere.
     Resume(#[schemars(with = "String")] ApprovalId),
     /// The same as `resume`.
     Answered(#[schemars(with = "String")] ApprovalId),
-    /// A person approves a skill that asks first, for the rest of the conversation.
+    /// Approves a skill that requires approval, for the rest of the conversation.
     ApproveSkill(String),
-    /// The messages of the next request, or that request: what they no longer show counts as closed.
+    /// The messages of the next request, or that request: tools whose schemas they no longer
+    /// contain count as closed.
     Seen(#[schemars(with = "Value")] &'l RawValue),
-    /// The same for a host whose messages are of no wire: the calls whose answers the model still sees whole.
+    /// The same for a host with another message format: the calls whose answers the model still
+    /// sees in full.
     SeenCalls(#[schemars(with = "Vec<String>")] Vec<CallId>),
-    /// The schemas of everything that is open, as text for the model.
+    /// The schemas of all expanded tools, as text for the model.
     Redeliver(Yes),
     /// The state of the conversation, to store.
     Snapshot(Yes),
-    /// Goes on from a state that was stored.
+    /// Restore a stored state.
     Restore(#[schemars(with = "serde_json::Map<String, Value>")] Box<Snapshot>),
-    /// Which arm the conversation has and why, what is open, what waits, what was noticed.
+    /// The arm and its reason, the expanded tools, waiting calls, notes.
     Explain(Yes),
-    /// Everything that happened.
+    /// All events.
     Log(Yes),
 }
 
-/// What a line can ask for, each with an example.
+/// All kinds of requests, each with an example.
 pub(super) const REQUESTS: [(&str, &str); 19] = [
     ("tools", r#"{"tools":true}"#),
     ("call", r#"{"call":{"id":"c1","name":"read_excel","arguments":{"file_path":"a.xlsx"}}}"#),
@@ -76,7 +78,7 @@ pub(super) const REQUESTS: [(&str, &str); 19] = [
     ("log", r#"{"log":true}"#),
 ];
 
-/// The key that a line may have beside what it asks for: an id that is unique for each assistant message.
+/// The additional key of a line: an id that is unique for each assistant message.
 pub(super) const KEY: &str = "key";
 
 /// The requests that may have a key.
@@ -89,7 +91,7 @@ pub(super) struct Keyed<T> {
     pub(super) key: Option<String>,
 }
 
-/// What `tools` should tell beside the array.
+/// What `tools` returns besides the array.
 #[derive(Debug, Default)]
 pub(super) struct ToolsAsked {
     /// Its tokens.
@@ -98,17 +100,18 @@ pub(super) struct ToolsAsked {
     pub(super) entries: bool,
 }
 
-/// A call as a line gives it.
+/// A call of a line.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename = "Call", deny_unknown_fields)]
 pub(super) struct CallAsked<'l> {
-    /// The provider's id of the call. Calls of other messages may have the same id. If it is empty, the conversation chooses
-    /// one.
+    /// The provider's id of the call. Calls of other messages may have the same id. If it is empty,
+    /// the conversation chooses one.
     #[schemars(with = "String")]
     pub(super) id: CallId,
     /// The name that the model wrote.
     pub(super) name: String,
-    /// The arguments: an object, or its JSON text as Chat Completions has it. Absent and null are an empty object.
+    /// The arguments: an object, or its JSON text as in Chat Completions. Absent and null mean an
+    /// empty object.
     #[schemars(with = "Option<Value>", extend("default" = null))]
     pub(super) arguments: Option<&'l RawValue>,
 }
@@ -120,7 +123,7 @@ pub(super) struct ResultGiven {
     /// The call.
     #[schemars(with = "String")]
     pub(super) id: CallId,
-    /// The text for the model; any other value is given as JSON text.
+    /// The text for the model; any other value is passed as JSON text.
     #[schemars(with = "Value")]
     pub(super) content: String,
     /// Whether the tool failed.
@@ -128,7 +131,7 @@ pub(super) struct ResultGiven {
     pub(super) is_error: bool,
 }
 
-/// What became of a forwarded call.
+/// The result of a forwarded call that the host wraps itself.
 #[derive(Debug, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct Finished {
@@ -139,15 +142,15 @@ pub(super) struct Finished {
     pub(super) ok: bool,
 }
 
-/// A person's no.
+/// A rejection.
 #[derive(Debug)]
 pub(super) struct Rejection {
     pub(super) id: ApprovalId,
-    /// The model reads it.
+    /// The reason, which the model reads.
     pub(super) reason: Option<String>,
 }
 
-/// `true`, where a key alone says everything.
+/// `true`, for a key that needs no value.
 #[derive(Debug)]
 pub(super) struct Yes;
 
@@ -181,7 +184,7 @@ fn reject_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 impl<'l> Request<'l> {
-    /// Reads a line.
+    /// Parses a line.
     pub(super) fn read_request(text: &'l str) -> Result<Self, Problem> {
         let mut members = line_members(text)?;
         let known: Vec<&str> = REQUESTS.iter().map(|(name, _)| *name).chain([KEY]).collect();
@@ -193,11 +196,11 @@ impl<'l> Request<'l> {
             return Err(Problem::new("expected an object with one key, found an empty one"));
         };
         if let Some((other, _)) = members.first() {
-            return Err(Problem::new(format!("a line asks for one thing, and this one for `{other}` and `{name}`")));
+            return Err(Problem::new(format!("a line is one request, found `{other}` and `{name}`")));
         }
         if key.is_some() && !KEYED.contains(&name.as_str()) {
-            let why = format!("`{KEY}` is the key of an assistant message, and `{name}` has none");
-            return Err(Problem::new(why).help(format!("give `{KEY}` beside {}", KEYED.join(", "))));
+            let why = format!("`{KEY}` is not supported for `{name}`");
+            return Err(Problem::new(why).help(format!("use `{KEY}` with {}", KEYED.join(", "))));
         }
         let key = key.map(|part| part.as_text()).transpose()?;
         Self::from_member(&name, &part, key).map_err(|why| match REQUESTS.iter().find(|(own, _)| *own == name) {
@@ -291,7 +294,7 @@ fn call_id(members: &Members<'_>) -> Result<String, Problem> {
     member(members, "id").map_or_else(|| Err(Problem::new("`id` is missing")), Part::as_text)
 }
 
-/// A flag that may be absent.
+/// A boolean that may be absent.
 fn flag(members: &Members<'_>, key: &str) -> Result<bool, Problem> {
     member(members, key).map_or(Ok(false), Part::flag)
 }
@@ -303,13 +306,13 @@ fn snapshot(part: &Part<'_>) -> Result<Box<Snapshot>, Problem> {
         Some(version) if !version.raw.get().parse().is_ok_and(|version: u32| read.contains(&version)) => {
             let found = version.raw.get();
             let why = format!(
-                "the snapshot is of form {found}; this version of toolfold reads forms {OLDEST_LOG_VERSION} to {LOG_VERSION}"
+                "the snapshot has version {found}; this toolfold supports versions {OLDEST_LOG_VERSION} to {LOG_VERSION}"
             );
-            Err(Problem::new(why).help("begin the conversation anew, or use the version that wrote it"))
+            Err(Problem::new(why).help("start the conversation again, or use the version that wrote it"))
         }
         _ => serde_json::from_str(part.raw.get()).map(Box::new).map_err(|_| {
             Problem::new("`restore`: expected a snapshot")
-                .help("give the value of `snapshot` back as the answer to {\"snapshot\":true} had it")
+                .help("send the value of `snapshot` unchanged, as {\"snapshot\":true} returned it")
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! Resuming a conversation from its log.
+//! Resumes a conversation from its log.
 
 use super::super::output::{Failure, say_all, warn};
 use super::super::presented::Presented;
@@ -20,7 +20,7 @@ pub(super) fn resume(
     let records = checked(name, kept)?;
     let mut conversation = presented.engine.replay(&records).map_err(|why| {
         let why = Diagnostic::error("log-unfit", place(first), format!("the conversation cannot be resumed: {why}"));
-        Failure::bad(vec![why.help("use the tools, profile and wire that it began with, or another --id")])
+        Failure::bad(vec![why.help("use its original tools, profile and wire, or another --id")])
     })?;
     let id = visible(conversation.id()).into_owned();
     let own = [
@@ -39,7 +39,7 @@ pub(super) fn resume(
         match origin {
             Origin::Flag(flag) => {
                 let why = format!("{flag} {wanted}: the conversation `{id}` has {what} {logged}, see {}", place(first));
-                return Err(Failure::usage(why).help(format!("leave {flag} out, or begin another --id")));
+                return Err(Failure::usage(why).help(format!("omit {flag}, or use another --id")));
             }
             Origin::Default => {}
             other => {
@@ -49,13 +49,13 @@ pub(super) fn resume(
         }
     }
     if has_other_tools(&records, &mut conversation) {
-        let why = format!("the tools of `{id}` are not those that its model was last shown");
+        let why = format!("the tools of `{id}` differ from those that its model was last shown");
         let why = Diagnostic::warning("tools-changed", place(last), why);
-        noticed.push(why.help("tools, profile, skills or policy have changed: send the array again"));
+        noticed.push(why.help("tools, profile, skills or policy have changed: send the new array"));
     }
     let waiting = conversation.pending().count();
     if waiting > 0 && presented.engine.policy().is_none() {
-        let why = format!("{waiting} calls of `{id}` wait for a person, and no policy is on: they cannot be resumed");
+        let why = format!("{waiting} calls of `{id}` wait for approval, and policy is off: they cannot be resumed");
         noticed.push(Diagnostic::warning("no-policy", place(last), why).help("add --policy and the same --store"));
     }
     say_all(&noticed);
@@ -63,8 +63,8 @@ pub(super) fn resume(
     Ok((conversation, records))
 }
 
-/// Whether the array is not the one that the model was last shown. Under an arm that expands in place an expansion since
-/// then changes it, too.
+/// Whether the array differs from the one last shown to the model. In an arm that expands in place,
+/// an expansion since then changes it, too.
 fn has_other_tools(records: &[LogRecord], conversation: &mut Conversation) -> bool {
     let mut shown = None;
     for record in records {

@@ -6,13 +6,12 @@ use serde_json::{Value, json};
 use super::answer::Answer;
 use super::request::{KEY, KEYED, Request};
 
-/// The name of the contract.
 const CONTRACT: &str = "toolfold.session/2";
 
-/// The JSON Schema of a line: `#/$defs/Request` of those that are written, `#/$defs/Answer` of those that come back.
+/// The JSON Schema of a line: `#/$defs/Request` of requests, `#/$defs/Answer` of answers.
 #[must_use]
 pub fn session_schema() -> Value {
-    // What is read may leave out what has a default; what is written says when a key is there.
+    // Requests may omit keys with a default; answers state which keys are always present.
     let mut requests = SchemaSettings::draft2020_12().into_generator();
     let mut answers = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let request = requests.subschema_for::<Request<'static>>();
@@ -31,13 +30,12 @@ pub fn session_schema() -> Value {
     })
 }
 
-/// Adds the key of an assistant message to the requests that may have one.
+/// Adds the key of an assistant message to the requests that may have it.
 fn add_key(request: &mut Value) {
     let variants = request.get_mut("oneOf").and_then(Value::as_array_mut).into_iter().flatten();
     for properties in variants.filter_map(|variant| variant.get_mut("properties")?.as_object_mut()) {
         if KEYED.iter().any(|name| properties.contains_key(*name)) {
-            let description = "The key of the calls' message: an id that is unique for each assistant message. The same key \
-                is the same message whenever it comes.";
+            let description = "The key of the calls' message: an id that is unique for each assistant message. The same key always identifies the same message.";
             properties.insert(KEY.to_owned(), json!({ "description": description, "type": "string" }));
         }
     }

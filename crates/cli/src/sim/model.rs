@@ -6,23 +6,23 @@ use serde::Serialize;
 use toolfold_measure::prices::PriceRow;
 use toolfold_measure::sim::ArmCost;
 
-/// A simulation, and what it rests on.
+/// A simulation and its inputs.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     pub(super) schema: &'static str,
     pub(super) verdict: String,
     pub(super) wire: &'static str,
     pub(super) model: Option<String>,
-    /// `None` where a scenario tells the sizes.
+    /// `None` if a scenario contains the sizes.
     pub(super) meter: Option<String>,
-    /// Requests of the session, those that only expand not among them.
+    /// Requests of the session, without those that only expand tools.
     pub(super) requests: usize,
     pub(super) system_tokens: usize,
     pub(super) cache: Known,
-    /// `None`: not known.
+    /// `None` if the price is unknown.
     pub(super) price: Option<PriceUsed>,
     pub(super) arms: Vec<ArmCost>,
-    /// Arms that cannot be had there, each with why.
+    /// Unavailable arms, each with the reason.
     pub(super) unavailable: IndexMap<String, String>,
     pub(super) notes: Vec<String>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Known {
     pub(super) lifetime_seconds: Option<u64>,
 }
 
-/// A row of the price list: US dollars for a million tokens.
+/// A row of the price list: US dollars per million tokens.
 #[derive(Debug, Serialize)]
 pub(super) struct PriceUsed {
     pub(super) input: f64,

@@ -1,18 +1,21 @@
-//! A simulation for people: the verdict, a table, notes.
+//! A simulation as text: the verdict, a table, notes.
 
 use super::super::output::{BOLD, DIM, grouped};
 use super::super::table::table;
 use super::model::Report;
 use toolfold_measure::sim::ArmCost;
 
+fn arm_cost(arm: &ArmCost) -> f64 {
+    arm.usd.unwrap_or(arm.input_cost_tokens as f64)
+}
+
 /// What to do, in one line.
 pub(super) fn sim_verdict(arms: &[ArmCost], requests: usize, model: Option<&str>) -> String {
     let over = format!("over {requests} requests on {}", model.unwrap_or("an unnamed model"));
-    let cost = |arm: &ArmCost| arm.usd.unwrap_or(arm.input_cost_tokens as f64);
-    let named = |arm: &&ArmCost| arm.chosen.is_none();
+    let named = arms.iter().filter(|arm| arm.chosen.is_none());
     let (Some(full), Some(best)) = (
         arms.iter().find(|arm| arm.arm == "full"),
-        arms.iter().filter(named).min_by(|one, other| cost(one).total_cmp(&cost(other))),
+        named.min_by(|one, other| arm_cost(one).total_cmp(&arm_cost(other))),
     ) else {
         return format!("nothing was simulated {over}");
     };
@@ -92,7 +95,7 @@ fn notes(report: &Report) -> Vec<String> {
         ));
     }
     let cache = &report.cache;
-    let lifetime = cache.lifetime_seconds.map(|seconds| format!(", kept for {seconds} s")).unwrap_or_default();
+    let lifetime = cache.lifetime_seconds.map(|seconds| format!(", for {seconds} s")).unwrap_or_default();
     let rules = format!(
         "cache reads at {} and writes at {} thousandths of the price of input, from {} tokens{lifetime}",
         cache.read,
@@ -101,24 +104,24 @@ fn notes(report: &Report) -> Vec<String> {
     );
     notes.push(match &report.price {
         Some(price) => format!(
-            "prices for a million tokens: input ${}, output ${} ({}, {}); {rules}",
+            "prices per million tokens: input ${}, output ${} ({}, {}); {rules}",
             price.input, price.output, price.source, price.date
         ),
-        None => format!("input cost: tokens at the price of input, without what the model writes; {rules}"),
+        None => format!("input cost: tokens at the price of input, without output; {rules}"),
     });
     match &report.meter {
         Some(meter) => {
             notes.push(format!("tokens counted with {meter}; requests that only expand are among the requests"));
         }
-        None => notes.push("sizes are those of the scenario".to_owned()),
+        None => notes.push("sizes come from the scenario".to_owned()),
     }
     notes.extend(report.notes.iter().cloned());
     for arm in report.arms.iter().filter(|arm| !arm.warnings.is_empty()) {
         notes.push(format!("{}: {}", arm.arm, arm.warnings.join("; ")));
     }
-    notes.extend(report.unavailable.iter().map(|(arm, why)| format!("{arm} cannot be had here: {why}")));
+    notes.extend(report.unavailable.iter().map(|(arm, why)| format!("{arm} is not available: {why}")));
     notes.push(
-        "this is cost alone: whether a model still calls right under an arm is measured by `toolfold ab`".to_owned(),
+        "this is cost only: `toolfold ab` measures whether a model still calls tools correctly in an arm".to_owned(),
     );
     notes
 }

@@ -15,13 +15,13 @@ use toolfold::catalog::Catalog;
 use toolfold::diagnostic::Diagnostic;
 use toolfold::skill::{DiskFs, Vocabulary, lint as lint_skill, resource, slug, strict, to_standard};
 
-/// What to lint, and against which tools.
 #[derive(Debug, Args)]
 pub(in super::super) struct LintArgs {
     #[command(flatten)]
     roots: RootArgs,
 
-    /// The tools that skills may name [default: the built-in Excel tools for --root skillpacks/excel, else none]
+    /// The tools that skills may name [default: the built-in Excel tools for --root
+    /// skillpacks/excel, else none]
     #[arg(long, value_name = "FILE|-")]
     tools: Option<String>,
 
@@ -30,7 +30,6 @@ pub(in super::super) struct LintArgs {
     json: bool,
 }
 
-/// What to start.
 #[derive(Debug, Args)]
 pub(in super::super) struct NewArgs {
     /// The skill's name: lower-case letters, digits and single hyphens
@@ -76,7 +75,7 @@ pub(super) fn lint(args: &LintArgs) -> Outcome {
     Ok(verdict_code(notes.is_empty()))
 }
 
-/// Tools, and every word that their schemas use.
+/// The tools, and every word in their schemas.
 fn vocabulary(catalog: &Catalog) -> Vocabulary {
     let mut words = BTreeSet::new();
     for tool in catalog.iter() {
@@ -107,7 +106,7 @@ pub(super) fn new(args: &NewArgs) -> Outcome {
     if !errors.is_empty() || args.name.contains(['/', '\\', '\n']) {
         let better = slug(&args.name);
         return Err(Failure::wrong(format!(
-            "`{}` is no name for a skill: use lower-case letters, digits and single hyphens, such as `{better}`",
+            "`{}` is not a valid name for a skill: use lower-case letters, digits and single hyphens, such as `{better}`",
             args.name
         )));
     }

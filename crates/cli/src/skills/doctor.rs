@@ -1,4 +1,4 @@
-//! `skills doctor`: what is wrong and how to fix it, whom to trust, and then what is well.
+//! `skills doctor`: problems and fixes, then trust, then the healthy skills.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,24 +15,23 @@ use toolfold::diagnostic::{Diagnostic, Severity, visible};
 use toolfold::skill::{Budget, Caller, Finding, Permissions, Root, Scope, SkillLibrary, SkillView};
 use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
 
-/// Where to look.
 #[derive(Debug, Args)]
 pub(in super::super) struct DoctorArgs {
     #[command(flatten)]
     roots: RootArgs,
 
-    /// Every skill that something is wrong with, however many there are
+    /// List every skill with a problem, without a limit
     #[arg(long)]
     all: bool,
 
-    /// A JSON object
+    /// As JSON
     #[arg(long)]
     json: bool,
 }
 
-/// How many skills of a section are told without `--all`.
+/// Maximum number of skills per section without `--all`.
 const TOLD: usize = 40;
-/// How many names of healthy skills are told.
+/// Maximum number of healthy skills that are named.
 const NAMED: usize = 10;
 
 pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
@@ -57,7 +56,7 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let parts = [page.wrong(), trust(library.roots()), page.well(), page.noticed(), looked_in(library.roots())];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     emit(&format!(
-        "{}\n{BOLD}{} found{BOLD:#}: {} usable, {} hidden by another of the same name, {} not loaded.\n{}",
+        "{}\n{BOLD}{} found{BOLD:#}: {} usable, {} hidden by another with the same name, {} not loaded.\n{}",
         parts.join("\n"),
         grouped(all),
         grouped(active),
@@ -68,12 +67,12 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     Ok(verdict_code(!bad))
 }
 
-/// What the model is told of the skills, and what it costs.
+/// What the model reads about the skills, and its cost.
 #[derive(Debug, serde::Serialize)]
 struct Declared {
     /// Tokens of the whole declaration: name, description, parameters with the enum (o200k).
     tokens: usize,
-    /// What it may cost.
+    /// Its budget.
     budget: usize,
     full: usize,
     trimmed: usize,
@@ -89,7 +88,7 @@ impl Declared {
             let parameters = serde_json::from_str(tool.parameters_text()).unwrap_or_default();
             let (name, description) = (tool.name().as_str(), Some(tool.description()));
             let whole = render(&[Function { name, description, parameters: Some(&parameters) }]);
-            // As a report counts it: what stands around every array is no part of it.
+            // The constant overhead of an array is excluded, as in a report.
             counter.count(&whole).saturating_sub(counter.count(&render(&[])))
         });
         let list = layer.list().cloned().unwrap_or_default();
@@ -101,11 +100,7 @@ impl Declared {
         if self.tokens == 0 {
             return "No skill is usable, so `activate_skill` is not declared.\n".to_owned();
         }
-        let cost = format!(
-            "A model is charged {} tokens for `activate_skill`, of at most {}",
-            grouped(self.tokens),
-            grouped(self.budget)
-        );
+        let cost = format!("`activate_skill` costs {} tokens, at most {}", grouped(self.tokens), grouped(self.budget));
         let ways = [
             (self.full, "with their description"),
             (self.trimmed, "with a shortened description"),
@@ -118,7 +113,7 @@ impl Declared {
             return format!("{cost}.\n");
         }
         format!(
-            "{cost}: {}.\nTo have more listed, raise its budget in toolfold.toml: [skills] budget = {}\n",
+            "{cost}: {}.\nTo list more, raise its budget in toolfold.toml: [skills] budget = {}\n",
             ways.join(", "),
             self.budget.saturating_mul(2)
         )
@@ -136,7 +131,6 @@ fn finding_row(finding: &Finding, counter: Tiktoken) -> serde_json::Value {
     })
 }
 
-/// What was found, as a person reads it.
 struct Page<'a> {
     library: &'a SkillLibrary,
     diagnostics: &'a [Diagnostic],
@@ -160,14 +154,15 @@ impl<'a> Page<'a> {
         self.of_file.get(&*finding.file.to_string_lossy()).map_or(&[], Vec::as_slice)
     }
 
-    /// The diagnostics about no file that was found.
+    /// The diagnostics that are not about a file that was found.
     fn besides(&self) -> impl Iterator<Item = &Diagnostic> {
         let files: BTreeSet<_> = self.library.findings().iter().map(|f| f.file.to_string_lossy()).collect();
         let is_of_one = move |d: &Diagnostic| d.place.file.as_deref().is_some_and(|file| files.contains(file));
         self.diagnostics.iter().filter(move |d| !is_of_one(d))
     }
 
-    /// First what was not even found, then what was not loaded, then what others read differently.
+    /// First what was not found, then what was not loaded, then what other clients read
+    /// differently.
     fn wrong(&self) -> String {
         let mut lost: Vec<String> = self.besides().filter(|d| d.severity > Severity::Note).map(indented).collect();
         let mut guessed = Vec::new();
@@ -181,13 +176,13 @@ impl<'a> Page<'a> {
                 told.push(String::new());
                 continue;
             }
-            // What is said about a file names it.
+            // A diagnostic about a file already names it.
             let mut text = self.heading(finding, about.is_empty());
             about.iter().for_each(|d| text.push_str(&indented(d)));
             if finding.document.content.is_some() {
                 for error in &finding.document.strict {
                     let error = error.lines().next().unwrap_or_default();
-                    text.push_str(&format!("    {DIM}the standard's validator says: {}{DIM:#}\n", visible(error)));
+                    text.push_str(&format!("    {DIM}the standard's validator: {}{DIM:#}\n", visible(error)));
                 }
             }
             told.push(text);
@@ -203,13 +198,13 @@ impl<'a> Page<'a> {
             _ if texts.is_empty() => String::new(),
             None => format!("{BOLD}{title}{BOLD:#}\n{shown}"),
             Some(more) => format!(
-                "{BOLD}{title}{BOLD:#}\n{shown}  {DIM}and {} more: --all says them, --json too{DIM:#}\n",
+                "{BOLD}{title}{BOLD:#}\n{shown}  {DIM}and {} more: --all and --json list them{DIM:#}\n",
                 grouped(more)
             ),
         }
     }
 
-    /// The skills that nothing is wrong with, in one line.
+    /// The healthy skills, in one line.
     fn well(&self) -> String {
         let is_well = |f: &&Finding| f.document.strict.is_empty() && self.about(f).is_empty();
         let well: Vec<String> = self.library.findings().iter().filter(is_well).map(skill_name).collect();
@@ -249,7 +244,7 @@ fn indented(diagnostic: &Diagnostic) -> String {
     format!("    {}\n", describe(diagnostic).replace('\n', "\n    "))
 }
 
-/// How to trust the project, if skills of it were looked for and it is not trusted.
+/// How to trust the project, if it has skill folders and is not trusted.
 fn trust(roots: &[Root]) -> String {
     let of_project = |root: &&Root| root.scope == Scope::Project && !root.trusted && root.path.exists();
     if !roots.iter().any(|root| of_project(&root)) {
@@ -258,21 +253,20 @@ fn trust(roots: &[Root]) -> String {
     let (Some(cwd), Some(own)) = (working_folder(), user_file()) else { return String::new() };
     let folder = visible(&home_relative(&project(Path::new(&cwd)))).into_owned();
     format!(
-        "{BOLD}Not trusted{BOLD:#}\n  The skills of this project can be activated. A host gets their `allowed-tools` as mere suggestions, \
-         since whoever\n  can write to the project wrote them. To trust it, add its folder to your own configuration, {}:\n\n    \
+        "{BOLD}Not trusted{BOLD:#}\n  The skills of this project can be activated. A host gets their `allowed-tools` only as suggestions, since anyone\n  with write access to the project can change them. To trust it, add its folder to your own configuration, {}:\n\n    \
          [trust]\n    workspaces = [{folder:?}]\n",
         visible(&home_relative(&own))
     )
 }
 
-/// A path as a person writes it: below the home folder with `~`.
+/// A path with `~` for the home folder.
 fn home_relative(path: &Path) -> String {
     let below = home().and_then(|home| path.strip_prefix(home).ok().map(|rest| format!("~/{}", rest.display())));
     below.unwrap_or_else(|| path.display().to_string())
 }
 
 fn looked_in(roots: &[Root]) -> String {
-    let mut out = format!("{BOLD}Looked in{BOLD:#}\n");
+    let mut out = format!("{BOLD}Searched{BOLD:#}\n");
     let (there, absent): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path.exists());
     for root in there {
         let trust = if root.trusted { "" } else { ", not trusted" };
@@ -284,7 +278,7 @@ fn looked_in(roots: &[Root]) -> String {
     }
     if let Some(first) = absent.first() {
         let such = visible(&home_relative(&first.path)).into_owned();
-        out.push_str(&format!("  {DIM}{} usual places are absent, such as {such}{DIM:#}\n", absent.len()));
+        out.push_str(&format!("  {DIM}{} usual folders do not exist, such as {such}{DIM:#}\n", absent.len()));
     }
     out
 }

@@ -10,7 +10,7 @@ use toolfold::diagnostic::{Severity, visible};
 use toolfold::skill::{DiskFs, Finding, instructions as find_instructions};
 use toolfold::tokens::{Encoding, Tiktoken, TokenCounter};
 
-/// Where to look, and how to print.
+/// Where to search, and the output format.
 #[derive(Debug, Args)]
 pub(in super::super) struct ListArgs {
     #[command(flatten)]
@@ -21,7 +21,6 @@ pub(in super::super) struct ListArgs {
     json: bool,
 }
 
-/// How to print.
 #[derive(Debug, Args)]
 pub(in super::super) struct InstructionsArgs {
     /// A JSON array of objects, with the texts
@@ -39,7 +38,7 @@ pub(super) fn verdict_word(finding: &Finding) -> &'static str {
     }
 }
 
-/// Tokens of a skill's line in the catalogue, and of its body (o200k).
+/// Tokens of a skill's line in the catalog, and of its body (o200k).
 pub(super) fn costs(finding: &Finding, counter: Tiktoken) -> (usize, usize) {
     finding.document.content.as_ref().map_or((0, 0), |content| {
         let line = format!("- {}: {}\n", content.name, content.description);
@@ -81,16 +80,13 @@ pub(super) fn list_skills(args: &ListArgs) -> Outcome {
         return Ok(verdict_code(true));
     }
     if rows.is_empty() {
-        emit("No skills found. `toolfold skills new NAME` starts one.\n")?;
+        emit("No skills found. `toolfold skills new NAME` creates one.\n")?;
     } else {
         emit(&skills_page(&rows))?;
     }
     let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     if !errors.is_empty() {
-        emit(&format!(
-            "\n{DIM}{} problems: `toolfold skills doctor` says what to do about them{DIM:#}\n",
-            errors.len()
-        ))?;
+        emit(&format!("\n{DIM}{} problems: `toolfold skills doctor` shows how to fix them{DIM:#}\n", errors.len()))?;
     }
     Ok(verdict_code(true))
 }
@@ -121,7 +117,7 @@ pub(super) fn instructions(args: &InstructionsArgs) -> Outcome {
     }
     let counter = Tiktoken::new(Encoding::O200kBase);
     if loaded.value.is_empty() {
-        emit("No instruction files hold here.\n")?;
+        emit("No instruction files apply here.\n")?;
     }
     for found in &loaded.value {
         let tokens = grouped(counter.count(&found.text));

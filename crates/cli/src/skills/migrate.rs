@@ -1,4 +1,4 @@
-//! `skills migrate`: older skills and commands of other agents, written as skills of the standard.
+//! `skills migrate`: converts older skills and other agents' commands to the standard format.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that writes skill files, never over one")]
 
 use std::collections::BTreeSet;
@@ -14,27 +14,28 @@ use toolfold::skill::{
     DiskFs, Document, MAX_FILE, SkillFs, read_cloud, read_command, read_folder, resource, strict, to_standard,
 };
 
-/// The folder that other agents keep commands in, and how deep below it commands are looked for.
+/// The folder in which other agents store commands, and the maximum depth of the search below it.
 const COMMANDS: &str = "commands";
 const MAX_DEPTH: usize = 4;
 
-/// What to migrate.
 #[derive(Debug, Args)]
 pub(in super::super) struct MigrateArgs {
-    /// A skill folder, a folder of skill folders or of old JSON skills, a folder named `commands`, or one command file
+    /// A skill folder, a folder of skill folders or of old JSON skills, a folder named `commands`,
+    /// or one command file
     #[arg(value_name = "DIR|FILE")]
     folder: PathBuf,
 
-    /// Write the skills below this folder [default: beside the originals; of commands, the folder `skills` beside theirs]
+    /// Write the skills below this folder [default: beside the originals; of commands, the folder
+    /// `skills` beside theirs]
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
 
-    /// Say what would be written, write nothing
+    /// Print what would be written, without writing it
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Something to migrate, and the folder to write its skill below.
+/// A file or folder to migrate, and the folder to write its skill below.
 struct Source {
     path: PathBuf,
     kind: Kind,
@@ -42,16 +43,16 @@ struct Source {
 }
 
 enum Kind {
-    /// A folder with a `SKILL.md` that the standard does not allow.
+    /// A folder with a `SKILL.md` that is not valid in the standard.
     Folder,
     /// An old skill: one JSON document.
     Json,
-    /// A command, by the name that it goes by.
+    /// A command with its name.
     Command(String),
 }
 
 impl Source {
-    /// What it says; `None` if it is no skill, or one that needs no migration.
+    /// Its text; `None` if it is not a skill, or needs no migration.
     fn read_document(&self) -> Option<Document> {
         let file = self.path.to_string_lossy();
         let document = match &self.kind {
@@ -84,7 +85,8 @@ pub(super) fn migrate(args: &MigrateArgs) -> Outcome {
         let (name, text) = to_standard(content);
         let mut target = args.to.as_ref().unwrap_or(&source.below).join(&name);
         if target == source.path {
-            // The folder's name is right and its file is not: the new text goes beside the old one.
+            // The folder's name is valid and its file is not: the new text goes next to the old
+            // one.
             target.push("SKILL.standard.md");
         } else {
             target.push("SKILL.md");
@@ -93,13 +95,13 @@ pub(super) fn migrate(args: &MigrateArgs) -> Outcome {
         let errors = strict::validate(&text, &name);
         if !errors.is_empty() {
             let note = Diagnostic::error("migrate", Place::file(&file), errors.join("; "));
-            problems.push(note.help("write this one by hand"));
+            problems.push(note.help("convert it manually"));
             continue;
         }
         if let Some(why) = refusal(&target, &text, &written, args.dry_run) {
             let message = format!("`{}` is not written: {why}", target.display());
             let note = Diagnostic::error("migrate", Place::file(&file), message);
-            problems.push(note.help("move away or rename one of the two: nothing is written over"));
+            problems.push(note.help("move or rename one of the two: existing files are not overwritten"));
             continue;
         }
         if matches!(source.kind, Kind::Folder) && !target.starts_with(&source.path) && !args.dry_run {
@@ -117,28 +119,28 @@ pub(super) fn migrate(args: &MigrateArgs) -> Outcome {
     say_all(&problems);
     if commands > 0 {
         emit(
-            "The model may activate a skill by itself. For one that only a person may, add to its `metadata`:\n  \
+            "The model can activate this skill. To allow only users to activate it, add to its `metadata`:\n  \
              disable-model-invocation: \"true\"\n",
         )?;
     }
     if written.is_empty() && problems.is_empty() {
-        emit("Nothing to migrate: no command and no old or invalid skill there.\n")?;
+        emit("Nothing to migrate: no commands, and no old or invalid skills found.\n")?;
     }
     Ok(verdict_code(problems.is_empty()))
 }
 
-/// Writes a skill, or why it is not written. A dry run finds the same.
+/// Writes a skill, or returns why it was not written. A dry run finds the same reasons.
 fn refusal(target: &Path, text: &str, written: &BTreeSet<PathBuf>, dry_run: bool) -> Option<String> {
     if written.contains(target) {
         return Some("another source of this run has the same name".to_owned());
     }
     if target.symlink_metadata().is_ok() {
-        return Some("it is already there".to_owned());
+        return Some("it already exists".to_owned());
     }
     if dry_run { None } else { write_new(target, text).err().map(|why| why.to_string()) }
 }
 
-/// Copies the other files of a skill, over none; says what could not be copied.
+/// Copies the other files of a skill without overwriting any; reports failures.
 fn copy_files(from: &Path, to: &Path) -> Option<Diagnostic> {
     let (files, more) = resource::list(&DiskFs, from);
     let copy = |file: &String| {
@@ -158,7 +160,7 @@ fn copy_files(from: &Path, to: &Path) -> Option<Diagnostic> {
     (left > 0).then(note)
 }
 
-/// What there is to migrate, sorted: of a folder with commands those, else the skill folders and JSON files.
+/// The sources to migrate, sorted: commands if the folder has any, else skills and JSON files.
 fn sources(path: &Path, notes: &mut Vec<Diagnostic>) -> Result<Vec<Source>, Failure> {
     let is_skill = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("skill.md"));
     if path.is_file() && !is_skill {
@@ -173,7 +175,7 @@ fn sources(path: &Path, notes: &mut Vec<Diagnostic>) -> Result<Vec<Source>, Fail
         let below = folder.path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
         return Ok(vec![Source { below: below.to_owned(), path: folder.path, kind: Kind::Folder }]);
     }
-    // `.` has no name of its own.
+    // `.` has no name.
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let own = whole.file_name().is_some_and(|name| name == COMMANDS).then(|| path.to_owned());
     if let Some(commands) = own.or_else(|| Some(path.join(COMMANDS)).filter(|below| below.is_dir())) {
@@ -200,18 +202,18 @@ fn kind_of(file: &Path, name: String) -> Option<Kind> {
     }
 }
 
-/// Where the skill of a single file goes: of a command in `commands`, beside that folder.
+/// Where the skill of a single file goes: for a command in `commands`, next to that folder.
 fn beside_commands(file: &Path) -> PathBuf {
     let commands = file.ancestors().find(|above| above.file_name().is_some_and(|name| name == COMMANDS));
     commands.map_or_else(|| file.parent().unwrap_or(Path::new("")).to_owned(), beside)
 }
 
-/// The folder `skills` beside a folder of commands.
+/// The folder `skills` next to a folder of commands.
 fn beside(commands: &Path) -> PathBuf {
     if commands.file_name().is_none() { commands.join("../skills") } else { commands.with_file_name("skills") }
 }
 
-/// The commands of a folder: `frontend/review.md` is `frontend:review`.
+/// Adds the commands of a folder: `frontend/review.md` is `frontend:review`.
 fn add_commands(
     folder: &Path,
     prefix: &str,
@@ -225,12 +227,13 @@ fn add_commands(
         let left_out = |why: &str| Diagnostic::note("left-out", Place::file(&path.to_string_lossy()), why);
         if path.is_dir() && !path.is_symlink() {
             if depth == MAX_DEPTH {
-                notes.push(left_out("the folder lies too deep and was not read").help("name it by itself"));
+                notes
+                    .push(left_out("the folder is nested too deeply and was not read").help("pass it as the argument"));
                 continue;
             }
             add_commands(&path, &format!("{prefix}{stem}:"), depth + 1, below, found, notes)?;
         } else if stem.eq_ignore_ascii_case("readme") {
-            notes.push(left_out("this is no command; name it by itself if it is"));
+            notes.push(left_out("this is not a command; pass it as the argument if it is one"));
         } else if let Some(kind @ Kind::Command(_)) = kind_of(&path, format!("{prefix}{stem}")) {
             found.push(Source { path, kind, below: below.to_owned() });
         }

@@ -11,7 +11,6 @@ use toolfold::skill::{
     activate as answer, resource,
 };
 
-/// Which skill to print.
 #[derive(Debug, Args)]
 pub(in super::super) struct ShowArgs {
     /// A skill's name, `name@scope`, or `name/path` for one of its files
@@ -22,7 +21,6 @@ pub(in super::super) struct ShowArgs {
     roots: RootArgs,
 }
 
-/// Which skill to activate, and with what.
 #[derive(Debug, Args)]
 pub(in super::super) struct ActivateArgs {
     /// A skill's name, `name@scope`, or `name/path` for one of its files
@@ -32,15 +30,15 @@ pub(in super::super) struct ActivateArgs {
     #[command(flatten)]
     roots: RootArgs,
 
-    /// For the placeholders $ARGUMENTS and $1…
+    /// Value of the placeholders $ARGUMENTS and $1…
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     arguments: Option<String>,
 
-    /// For the placeholders {{input.…}}: a JSON object
+    /// Values of the placeholders {{input.…}}: a JSON object
     #[arg(long, value_name = "JSON")]
     input: Option<String>,
 
-    /// Everything the host keeps, as JSON
+    /// Everything the host must store, as JSON
     #[arg(long)]
     json: bool,
 }
@@ -69,7 +67,7 @@ pub(super) fn show(args: &ShowArgs) -> Outcome {
 fn unknown_skill(view: &SkillView, name: &str) -> Failure {
     let near = view.near(name).into_iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
     let hint = if near.is_empty() { "see `toolfold skills list`".to_owned() } else { format!("did you mean {near}?") };
-    Failure::wrong(format!("there is no skill `{name}`: {hint}"))
+    Failure::wrong(format!("unknown skill `{name}`: {hint}"))
 }
 
 pub(super) fn activate(args: &ActivateArgs) -> Outcome {
@@ -94,7 +92,7 @@ pub(super) fn activate(args: &ActivateArgs) -> Outcome {
             emit(&format!("{}\n", activation.text))?;
         }
         Answer::Resource(text) | Answer::Found(text) => emit(&text)?,
-        Answer::NeedsApproval { name } => warn(&format!("`{name}` needs a person's approval first")),
+        Answer::NeedsApproval { name } => warn(&format!("`{name}` requires a user's approval")),
     }
     Ok(verdict_code(true))
 }

@@ -1,4 +1,4 @@
-//! `skills validate` and `skills prompt`: the reference tool's words, and both verdicts as JSON.
+//! `skills validate` and `skills prompt`: the reference tool's output, and verdicts as JSON.
 
 use std::path::PathBuf;
 
@@ -9,19 +9,17 @@ use super::super::output::{Failure, Outcome, emit, emit_json, warn};
 use super::verdict_code;
 use toolfold::skill::{DiskFs, Folder, prompt_entry, read_folder, strict};
 
-/// What to check.
 #[derive(Debug, Args)]
 pub(in super::super) struct ValidateArgs {
     /// Skill folders, or their SKILL.md
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
 
-    /// One JSON object a skill, with the strict and the lenient verdict
+    /// Print one JSON object per skill, with the strict and the lenient verdict
     #[arg(long)]
     json: bool,
 }
 
-/// What to print.
 #[derive(Debug, Args)]
 pub(in super::super) struct PromptArgs {
     /// Skill folders, or their SKILL.md

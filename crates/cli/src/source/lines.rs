@@ -1,5 +1,4 @@
-//! Forms of tool lists that are no single JSON list: JSON lines, the lines of a server's answers, events of a stream, and one
-//! tool alone.
+//! Tool lists other than a JSON list: JSON lines, responses, event streams, a single tool.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +7,22 @@ use serde_json::value::RawValue;
 use super::super::output::Failure;
 use toolfold::diagnostic::{Diagnostic, Place};
 
-/// Where objects hold a list of tools.
+/// The keys under which objects contain a list of tools.
 const LISTS: [&str; 5] = ["tools", "functions", "result", "functionDeclarations", "function_declarations"];
 
-/// The text as one JSON document that a catalogue is read from. What is one already stays as it is.
+/// Converts the text to one JSON document for the catalog.
 pub(super) fn one_list(text: String, file: &str) -> Result<String, Failure> {
     let text = of_events(text);
     let mut values: Vec<&RawValue> = Vec::new();
     for value in serde_json::Deserializer::from_str(text.trim_start_matches('\u{feff}')).into_iter::<&RawValue>() {
         match value {
             Ok(value) => values.push(value),
-            // One document: the reader of catalogues says what is wrong with it.
+            // One document: the catalog's parser reports what is wrong.
             Err(_) if values.is_empty() => return Ok(text),
             Err(why) => {
                 let place = Place::file(file).line_column(why.line(), why.column().max(1));
-                let bad = Diagnostic::error("bad-json", place, "this line is no JSON");
-                return Err(Failure::bad(vec![bad.help("JSON lines have one tool or one list a line")]));
+                let bad = Diagnostic::error("bad-json", place, "this line is not JSON");
+                return Err(Failure::bad(vec![bad.help("JSON lines have one tool or one list per line")]));
             }
         }
     }
@@ -34,7 +33,7 @@ pub(super) fn one_list(text: String, file: &str) -> Result<String, Failure> {
     }
 }
 
-/// The data of a stream of events, as streamable HTTP answers `tools/list`; any other text as it is.
+/// The data of an event stream, as streamable HTTP answers `tools/list`; other text unchanged.
 fn of_events(text: String) -> String {
     let begins = |name| text.trim_start().starts_with(name);
     if !["event:", "data:", "id:", "retry:"].into_iter().any(begins) {
@@ -47,7 +46,7 @@ fn members(value: &RawValue) -> BTreeMap<String, &RawValue> {
     serde_json::from_str(value.get()).unwrap_or_default()
 }
 
-/// Whether a document is one tool, or one entry of Gemini's that lists declarations.
+/// Whether a document is a single tool, or a single entry of Gemini with declarations.
 fn is_tool(value: &RawValue) -> bool {
     if !value.get().starts_with('{') {
         return false;
@@ -58,7 +57,7 @@ fn is_tool(value: &RawValue) -> bool {
     !own.contains_key("tools") && !own.contains_key("functions") && (declares || named)
 }
 
-/// The tools of a line, each as it was written. A message of JSON-RPC that lists none has none.
+/// The tools of a line, each as written. A JSON-RPC message without a list has none.
 fn tools_of_line(value: &RawValue) -> Vec<&str> {
     if value.get().starts_with('[') {
         let own: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
@@ -67,7 +66,7 @@ fn tools_of_line(value: &RawValue) -> Vec<&str> {
     let own = members(value);
     let holds = |key: &&str| own.get(*key).is_some_and(|inner| inner.get().starts_with(['[', '{']));
     match LISTS.iter().find(|key| holds(key)) {
-        // An entry of Gemini's stays whole.
+        // An entry of Gemini stays whole.
         Some(&("functionDeclarations" | "function_declarations")) => vec![value.get()],
         Some(key) => own.get(*key).map(|inner| tools_of_line(inner)).unwrap_or_default(),
         None if own.contains_key("jsonrpc") || own.contains_key("protocolVersion") => Vec::new(),
@@ -105,7 +104,7 @@ mod tests {
         ] {
             assert_eq!(one_list(text.clone(), "f").unwrap(), list, "{text}");
         }
-        assert!(one_list(format!("{a}\nnoise"), "f").unwrap_err().to_string().contains("no JSON"));
+        assert!(one_list(format!("{a}\nnoise"), "f").unwrap_err().to_string().contains("not JSON"));
         assert_eq!(one_list("{".to_owned(), "f").unwrap(), "{");
     }
 }

@@ -1,5 +1,4 @@
-//! Tools of MCP servers: started or asked once, listed, and ended.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: variables are filled in from the environment")]
+//! Tools of MCP servers: each is started or queried once, listed, and stopped.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +8,10 @@ use super::super::input::read_text;
 use super::super::output::{Failure, progress, say_all};
 use super::Source;
 use crate::configuration::Config;
+use crate::disk::variable;
+use crate::similar::did_you_mean;
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity, visible};
-use toolfold::name::nearest;
 use toolfold_gateway::capture::Capture;
 use toolfold_gateway::clients::jsonc;
 use toolfold_gateway::config::servers;
@@ -27,11 +27,11 @@ pub(in super::super) struct Served {
     pub(in super::super) list: Capture,
 }
 
-/// Asks the servers that the configuration names for their tools. One that does not list them ends the command.
+/// Lists the tools of the configured servers. A server that fails ends the command.
 pub(in super::super) fn listed_servers(config: &Config) -> Result<Vec<Served>, Failure> {
     let all = configured_servers(config)?;
     let names: Vec<String> = all.iter().map(|own| format!("`{}`", visible(&own.name))).collect();
-    progress(&format!("asking {} for tools …", names.join(", ")));
+    progress(&format!("listing the tools of {} …", names.join(", ")));
     let listings = list_tools(all.clone(), config.settings.tools.mcp_timeout).map_err(Failure::wrong)?;
     let mut served = Vec::new();
     let mut faults = Vec::new();
@@ -48,21 +48,21 @@ pub(in super::super) fn listed_servers(config: &Config) -> Result<Vec<Served>, F
     Ok(served)
 }
 
-/// Why a server has no list, and what it said.
+/// Why a server failed, and its output.
 fn fault(name: &str, why: &str, said: &[String]) -> Vec<Diagnostic> {
     let place = Place::file(&format!("server `{}`", visible(name)));
     let fault = Diagnostic::error("no-tool-list", place.clone(), why);
     let late = why.contains("within");
-    let fault = if late { fault.help("give it more time with --mcp-timeout, such as 2m") } else { fault };
+    let fault = if late { fault.help("allow more time with --mcp-timeout, such as 2m") } else { fault };
     let said = said.iter().map(|line| Diagnostic::note("server-said", place.clone(), line.clone()));
     std::iter::once(fault).chain(said).collect()
 }
 
-/// The servers that the configuration names.
+/// The configured servers.
 fn configured_servers(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
     let source = Source::strongest_source(config)?;
     if config.settings.tools.mcp_server.is_some() && !matches!(source, Source::Client(_)) {
-        return Err(Failure::usage("--mcp-server names one of several servers").help("give their list: --mcp-config"));
+        return Err(Failure::usage("--mcp-server requires a list of servers").help("name the list with --mcp-config"));
     }
     match source {
         Source::Command(command) => {
@@ -78,7 +78,7 @@ fn configured_servers(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
     }
 }
 
-/// The one server that a flag names.
+/// The single server that a flag names.
 fn only_server(target: Target) -> Vec<ServerSettings> {
     vec![ServerSettings::new("server", target)]
 }
@@ -88,36 +88,34 @@ fn headers(config: &Config) -> Result<BTreeMap<String, String>, Failure> {
     let Some(name) = &config.settings.tools.mcp_token_env else { return Ok(BTreeMap::new()) };
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !is_name {
-        // Somebody may have given the token itself.
-        return Err(Failure::usage("--mcp-token-env: what is given is no name of a variable")
+        // The user may have given the token itself.
+        return Err(Failure::usage("--mcp-token-env: the value is not the name of an environment variable")
             .help("name the variable that holds the token"));
     }
-    let token = std::env::var(name).ok().filter(|own| !own.is_empty());
-    let token = token.ok_or_else(|| Failure::usage(format!("the environment has no `{name}`, or it is empty")))?;
+    let token =
+        variable(name).ok_or_else(|| Failure::usage(format!("the environment has no `{name}`, or it is empty")))?;
     Ok(BTreeMap::from([("Authorization".to_owned(), format!("Bearer {token}"))]))
 }
 
-/// The servers of a client's configuration: all of them, or the one that is named.
+/// The servers of a client's configuration: all of them, or the named one.
 fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure> {
-    // Editors write comments and trailing commas.
+    // Users write comments and trailing commas.
     let text = jsonc::strip_comments(&read_text(file, MAX_BYTES)?);
-    let all = servers(&text, file, &|name| std::env::var(name).ok().filter(|own| !own.is_empty()));
+    let all = servers(&text, file, &variable);
     let Loaded { mut value, mut diagnostics } = all;
     if let Some(wanted) = &config.settings.tools.mcp_server {
-        // What is wrong with the others is not this one's fault.
+        // Errors of the other servers do not matter.
         let of_it = format!("server `{wanted}`");
-        let general = |own: &Diagnostic| !own.message.starts_with("server `");
-        diagnostics.retain(|own| own.message.starts_with(&of_it) || (value.is_empty() && general(own)));
+        diagnostics
+            .retain(|own| own.message.starts_with(&of_it) || value.is_empty() && !own.message.starts_with("server `"));
         let names: Vec<String> = value.iter().map(|own| own.name.clone()).collect();
         value.retain(|own| own.name == *wanted);
         if value.is_empty() && !diagnostics.iter().any(Diagnostic::is_error) {
-            let near = nearest(wanted, names.iter().map(String::as_str), 1)
-                .first()
-                .map(|near| format!("did you mean `{near}`?"));
-            let known = || format!("listed are {}", names.join(", "));
+            let help = did_you_mean(wanted, names.iter().map(String::as_str))
+                .unwrap_or_else(|| format!("listed are {}", names.join(", ")));
             let message = format!("no server named `{}` is listed, or it is disabled", visible(wanted));
             let missing = Diagnostic::error("unknown-server", Place::file(file), message);
-            diagnostics.push(missing.help(near.unwrap_or_else(known)));
+            diagnostics.push(missing.help(help));
         }
     }
     let errors = diagnostics.iter().any(|own| own.severity == Severity::Error);
@@ -132,7 +130,7 @@ fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure
     Ok(value)
 }
 
-/// What the servers listed as one result of `tools/list`. Of several, every tool has its server before its name.
+/// All tools as one result of `tools/list`, prefixed with the server's name if there are several.
 pub(in super::super) fn to_list(served: &[Served]) -> String {
     let tools: Vec<String> = match served {
         [only] => only.list.tools.clone(),
@@ -141,14 +139,15 @@ pub(in super::super) fn to_list(served: &[Served]) -> String {
     format!("{{\"tools\":[{}]}}", tools.join(",\n"))
 }
 
-/// A tool under its server's name; what has no name stays as it is, and is told of where it is read.
+/// A tool prefixed with its server's name. A tool without a name is returned unchanged, and
+/// reported where it is parsed.
 fn prefixed(server: &str, tool: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let server: String = server.chars().map(|c| if fits(c) { c } else { '_' }).collect();
     renamed(tool, &server).unwrap_or_else(|| tool.to_owned())
 }
 
-/// A tool with a prefix to its name; `None` if it has no name.
+/// A tool with a prefixed name; `None` if it has no name.
 fn renamed(tool: &str, prefix: &str) -> Option<String> {
     let mut tool = Object::from_json(&RawValue::from_string(tool.to_owned()).ok()?)?;
     let name: String = tool.read_as("name")?;

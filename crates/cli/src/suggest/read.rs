@@ -1,4 +1,4 @@
-//! Reading usage from files: JSON lines one by one, or one JSON document over many lines.
+//! Reads usage from files: JSON lines, or one JSON document over many lines.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use toolfold::catalog::Catalog;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold_measure::usage::{MAX_CALLS, MAX_SESSIONS, Usage, UsageReader};
 
-/// How many bad lines are described; the rest are counted.
+/// Maximum number of invalid lines that are described; the rest are counted.
 const MAX_DESCRIBED: usize = 20;
 
-/// How many names are told that the catalogue does not have.
+/// Maximum number of unknown names that are reported.
 const MAX_NAMES: usize = 8;
 
-/// The largest document over several lines that is read, in bytes.
+/// Maximum size of a document over several lines in bytes.
 const MAX_DOCUMENT: usize = 64 << 20;
 
-/// After so many lines a terminal is told that it takes long.
+/// Number of lines after which a terminal gets a progress line.
 const SLOW_LINES: usize = 100_000;
 
 /// Reads files, one after another.
@@ -31,7 +31,7 @@ pub(super) struct Read<'c> {
     slow: bool,
 }
 
-/// The beginning of a file that may be one document.
+/// The start of a file that may be a single document.
 #[derive(Default)]
 struct Document {
     lines: Vec<(usize, String)>,
@@ -43,13 +43,13 @@ impl<'c> Read<'c> {
         Self { reader: UsageReader::new(catalog), catalog, bad_lines: 0, described: 0, slow: false }
     }
 
-    /// Reads a file, or standard input as `-`. A line that cannot be read is named and counted.
+    /// Reads a file; `-` is standard input. An unreadable line is reported and counted.
     pub(super) fn read_usage_file(&mut self, file: &str) -> Result<(), Failure> {
         let mut lines = Lines::open_lines(file)?;
         self.reader.begin_file();
         let mut held: Option<Document> = None;
         let mut first = true;
-        // A line that is bad is told once the next one shows that it was not the last.
+        // An invalid line is reported when the next one shows that it was not the last.
         let mut torn: Option<(usize, String)> = None;
         while let Some(Line { number, text }) = lines.next()? {
             if let Some((number, why)) = torn.take() {
@@ -77,7 +77,7 @@ impl<'c> Read<'c> {
             }
             match serde_json::from_str::<Value>(&text) {
                 Ok(value) => self.take_line(file, number, &value),
-                // What ends in the middle of a value goes on in the next line.
+                // A value that ends early may continue in the next line.
                 Err(why) if first && why.is_eof() => {
                     held = Some(Document { bytes: text.len(), lines: vec![(number, text)] });
                 }
@@ -88,7 +88,7 @@ impl<'c> Read<'c> {
         }
         if let Some((number, _)) = torn {
             self.bad_lines += 1;
-            let why = "the last line is cut off: it was being written";
+            let why = "the last line is cut off";
             say_all(&[Diagnostic::warning("torn-log", Place::file(file).line_column(number, 1), why)]);
         }
         if let Some(document) = held {
@@ -101,7 +101,7 @@ impl<'c> Read<'c> {
         Ok(())
     }
 
-    /// The lines of what is no document.
+    /// Reads the lines of a file that is not a single document.
     fn one_by_one(&mut self, file: &str, document: Document) {
         for (number, text) in document.lines {
             match serde_json::from_str::<Value>(&text) {
@@ -129,7 +129,7 @@ impl<'c> Read<'c> {
         say_all(diagnostics.get(..left.min(diagnostics.len())).unwrap_or_default());
     }
 
-    /// What was read, with all that it leaves open said, and how many lines cannot be read.
+    /// The usage and the number of unreadable lines, after reporting the notes.
     pub(super) fn done(self) -> (Usage, usize) {
         if self.described > MAX_DESCRIBED {
             warn(&format!("{} more lines cannot be read", self.described - MAX_DESCRIBED));
@@ -140,16 +140,16 @@ impl<'c> Read<'c> {
     }
 }
 
-/// What is worth knowing of what was read: unknown names first.
+/// Notes about the usage: unknown names first.
 fn noticed(usage: &Usage, tools: usize) -> Vec<Diagnostic> {
     let mut said = Vec::new();
     for (name, unknown) in usage.unknown.iter().take(MAX_NAMES) {
         let times = if unknown.calls == 1 { "once".to_owned() } else { format!("{} times", unknown.calls) };
-        let message = format!("`{name}` was called {times} and is none of the {tools} tools");
+        let message = format!("`{name}` was called {times} and is not one of the {tools} tools");
         let own = Diagnostic::warning("unknown-tool", Place::default(), message);
         said.push(match &unknown.near {
             Some(near) => own.help(format!("did you mean `{near}`? Its calls are not counted")),
-            None => own.help("its calls are not counted; give the --tools that the log is of"),
+            None => own.help("its calls are not counted; pass the --tools of this log"),
         });
     }
     let more = usage.unknown.len().saturating_sub(MAX_NAMES);
@@ -163,7 +163,7 @@ fn noticed(usage: &Usage, tools: usize) -> Vec<Diagnostic> {
         said.push(Diagnostic::warning("unknown-tool", Place::default(), message).help("--json lists them"));
     }
     if !usage.loose.is_empty() {
-        // By tool, so that ten spellings of one are one.
+        // Grouped by tool, so that ten spellings of one tool are one note.
         let mut by: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
         for ((written, own), calls) in &usage.loose {
             by.entry(own).or_insert((written, 0)).1 += calls;
@@ -171,16 +171,16 @@ fn noticed(usage: &Usage, tools: usize) -> Vec<Diagnostic> {
         let shown: Vec<String> =
             by.iter().take(3).map(|(own, (written, _))| format!("`{written}` as `{own}`")).collect();
         let more = if by.len() > shown.len() { ", …" } else { "" };
-        let message = format!("names were read loosely: {}{more}", shown.join(", "));
+        let message = format!("names were matched approximately: {}{more}", shown.join(", "));
         said.push(Diagnostic::note("loose-name", Place::default(), message));
     }
     if usage.silent > 0 {
-        let message = format!("{} values say nothing of calls", usage.silent);
+        let message = format!("{} values contain no calls", usage.silent);
         said.push(Diagnostic::note("no-call", Place::default(), message));
     }
     if usage.cut {
         let message = format!("only the first {MAX_CALLS} calls and {MAX_SESSIONS} sessions are counted");
-        said.push(Diagnostic::warning("too-much", Place::default(), message).help("give fewer files"));
+        said.push(Diagnostic::warning("too-much", Place::default(), message).help("pass fewer files"));
     }
     said
 }

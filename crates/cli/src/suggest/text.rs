@@ -1,4 +1,4 @@
-//! What is said of a suggestion, for people at a terminal.
+//! A suggestion as text for a terminal.
 
 use super::super::output::{BOLD, DIM, GOOD, grouped, plural_count};
 use super::super::table::table;
@@ -8,7 +8,7 @@ use toolfold::profile::ToolProfile;
 use toolfold_measure::suggest::{HeldOut, Simulated, Suggestion};
 use toolfold_measure::usage::Usage;
 
-/// How many unused tools and hidden parameters are named.
+/// Maximum number of unused tools and hidden parameters that are named.
 const MAX_NAMED: usize = 12;
 
 /// The verdict, what a session costs, and with `explain` everything else.
@@ -29,7 +29,7 @@ pub(super) fn suggestion_text(
     if let Some(held) = &made.held_out {
         out.push_str(&format!("{DIM}{}{DIM:#}\n", held_out(held)));
     } else {
-        let few = "too few sessions to price it on others than it was made from";
+        let few = "too few sessions to evaluate it on others than those it is based on";
         out.push_str(&format!("{DIM}{few}{DIM:#}\n"));
     }
     out.push_str(&core(made));
@@ -46,7 +46,7 @@ pub(super) fn suggestion_text(
     out
 }
 
-/// One decimal, as the costs of sessions differ.
+/// One decimal, because the costs of sessions differ little.
 fn percent(of: f64) -> String {
     format!("{of:.1} %")
 }
@@ -59,7 +59,7 @@ fn less(than: f64, own: f64) -> String {
 fn suggestion_verdict(made: &Suggestion, usage: &Usage, today: &ToolProfile) -> String {
     if usage.is_empty() {
         return format!(
-            "{BOLD}no usage was given{BOLD:#}: core is empty because nothing says what is used; {} categories by subject\n",
+            "{BOLD}no usage was given{BOLD:#}: core is empty because usage is unknown; {} categories by subject\n",
             made.categories.len()
         );
     }
@@ -75,9 +75,9 @@ fn suggestion_verdict(made: &Suggestion, usage: &Usage, today: &ToolProfile) -> 
     let what = format!("{core}, {}, from {from}", plural_count(categories, "category", "categories"));
     let sure = match &made.held_out {
         Some(held) if held.gain > 0.0 && held.is_sure() => {
-            format!("; {} on sessions it was not made from", minus(held))
+            format!("; {} on sessions it is not based on", minus(held))
         }
-        Some(held) => format!("; not sure: {} on sessions it was not made from", minus(held)),
+        Some(held) => format!("; not sure: {} on sessions it is not based on", minus(held)),
         None => "; not sure: too few sessions".to_owned(),
     };
     if own >= before * 0.999 {
@@ -93,7 +93,7 @@ fn minus(held: &HeldOut) -> String {
 
 fn held_out(held: &HeldOut) -> String {
     format!(
-        "on sessions that it was not made from (in {} parts): {:.0}, today {:.0}, everything full {:.0}, no core {:.0}; {} than \
+        "on sessions that it is not based on (in {} parts): {:.0}, today {:.0}, everything full {:.0}, no core {:.0}; {} than \
          today, one standard error ± {:.1} points",
         held.folds,
         held.suggested,
@@ -108,7 +108,7 @@ fn held_out(held: &HeldOut) -> String {
 fn costs(made: &Suggestion, today: &ToolProfile) -> Vec<[String; 4]> {
     let row = |what: String, own: &Simulated| {
         let lookups = own.lookups as f64 / own.sessions.max(1) as f64;
-        // Costs are whole tokens here: what they are made from is no finer.
+        // Costs are whole tokens here: their inputs are not more precise.
         [what, grouped(own.mean().round() as usize), grouped(own.first_turn), format!("{lookups:.1}")]
     };
     let costs = &made.costs;
@@ -134,7 +134,7 @@ fn core(made: &Suggestion) -> String {
     format!("\n{BOLD}Core{BOLD:#}\n{}", table(["tool", "sessions", "calls", "tokens"], &rows))
 }
 
-/// A list of names, as many as are worth reading.
+/// A list of names of limited length.
 fn some_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let all = names.len();
     let shown: Vec<String> = names.take(MAX_NAMED).map(|name| visible(name).into_owned()).collect();

@@ -1,4 +1,4 @@
-//! Snapshots as a session makes them: before a call leaves, and again what it left.
+//! The snapshots of a session: what a call's files were before it, and what they were after it.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -13,31 +13,30 @@ use crate::configuration::units::size_text;
 use toolfold::diagnostic::visible;
 use toolfold::policy::{NoSnapshot, SnapshotCall, Snapshots, TakenSnapshot, WrittenPath};
 
-/// The most that is read to know what a call left, in bytes: its host waits meanwhile.
+/// Maximum size that is hashed to record what a call left, in bytes: the host waits meanwhile.
 const MOST_HASHED: u64 = 4 << 30;
 
-/// How much snapshots may take, and how long they are kept.
+/// Limits of size and age.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
-    /// The most that one call's snapshot may hold, in bytes. 0: none is made.
+    /// Maximum size of one call's snapshot in bytes; 0 disables snapshots.
     call: u64,
-    /// The most that all of them may hold, in bytes.
+    /// Maximum size of all snapshots in bytes.
     total: u64,
     keep_ms: i64,
 }
 
-/// The snapshots of a running session.
 #[derive(Debug)]
 pub(in super::super) struct Edge {
     limits: Limits,
-    /// The folder and the name of the session in it, or why there is none.
+    /// The folder and the session's name in it, or why there is none.
     place: Result<(Folder, String), String>,
-    /// Locked as long as the session runs.
+    /// Locked while the session runs.
     _running: Option<File>,
 }
 
 impl Edge {
-    /// The snapshots beside a store. What is too old is cleared away.
+    /// Opens the snapshots of a store, and removes expired ones.
     pub(in super::super) fn beside_store(store: &Path, config: &Config, now_ms: i64) -> Self {
         let Undo { limit, total, keep, .. } = config.settings.undo;
         let keep_ms = i64::try_from(keep.as_millis()).unwrap_or(i64::MAX);
@@ -51,11 +50,11 @@ impl Edge {
         });
         match opened {
             Ok((folder, name, running)) => Self { limits, place: Ok((folder, name)), _running: Some(running) },
-            Err(why) => Self { limits, place: Err(format!("snapshots cannot be kept: {why}")), _running: None },
+            Err(why) => Self { limits, place: Err(format!("snapshots cannot be stored: {why}")), _running: None },
         }
     }
 
-    /// Why no snapshot can be made, if that is so.
+    /// Why no snapshot can be made.
     pub(in super::super) fn fault(&self) -> Option<&str> {
         self.place.as_ref().err().map(String::as_str)
     }
@@ -68,12 +67,15 @@ impl Edge {
         Ok((folder, name))
     }
 
-    /// What these paths are, and how much a copy of them would take.
+    /// The roots of these paths, and the size of a copy of them.
     fn measure(&self, paths: &[WrittenPath]) -> Result<(Places, u64), NoSnapshot> {
         let at = roots(paths).map_err(NoSnapshot::new)?;
         let (_, bytes) = scan(&at.roots, self.limits.call, Contents::Measure).map_err(NoSnapshot::new)?;
         if bytes > self.limits.total {
-            return Err(NoSnapshot::new(format!("all snapshots may take {}", size_text(self.limits.total))));
+            return Err(NoSnapshot::new(format!(
+                "all snapshots together are limited to {}",
+                size_text(self.limits.total)
+            )));
         }
         Ok((at, bytes))
     }
@@ -87,7 +89,7 @@ impl Snapshots for Edge {
 
     fn take(&self, call: &SnapshotCall<'_>, paths: &[WrittenPath]) -> Result<TakenSnapshot, NoSnapshot> {
         let (folder, owner) = self.snapshot_folder()?;
-        let failed = |why: Error| NoSnapshot::new(format!("the snapshot cannot be kept: {why}"));
+        let failed = |why: Error| NoSnapshot::new(format!("the snapshot cannot be stored: {why}"));
         let _lock = folder.lock_folder().map_err(failed)?;
         let (at, bytes) = self.measure(paths)?;
         let live =
@@ -97,13 +99,14 @@ impl Snapshots for Edge {
             folder.open_snapshots().into_iter().filter(|other| meets(other) && live(other)).collect();
         if let Some(other) = others.first() {
             let why = format!(
-                "call `{}`, which writes the same files, has not ended; undoing that one ({}) restores the files that both write",
+                "call `{}`, which writes the same files, has not ended; undoing it ({}) restores the files that both write",
                 visible(&other.call),
                 other.id
             );
             let ours =
                 |other: &Snapshot| other.owner == owner || !call.session.is_empty() && other.session == call.session;
-            // The call leaves without a copy of its own: what it writes belongs to theirs.
+            // The call gets no snapshot: the files it writes belong to the snapshots of these
+            // calls.
             for other in others.iter_mut().filter(|other| !call.waits && ours(other)) {
                 other.open.push(call.call.to_owned());
                 folder.write_snapshot(other).map_err(failed)?;
@@ -146,7 +149,7 @@ impl Snapshots for Edge {
         let Ok(_lock) = folder.lock_folder() else { return };
         for mut snapshot in folder.open_snapshots().into_iter().filter(ours) {
             snapshot.open.retain(|open| open != call);
-            // What is not known is not claimed: undoing then needs --force.
+            // If this fails, the result stays unknown, and undoing needs --force.
             let left = in_place(&snapshot.roots).and_then(|roots| scan(&roots, MOST_HASHED, Contents::Hash));
             snapshot.after = left.ok().map(|(tree, _)| tree);
             drop(folder.write_snapshot(&snapshot));
@@ -154,8 +157,9 @@ impl Snapshots for Edge {
     }
 }
 
-/// Removes what is too old, and the oldest until there is room for `more` bytes; then every content that no snapshot
-/// names. What a running session may still write stays. Under the lock.
+/// Removes expired snapshots, then the oldest until there is room for `more` bytes, then every
+/// content that no snapshot uses. Snapshots of calls that have not ended are not removed. The
+/// caller holds the lock.
 fn clear(folder: &Folder, limits: Limits, more: u64, now_ms: i64) {
     let mut kept = Vec::new();
     for snapshot in folder.all_snapshots() {

@@ -1,8 +1,9 @@
-//! The folder of snapshots beside a store: `NAME.undo`, private to the user.
+//! The folder of a store's snapshots: `NAME.undo`, private to the user.
 //!
-//! `objects/` holds contents by their SHA-256, `calls/` one file a snapshot, `open/` a mark for each call that has not
-//! ended, `sessions/` a file that each running session keeps locked, `next` the number of the next snapshot. A change is
-//! made under `lock`; files are written beside their place and renamed, so that a crash leaves the old or the new one.
+//! `objects/` contains contents by their SHA-256, `calls/` one file per snapshot, `open/` a mark
+//! for each call that has not ended, `sessions/` a file that each running session keeps locked,
+//! `next` the number of the next snapshot. Changes are made while holding `lock`; files are written
+//! under a temporary name and renamed, so that a crash leaves the old or the new one.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it keeps copies of files")]
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -16,33 +17,33 @@ use super::objects::{Objects, private, sync_folder};
 use super::scan::{Found, Places, Root, Tree};
 use toolfold::policy::canonical::digest;
 
-/// The largest file of `calls/` that is read, in bytes.
+/// Maximum size of a file of `calls/` in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The form of a snapshot.
+/// The version of the snapshot format.
 const VERSION: u32 = 1;
 
-/// What a call wrote was this before.
+/// The previous state of what a call wrote.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Snapshot {
     v: u32,
     pub(super) id: String,
     pub(super) session: String,
     pub(super) call: String,
-    /// The tool with its origin, as rules write it.
+    /// The tool with its origin, in the syntax of rules.
     pub(super) tool: String,
     pub(super) time_ms: i64,
     pub(super) roots: Vec<Root>,
-    /// Folders that did not exist, topmost first.
+    /// Folders that did not exist, outermost first.
     pub(super) missing: Vec<String>,
     pub(super) before: Tree,
-    /// The running session, as in `sessions/`.
+    /// The running session, by its name in `sessions/`.
     pub(super) owner: String,
-    /// The calls that write these files and have not ended: this one, and those that left while it ran.
+    /// The calls that write these files and have not ended, including those that started later.
     pub(super) open: Vec<String>,
-    /// What the calls left, once one has ended.
+    /// The state after the calls, once one has ended.
     pub(super) after: Option<Tree>,
-    /// When a person undid it.
+    /// When it was undone.
     pub(super) undone_ms: Option<i64>,
 }
 
@@ -71,7 +72,7 @@ impl Snapshot {
         }
     }
 
-    /// SHA-256 of what it restores and for which call: the audit record of the call has it.
+    /// SHA-256 of what it restores and for which call. The audit record of the call contains it.
     pub(super) fn snapshot_digest(&self) -> String {
         digest(&json!({
             "v": self.v, "id": self.id, "session": self.session, "call": self.call, "tool": self.tool,
@@ -79,7 +80,7 @@ impl Snapshot {
         }))
     }
 
-    /// The contents that it names, each with its size.
+    /// The contents it refers to, each with its size.
     pub(super) fn contents(&self) -> impl Iterator<Item = (&str, u64)> {
         self.before.values().filter_map(|found| match found {
             Found::File { sha256, bytes, .. } => Some((sha256.as_str(), *bytes)),
@@ -91,7 +92,7 @@ impl Snapshot {
         self.contents().map(|(_, bytes)| bytes).sum()
     }
 
-    /// What the call left, if that is known.
+    /// The state after the call, if it is known.
     pub(super) fn left(&self) -> Option<&Tree> {
         self.after.as_ref().filter(|_| self.open.is_empty())
     }
@@ -104,9 +105,9 @@ pub(super) struct Folder {
     pub(super) objects: Objects,
 }
 
-/// Where the snapshots of a store are.
+/// The folder of a store's snapshots.
 pub(in super::super) fn folder_of(store: &Path) -> PathBuf {
-    // One store has one folder, under whatever name it is opened.
+    // A store has one folder, under whichever name it is opened.
     let real = std::fs::canonicalize(store).or_else(|_| std::path::absolute(store));
     let mut name = real.unwrap_or_else(|_| store.to_owned()).into_os_string();
     name.push(".undo");
@@ -114,7 +115,7 @@ pub(in super::super) fn folder_of(store: &Path) -> PathBuf {
 }
 
 impl Folder {
-    /// The folder of a store, made where there is none.
+    /// The folder of a store; it is created if needed.
     pub(super) fn make(store: &Path) -> Result<Self> {
         let path = folder_of(store);
         let mut builder = std::fs::DirBuilder::new();
@@ -129,25 +130,25 @@ impl Folder {
         Self::of_store(store)
     }
 
-    /// The folder of a store, if it is there. A link is none.
+    /// The folder of a store, if it exists. A link is not accepted.
     pub(super) fn of_store(store: &Path) -> Result<Self> {
         let path = folder_of(store);
         for folder in [path.clone(), path.join("objects"), path.join("calls"), path.join("open")] {
             if !std::fs::symlink_metadata(&folder)?.is_dir() {
-                return Err(Error::new(ErrorKind::NotADirectory, format!("{} is no folder", folder.display())));
+                return Err(Error::new(ErrorKind::NotADirectory, format!("{} is not a folder", folder.display())));
             }
         }
         Ok(Self { objects: Objects::new(path.join("objects")), path })
     }
 
-    /// Whoever holds what this returns is the only one that changes the folder.
+    /// Locks the folder for changes until the result is dropped.
     pub(super) fn lock_folder(&self) -> Result<File> {
         let file = lock_file(&self.path.join("lock"))?;
         file.lock()?;
         Ok(file)
     }
 
-    /// Every snapshot that can be read, oldest first.
+    /// Every readable snapshot, oldest first.
     pub(super) fn all_snapshots(&self) -> Vec<Snapshot> {
         let mut all: Vec<Snapshot> = self.ids().filter_map(|id| self.read_snapshot(&id).ok()).collect();
         all.sort_by_key(|snapshot| snapshot_number(&snapshot.id));
@@ -161,7 +162,7 @@ impl Folder {
         })
     }
 
-    /// The snapshots whose calls have not ended.
+    /// The snapshots of calls that have not ended.
     pub(super) fn open_snapshots(&self) -> Vec<Snapshot> {
         let names = std::fs::read_dir(self.path.join("open")).into_iter().flatten();
         let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -169,7 +170,7 @@ impl Folder {
     }
 
     pub(super) fn read_snapshot(&self, id: &str) -> Result<Snapshot> {
-        // An id is no path.
+        // Only valid ids become part of a path.
         snapshot_number(id).ok_or(ErrorKind::NotFound)?;
         let mut text = String::new();
         File::open(self.path.join(format!("calls/{id}.json")))?.take(MAX_BYTES).read_to_string(&mut text)?;
@@ -181,7 +182,7 @@ impl Folder {
         }
     }
 
-    /// Writes a snapshot. When this returns, it is on disk.
+    /// Writes a snapshot and flushes it to disk.
     pub(super) fn write_snapshot(&self, snapshot: &Snapshot) -> Result<()> {
         let mark = self.path.join("open").join(&snapshot.id);
         if !snapshot.open.is_empty() && !mark.exists() {
@@ -191,13 +192,12 @@ impl Folder {
         if snapshot.open.is_empty() { gone(std::fs::remove_file(mark)) } else { Ok(()) }
     }
 
-    /// Removes a snapshot; its contents stay until they are cleared away.
+    /// Removes a snapshot; its contents stay until `clear`.
     pub(super) fn remove_snapshot(&self, id: &str) -> Result<()> {
         gone(std::fs::remove_file(self.path.join(format!("calls/{id}.json"))))?;
         gone(std::fs::remove_file(self.path.join("open").join(id)))
     }
 
-    /// An id that no snapshot had before.
     pub(super) fn next_id(&self) -> Result<String> {
         let counted = std::fs::read_to_string(self.path.join("next")).ok().and_then(|text| text.trim().parse().ok());
         let known = self.ids().filter_map(|id| snapshot_number(&id)).max().map_or(1, |last| last + 1);
@@ -215,7 +215,7 @@ impl Folder {
         sync_folder(place.parent().unwrap_or(&self.path))
     }
 
-    /// A session that runs from now on: its name, and the file that it keeps locked.
+    /// Registers a running session: returns its name and its locked file.
     pub(super) fn session(&self, now_ms: i64) -> Result<(String, File)> {
         let _lock = self.lock_folder()?;
         let name = format!("{}-{now_ms}", std::process::id());
@@ -227,7 +227,6 @@ impl Folder {
         Ok((name, file))
     }
 
-    /// Whether a session still runs.
     pub(super) fn runs(&self, owner: &str) -> bool {
         if owner.contains(['/', '\\']) {
             return false;
@@ -246,7 +245,7 @@ impl Folder {
     }
 }
 
-/// The number of an id: 7 of `un-7`.
+/// The number of an id: 7 for `un-7`.
 fn snapshot_number(id: &str) -> Option<u64> {
     id.strip_prefix("un-").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()
 }
@@ -259,7 +258,7 @@ fn lock_file(path: &Path) -> Result<File> {
     options.open(path)
 }
 
-/// What is not there is gone.
+/// Removing a file that does not exist succeeds.
 fn gone(removed: Result<()>) -> Result<()> {
     removed.or_else(|why| if why.kind() == ErrorKind::NotFound { Ok(()) } else { Err(why) })
 }

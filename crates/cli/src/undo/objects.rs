@@ -1,4 +1,4 @@
-//! The contents of files, each kept once under its SHA-256.
+//! The contents of files, each stored once under its SHA-256.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it keeps copies of files")]
 
 use std::collections::BTreeSet;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// How much is read at once, in bytes.
+/// Size of a read in bytes.
 const PIECE: usize = 64 << 10;
 
-/// What a file begins with that is still being written.
+/// The prefix of a file that is not complete.
 const UNFINISHED: &str = "new-";
 
-/// A folder of contents. Whoever changes it holds the lock of the snapshots.
+/// A folder of contents. Changes require the lock of the snapshots.
 #[derive(Debug)]
 pub(super) struct Objects(PathBuf);
 
@@ -23,7 +23,7 @@ impl Objects {
         Self(folder)
     }
 
-    /// Keeps a content. Its SHA-256 and size; it is on disk once [`sync`](Self::sync) has returned.
+    /// Stores a content; it is on disk after [`sync`](Self::sync). Returns its SHA-256 and size.
     pub(super) fn keep(&self, source: &mut impl Read) -> Result<(String, u64)> {
         let new = self.0.join(format!("{UNFINISHED}{}", std::process::id()));
         let mut file = private(&new, false)?;
@@ -39,10 +39,10 @@ impl Objects {
         sync_folder(&self.0)
     }
 
-    /// Writes a content to a file. Fails if it is not the one of that name.
+    /// Writes a content to a file. Fails if its digest does not match.
     pub(super) fn copy_content(&self, sha256: &str, to: &mut impl Write) -> Result<()> {
         let (found, _) = hash(&mut File::open(self.0.join(sha256))?, to)?;
-        if found == sha256 { Ok(()) } else { Err(Error::new(ErrorKind::InvalidData, "the kept copy was changed")) }
+        if found == sha256 { Ok(()) } else { Err(Error::new(ErrorKind::InvalidData, "the stored copy was changed")) }
     }
 
     pub(super) fn has_content(&self, sha256: &str) -> bool {
@@ -69,7 +69,7 @@ impl Objects {
     }
 }
 
-/// Copies a source, and gives its SHA-256 in hexadecimal digits and its size.
+/// Copies a source, and returns its SHA-256 in hexadecimal digits and its size.
 pub(super) fn hash(source: &mut impl Read, to: &mut impl Write) -> Result<(String, u64)> {
     let (mut sha256, mut bytes, mut piece) = (Sha256::new(), 0_u64, vec![0; PIECE]);
     loop {
@@ -87,7 +87,7 @@ pub(super) fn hash(source: &mut impl Read, to: &mut impl Write) -> Result<(Strin
     Ok((sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect(), bytes))
 }
 
-/// Creates a file that only the user can read and write. `new`: it must not be there yet.
+/// Creates a file that only the user can read and write. `new`: it must not exist.
 pub(super) fn private(path: &Path, new: bool) -> Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).create_new(new);
@@ -96,7 +96,7 @@ pub(super) fn private(path: &Path, new: bool) -> Result<File> {
     options.open(path)
 }
 
-/// What was created, renamed or removed in a folder is on disk once this returns.
+/// Flushes a folder to disk: files created, renamed or removed in it.
 #[cfg(unix)]
 pub(super) fn sync_folder(folder: &Path) -> Result<()> {
     File::open(folder)?.sync_all()

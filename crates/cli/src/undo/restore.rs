@@ -1,7 +1,7 @@
-//! Putting back what was there before a call: what would be done, and doing it.
+//! Restores the state before a call: planning the steps, and carrying them out.
 //!
-//! Nothing is written through a link. A file is written beside its place and renamed, so that a crash leaves the old or
-//! the new one; undoing again then finishes the rest.
+//! Nothing is written through a link. A file is written under a temporary name and renamed, so that
+//! a crash leaves the old or the new one; a second undo then completes the rest.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it writes the files that a call wrote")]
 
 use std::collections::BTreeSet;
@@ -15,44 +15,44 @@ use super::folder::{Folder, Snapshot};
 use super::objects::{private, sync_folder};
 use super::scan::{Contents, Found, Tree, UNFINISHED, in_place, scan, visible_path};
 
-/// What is done with one path.
+/// What is done with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Did {
-    /// It was there, and is what it was before.
+    /// It existed, and gets its previous content.
     Restored,
-    /// It was gone, and is there again.
+    /// It had been deleted, and is created again.
     BroughtBack,
-    /// It was not there before, and is gone.
+    /// It did not exist before, and is removed.
     Removed,
 }
 
-/// One path to put back.
+/// A path to restore.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Step {
     pub(super) path: String,
     pub(super) did: Did,
-    /// What it becomes.
+    /// Its new state.
     #[serde(skip)]
     to: Option<Found>,
 }
 
-/// How what is there now compares with what the call left.
+/// The difference between the current state and the states before and after the call.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// What is to be put back, in order.
+    /// The steps in order.
     pub(super) steps: Vec<Step>,
-    /// The paths that are neither as the call left them nor as before.
+    /// The paths that are neither as after the call nor as before it.
     pub(super) changed: Vec<String>,
-    /// Whether it is known what the call left.
+    /// Whether the state after the call is known.
     pub(super) reported: bool,
 }
 
-/// Compares. An error where what is there cannot be read, or lies behind a link that was not there before.
+/// Compares the states. An unreadable current state, or one behind a new link, is an error.
 pub(super) fn plan(folder: &Folder, snapshot: &Snapshot) -> std::result::Result<Plan, String> {
     let roots = in_place(&snapshot.roots)?;
     if let Some((lost, _)) = snapshot.contents().find(|(sha256, _)| !folder.objects.has_content(sha256)) {
-        return Err(format!("its copy {lost} is gone"));
+        return Err(format!("its copy {lost} is missing"));
     }
     let (now, _) = scan(&roots, u64::MAX, Contents::Hash)?;
     let (before, left) = (&snapshot.before, snapshot.left());
@@ -71,46 +71,49 @@ pub(super) fn plan(folder: &Folder, snapshot: &Snapshot) -> std::result::Result<
     Ok(Plan { steps: ordered(before, &now, &differing), changed, reported: left.is_some() })
 }
 
-/// What is in the way goes first, the deepest first; then folders, the topmost first; then what is in them.
+/// First removals, innermost first; then folders, outermost first; then their content.
 fn ordered(before: &Tree, now: &Tree, differing: &[String]) -> Vec<Step> {
-    let is_folder = |found: Option<&Found>| matches!(found, Some(Found::Folder { .. }));
     let mut steps = Vec::new();
     for path in differing.iter().rev() {
         let (old, new) = (before.get(path), now.get(path));
         if new.is_some() && old.is_none() {
             steps.push(Step { path: path.clone(), did: Did::Removed, to: None });
         } else if new.is_some() && is_folder(old) != is_folder(new) {
-            // Something else takes its place.
+            // Something else replaces it.
             steps.push(Step { path: path.clone(), did: Did::Restored, to: None });
         }
     }
-    let back = |path: &&String, folders: bool| before.get(*path).is_some_and(|old| is_folder(Some(old)) == folders);
     for folders in [true, false] {
-        for path in differing.iter().filter(|path| back(path, folders)) {
+        for path in differing {
+            let Some(old) = before.get(path).filter(|old| is_folder(Some(old)) == folders) else { continue };
             let did = if now.contains_key(path) { Did::Restored } else { Did::BroughtBack };
-            steps.push(Step { path: path.clone(), did, to: before.get(path).cloned() });
+            steps.push(Step { path: path.clone(), did, to: Some(old.clone()) });
         }
     }
     steps
 }
 
-/// Does the steps. Stops at the first that fails, with the number of those that were done.
+fn is_folder(found: Option<&Found>) -> bool {
+    matches!(found, Some(Found::Folder { .. }))
+}
+
+/// Carries out the steps. Stops at the first error, and returns the number of completed steps.
 pub(super) fn apply(folder: &Folder, snapshot: &Snapshot, steps: &[Step]) -> std::result::Result<(), (usize, String)> {
     for (at, step) in steps.iter().enumerate() {
-        let failed = |why: String| (at, format!("`{}` cannot be put back: {why}", visible_path(Path::new(&step.path))));
+        let failed = |why: String| (at, format!("`{}` cannot be restored: {why}", visible_path(Path::new(&step.path))));
         let path = Path::new(&step.path);
         let parent = path.parent().unwrap_or(Path::new("/"));
-        // Only where a person forced it: the folder went, too.
+        // Only possible with --force: the folder was deleted, too.
         if !parent.exists() && step.to.is_some() {
             std::fs::create_dir_all(parent).map_err(|why| failed(why.to_string()))?;
         }
-        // A link that was put there since the comparison leads nowhere either.
+        // A link that appeared since the comparison must not be followed either.
         if std::fs::canonicalize(parent).map_err(|why| failed(why.to_string()))? != parent {
-            return Err(failed("a folder on the way is a symbolic link now".to_owned()));
+            return Err(failed("a folder of the path is now a symbolic link".to_owned()));
         }
         restore_path(folder, path, parent, step.to.as_ref()).map_err(|why| failed(why.to_string()))?;
     }
-    // Folders that the call made on the way, unless something else is in them.
+    // Removes folders that the call created, unless they contain something else.
     for made in snapshot.missing.iter().rev().map(Path::new) {
         if made.parent().is_some_and(|parent| std::fs::canonicalize(parent).is_ok_and(|real| real == parent)) {
             drop(std::fs::remove_dir(made));
@@ -131,7 +134,7 @@ fn restore_path(folder: &Folder, path: &Path, parent: &Path, to: Option<&Found>)
             if there.is_none() {
                 std::fs::create_dir(path)?;
             } else if !there.is_some_and(|found| found.is_dir()) {
-                return Err(Error::new(ErrorKind::NotADirectory, "something else is there now"));
+                return Err(Error::new(ErrorKind::NotADirectory, "the path now contains something else"));
             }
             std::fs::set_permissions(path, permissions(path, *mode)?)?;
         }
@@ -154,7 +157,7 @@ fn restore_path(folder: &Folder, path: &Path, parent: &Path, to: Option<&Found>)
     sync_folder(parent)
 }
 
-/// A name beside a file, for what is to take its place. What an undo left there that was cut off is removed.
+/// A temporary name next to a file. A file left there by an interrupted undo is removed.
 fn unfinished(parent: &Path) -> Result<PathBuf> {
     let new = parent.join(format!("{UNFINISHED}new"));
     match std::fs::remove_file(&new) {

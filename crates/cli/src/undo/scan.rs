@@ -1,4 +1,4 @@
-//! What is at a path: looked at without following a link, measured, hashed or copied.
+//! The state of a path: examined without following a link, measured, hashed or copied.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads the files that calls write")]
 
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ use toolfold::diagnostic::visible;
 use toolfold::policy::WrittenPath;
 use toolfold::policy::links::MAX_LINKS;
 
-/// The most files and folders that one call's snapshot may hold.
+/// Maximum number of files and folders of one call's snapshot.
 const MOST_FILES: usize = 10_000;
 
-/// What a file is called while an undo writes it: it counts as not there.
+/// The prefix of temporary files of an undo: they are ignored.
 pub(super) const UNFINISHED: &str = ".toolfold-undo-";
 
 /// Something at a path.
@@ -29,44 +29,45 @@ pub(super) enum Found {
     Folder { mode: u32 },
 }
 
-/// What is at the paths of a call. A path that is not listed has nothing.
+/// The state of the paths of a call. A path that is missing here does not exist.
 pub(super) type Tree = BTreeMap<String, Found>;
 
 /// A path whose folder contains no link.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Root {
     pub(super) path: String,
-    /// Whether what is below it belongs to it.
+    /// Whether everything below it is included.
     pub(super) recursive: bool,
 }
 
 impl Root {
     /// Whether two roots have a path in common.
     pub(super) fn meets(&self, other: &Self) -> bool {
-        let within = |inner: &Self, outer: &Self| {
-            outer.recursive && inner.path.strip_prefix(&outer.path).is_some_and(|rest| rest.starts_with('/'))
-        };
-        self.path == other.path || within(self, other) || within(other, self)
+        self.path == other.path || self.is_within(other) || other.is_within(self)
+    }
+
+    fn is_within(&self, outer: &Self) -> bool {
+        outer.recursive && self.path.strip_prefix(&outer.path).is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
-/// Where the written paths of a call are.
+/// The written paths of a call.
 pub(super) struct Places {
     pub(super) roots: Vec<Root>,
-    /// The folders on the way that do not exist yet, topmost first.
+    /// Their folders that do not exist yet, outermost first.
     pub(super) missing: Vec<String>,
 }
 
-/// What is done with the contents of files.
+/// What is done with the content of files.
 #[derive(Clone, Copy)]
 pub(super) enum Contents<'o> {
-    /// Only their size is added up.
+    /// Only their size is added.
     Measure,
     Hash,
     Copy(&'o Objects),
 }
 
-/// Where the written paths of a call are: through every link, and the links at their ends themselves.
+/// The real paths of what a call writes, and the links at their ends themselves.
 pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
     let (mut roots, mut missing) = (BTreeMap::new(), Vec::new());
     for WrittenPath { path, recursive } in paths {
@@ -98,14 +99,14 @@ pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
     Ok(Places { roots, missing })
 }
 
-/// A path whose folder is followed through every link, and the folders on the way that do not exist.
+/// A path with the links of its folder resolved, and its folders that do not exist.
 pub(super) fn resolve_folder(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
     let strange = || format!("`{}` names no file", visible(&path.to_string_lossy()));
     let (mut folder, mut rest) = (path.parent().ok_or_else(strange)?, vec![path.file_name().ok_or_else(strange)?]);
     let mut real = loop {
         match std::fs::canonicalize(folder) {
             Ok(real) => break real,
-            // A link that leads nowhere is there, and nobody knows what will be behind it.
+            // A dangling link: its target could become anything.
             Err(why) if why.kind() == ErrorKind::NotFound && std::fs::symlink_metadata(folder).is_err() => {
                 rest.push(folder.file_name().ok_or_else(strange)?);
                 folder = folder.parent().ok_or_else(strange)?;
@@ -123,8 +124,8 @@ pub(super) fn resolve_folder(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), Str
     Ok((real, missing))
 }
 
-/// The roots whose folders are still where they were. The call itself may have put a link in the place of a root that
-/// others are below; any other link was put there by somebody else, and is an error.
+/// The roots whose folders still have the same real path. The call itself may have replaced a root
+/// with a link; any other new link is an error.
 pub(super) fn in_place(roots: &[Root]) -> Result<Vec<Root>, String> {
     let mut kept = Vec::new();
     for root in roots {
@@ -143,7 +144,7 @@ pub(super) fn in_place(roots: &[Root]) -> Result<Vec<Root>, String> {
     Ok(kept)
 }
 
-/// What is at these roots, and the size of the files. `most`: how many bytes they may have.
+/// The state of these roots, and the size of the files. `most`: maximum size in bytes.
 pub(super) fn scan(roots: &[Root], most: u64, contents: Contents<'_>) -> Result<(Tree, u64), String> {
     let mut scan = Scan { tree: Tree::new(), bytes: 0, most, contents };
     for root in roots {
@@ -192,23 +193,23 @@ impl Scan<'_> {
 
     fn copy_file(&mut self, path: &Path, found: &Metadata) -> Result<Found, String> {
         let left = self.most.saturating_sub(self.bytes);
-        let too_large = || format!("a copy would take more than {} (`{}`)", size_text(self.most), visible_path(path));
+        let too_large = || format!("a copy would exceed {} (`{}`)", size_text(self.most), visible_path(path));
         if found.len() > left {
             return Err(too_large());
         }
         let opened = File::open(path).map_err(|why| unreadable(path, &why))?;
         let meta = opened.metadata().map_err(|why| unreadable(path, &why))?;
-        // Between the look and the opening a link may have been put there.
+        // A link may have appeared between the check and the opening.
         if !same(found, &meta) {
             return Err(format!("`{}` changed while it was read", visible_path(path)));
         }
         let mut source = opened.take(left.saturating_add(1));
-        let read = |why: std::io::Error| unreadable(path, &why);
-        let (sha256, bytes) = match self.contents {
-            Contents::Measure => (String::new(), found.len()),
-            Contents::Hash => hash(&mut source, &mut std::io::sink()).map_err(read)?,
-            Contents::Copy(objects) => objects.keep(&mut source).map_err(read)?,
+        let read = match self.contents {
+            Contents::Measure => Ok((String::new(), found.len())),
+            Contents::Hash => hash(&mut source, &mut std::io::sink()),
+            Contents::Copy(objects) => objects.keep(&mut source),
         };
+        let (sha256, bytes) = read.map_err(|why| unreadable(path, &why))?;
         if bytes > left {
             return Err(too_large());
         }
@@ -217,12 +218,11 @@ impl Scan<'_> {
     }
 }
 
-/// What is in a folder, without what an undo that was cut off left there.
+/// The entries of a folder, without the temporary files of an interrupted undo.
 fn folder_contents(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let unread = |why: std::io::Error| unreadable(folder, &why);
     let mut inside = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unread)? {
-        let entry = entry.map_err(unread)?;
+    for entry in std::fs::read_dir(folder).map_err(|why| unreadable(folder, &why))? {
+        let entry = entry.map_err(|why| unreadable(folder, &why))?;
         if !entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
             inside.push(entry.path());
         }

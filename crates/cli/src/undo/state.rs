@@ -1,4 +1,4 @@
-//! How a snapshot stands: whether its call can be undone now, and if not, why.
+//! The state of a snapshot: whether its call can be undone now, and if not, why.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,35 +13,34 @@ use super::scan::visible_path;
 use toolfold::diagnostic::visible;
 use toolfold::store::SqliteStore;
 
-/// The snapshots that the audit trail knows: the digest of each, by its id.
+/// The snapshots in the audit trail: the digest of each by its id.
 pub(super) type Audited = BTreeMap<String, String>;
 
-/// How a snapshot stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
-    /// Undoing restores what was before the call.
+    /// Undoing restores the state before the call.
     Ready,
-    /// Some files were put back, as by an undo that was cut off: undoing again finishes it.
+    /// Some files were restored, as by an interrupted undo: undoing again completes it.
     Partly,
     /// Everything is as it was before the call.
     AsBefore,
-    /// Somebody has changed the files since.
+    /// The files have changed since the call.
     Changed,
     /// The call has not ended.
     Running,
-    /// Nobody said what the call left: its session ended before it did.
+    /// The state after the call is unknown: its session ended before the call did.
     Unreported,
     /// It was undone.
     Undone,
-    /// The audit trail does not know it: its call never left, or it was changed.
+    /// The audit trail does not contain it: its call never ran, or the snapshot was changed.
     Unaudited,
     /// It cannot be used.
     Unusable,
 }
 
 impl State {
-    /// For a list.
+    /// A short text for lists.
     pub(super) fn state_text(self) -> &'static str {
         match self {
             Self::Ready => "can be undone",
@@ -57,15 +56,15 @@ impl State {
     }
 }
 
-/// The state of a snapshot, with what would be done and why it is not simply possible.
+/// The state of a snapshot, with the planned steps and the reason why it cannot be undone.
 pub(super) struct Standing {
     pub(super) state: State,
     pub(super) plan: Option<Plan>,
-    /// A sentence in lower case without a full stop. Empty where it is possible.
+    /// A sentence in lower case without a full stop. Empty if it can be undone.
     pub(super) why: String,
 }
 
-/// Reads the audit trail for snapshots.
+/// Reads the snapshots from the audit trail.
 pub(super) fn audited(store: &SqliteStore) -> Result<Audited, Failure> {
     let (mut known, mut after) = (Audited::new(), 0);
     while let Some(page) = next_page(store, &mut after)? {
@@ -79,14 +78,14 @@ pub(super) fn audited(store: &SqliteStore) -> Result<Audited, Failure> {
     Ok(known)
 }
 
-/// How a snapshot stands now. `later`: those that were made after it.
+/// The current state of a snapshot. `later`: the snapshots made after it.
 pub(super) fn standing(folder: &Folder, snapshot: &Snapshot, audited: &Audited, later: &[Snapshot]) -> Standing {
     let stands = |state, why: String| Standing { state, plan: None, why };
     if let Some(ms) = snapshot.undone_ms {
         return stands(State::Undone, format!("it was undone at {}", time(ms)));
     }
     if audited.get(&snapshot.id) != Some(&snapshot.snapshot_digest()) {
-        let why = "the audit trail does not know this snapshot: its call never left, or the snapshot was changed";
+        let why = "the audit trail does not contain this snapshot: its call never ran, or the snapshot was changed";
         return stands(State::Unaudited, why.to_owned());
     }
     let plan = match plan(folder, snapshot) {
@@ -97,9 +96,9 @@ pub(super) fn standing(folder: &Folder, snapshot: &Snapshot, audited: &Audited, 
         (State::AsBefore, "everything is as it was before the call".to_owned())
     } else if !snapshot.open.is_empty() && folder.runs(&snapshot.owner) {
         let calls: Vec<String> = snapshot.open.iter().map(|call| format!("`{}`", visible(call))).collect();
-        (State::Running, format!("{} has not ended, as far as its host has said", calls.join(" and ")))
+        (State::Running, format!("{} has not ended, as far as its host has reported", calls.join(" and ")))
     } else if !plan.reported {
-        (State::Unreported, "what the call left is not known: its host reported no result".to_owned())
+        (State::Unreported, "the state after the call is unknown: its host did not report a result".to_owned())
     } else if let Some(path) = plan.changed.first() {
         (State::Changed, changed(snapshot, path, plan.changed.len(), later))
     } else if is_partly(snapshot, &plan) {
@@ -110,7 +109,7 @@ pub(super) fn standing(folder: &Folder, snapshot: &Snapshot, audited: &Audited, 
     Standing { state, plan: Some(plan), why }
 }
 
-/// Whether something that the call changed is as before already.
+/// Whether something that the call changed is already as before.
 fn is_partly(snapshot: &Snapshot, plan: &Plan) -> bool {
     let left = snapshot.left();
     let by_call = |left: &super::scan::Tree| {

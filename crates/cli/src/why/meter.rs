@@ -1,4 +1,4 @@
-//! Which meter counts: the one that is named, else that of a wire and a model.
+//! Determines the meter: the named one, else that of a wire and a model.
 
 use clap::Args;
 
@@ -8,7 +8,7 @@ use crate::output::Failure;
 use toolfold::tokens::Meter;
 use toolfold::wire::Wire;
 
-/// What to count with.
+/// The meter to use.
 #[derive(Debug, Default, Clone, Args)]
 pub(crate) struct MeterArgs {
     /// What to count with [default: that of --wire and --model, else billed:openai-chat/gpt-4.1]
@@ -28,18 +28,17 @@ fn parse_meter(text: &str) -> Result<Meter, String> {
 }
 
 impl MeterArgs {
-    /// The flags as settings.
     pub(crate) fn flags(&self) -> [Flag; 2] {
         [(&keys::presentation::WIRE, self.wire.clone()), (&keys::presentation::MODEL, self.model.clone())]
     }
 
-    /// The wire that was asked for, here or in the configuration; `None` where it is only the usual one.
+    /// The wire from the flag or the configuration; `None` for the default.
     pub(crate) fn wire(&self, config: &Config) -> Option<Wire> {
         let is_given = config.given(&keys::presentation::WIRE).is_some_and(|text| !text.is_empty());
         is_given.then_some(config.settings.presentation.wire)
     }
 
-    /// The meter. A wire without a model is counted as a common model of its provider bills.
+    /// The meter. A wire without a model is counted as a common model of its provider.
     pub(crate) fn meter(&self, config: &Config) -> Result<Meter, Failure> {
         match &self.meter {
             Some(meter) => Ok(meter.clone()),
@@ -48,23 +47,20 @@ impl MeterArgs {
     }
 }
 
-/// The meter of a wire and a model. A wire without a model is counted as a common model of its provider bills.
+/// The meter of a wire and a model. Without a model, a common one of the provider counts.
 pub(crate) fn meter_of(wire: Option<Wire>, model: Option<&str>) -> Result<Meter, Failure> {
-    let usual = |wire| match wire {
-        Wire::OpenAiResponses => ("openai-responses", "gpt-4.1"),
-        Wire::Anthropic => ("anthropic", "claude-sonnet-4.6"),
-        Wire::Gemini => ("gemini", "gemini-2.5-pro"),
-        _ => ("openai-chat", "gpt-4.1"),
-    };
     let (wires, model) = match (wire.filter(|wire| *wire != Wire::Mcp), model) {
         (None, None) => return Ok(Meter::default()),
-        (Some(wire), None) => (vec![usual(wire).0], usual(wire).1),
+        (Some(Wire::Anthropic), None) => (vec!["anthropic"], "claude-sonnet-4.6"),
+        (Some(Wire::Gemini), None) => (vec!["gemini"], "gemini-2.5-pro"),
+        (Some(Wire::OpenAiResponses), None) => (vec!["openai-responses"], "gpt-4.1"),
+        (Some(_), None) => (vec!["openai-chat"], "gpt-4.1"),
         (Some(wire), Some(model)) => (vec![wire.name()], model),
-        // A model alone is asked for over its own provider's API.
+        // A model without a wire uses its own provider's API.
         (None, Some(model)) => (vec!["openai-chat", "anthropic", "gemini"], model),
     };
     wires.into_iter().find_map(|wire| Meter::for_wire(wire, model)).ok_or_else(|| {
-        Failure::unmeasured(format!("it is not known how tokens of `{model}` are billed"))
+        Failure::unmeasured(format!("unknown billing of tokens of `{model}`"))
             .help("choose a meter with --meter, such as json/o200k_base")
     })
 }

@@ -1,4 +1,4 @@
-//! The answer of `why` for people at a terminal.
+//! The result of `why` as text for a terminal.
 
 use super::super::output::{BOLD, DIM, GOOD, grouped};
 use super::super::table::{cut_for_list, table};
@@ -6,13 +6,12 @@ use toolfold::diagnostic::visible;
 use toolfold_measure::parts::{Part, PartKind};
 use toolfold_measure::why::{DetailCost, Guess, Hidden, Why};
 
-/// Parts that cost less than this share of the tool are only counted, as a divisor.
+/// Divisor of the share of the tool below which parts are only counted.
 const LEAST_SHARE: usize = 50;
 
-/// How many parameters are listed for a detail.
+/// Maximum number of parameters listed for a detail.
 const MOST_GUESSES: usize = 12;
 
-/// The whole answer.
 pub(super) fn why_text(why: &Why) -> String {
     let mut out = why_head(why);
     parts(&mut out, why);
@@ -36,7 +35,7 @@ fn parts(out: &mut String, why: &Why) {
     for part in &why.parts {
         push_part(&mut rows, part, why.tokens, 0);
     }
-    out.push_str(&format!("\n{BOLD}Parts{BOLD:#}, each the tool with it minus the tool without it\n"));
+    out.push_str(&format!("\n{BOLD}Parts{BOLD:#}, each as the tool with it minus the tool without it\n"));
     let all = rows.len();
     rows.retain(|(tokens, _)| tokens * LEAST_SHARE >= why.tokens);
     let more = all - rows.len();
@@ -50,7 +49,7 @@ fn parts(out: &mut String, why: &Why) {
     }
 }
 
-/// A part and the parts in it, those deeper down further to the right.
+/// A part and its inner parts, indented by depth.
 fn push_part(rows: &mut Vec<(usize, [String; 3])>, part: &Part, all: usize, depth: usize) {
     let name = match part.kind {
         PartKind::Name => "name and frame".to_owned(),
@@ -90,19 +89,24 @@ fn detail_row(detail: &DetailCost, full: usize) -> [String; 5] {
     [name, grouped(detail.tokens), saved, hides, said]
 }
 
-/// How many parameters lose what: `2 names, 1 enum, 5 descriptions`.
+/// A summary of what is dropped: `2 names, 1 enum, 5 descriptions`.
 fn summed(guesses: &[Guess]) -> String {
     let kinds = [Hidden::Name, Hidden::Enum, Hidden::Format, Hidden::Default, Hidden::Shape, Hidden::Description];
-    let count = |kind: &Hidden| guesses.iter().filter(|guess| guess.hides.contains(kind)).count();
-    let said = kinds.iter().map(|kind| (count(kind), kind.name())).filter(|(n, _)| *n > 0);
-    said.map(|(n, name)| format!("{n} {name}{}", if n == 1 { "" } else { "s" })).collect::<Vec<_>>().join(", ")
+    let mut parts = Vec::new();
+    for kind in kinds {
+        let count = guesses.iter().filter(|guess| guess.hides.contains(&kind)).count();
+        if count > 0 {
+            parts.push(format!("{count} {}{}", kind.name(), if count == 1 { "" } else { "s" }));
+        }
+    }
+    parts.join(", ")
 }
 
 fn guesses(out: &mut String, why: &Why) {
     for detail in why.details.iter().filter(|detail| detail.shown_as == detail.detail) {
-        // That words are dropped is what a detail is; what a call can get wrong is told one by one.
-        let risky = |guess: &&Guess| guess.hides.iter().any(|hidden| *hidden != Hidden::Description);
-        let risky = detail.guesses.iter().filter(risky);
+        // Every detail drops descriptions; only what can make a call fail is listed.
+        let guesses = detail.guesses.iter();
+        let risky = guesses.filter(|guess| guess.hides.iter().any(|hidden| *hidden != Hidden::Description));
         let (unnamed, risky): (Vec<&Guess>, Vec<&Guess>) = risky.partition(|guess| guess.hides == [Hidden::Name]);
         if unnamed.is_empty() && risky.is_empty() {
             continue;
@@ -120,7 +124,7 @@ fn guesses(out: &mut String, why: &Why) {
     }
     if why.details.iter().any(|detail| detail.guesses.iter().any(|guess| guess.hides.contains(&Hidden::Name))) {
         out.push_str(&format!(
-            "{DIM}· where names are hidden the gate shows them once before the first call runs (docs/profiles.md){DIM:#}\n"
+            "{DIM}· hidden names are shown once before the first call runs (docs/profiles.md){DIM:#}\n"
         ));
     }
 }
@@ -136,7 +140,7 @@ fn guessed(guess: &Guess) -> String {
     format!("`{name}`{needed}: {what}{hint}")
 }
 
-/// Parameters that a detail does not name: `is `a``, `are `a` (required), `b` and 3 more`.
+/// Parameters that a detail omits: `is `a``, `are `a` (required), `b` and 3 more`.
 fn parameter_list(unnamed: &[&Guess]) -> String {
     let name =
         |guess: &&Guess| format!("`{}`{}", visible(&guess.parameter), if guess.required { " (required)" } else { "" });

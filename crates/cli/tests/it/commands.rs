@@ -22,7 +22,7 @@ pub(crate) fn run(args: &[&str]) -> Ran {
     run_with(args, b"")
 }
 
-/// The file with the key of a store's approver, who makes it with the first answer.
+/// The file with the key of a store's approver, which is created with the first decision.
 pub(crate) fn key_of(store: &str) -> String {
     let key = format!("{store}.key");
     if !std::path::Path::new(&key).exists() {
@@ -32,7 +32,7 @@ pub(crate) fn key_of(store: &str) -> String {
     key
 }
 
-/// A person's command on a store, with the key.
+/// An approver's command on a store, with the key.
 pub(crate) fn person(store: &str, args: &[&str]) -> Ran {
     let key = key_of(store);
     run(&[args, &["--store", store, "--key-file", &key]].concat())
@@ -84,7 +84,7 @@ fn the_report_as_json_keeps_its_contract() {
 }
 
 #[test]
-fn the_report_says_what_skills_add_beside_the_arms() {
+fn the_report_states_what_skills_add_to_the_arms() {
     let report = |args: &[&str]| -> Value { serde_json::from_str(&run(args).out).unwrap() };
     let (without, with) =
         (report(&["report", "--json"]), report(&["report", "--json", "--skills", "skillpacks/excel"]));
@@ -107,7 +107,7 @@ fn arm_full_is_byte_for_byte_the_input() {
 }
 
 #[test]
-fn with_every_layer_off_what_goes_out_is_what_came_in() {
+fn with_every_layer_off_the_output_is_the_input() {
     let text = r#"[{"type":"function","function":{"name":"f","description":"Do f. And more.","parameters":{"type":"object","properties":{"n":{"type":"string","description":"Words, and words, and words, and words."}}}}}]"#;
     let ran = run_with(&["tools", "--arm", "stable", "--profile", "off", "--tools", "-"], text.as_bytes());
     assert_eq!((ran.code, ran.out.as_str()), (0, text));
@@ -138,7 +138,7 @@ fn tools_can_be_opened_first() {
 }
 
 #[test]
-fn expand_answers_as_the_model_would_hear_it() {
+fn expand_prints_the_reply_for_the_model() {
     let ran = run(&["expand", "chart"]);
     assert_eq!(ran.code, 0);
     assert!(ran.out.starts_with("Opened. Call them directly by name:\n{\"name\":\"create_chart\""), "{}", ran.out);
@@ -149,9 +149,9 @@ fn expand_answers_as_the_model_would_hear_it() {
     assert_eq!(unknown.out, "Unknown category `formt`. Did you mean `format`?\n");
 }
 
-/// Bad input: arguments, standard input, exit code, and what standard error must say.
+/// Bad input: arguments, standard input, exit code, and the expected message on standard error.
 #[test]
-fn bad_input_is_named_and_gets_its_exit_code() {
+fn bad_input_is_reported_with_its_exit_code() {
     let deep = format!("[{}{}]", r#"{"name":"a","inputSchema":"#.to_owned() + &r#"{"a":"#.repeat(10_000), "1");
     let huge = format!("[{}]", " ".repeat(50_000_000));
     let twice = r#"[{"name":"a","inputSchema":{}},{"name":"a","inputSchema":{}}]"#;
@@ -175,7 +175,7 @@ fn bad_input_is_named_and_gets_its_exit_code() {
         (&["tools", "--tools", "src"], b"", 1, &["is a folder"]),
         (&["tools", "--arm", "stabel"], b"", 2, &["unknown arm `stabel`", "did you mean `stable`?"]),
         (&["report", "--meter", "json/p50k"], b"", 2, &["json/"]),
-        (&["report", "--profile", "exel"], b"", 2, &["no profile named `exel`", "excel"]),
+        (&["report", "--profile", "exel"], b"", 2, &["unknown profile `exel`", "excel"]),
         (&["report", "--nonsense"], b"", 2, &["--nonsense"]),
         (
             &["report", "--profile", "-"],
@@ -186,7 +186,7 @@ fn bad_input_is_named_and_gets_its_exit_code() {
         (&["report", "--profile", "-"], b"core = [", 1, &["error[bad-toml]"]),
         (&["count", "--requests", "-"], b"{\"model\":\"gpt-4o\"}\nnot json", 1, &["-:2:"]),
         (&["count", "--requests", "-"], b"{\"model\":\"gpt-4o\"}", 3, &["1 could not be counted"]),
-        (&["count", "-"], b"", 1, &["-: no request in it"]),
+        (&["count", "-"], b"", 1, &["-: it contains no request"]),
         (&["count"], b"", 2, &["<FILE|->"]),
         (&["count", "no-such-file.json"], b"", 1, &["no-such-file.json", "cannot be read"]),
     ];
@@ -249,7 +249,7 @@ fn requests_are_counted_line_by_line() {
 }
 
 #[test]
-fn bodies_of_every_api_are_counted_by_a_meter_of_their_own() {
+fn bodies_of_every_api_are_counted_by_their_own_meter() {
     let user = r#"[{"role":"user","content":"hi"}]"#;
     let bodies = format!(
         "{}\n{}\n{}\n{}\n",

@@ -1,4 +1,4 @@
-//! Configuration: who wins, and where every value came from.
+//! Configuration: precedence, and the origin of every value.
 
 use toolfold::profile::Arm;
 use toolfold_cli::configuration::keys::policy;
@@ -16,7 +16,7 @@ fn resolve(file: &str, environment: &[(&str, &str)], flags: &[(&'static Key, &st
 }
 
 #[test]
-fn flags_beat_the_environment_beats_the_file_beats_defaults() {
+fn flags_override_the_environment_the_file_and_defaults() {
     let file = "[presentation]\narm = 'lean'\n";
     let origin = |config: &Config| config.origin(&ARM).to_string();
     let config = resolve("", &[], &[]).unwrap();
@@ -30,7 +30,7 @@ fn flags_beat_the_environment_beats_the_file_beats_defaults() {
 }
 
 #[test]
-fn the_original_switch_is_understood_and_is_the_weaker_one() {
+fn the_original_variable_works_and_is_weaker() {
     let arm =
         |environment: &[(&str, &str)]| resolve("", environment, &[]).map(|config| config.settings.presentation.arm);
     assert_eq!(arm(&[("TOOLFOLD_USE_TOOL_PROFILE", "true")]), Ok(Arm::Seed));
@@ -45,7 +45,7 @@ fn an_unknown_value_is_an_error_never_a_default() {
         ("[presentation]\narm = 'stabel'", "toolfold.toml:2:7: presentation.arm: unknown arm `stabel`"),
         ("[presentation]\nbudget = 'much'", "toolfold.toml:2:10"),
         ("[presentation]\nbudgte = 1", "did you mean `presentation.budget`?"),
-        ("[policy]\nmode = 'on'", "none of off, audit and enforce"),
+        ("[policy]\nmode = 'on'", "must be off, audit or enforce"),
         ("[skills]\nmode = 'maybe'", "neither on nor off"),
         ("arm = 'lean'", "outside a section"),
         ("[experiment]\nratio = 2", "between 0 and 1"),
@@ -60,7 +60,7 @@ fn an_unknown_value_is_an_error_never_a_default() {
 }
 
 #[test]
-fn experiments_come_from_the_file_and_give_way_to_an_explicit_arm() {
+fn an_explicit_arm_overrides_the_experiment_of_the_file() {
     let file = "[experiment]\narms = {control = 'full', treatment = 'stable'}\nratio = 0.25\nunit = 'session'\n";
     let experiment = resolve(file, &[], &[]).unwrap().experiment().unwrap();
     assert_eq!(experiment.arms, [("control".to_owned(), Arm::Full), ("treatment".to_owned(), Arm::Stable)]);
@@ -69,7 +69,7 @@ fn experiments_come_from_the_file_and_give_way_to_an_explicit_arm() {
 }
 
 #[test]
-fn every_key_is_documented_and_its_default_is_sound() {
+fn every_key_is_documented_and_its_default_is_valid() {
     for key in Key::all_keys() {
         assert!(!key.help.is_empty() && key.name.contains('.'), "{}", key.name);
         if !key.default.is_empty() {
@@ -97,9 +97,9 @@ fn a_projects_file_only_tightens_policy() {
     };
     let project = |text| ConfigFile { text, name: "toolfold.toml", scope: ConfigScope::Project, folder: None };
     for (text, says) in [
-        ("[policy]\nmode = 'off'", "`policy.mode` is left out"),
-        ("[policy]\nmode = 'audit'", "`policy.mode` is left out"),
-        ("[trust]\nworkspaces = ['.']", "`trust.workspaces` is left out"),
+        ("[policy]\nmode = 'off'", "`policy.mode` is ignored"),
+        ("[policy]\nmode = 'audit'", "`policy.mode` is ignored"),
+        ("[trust]\nworkspaces = ['.']", "`trust.workspaces` is ignored"),
     ] {
         let loaded = Config::resolve(&[user, project(text)], |_| None, &[]);
         assert!(!loaded.has_errors() && loaded.diagnostics.len() == 1, "{text}: {:?}", loaded.diagnostics);
@@ -114,7 +114,7 @@ fn a_projects_file_only_tightens_policy() {
     let files = (config.settings.policy.file.as_deref(), config.settings.policy.project_file.as_deref());
     assert_eq!(files, (Some("/home/u/.config/toolfold/own.toml"), Some("policy.toml")), "the user's and the project's");
     assert!(config.is_of_project(&ROOTS) && !config.is_of_project(&policy::FILE));
-    // Stronger words than the file's are nobody else's.
+    // A stronger source than the file counts as the user's.
     let flags = [(&ROOTS, "mine".to_owned())];
     let config = Config::resolve(&[project("[skills]\nroots = 'skills'")], |_| None, &flags).value;
     assert!(!config.is_of_project(&ROOTS));

@@ -1,4 +1,4 @@
-//! What a configuration file may say, by who wrote it, and where its paths are.
+//! What a configuration file may set, by its author, and how its paths are resolved.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,9 +41,10 @@ fn paths_of_a_file_are_below_its_folder_and_names_are_names() {
     assert_eq!(empty.value.settings.tools.file, None, "no file is not the folder");
 }
 
-/// What a project may say beside the user's own configuration, and what is left out with a warning.
+/// What a project may set in addition to the user's configuration, and what is ignored with a
+/// warning.
 #[test]
-fn a_projects_file_turns_policy_on_and_keeps_nothing_less() {
+fn a_projects_file_only_enables_and_restricts() {
     const OWN: &str = "[policy]\nmode = 'audit'\n[undo]\nlimit = '1MiB'\ntotal = '2MiB'\nkeep = '1d'\n";
     for (text, key, counts, value) in [
         ("[policy]\nmode = 'enforce'", "policy.mode", true, "enforce"),
@@ -60,7 +61,7 @@ fn a_projects_file_turns_policy_on_and_keeps_nothing_less() {
         let warned: Vec<_> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
         assert_eq!(warned, if counts { &[][..] } else { &["ignored-setting"] }, "{text}");
         assert_eq!((loaded.value.value_text(key), loaded.value.is_of_project(key)), (value, counts), "{text}");
-        // The same words in a file of the user's own count, and are the user's.
+        // The same text in the user's own file takes effect, as the user's.
         let own = Config::resolve(&files(ConfigScope::User), |_| None, &[]);
         assert!(own.diagnostics.is_empty() && !own.value.is_of_project(key), "{text}: {:?}", own.diagnostics);
         assert!(text.contains(own.value.value_text(key)), "{text}: {}", own.value.value_text(key));
@@ -68,7 +69,7 @@ fn a_projects_file_turns_policy_on_and_keeps_nothing_less() {
 }
 
 #[test]
-fn every_setting_is_listed_in_order_and_refuses_what_is_none() {
+fn every_setting_is_listed_in_order_and_rejects_invalid_values() {
     let text = "[undo]\nlimit = 'much'\ntotal = '5 parsecs'\nkeep = 'soon'\n";
     let loaded = Config::resolve(&[file(text, ConfigScope::User, None)], |_| None, &[]);
     let lines: Vec<_> = loaded.diagnostics.iter().map(|found| (found.code, found.place.to_string())).collect();
@@ -138,7 +139,7 @@ fn the_scope_of_every_key_is_enforced() {
             let is_ignored = |reason: &str| {
                 let [only] = reported.as_slice() else { return false };
                 only.starts_with("ignored-setting toolfold.toml:2:")
-                    && only.ends_with(&format!("`{name}` is left out: {reason}"))
+                    && only.ends_with(&format!("`{name}` is ignored: {reason}"))
             };
             match key.scope {
                 Scope::User(reason) => {
@@ -196,7 +197,7 @@ fn a_project_may_set_these_keys() {
     );
 }
 
-/// A folder of a test's own, gone at the end.
+/// A test's own folder, removed at the end.
 struct Home(PathBuf);
 
 impl Home {
@@ -212,7 +213,7 @@ impl Home {
         std::fs::write(self.0.join(path), text).unwrap();
     }
 
-    /// The mode of policy in a folder, and what was said on standard error.
+    /// The mode of policy in a folder, and the output on standard error.
     fn mode(&self, folder: &Path) -> (String, String) {
         let output = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
             .args(["config", "--json"])
@@ -234,7 +235,7 @@ impl Drop for Home {
     }
 }
 
-/// Trust is in a folder by its real path, and comes from the user's own file only.
+/// Trust applies to a folder's real path, and comes from the user's own file only.
 #[test]
 fn only_the_folders_that_the_user_names_are_trusted() {
     let home = Home::new();
@@ -256,7 +257,7 @@ fn only_the_folders_that_the_user_names_are_trusted() {
         for folder in [&project, &deep] {
             let (got, said) = home.mode(folder);
             assert_eq!(got, mode, "{trusted:?} in {}: {said}", folder.display());
-            assert_eq!(said.contains("`policy.mode` is left out"), mode == "enforce", "{trusted:?}: {said}");
+            assert_eq!(said.contains("`policy.mode` is ignored"), mode == "enforce", "{trusted:?}: {said}");
         }
     }
     // The user's own file is never a project's, wherever the command runs.

@@ -1,4 +1,5 @@
-//! The commands look at this machine's links; a yes holds while they lead where a person saw them lead.
+//! Commands follow this machine's links; an approval holds while they lead to the place that was
+//! shown.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
@@ -101,7 +102,7 @@ fn a_session_sees_where_links_lead() {
 }
 
 #[test]
-fn explain_looks_unless_it_is_told_not_to() {
+fn explain_follows_links_unless_as_written() {
     let place = Place::new("explain");
     let policy = place.text("policy.toml");
     let explain = |more: &[&str]| {
@@ -121,7 +122,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(60), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn links_lead_where_the_kernel_says(
+    fn links_resolve_as_in_the_kernel(
         links in prop::collection::vec((prop::sample::select(NAMES), prop::sample::select(TARGETS)), 0..5),
         paths in prop::collection::vec(prop::collection::vec(prop::sample::select(STEPS), 1..6), 12),
     ) {
@@ -132,7 +133,7 @@ proptest! {
         }
         let mut table = Vec::new();
         for (name, target) in links {
-            // A name that is taken stays what it is.
+            // An existing name is unchanged.
             let target = target.replace("ROOT", &root);
             if symlink(&target, place.0.join("work").join(name)).is_ok() {
                 table.push((format!("{root}/{name}"), target));
@@ -148,7 +149,7 @@ proptest! {
             match std::fs::canonicalize(&path) {
                 Ok(real) => prop_assert_eq!(followed.map(PathBuf::from), Some(real), "{}", path),
                 Err(why) if why.raw_os_error() == Some(ELOOP) => prop_assert_eq!(followed, None, "{}", path),
-                // What does not exist is nowhere yet.
+                // A path that does not exist resolves to nothing.
                 Err(_) => {}
             }
         }

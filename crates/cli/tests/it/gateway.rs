@@ -12,7 +12,8 @@ use toolfold_cli::configuration::{Config, ConfigFile, ConfigScope};
 
 const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123";
 
-/// A home and a project of a person who has two servers in Cursor. `None`, with a printed line, where there is no Python.
+/// The home and project of a user with two servers in Cursor. `None`, with a printed line, if there
+/// is no Python.
 struct Newcomer(PathBuf);
 
 impl Newcomer {
@@ -63,12 +64,12 @@ fn texts(output: &Output) -> (String, String) {
     (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// A client that speaks over standard input and output.
+/// A client over standard input and output.
 struct Talk {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
-    /// The methods of what it was told besides.
+    /// The methods of the notifications it received.
     notes: Vec<String>,
 }
 
@@ -110,7 +111,7 @@ impl Drop for Talk {
 }
 
 #[test]
-fn a_newcomer_takes_over_a_client_and_runs_the_block() {
+fn a_newcomer_imports_a_client_and_runs_the_block() {
     let Some(own) = Newcomer::new("newcomer") else { return };
     let output = own.run(&["gateway", "init", "--client", "cursor"]);
     let (out, err) = texts(&output);
@@ -144,7 +145,7 @@ fn a_newcomer_takes_over_a_client_and_runs_the_block() {
 }
 
 #[test]
-fn the_doctor_says_what_is_down_and_what_policy_does() {
+fn the_doctor_reports_down_servers_and_policy() {
     let Some(own) = Newcomer::new("doctor") else { return };
     assert!(own.run(&["gateway", "init", "--client", "cursor"]).status.success());
     let list = own.path("project/toolfold-servers.json");
@@ -159,7 +160,7 @@ fn the_doctor_says_what_is_down_and_what_policy_does() {
     let (out, err) = texts(&output);
     assert_eq!(output.status.code(), Some(1), "{out}{err}");
     assert!(out.starts_with("2 servers down, 2 up"), "{out}");
-    for word in ["gone: ", "`NOT_SET_ANYWHERE`", "policy    there is none"] {
+    for word in ["gone: ", "`NOT_SET_ANYWHERE`", "policy    none: no call"] {
         assert!(out.contains(word), "{word}: {out}");
     }
     let output = own.run(&["gateway", "doctor", "--config", "toolfold.toml", "--policy", "policy.toml", "--json"]);
@@ -197,7 +198,7 @@ fn a_client_that_defers_is_given_full_schemas_and_another_name_is_found() {
 }
 
 #[test]
-fn a_kept_list_is_answered_at_once_and_confirmed() {
+fn a_cached_list_is_returned_at_once_and_confirmed() {
     let Some(own) = Newcomer::new("eager") else { return };
     assert!(own.run(&["gateway", "init", "--client", "cursor"]).status.success());
     let start = |slow: &str| {
@@ -218,7 +219,7 @@ fn a_kept_list_is_answered_at_once_and_confirmed() {
 }
 
 #[test]
-fn an_untrusted_servers_texts_hide_nothing() {
+fn texts_of_an_untrusted_server_hide_nothing() {
     let Some(own) = Newcomer::new("trust") else { return };
     assert!(own.run(&["gateway", "init", "--client", "cursor"]).status.success());
     let file = own.path("project/toolfold.toml");
@@ -262,7 +263,7 @@ fn a_projects_file_adds_no_server_and_only_tightens() {
 }
 
 #[test]
-fn unknown_keys_and_values_of_servers_are_said() {
+fn unknown_keys_and_values_of_servers_are_reported() {
     for (text, word) in [
         ("[gateway]\nserver = 3", "not a table"),
         ("[gateway]\nclent = 'x'", "did you mean `gateway.client`?"),

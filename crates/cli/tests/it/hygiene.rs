@@ -20,7 +20,7 @@ fn every_shell_gets_a_script_that_knows_the_commands() {
 
 #[cfg(unix)]
 #[test]
-fn the_bash_script_is_one() {
+fn the_bash_script_is_valid() {
     let script = run(&["completions", "bash"]).out;
     let bash = Command::new("bash").args(["-n", "-c", &script]).output();
     let Ok(output) = bash else { return eprintln!("skipped: no bash here") };
@@ -42,7 +42,7 @@ fn there_is_a_manual_page_for_every_command() {
     assert_eq!(run(&["man", "--out", "/dev/null/x"]).code, 1);
 }
 
-/// Standard output and error of a command with colour variables of its own.
+/// Standard output and error of a command with its own colour variables.
 fn colours(args: &[&str], variables: &[(&str, &str)]) -> (bool, bool) {
     let mut command = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")));
     command.args(args).current_dir(crate::root());
@@ -55,7 +55,7 @@ fn colours(args: &[&str], variables: &[(&str, &str)]) -> (bool, bool) {
 }
 
 #[test]
-fn colour_is_what_was_asked_for() {
+fn colour_follows_flag_and_environment() {
     let config = ["config"];
     let with = |when: &'static str| [&["--color", when], &config[..]].concat();
     assert_eq!(colours(&config, &[]), (false, false), "in a pipe there is none");
@@ -65,7 +65,7 @@ fn colour_is_what_was_asked_for() {
     assert!(colours(&config, &[("CLICOLOR_FORCE", "1")]).0);
     assert!(!colours(&with("never"), &[("CLICOLOR_FORCE", "1")]).0);
     assert!(colours(&["config", "--color=always"], &[]).0, "wherever it stands");
-    // Help and usage errors, which are printed before the arguments are read.
+    // Help and usage errors, which are printed before the arguments are parsed.
     assert!(colours(&["--color", "always", "--help"], &[]).0);
     assert!(!colours(&["--color", "never", "--help"], &[("CLICOLOR_FORCE", "1")]).0);
     assert!(colours(&["--color=always", "--nonsense"], &[]).1);
@@ -85,7 +85,7 @@ fn the_example_with_an_mcp_server_works() {
     let example = line.split("   ").find(|part| part.contains("toolfold report")).unwrap();
     let folder = std::env::temp_dir().join(format!("toolfold-mcp-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    // What the example starts, in the place of npx: a server of this repository.
+    // A server of this repository replaces npx in the example.
     let server = crate::root().join("crates/cli/tests/it/gateway/server.py");
     let script = format!(
         "#!/bin/sh\n[ \"$*\" = '-y some-server' ] || exit 9\nexec python3 '{}' s '{}'\n",

@@ -7,7 +7,7 @@ use crate::commands::{run, run_with};
 /// 2023-11-14T22:13:20Z.
 const BEGUN: i64 = 1_700_000_000_000;
 
-/// A log of two conversations of an experiment, and of one without an id that was begun twice.
+/// A log of two conversations of an experiment, and of one without an id that was started twice.
 fn log() -> String {
     let mut out = String::new();
     let mut seq = std::collections::BTreeMap::new();
@@ -77,7 +77,7 @@ fn log() -> String {
     out
 }
 
-/// What standard output says, as the name of a snapshot and its description.
+/// Standard output as a snapshot with this name and description.
 fn shows(name: &str, description: &str, printed: &str) {
     insta::with_settings!({ description => description, omit_expression => true }, {
         insta::assert_snapshot!(name, printed);
@@ -140,11 +140,11 @@ fn a_log_is_counted_by_conversation_arm_and_variant() {
     assert_eq!((&one["conversations"][0], one["totals"].as_array().unwrap().len()), (b, 1));
     let none = run_with(&["log", "-", "--id", "c"], log.as_bytes());
     assert_eq!((none.code, none.out.as_str()), (1, ""));
-    assert!(none.err.contains("holds no conversation `c`") && none.err.contains("help:"), "{}", none.err);
+    assert!(none.err.contains("has no conversation `c`") && none.err.contains("help:"), "{}", none.err);
 }
 
 #[test]
-fn bad_lines_are_named_and_counted() {
+fn bad_lines_are_reported_and_counted() {
     let log = log();
     let old = "{\"event\":\"called\",\"id\":\"1\",\"target\":\"t\"}\n";
     let noise = format!("{old}{log}\nnope\n{{\"v\":7,\"event\":\"x\"}}\n{}", &log[..100]);
@@ -152,24 +152,24 @@ fn bad_lines_are_named_and_counted() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.starts_with("4 lines cannot be read; 4 conversations, "), "{}", ran.out);
     for says in [
-        "-:1:1: error[bad-record]: is an event of an older form without `v`",
+        "-:1:1: error[bad-record]: is an older event without `v`",
         "-:44:1: error[bad-record]: is not JSON: expected true, false or null",
-        "-:45:1: error[bad-record]: is a record of form 7",
+        "-:45:1: error[bad-record]: has version 7",
         "-:46:1: warning[torn-log]: the last record is cut off",
     ] {
         assert!(ran.err.contains(says), "{says}: {}", ran.err);
     }
     let json: Value = serde_json::from_str(&run_with(&["log", "-", "--json"], noise.as_bytes()).out).unwrap();
     assert_eq!((&json["bad_lines"], &json["records"]), (&json!(4), &json!(41)));
-    // A log of the older form tells nothing.
+    // A log of the older version has no readable record.
     let ran = run_with(&["log", "-"], old.repeat(100).as_bytes());
     assert_eq!(ran.code, 1);
     assert!(ran.out.starts_with("100 lines cannot be read; 0 conversations, 0 calls"), "{}", ran.out);
     assert!(ran.err.contains("80 more lines cannot be read") && ran.err.len() < 5_000, "{}", ran.err);
-    // What is missing is said.
+    // Missing records are reported.
     let lines: Vec<&str> = log.split_inclusive('\n').collect();
     let ran = run_with(&["log", "-"], lines[3..].concat().as_bytes());
-    assert!(ran.err.contains("-:1:1: warning[log-gap]: record 3 follows where record 0 should stand"), "{}", ran.err);
+    assert!(ran.err.contains("-:1:1: warning[log-gap]: record 3 is out of order: expected record 0"), "{}", ran.err);
     let ran = run_with(&["log", "-"], b"");
     assert_eq!((ran.code, ran.out.as_str()), (0, "ok 0 conversations, 0 calls\n"));
     for (file, says) in [("nowhere.jsonl", "error[unreadable]: cannot be read"), ("src", "is a folder, not a file")] {
@@ -188,7 +188,7 @@ fn hostile_lines_cost_bounded_time_and_memory() {
     let presented = |conversation: &str, seq: u64, at_ms: i64| json!({"v": 2, "conversation": conversation, "seq": seq, "at_ms": at_ms, "event": "presented", "digest": ""});
     noise.extend(format!("{}\n", presented("\u{1b}[31m", 0, i64::MAX)).as_bytes());
     noise.extend(format!("{}\n", presented("x", u64::MAX, 0)).as_bytes());
-    // Counts that no sum holds.
+    // Counts whose sum would overflow.
     for (at, conversation) in ["y", "y", "z"].iter().enumerate() {
         let event = json!({"v": 2, "conversation": conversation, "seq": at % 2, "at_ms": 0, "event": "counted", "meter": "m", "tokens": u64::MAX});
         noise.extend(format!("{}\n{event}\n", presented(conversation, 0, 0)).as_bytes());

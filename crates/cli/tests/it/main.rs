@@ -25,7 +25,7 @@ mod store;
 
 use std::path::{Path, PathBuf};
 
-/// The top of the repository, where README's commands are run.
+/// The top of the repository, where README's commands run.
 fn root() -> PathBuf {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     top.canonicalize().unwrap_or_else(|why| panic!("{}: {why}", top.display()))
@@ -38,7 +38,8 @@ fn project(path: &str) -> String {
     std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
 }
 
-/// A file or folder of the corpora, which are not part of the repository. `None`, with a printed line, where it is absent.
+/// A file or folder of the corpora, which are not part of the repository. `None`, with a printed
+/// line, if it is absent.
 fn corpus(path: &str) -> Option<PathBuf> {
     let place = root().join("../shared/corpora").join(path);
     if !place.exists() {
@@ -49,7 +50,7 @@ fn corpus(path: &str) -> Option<PathBuf> {
 
 /// Cases of `trycmd`, which runs commands in the process's own working directory.
 fn cases() -> trycmd::TestCases {
-    // Every test of this binary names absolute paths or this folder, so that they may share it.
+    // Every test of this binary uses absolute paths or this folder, so that they can share it.
     std::env::set_current_dir(root()).unwrap();
     let cases = trycmd::TestCases::new();
     cases.default_bin_name("toolfold");

@@ -1,4 +1,5 @@
-//! `toolfold policy derive`: a record for every tool, and none that permits what would ask without it.
+//! `toolfold policy derive`: a record for every tool, and none that allows what would require
+//! approval without it.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ fn decide(policy: &Policy, tool: &str, arguments: &Value) -> Decision {
     policy.decide(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments }, &context, &[]).decision
 }
 
-/// The arrays of MCP servers and of clients, where the corpora are here.
+/// The arrays of MCP servers and of clients, if the corpora are available.
 fn arrays() -> Vec<PathBuf> {
     let folders = ["mcp", "clients"].into_iter().filter_map(crate::corpus);
     let mut files: Vec<PathBuf> =
@@ -55,7 +56,7 @@ fn every_shape_of_a_tool_list_is_read() {
     std::fs::remove_file(place).unwrap();
 }
 
-/// What a server says of itself permits nothing, unless a person says that it is trusted.
+/// A server's annotations allow nothing unless the user trusts the server.
 #[test]
 fn annotations_only_tighten() {
     let tool = |name: &str, hints: Value| {
@@ -84,12 +85,12 @@ fn annotations_only_tighten() {
     let written = ["policy", "derive", "--tools", place.to_str().unwrap(), "--out", out.to_str().unwrap()];
     assert_eq!(run(&written).code, 0);
     let again = run(&written);
-    assert!(again.code == 1 && again.err.contains("nothing is written over"), "{}", again.err);
+    assert!(again.code == 1 && again.err.contains("is not overwritten"), "{}", again.err);
     std::fs::remove_file(place).unwrap();
     std::fs::remove_file(out).unwrap();
 }
 
-/// With `like`, rules for Bash cover the tool: they say nothing of the program that is to read the command.
+/// With `like`, rules for Bash cover the tool, but not the program that interprets the command.
 #[test]
 fn a_rule_for_commands_covers_no_other_shell() {
     let schema = json!({"type": "object", "properties": {
@@ -107,7 +108,8 @@ fn a_rule_for_commands_covers_no_other_shell() {
     assert_eq!(decide(&policy, "exec", &json!({"cmd": "git log -1; rm x"})), Decision::Confirm);
 }
 
-/// The name or the description of a tool that runs another shell keeps `like = "Bash"` out of its record.
+/// The name or the description of a tool that runs another shell keeps `like = "Bash"` out of its
+/// record.
 #[test]
 fn a_tool_of_another_shell_is_not_like_bash() {
     let place = std::env::temp_dir().join(format!("toolfold-shells-{}.json", std::process::id()));
@@ -135,7 +137,8 @@ fn a_tool_of_another_shell_is_not_like_bash() {
     std::fs::remove_file(place).unwrap();
 }
 
-/// Of a client that is known to run each command as a process, the record states it; of others it does not.
+/// For a client that is known to run each command as a process, the record states it; for others it
+/// does not.
 #[test]
 fn a_known_client_is_not_interactive() {
     let tool = |name: &str| json!({"name": name, "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}}});
@@ -150,7 +153,8 @@ fn a_known_client_is_not_interactive() {
     std::fs::remove_file(place).unwrap();
 }
 
-/// Over real servers and clients: the records load, cover their tools, permit nothing, and denies hold for the paths.
+/// With real servers and clients: the records load, cover their tools, allow nothing, and denies
+/// apply to the paths.
 #[test]
 fn corpus_of_tool_lists() {
     let (mut tools, mut sound, mut denied, mut paths) = (0, 0, 0, 0);
@@ -176,7 +180,7 @@ fn corpus_of_tool_lists() {
             let record = &file.capabilities[name];
             sound += usize::from(record.tier.is_some());
             assert_eq!(decide(&policy, name, &json!({})), Decision::Confirm, "{name}");
-            // The names that every server uses for a path or a URL: a deny holds for each.
+            // The names that every server uses for a path or a URL: a deny applies to each.
             let properties = tool.parameters()["properties"].as_object().cloned().unwrap_or_default();
             for (argument, value) in [
                 ("path", "a/.env"),

@@ -1,4 +1,4 @@
-//! `toolfold policy eval` under one policy, and the words by which a policy is named.
+//! `toolfold policy eval` with one policy, and the ways to name a policy.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::commands::run;
 const POLICY: &str =
     "allow = [\"Bash(git log:*)\"]\ndeny = [\"Read(**/.env)\"]\n[tool.note]\ntier = \"b\"\nwrites = []\n";
 
-/// A file of this test's own, gone at the end.
+/// A test's own file, removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -50,21 +50,22 @@ fn rows_are_evaluated_under_one_policy() {
     assert_eq!(short, [("log", "allow"), ("rm", "ask"), ("env", "deny"), ("none", "allow"), ("alone", "deny")]);
     assert_eq!(ran.code, 1, "a row that has rules of its own is not evaluated");
     assert!(ran.err.contains("rows.jsonl:4:1: error[eval-row]: the row has rules of its own"), "{}", ran.err);
-    assert!(ran.err.contains("leave out `rule`, or --policy"), "{}", ran.err);
-    // Without the policy, rows without rules ask; a policy that does not load fails before any row.
+    assert!(ran.err.contains("omit `rule` or --policy"), "{}", ran.err);
+    // Without the policy, rows without rules require approval; a policy that does not load fails
+    // before any row.
     let ran = run(&["policy", "eval", rows.name()]);
     assert!(ran.code == 0 && ran.out.starts_with("log\task\t"), "{}", ran.out);
     let ran = run(&["policy", "eval", rows.name(), "--policy", "/nowhere/p.toml"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert_eq!(run(&["policy", "eval", "-", "--policy", "-"]).code, 2);
-    // A policy that is broken is said to be, and everything asks.
+    // A broken policy is reported, and everything requires approval.
     let broken = Scratch::new("broken.toml", "allow = [\"Bash(*)\"]\nask = [\"Bash(\"]\n");
     let ran = run(&["policy", "eval", rows.name(), "--policy", broken.name()]);
     assert!(ran.err.contains("broken.toml:2") && ran.out.starts_with("log\task\t"), "{}{}", ran.err, ran.out);
 }
 
 #[test]
-fn a_policy_is_named_by_a_word_or_by_its_flag() {
+fn a_policy_is_named_by_an_argument_or_a_flag() {
     let policy = Scratch::new("words.toml", POLICY);
     let file = policy.name();
     let expected = run(&["policy", "explain", file, "Bash", "--command", "git log -1"]);
@@ -89,8 +90,8 @@ fn a_policy_is_named_by_a_word_or_by_its_flag() {
         (&["explain", file][..], 2, "which tool"),
         (&["explain"], 2, "which tool"),
         (&["explain", "--policy", file], 2, "which tool"),
-        (&["explain", "--policy", file, "Bash", "ls", "more"], 2, "too many words"),
-        (&["explain", file, "Bash", "ls", "--args", "{}"], 2, "beside it"),
+        (&["explain", "--policy", file, "Bash", "ls", "more"], 2, "too many arguments"),
+        (&["explain", file, "Bash", "ls", "--args", "{}"], 2, "is given as an argument and with"),
         (&["explain", file, "note", "ls"], 2, "has no shell command argument"),
         (&["explain", "Bash", "git log"], 1, "--policy policy.toml Bash 'git log'"),
     ] {

@@ -1,4 +1,5 @@
-//! `toolfold policy new` and the example of `docs/policy.md`: what they write is sound, and lets an agent work.
+//! `toolfold policy new` and the example of `docs/policy.md`: what they write is valid, and an
+//! agent can work with it.
 
 use serde_json::{Value, json};
 use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
@@ -12,7 +13,7 @@ fn policy(domain: &str) -> PolicyFile {
 }
 
 #[test]
-fn a_policy_to_start_from_is_sound() {
+fn a_starter_policy_is_valid() {
     for domain in ["coding", "data", "http"] {
         let file = policy(domain);
         assert_eq!(file.check(None), [], "{domain}");
@@ -24,7 +25,7 @@ fn a_policy_to_start_from_is_sound() {
     let file = place.to_str().unwrap();
     assert_eq!(run(&["policy", "new", "--for", "coding", "--out", file]).code, 0);
     let again = run(&["policy", "new", "--for", "coding", "--out", file]);
-    assert!(again.code == 1 && again.err.contains("does not exist yet"), "{}", again.err);
+    assert!(again.code == 1 && again.err.contains("does not exist"), "{}", again.err);
     assert_eq!(run(&["policy", "check", file]).code, 0);
     std::fs::remove_file(place).unwrap();
 }
@@ -57,7 +58,7 @@ fn an_agent_works_under_the_coding_policy() {
     assert!(runs * 100 >= all * 94, "{runs} of {all}");
 }
 
-/// `docs/policy.md` names every key that a policy file may have, and no key that none has.
+/// `docs/policy.md` contains every key of a policy file, and no other.
 #[test]
 fn the_page_names_every_key() {
     let page = crate::project("docs/policy.md");
@@ -87,7 +88,7 @@ fn the_page_names_every_key() {
     }
 }
 
-/// The example that the page goes through does what the page says.
+/// The example of the page decides as the page states.
 #[test]
 fn the_example_of_the_page_decides_as_it_says() {
     let file = PolicyFile::load(&crate::project("examples/crm_policy.toml"), "crm_policy.toml", PolicyScope::User);

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-/// A line of a page that stands for any lines of the output.
+/// A line of a page that represents any lines of the output.
 const ANY: &str = "…";
 
 /// A command of a page, and what the page shows below it.
@@ -37,7 +37,7 @@ fn shown(page: &str) -> Vec<Shown> {
     all
 }
 
-/// Whether lines are those that a page shows, where a line of `…` stands for any.
+/// Whether lines match those of a page, where a line of `…` matches any.
 fn fits(shown: &[String], printed: &[String]) -> bool {
     match shown.split_first() {
         None => printed.is_empty(),
@@ -49,7 +49,7 @@ fn fits(shown: &[String], printed: &[String]) -> bool {
 }
 
 #[test]
-fn ellipses_stand_for_any_lines_and_nothing_else_does() {
+fn only_an_ellipsis_matches_any_lines() {
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     for (page, printed, expected) in [
         ("a\nb", "a\nb", true),
@@ -69,7 +69,7 @@ fn ellipses_stand_for_any_lines_and_nothing_else_does() {
     assert_eq!(read, [(5, "one".to_owned(), 1), (8, "two".to_owned(), 0)]);
 }
 
-/// The pages with commands and what they print.
+/// The pages with commands and their output.
 #[cfg(unix)]
 const PAGES: [&str; 2] = ["README.md", "docs/policy.md"];
 
@@ -84,7 +84,7 @@ fn pages_show_what_is_printed() {
         assert!(!all.is_empty(), "{page} has no console block");
         for one in all {
             assert!(one.command.contains("toolfold"), "{page}:{}: not a command of ours", one.line);
-            // Both outputs as a terminal shows them; any exit code may be what is shown.
+            // Both outputs as a terminal shows them, with any exit code.
             let mut shell = Command::new("sh");
             shell.args(["-c", &format!("{{ {}; }} 2>&1", one.command)]).current_dir(crate::root());
             shell.env("PATH", &path).env("NO_COLOR", "1").env_remove("TOOLFOLD_ARM").env_remove("TOOLFOLD_PROFILE");

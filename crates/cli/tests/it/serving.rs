@@ -1,4 +1,5 @@
-//! `toolfold gateway`, from outside: the binary between the fixture's server and the fixture's driver, or raw lines.
+//! `toolfold gateway`, from outside: the binary between the fixture's server and the fixture's
+//! driver, or raw lines.
 
 mod auth;
 mod declared;

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::commands::{Ran, run_with};
 
-/// A folder of a test's own, gone afterwards.
+/// A test's own folder, removed at the end.
 struct Place(PathBuf);
 
 impl Place {
@@ -52,7 +52,7 @@ impl Drop for Place {
     }
 }
 
-/// A session that is spoken to line by line.
+/// A session that gets lines one by one.
 struct Session {
     child: Child,
     input: Option<ChildStdin>,
@@ -84,7 +84,7 @@ impl Session {
         Self { child, input, output }
     }
 
-    /// Sends a line and gives the answer's text.
+    /// Sends a line and returns the answer's text.
     fn say_text(&mut self, line: &str) -> String {
         self.send(line);
         let mut answer = String::new();
@@ -96,7 +96,7 @@ impl Session {
         writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    /// Sends a line and gives the answer.
+    /// Sends a line and returns the answer.
     #[allow(clippy::needless_pass_by_value, reason = "lines are made where they are sent")]
     fn say(&mut self, line: impl ToString) -> Value {
         let answer = self.say_text(&line.to_string());

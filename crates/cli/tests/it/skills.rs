@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::skill;
 
-/// A folder of this test's own, also its home and working directory; gone at the end.
+/// A test's own folder, also its home and working directory; removed at the end.
 struct World(PathBuf);
 
 impl World {
@@ -26,7 +26,7 @@ impl World {
         self
     }
 
-    /// Exit code, standard output, standard error, with this world's path taken out.
+    /// Exit code, standard output, standard error, with this world's path removed.
     fn run(&self, args: &[&str]) -> (i32, String, String) {
         let output = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")))
             .arg("skills")
@@ -50,7 +50,7 @@ impl Drop for World {
 }
 
 #[test]
-fn validate_speaks_like_the_reference() {
+fn validate_prints_what_the_reference_prints() {
     let world = World::new("validate");
     world.put("work/good/SKILL.md", skill("good", "x", "")).put("work/bad/SKILL.md", skill("Bad_", "x", ""));
     assert_eq!(world.run(&["validate", "good"]), (0, "Valid skill: good\n".to_owned(), String::new()));
@@ -76,7 +76,7 @@ fn validate_speaks_like_the_reference() {
 }
 
 #[test]
-fn prompt_is_the_reference_to_prompt() {
+fn prompt_prints_what_the_reference_prints() {
     let world = World::new("prompt");
     world.put("work/a/SKILL.md", skill("a", "x & y", "")).put("work/b/SKILL.md", "---\nname: b\n---\n");
     let (code, out, _) = world.run(&["prompt", "a", "a/SKILL.md"]);
@@ -123,7 +123,7 @@ fn list_show_activate() {
     assert_eq!(rows[1]["pick_as"], "commit@user");
     assert!(world.run(&["list"]).1.contains("\ncommit@user  user"), "a person sees what to write");
     let (code, _, err) = world.run(&["show", "comit"]);
-    assert_eq!((code, err.as_str()), (1, "error: there is no skill `comit`: did you mean `commit`?\n"));
+    assert_eq!((code, err.as_str()), (1, "error: unknown skill `comit`: did you mean `commit`?\n"));
     let (code, out, err) = world.run(&["activate", "commit", "--arguments", "-a x", "--input", "{\"who\": \"Ann\"}"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(out.starts_with("<skill_content name=\"commit\">\nCommit -a x for Ann.\n</skill_content>\n"), "{out}");
@@ -133,7 +133,7 @@ fn list_show_activate() {
 }
 
 #[test]
-fn doctor_tells_a_newcomer_what_to_do() {
+fn doctor_shows_a_newcomer_what_to_do() {
     let world = World::new("doctor");
     let put = |name: &str, text: &[u8]| {
         world.put(&format!("work/s/{name}/SKILL.md"), text);
@@ -160,7 +160,7 @@ fn doctor_tells_a_newcomer_what_to_do() {
         "the byte at offset",
         "put a line `---` after the last key",
         "did you mean `allowed-tools`?",
-        "10 found: 6 usable, 0 hidden by another of the same name, 4 not loaded.",
+        "10 found: 6 usable, 0 hidden by another with the same name, 4 not loaded.",
     ] {
         assert!(out.contains(line), "{line} is missing in\n{out}");
     }
@@ -196,7 +196,7 @@ fn new_lint_and_migrate() {
     let tools = tools.to_str().unwrap();
     let (code, out, _) = world.run(&["lint", "--root", "l", "--tools", tools]);
     assert_eq!(code, 1);
-    assert!(out.contains("l/a/SKILL.md:5:6: warning[unknown-tool]: there is no tool `read_exel`"), "{out}");
+    assert!(out.contains("l/a/SKILL.md:5:6: warning[unknown-tool]: unknown tool `read_exel`"), "{out}");
     assert!(out.contains("says-not-when"), "{out}");
 }
 
@@ -236,14 +236,14 @@ fn commands_of_other_agents_migrate() {
     assert_eq!(world.run(&["validate", ".claude/skills/commit", ".claude/skills/ui-review"]).0, 0);
     let (_, out, _) = world.run(&["activate", "commit", "--arguments", "now"]);
     assert!(out.contains("Look: [not run: git diff]\nnow\n"), "{out}");
-    // Nothing is written over, and one file goes where it is told to.
+    // Existing files are not overwritten, and one file goes to the given folder.
     assert_eq!(world.run(&["migrate", ".claude/commands/commit.md"]).0, 1);
     assert_eq!(world.run(&["migrate", ".claude/commands/commit.md", "--to", "own"]).0, 0);
     assert_eq!(world.run(&["validate", "own/commit"]).0, 0);
 }
 
 #[test]
-fn doctor_says_first_what_is_wrong_and_then_how_to_trust() {
+fn doctor_reports_problems_first_and_then_how_to_trust() {
     let world = World::new("trust");
     world
         .put("work/.agents/skills/a/SKILL.md", skill("a", "Fine.", ""))
@@ -252,10 +252,10 @@ fn doctor_says_first_what_is_wrong_and_then_how_to_trust() {
     let (code, out, _) = world.run(&["doctor"]);
     assert_eq!(code, 1);
     let place = |what: &str| out.find(what).unwrap_or_else(|| panic!("{what} is missing in\n{out}"));
-    let order = ["Not loaded", "error[no-front-matter]", "Not trusted", "Healthy: a, b\n", "Looked in", "3 found"];
+    let order = ["Not loaded", "error[no-front-matter]", "Not trusted", "Healthy: a, b\n", "Searched", "3 found"];
     let places: Vec<usize> = order.iter().map(|what| place(what)).collect();
     assert!(places.is_sorted(), "{places:?}\n{out}");
-    // What it says to write is what makes the project trusted.
+    // The suggested text makes the project trusted.
     let (from, to) = (place("    [trust]"), place("\nHealthy"));
     let setting = out[from..to].replace("~/work", &world.0.join("work").to_string_lossy());
     world.put("home/.config/toolfold/toolfold.toml", setting);
@@ -268,9 +268,9 @@ fn doctor_says_first_what_is_wrong_and_then_how_to_trust() {
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["trusted"], false);
 }
 
-/// What a limit left unread is said by every command, not by `doctor` alone.
+/// Every command reports what a limit left unread, not only `doctor`.
 #[test]
-fn what_was_not_read_is_said_by_every_command() {
+fn every_command_reports_unread_files() {
     let world = World::new("unread");
     world
         .put("work/.agents/skills/a/SKILL.md", skill("a", "Fine.", "Body."))
@@ -308,16 +308,16 @@ fn what_was_not_read_is_said_by_every_command() {
             let err = String::from_utf8(output.stderr).unwrap();
             assert!(err.contains(code), "{setting}{command}: {err}");
         }
-        // The files of a project do not say how much is read.
+        // The files of a project cannot change the limits.
         world.put("work/toolfold.toml", "[skills]\ndepth = 64\nfolders = 9999\nentries = 9999\nbytes = \"1GiB\"\n");
         let (_, _, err) = world.run(&["list"]);
-        assert!(err.contains(code) && err.contains("`skills.depth` is left out"), "{err}");
+        assert!(err.contains(code) && err.contains("`skills.depth` is ignored"), "{err}");
         std::fs::remove_file(world.0.join("work/toolfold.toml")).unwrap();
     }
 }
 
 #[test]
-fn doctor_counts_the_whole_tool_and_says_how_to_pick_a_copy() {
+fn doctor_counts_the_whole_tool_and_explains_how_to_pick_a_copy() {
     let world = World::new("declared");
     for n in 0..300 {
         world.put(&format!("work/.agents/skills/s{n:03}/SKILL.md"), skill(&format!("s{n:03}"), "Does a thing.", ""));
@@ -344,7 +344,7 @@ fn doctor_counts_the_whole_tool_and_says_how_to_pick_a_copy() {
         world.put(&format!("work/.agents/skills/t{n:03}/SKILL.md"), unknown.replace("s000", "bad name"));
     }
     let (_, out, _) = world.run(&["doctor"]);
-    assert!(out.contains("more: --all says them, --json too"), "{out}");
+    assert!(out.contains("more: --all and --json list them"), "{out}");
     assert!(!world.run(&["doctor", "--all"]).1.contains("--all says them"));
 }
 

@@ -1,4 +1,4 @@
-//! The commands that look at a store, on stores whose content and times are known.
+//! The commands that read a store, on stores with known content and times.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,23 +8,24 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::{
-    Bound, Context, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, Request, ToolOrigin,
-    gate,
+    Bound, Context, Grant, GrantScope, GrantTarget, History, Policy, PolicyCall, PolicyFile, PolicyScope, Request,
+    ToolOrigin, gate,
 };
 use toolfold::store::SqliteStore;
 
 use crate::commands::{person, run};
 
-/// 2096-10-02T07:06:40Z: what was asked then still waits.
+/// 2096-10-02T07:06:40Z: requests of that time are still pending.
 const LATE: i64 = 4_000_000_000_000;
-/// 2023-11-14T22:13:20Z: what was asked then has run out.
+/// 2023-11-14T22:13:20Z: requests of that time have expired.
 const EARLY: i64 = 1_700_000_000_000;
 
-/// A state folder of its own, gone afterwards.
+/// Its own state folder, removed at the end.
 struct State(PathBuf);
 
 impl State {
-    /// Four calls that waited: a tool, two shell commands, one of which cannot be remembered, and one that ran out.
+    /// Four requested calls: a tool, two shell commands, one of which cannot be remembered, and an
+    /// expired one.
     fn new(name: &str) -> Self {
         let state = Self(std::env::temp_dir().join(format!("toolfold-cli-{name}-{}", std::process::id())));
         let _ = std::fs::remove_dir_all(&state.0);
@@ -42,7 +43,8 @@ impl State {
         for (at, (tool, arguments, session, wait_ms)) in calls.into_iter().enumerate() {
             let context = Context { interactive: true, cwd: Some("/w/books".to_owned()), ..Context::default() };
             let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
-            let shown = policy.displayed(&call, &context, &policy.decide(&call, &context, &[]));
+            let prepared = policy.prepare(call, &context, None, History::default());
+            let shown = prepared.displayed(&prepared.decide(&[]));
             let request = Request {
                 message: None,
                 origin: ToolOrigin::Native,
@@ -67,7 +69,7 @@ impl State {
         self.0.join("toolfold/approvals.sqlite")
     }
 
-    /// Changes the store behind the back of the audit.
+    /// Changes the store without an audit record.
     fn tamper(&self, sql: &str) {
         let connection = rusqlite::Connection::open(self.store()).unwrap();
         let triggers = "DROP TRIGGER audit_is_append_only_1; DROP TRIGGER audit_is_append_only_2;";
@@ -177,7 +179,7 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
     let yes = say(r#"{"answered":"ap-5"}"#);
     assert_eq!((&yes["outcome"], &yes["arguments"]["file_path"]), (&json!("forward"), &json!("a.xlsx")));
     let late = say(r#"{"accept":"ap-6"}"#);
-    assert_eq!((&late["outcome"], &late["reason"]), (&json!("refuse"), &json!("a person said no: keep it")));
+    assert_eq!((&late["outcome"], &late["reason"]), (&json!("refuse"), &json!("a person rejected it: keep it")));
     assert!(say(r#"{"answered":"ap-5"}"#)["error"].is_object(), "a yes is used once");
     assert!(say(r#"{"accept":"ap-1"}"#)["error"].is_object(), "another session's calls are not answered here");
     let other: Value =
@@ -188,7 +190,7 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
     assert_eq!(std::fs::read_to_string(kept).unwrap().lines().count(), 1);
     assert_eq!(run(&["audit", "verify", "--checkpoint", kept, "--store", store]).code, 0);
     let ran = run(&["session", "--checkpoint", kept]);
-    assert!(ran.code == 2 && ran.err.contains("--checkpoint needs a policy"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("--checkpoint requires a policy"), "{}", ran.err);
 }
 
 #[test]
@@ -207,7 +209,7 @@ fn rows_from_a_pipe_are_answered_as_they_come() {
     let mut first = String::new();
     stdout.read_line(&mut first).unwrap();
     assert!(first.contains(r#""decision":"allow""#), "answered before the pipe ends: {first}");
-    // A row that is too long is named and passed over; so is one that is not UTF-8.
+    // A row that is too long is reported and skipped; so is one that is not UTF-8.
     let long = vec![b' '; 33 << 20];
     stdin.write_all(&[&long[..], b"\n\xff\n", row.as_bytes()].concat()).unwrap();
     drop(stdin);
@@ -221,7 +223,7 @@ fn rows_from_a_pipe_are_answered_as_they_come() {
 }
 
 #[test]
-fn a_tampered_audit_is_named_record_by_record() {
+fn a_tampered_audit_is_reported_record_by_record() {
     let edited = "UPDATE audit SET body = replace(body, 'old.xlsx', 'new.xlsx') WHERE seq = 1; \
                   DELETE FROM audit WHERE seq = 3;";
     let state = State::new("edited");
@@ -237,7 +239,7 @@ fn a_tampered_audit_is_named_record_by_record() {
 }
 
 #[test]
-fn a_store_that_is_none() {
+fn a_file_that_is_not_a_store_is_rejected() {
     let state = State::new("none");
     std::fs::remove_dir_all(state.0.join("toolfold")).unwrap();
     state.walk("store.trycmd");

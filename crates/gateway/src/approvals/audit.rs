@@ -14,13 +14,12 @@ const SHOWN: usize = 50;
 const PAGE: usize = 500;
 /// Maximum number of displayed faults.
 const FAULTS: usize = 10;
-/// How long a verification stays valid without new records: existing records could have been
-/// modified.
+/// How long a verification remains valid: existing records may be modified.
 const GOOD_MS: i64 = 60_000;
 /// Minimum interval between two verifications.
 const REST_MS: i64 = 5_000;
 
-/// See the module.
+/// The displayed end of the audit trail.
 #[derive(Debug, Default)]
 pub(super) struct Audit {
     tail: VecDeque<Row>,
@@ -29,11 +28,10 @@ pub(super) struct Audit {
     error: Option<String>,
     verified: Option<Checked>,
     underway: bool,
-    /// When the next one may begin.
+    /// When the next verification may begin.
     rests_until: i64,
 }
 
-/// A record.
 #[derive(Debug, Clone, Serialize)]
 struct Row {
     seq: u64,
@@ -45,14 +43,13 @@ struct Row {
     what: String,
 }
 
-/// What a verification found.
 #[derive(Debug, Clone, Serialize)]
 struct Checked {
     at_ms: i64,
-    /// `None`: it could not be checked.
+    /// Whether the chain verifies; `None` if it could not be checked.
     intact: Option<bool>,
     records: u64,
-    /// The last record that was checked.
+    /// The last verified record.
     head: u64,
     faults: Vec<String>,
 }
@@ -66,7 +63,7 @@ struct Shown<'a> {
 }
 
 impl Audit {
-    /// Reads what was written since.
+    /// Reads the new records.
     pub(super) fn read_new_records(&mut self, store: &SqliteStore) {
         self.error = self.read_on(store).err().map(|why| visible(&why.to_string()).into_owned());
     }
@@ -74,7 +71,7 @@ impl Audit {
     fn read_on(&mut self, store: &SqliteStore) -> Result<(), ApprovalError> {
         let mut after = match self.last {
             Some(last) => last,
-            // Where records are missing, the last number exceeds their count: then more pages are read.
+            // If records are missing, the last number exceeds their count, and more pages are read.
             None => store.count()?.saturating_sub(u64::try_from(SHOWN).unwrap_or(u64::MAX)),
         };
         loop {
@@ -94,14 +91,14 @@ impl Audit {
         !self.underway && now_ms >= self.rests_until && (is_new || now_ms >= checked.at_ms.saturating_add(GOOD_MS))
     }
 
-    /// Begins a check, if it is due.
+    /// Begins a verification if one is due.
     pub(super) fn begin(&mut self, now_ms: i64) -> bool {
         let begins = self.is_due(now_ms);
         self.underway |= begins;
         begins
     }
 
-    /// A check has ended. The longer it took, the longer until the next.
+    /// Stores the result of a verification. The longer it took, the later the next one is due.
     pub(super) fn verified(&mut self, verified: Result<Verified, ApprovalError>, began_ms: i64, now_ms: i64) {
         let took = now_ms.saturating_sub(began_ms).max(0);
         self.underway = false;

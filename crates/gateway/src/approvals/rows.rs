@@ -6,11 +6,9 @@ use toolfold::policy::{Approval, Displayed};
 
 /// Maximum number of displayed approvals; the others are only counted.
 const MAX_APPROVALS: usize = 50;
-/// Maximum length of a call, in characters. A longer one is displayed in part and cannot be
-/// approved here.
+/// Maximum length of a call, in characters. A longer one cannot be approved here.
 const MAX_SHOWN: usize = 64 * 1024;
 
-/// An approval.
 #[derive(Serialize)]
 struct Row<'a> {
     id: &'a str,
@@ -18,7 +16,7 @@ struct Row<'a> {
     created_ms: i64,
     expires_ms: i64,
     session: String,
-    /// With who provides it.
+    /// The tool with its provider.
     tool: String,
     target: String,
     arguments: String,

@@ -1,4 +1,4 @@
-#![allow(clippy::disallowed_methods, reason = "tests make files of their own")]
+#![allow(clippy::disallowed_methods, reason = "tests create their own files")]
 
 use serde_json::{Value, json};
 use toolfold::policy::{ApprovalState, ApprovalStore, Displayed, Request, ToolOrigin};
@@ -7,7 +7,7 @@ use super::*;
 
 const NOW: i64 = 1_700_000_000_000;
 
-/// A store in a folder of its own, which is removed in the end.
+/// A store in its own folder, which is removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -95,7 +95,7 @@ fn an_approval_of_another_process_is_shown_and_answered_once() {
 }
 
 #[test]
-fn what_cannot_be_shown_whole_cannot_be_approved() {
+fn a_call_that_is_too_long_to_display_cannot_be_approved() {
     let folder = Folder::new("long");
     let approvals = folder.approvals();
     let other = SqliteStore::open(&folder.store()).unwrap();
@@ -109,7 +109,7 @@ fn what_cannot_be_shown_whole_cannot_be_approved() {
 }
 
 #[test]
-fn the_trail_is_read_on_and_verified() {
+fn new_records_of_the_trail_are_read_and_verified() {
     let folder = Folder::new("audit");
     let approvals = folder.approvals();
     let other = SqliteStore::open(&folder.store()).unwrap();

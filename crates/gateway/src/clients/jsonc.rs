@@ -1,13 +1,13 @@
-//! JSON with comments and trailing commas, as editors write it, made plain JSON.
+//! Converts JSON with comments and trailing commas, as editors write it, to plain JSON.
 
 use crate::object::string_length;
 
-/// The text without comments and trailing commas; line breaks stay, so that places of errors still fit.
+/// Removes comments and trailing commas. Line breaks stay, so the positions of errors are right.
 #[must_use]
 pub fn strip_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // Where a comma stands that only white space has followed.
+    // The position of a comma that only white space has followed.
     let mut comma: Option<usize> = None;
     while let Some(c) = rest.chars().next() {
         let length = if c == '"' {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_trailing_commas_go_and_strings_stay() {
+    fn comments_and_trailing_commas_are_removed_outside_strings() {
         for (text, expected) in [
             ("{\"a\": 1, // one\n}", "{\"a\": 1 \n}"),
             ("[1, /* two\n */ 2,]", "[1, \n 2]"),

@@ -1,14 +1,15 @@
-//! What `toolfold gateway init` writes: our list of servers, our configuration, and the block for the client's own file.
+//! The texts that `toolfold gateway init` writes: the list of servers, the gateway's configuration,
+//! and the block for the client's file.
 
 use serde_json::{Map, Value, json};
 
 use super::read::{How, Listed};
 use super::{EntryForm, McpClient};
 
-/// The name under which the client knows the gateway.
+/// The gateway's name in the client's list.
 pub const NAME: &str = "toolfold";
 
-/// Our list of servers, as [`crate::config::servers`] reads it.
+/// The gateway's list of servers, as [`crate::config::servers`] reads it.
 #[must_use]
 pub fn servers(servers: &[Listed]) -> String {
     let mut list = Map::new();
@@ -33,17 +34,16 @@ pub fn servers(servers: &[Listed]) -> String {
     pretty(&json!({"mcpServers": list}))
 }
 
-/// Our configuration for that list.
+/// The gateway's configuration for that list.
 #[must_use]
 pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed]) -> String {
     let mut out =
         format!("[gateway]\nservers = {}\nclient = {}\n", toml_string(servers_file), toml_string(&client.name));
     for Listed { name, include, exclude, start_ms, call_ms, .. } in servers {
-        let list = |own: &[String]| own.iter().map(|one| toml_string(one)).collect::<Vec<_>>().join(", ");
         let mut lines = String::new();
         for (key, globs) in [("include", include), ("exclude", exclude)] {
             if !globs.is_empty() {
-                lines.push_str(&format!("{key} = [{}]\n", list(globs)));
+                lines.push_str(&format!("{key} = {}\n", quoted_list(globs)));
             }
         }
         for (key, ms) in [("start_timeout", start_ms), ("call_timeout", call_ms)] {
@@ -55,15 +55,16 @@ pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed])
             out.push_str(&format!("\n[gateway.server.{}]\n{lines}", toml_string(name)));
         }
     }
-    out + "\n# Judge calls: write a policy with `toolfold policy new`, then\n# [policy]\n# file = \"policy.toml\"\n"
+    out + "\n# To check calls, write a policy with `toolfold policy new`, then\n# [policy]\n# file = \"policy.toml\"\n"
 }
 
-/// The block for the client's own file: the gateway as its one server, which is passed these variables.
+/// The block for the client's file: the gateway as the only server, with these variables.
 #[must_use]
 pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[String]) -> String {
-    let written = |name: &String| (name.clone(), json!(client.config.variable.replace("NAME", name)));
-    let known = !client.config.variable.is_empty();
-    let env: Map<String, Value> = variables.iter().filter(|_| known).map(written).collect();
+    let mut env = Map::new();
+    for name in variables.iter().filter(|_| !client.config.variable.is_empty()) {
+        env.insert(name.clone(), json!(client.config.variable.replace("NAME", name)));
+    }
     let mut entry = match client.config.entry {
         EntryForm::Codex => return toml_block(program, args, variables),
         EntryForm::Opencode => {
@@ -80,14 +81,17 @@ pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[St
     pretty(&Value::Object(list))
 }
 
-/// Codex gives a server no variable that is not named here.
+/// Codex only passes the variables that are listed here.
 fn toml_block(program: &str, args: &[String], variables: &[String]) -> String {
-    let list = |own: &[String]| own.iter().map(|one| toml_string(one)).collect::<Vec<_>>().join(", ");
-    let mut out = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [{}]\n", toml_string(program), list(args));
+    let mut out = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = {}\n", toml_string(program), quoted_list(args));
     if !variables.is_empty() {
-        out.push_str(&format!("env_vars = [{}]\n", list(variables)));
+        out.push_str(&format!("env_vars = {}\n", quoted_list(variables)));
     }
     out
+}
+
+fn quoted_list(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|text| toml_string(text)).collect::<Vec<_>>().join(", "))
 }
 
 fn insert_some(entry: &mut Value, key: &str, value: Option<Value>) {
@@ -100,7 +104,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
-/// A text of TOML: what JSON escapes is escaped alike there, and U+007F besides.
+/// A TOML string: like a JSON string, with U+007F escaped too.
 fn toml_string(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

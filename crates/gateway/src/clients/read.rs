@@ -1,4 +1,5 @@
-//! Servers as a client's own configuration lists them, in one neutral form with our variables: `${NAME}`.
+//! Reads the servers in a client's configuration, in a neutral form with variables written as
+//! `${NAME}`.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -11,21 +12,21 @@ use super::{FileForm, McpClient, jsonc};
 pub struct Listed {
     /// Its name.
     pub name: String,
-    /// How it is reached.
+    /// The connection to the server.
     pub how: How,
-    /// Whether the client uses it.
+    /// Whether the client has enabled it.
     pub enabled: bool,
-    /// Which of its tools the client shows. Empty: all.
+    /// The tools that the client shows. Empty: all.
     pub include: Vec<String>,
-    /// Which it does not.
+    /// The tools that the client hides.
     pub exclude: Vec<String>,
-    /// How long it may take to start, in milliseconds.
+    /// The time limit for starting, in milliseconds.
     pub start_ms: Option<u64>,
-    /// How long a call may take, in milliseconds.
+    /// The time limit of a call, in milliseconds.
     pub call_ms: Option<u64>,
 }
 
-/// How a server is reached. Texts may have variables: `${NAME}`, `${NAME:-what it is without}`.
+/// The connection to a server. Texts may contain variables: `${NAME}`, `${NAME:-default}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
     /// A program.
@@ -34,21 +35,22 @@ pub enum How {
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// What is added to its environment.
+        /// Variables that are added to its environment.
         env: IndexMap<String, String>,
-        /// Where it runs.
+        /// The working directory.
         cwd: Option<String>,
     },
     /// A URL.
     Http {
         /// The endpoint.
         url: String,
-        /// What is added to every request.
+        /// Headers of every request.
         headers: IndexMap<String, String>,
     },
 }
 
-/// Reads a client's configuration. `project` is the folder whose own servers count where a file has those of many projects.
+/// Reads a client's configuration. `project` is the directory of the project whose servers are read
+/// from a file with the servers of several projects.
 pub fn read_client_file(client: &McpClient, text: &str, file: &str, project: Option<&str>) -> Loaded<Vec<Listed>> {
     let mut reader = Reader { client, file, diagnostics: Vec::new() };
     let value = reader.root(text).map(|root| reader.servers(&root, project)).unwrap_or_default();
@@ -71,7 +73,7 @@ impl Reader<'_> {
     }
 
     fn root(&mut self, text: &str) -> Option<Value> {
-        // Causes are told without the text: it may hold secrets.
+        // Errors do not quote the text, which may contain secrets.
         let read = match self.client.config.format {
             FileForm::Toml => toml::from_str(text).map_err(|why: toml::de::Error| why.message().to_owned()),
             FileForm::Json | FileForm::Jsonc => {
@@ -80,7 +82,10 @@ impl Reader<'_> {
         };
         read.map_err(|why| {
             let form = if self.client.config.format == FileForm::Toml { "TOML" } else { "JSON" };
-            self.push_error(format!("is no {form}: {why}"), "check that it is the client's own file: --client, --from");
+            self.push_error(
+                format!("is not valid {form}: {why}"),
+                "check that --client and --from name the client and its file",
+            );
         })
         .ok()
     }
@@ -88,18 +93,18 @@ impl Reader<'_> {
     fn servers(&mut self, root: &Value, project: Option<&str>) -> Vec<Listed> {
         let list = self.client.config.list.as_str();
         let mut all: IndexMap<&str, &Value> = IndexMap::new();
-        // Claude Code keeps those of one project below `projects`.
+        // Claude Code stores a project's servers below `projects`.
         let of_project = project.and_then(|folder| root.get("projects")?.get(folder)?.get(list));
         let found = root.get(list);
         for own in found.into_iter().chain(of_project) {
-            // opencode 2 has them one level further down.
+            // opencode 2 nests them one level deeper.
             let deeper = own.get("servers").filter(|own| own.get("command").is_none() && own.get("url").is_none());
             let own = deeper.filter(|_| list == "mcp").unwrap_or(own);
             all.extend(own.as_object().into_iter().flatten().map(|(name, entry)| (name.as_str(), entry)));
         }
         if found.is_none() && of_project.is_none() {
-            let message = format!("has no `{list}`, where {} lists its servers", self.client.title);
-            self.push_error(message, "name the file with --from, or the client that it is of with --client");
+            let message = format!("has no `{list}`, the key of {}'s servers", self.client.title);
+            self.push_error(message, "set the file with --from, or its client with --client");
         }
         all.into_iter().filter_map(|(name, entry)| self.server(name, entry)).collect()
     }
@@ -107,7 +112,7 @@ impl Reader<'_> {
     fn server(&mut self, name: &str, entry: &Value) -> Option<Listed> {
         let shown = visible(name).into_owned();
         let Some(entry) = entry.as_object() else {
-            self.warning(format!("server `{shown}` is no object, and is left out"), "add it by hand");
+            self.warning(format!("ignored server `{shown}`: not an object"), "add it by hand");
             return None;
         };
         let how = self.how(&shown, entry)?;
@@ -115,22 +120,18 @@ impl Reader<'_> {
             && command.rsplit(['/', '\\']).next().is_some_and(|own| own.trim_end_matches(".exe") == "toolfold")
             && args.first().is_some_and(|first| first == "gateway")
         {
-            self.warning(format!("server `{shown}` is this gateway, and is left out"), "nothing is to be done");
+            self.warning(format!("ignored server `{shown}`: it is this gateway"), "no action is needed");
             return None;
         }
-        let texts = |keys: [&str; 2]| {
-            let list = keys.iter().find_map(|key| entry.get(*key)?.as_array());
-            list.into_iter().flatten().filter_map(|own| own.as_str().map(str::to_owned)).collect::<Vec<_>>()
-        };
-        let seconds = |key: &str| entry.get(key).and_then(Value::as_f64).map(|own| (own * 1000.0).max(0.0) as u64);
-        let ms = |key: &str| entry.get(key).and_then(Value::as_u64);
-        // Of Gemini CLI and Qwen Code it is the limit of a call, of opencode that of listing.
+        let timeout = entry.get("timeout").and_then(Value::as_u64);
+        // In Gemini CLI and Qwen Code it limits a call, in opencode the listing of tools.
         let (start, call) = match self.client.name.as_str() {
-            "opencode" => (ms("timeout"), None),
+            "opencode" => (timeout, None),
             "codex" => {
-                (seconds("startup_timeout_sec").or_else(|| ms("startup_timeout_ms")), seconds("tool_timeout_sec"))
+                let start = entry.get("startup_timeout_ms").and_then(Value::as_u64);
+                (milliseconds(entry.get("startup_timeout_sec")).or(start), milliseconds(entry.get("tool_timeout_sec")))
             }
-            _ => (None, ms("timeout")),
+            _ => (None, timeout),
         };
         let off =
             entry.get("disabled") == Some(&Value::Bool(true)) || entry.get("enabled") == Some(&Value::Bool(false));
@@ -138,38 +139,27 @@ impl Reader<'_> {
             name: name.to_owned(),
             how,
             enabled: !off,
-            include: texts(["includeTools", "enabled_tools"]),
-            exclude: texts(["excludeTools", "disabled_tools"]),
+            include: texts(entry.get("includeTools").or_else(|| entry.get("enabled_tools"))),
+            exclude: texts(entry.get("excludeTools").or_else(|| entry.get("disabled_tools"))),
             start_ms: start,
             call_ms: call,
         })
     }
 
     fn how(&mut self, name: &str, entry: &Map<String, Value>) -> Option<How> {
-        let text = |value: &Value| value.as_str().map(|own| self.ours(own));
-        let list = |value: Option<&Value>| -> Vec<String> {
-            value.and_then(Value::as_array).into_iter().flatten().filter_map(text).collect()
-        };
-        let map = |keys: &[&str]| -> IndexMap<String, String> {
-            let own = keys.iter().find_map(|key| entry.get(*key)?.as_object());
-            let plain = |value: &Value| match value {
-                Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
-                other => text(other),
-            };
-            own.into_iter().flatten().filter_map(|(key, value)| Some((key.clone(), plain(value)?))).collect()
-        };
-        let cwd = entry.get("cwd").and_then(text);
-        let mut env = map(&["env", "environment"]);
+        let cwd = entry.get("cwd").and_then(Value::as_str).map(|cwd| self.ours(cwd));
+        let mut env = self.map(entry.get("env").or_else(|| entry.get("environment")));
         for variable in entry.get("env_vars").and_then(Value::as_array).into_iter().flatten() {
             let named = variable.as_str().or_else(|| variable.get("name")?.as_str());
             env.extend(named.map(|own| (own.to_owned(), format!("${{{own}}}"))));
         }
         match entry.get("command") {
             Some(Value::String(command)) => {
-                return Some(How::Stdio { command: self.ours(command), args: list(entry.get("args")), env, cwd });
+                let args = texts(entry.get("args")).iter().map(|arg| self.ours(arg)).collect();
+                return Some(How::Stdio { command: self.ours(command), args, env, cwd });
             }
-            Some(whole @ Value::Array(_)) => {
-                let mut whole = list(Some(whole));
+            whole @ Some(Value::Array(_)) => {
+                let mut whole: Vec<String> = texts(whole).iter().map(|arg| self.ours(arg)).collect();
                 if !whole.is_empty() {
                     return Some(How::Stdio { command: whole.remove(0), args: whole, env, cwd });
                 }
@@ -177,10 +167,10 @@ impl Reader<'_> {
             _ => {}
         }
         let Some(url) = ["httpUrl", "url", "serverUrl"].iter().find_map(|key| entry.get(*key)?.as_str()) else {
-            self.warning(format!("server `{name}` has neither a command nor a URL, and is left out"), "add it by hand");
+            self.warning(format!("ignored server `{name}`: no command and no URL"), "add it by hand");
             return None;
         };
-        let mut headers = map(&["headers", "http_headers"]);
+        let mut headers = self.map(entry.get("headers").or_else(|| entry.get("http_headers")));
         if let Some(named) = entry.get("env_http_headers").and_then(Value::as_object) {
             let named = named.iter().filter_map(|(key, own)| Some((key.clone(), format!("${{{}}}", own.as_str()?))));
             headers.extend(named);
@@ -193,24 +183,38 @@ impl Reader<'_> {
         let gemini = matches!(self.client.name.as_str(), "gemini-cli" | "qwen");
         if kind == Some("sse") {
             let help = "use the server's streamable HTTP endpoint, often `/mcp` instead of `/sse`";
-            self.warning(format!("server `{name}` speaks the old transport `sse`, and is left out"), help);
+            self.warning(format!("ignored server `{name}`: unsupported transport `sse`"), help);
             return None;
         }
         if gemini && kind.is_none() && !entry.contains_key("httpUrl") {
-            let help = "if `toolfold gateway doctor` says that it is down, name its streamable HTTP endpoint instead";
+            let help = "if `toolfold gateway doctor` reports it as down, use its streamable HTTP endpoint";
             self.warning(
-                format!("server `{name}`: `url` may be of the old transport `sse`; taken as streamable HTTP"),
+                format!("server `{name}`: `url` may belong to the old transport `sse`; treated as streamable HTTP"),
                 help,
             );
         }
         if entry.contains_key("oauth") {
-            let help = "give it a token in `headers`, as \"Bearer ${NAME}\"";
-            self.warning(format!("server `{name}`: signing in with OAuth is not taken over"), help);
+            let help = "add a token to `headers`, as \"Bearer ${NAME}\"";
+            self.warning(format!("server `{name}`: its OAuth settings are not copied"), help);
         }
         Some(How::Http { url, headers })
     }
 
-    /// A text with our variables in place of the client's.
+    /// The texts of an object, with numbers and booleans as text.
+    fn map(&self, value: Option<&Value>) -> IndexMap<String, String> {
+        let mut texts = IndexMap::new();
+        for (key, value) in value.and_then(Value::as_object).into_iter().flatten() {
+            let text = match value {
+                Value::Number(_) | Value::Bool(_) => value.to_string(),
+                Value::String(text) => self.ours(text),
+                _ => continue,
+            };
+            texts.insert(key.clone(), text);
+        }
+        texts
+    }
+
+    /// Converts the client's variables to the gateway's syntax.
     fn ours(&self, text: &str) -> String {
         match self.client.config.variable.as_str() {
             "$NAME" => dollar(text),
@@ -231,7 +235,18 @@ impl Reader<'_> {
     }
 }
 
-/// A text with every `openNAME}` replaced that `with` knows.
+fn texts(list: Option<&Value>) -> Vec<String> {
+    let list = list.and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(|own| own.as_str().map(str::to_owned)).collect()
+}
+
+/// A number of seconds in milliseconds.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast of f64 to u64 saturates")]
+fn milliseconds(seconds: Option<&Value>) -> Option<u64> {
+    Some((seconds?.as_f64()? * 1000.0).max(0.0) as u64)
+}
+
+/// Replaces every `openNAME}` for which `with` returns a value.
 fn replaced(text: &str, open: &str, with: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -248,7 +263,7 @@ fn replaced(text: &str, open: &str, with: impl Fn(&str) -> Option<String>) -> St
     out + rest
 }
 
-/// `$NAME` as `${NAME}`; what is in braces already stays.
+/// Converts `$NAME` to `${NAME}`.
 fn dollar(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -1,7 +1,7 @@
-//! Literal secrets in a client's list of servers: found by their names and their looks, and moved to variables.
+//! Moves literal secrets in a client's list of servers to variables.
 //!
-//! In doubt a value counts as a secret: one variable too many costs a line, a secret in a second file costs more. No value
-//! leaves this module.
+//! In doubt a value counts as a secret: a needless variable costs a line, a secret in a second file
+//! costs more. No value leaves this module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +12,19 @@ use super::read::{How, Listed};
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// Whether its value stood in the client's file until now.
+    /// Whether its value was a literal in the client's file.
     pub moved: bool,
     /// Where it is used: `server: env.KEY`.
     pub used: Vec<String>,
 }
 
-/// Parts of names that say secret; the second list only as whole words.
+/// Parts of names of secrets; the second list only matches whole words.
 const IN_NAMES: [&str; 9] =
     ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIAL", "PASSPHRASE", "COOKIE", "CONNECTION_STRING"];
 const WORDS: [&str; 9] = ["KEY", "PAT", "PASS", "PWD", "AUTH", "AUTHORIZATION", "DSN", "JWT", "BEARER"];
 
-/// How issued secrets begin: OpenAI, Anthropic, Stripe, GitHub, GitLab, Slack, AWS, Google, JWT, Hugging Face, npm and others.
+/// Prefixes of issued secrets: OpenAI, Anthropic, Stripe, GitHub, GitLab, Slack, AWS, Google, JWT,
+/// Hugging Face, npm and others.
 const PREFIXES: [&str; 20] = [
     "sk-",
     "sk_",
@@ -47,10 +48,10 @@ const PREFIXES: [&str; 20] = [
     "ntn_",
 ];
 
-/// The shortest text without a known beginning that looks like a secret by itself.
+/// The minimum length of a text without a known prefix that counts as a secret.
 const LONG: usize = 24;
 
-/// Moves every literal secret to a variable. What is needed afterwards, by name.
+/// Moves every literal secret to a variable. Returns the required variables by name.
 pub fn moved(servers: &mut [Listed]) -> Vec<Variable> {
     let mut names = Names::default();
     for server in servers.iter() {
@@ -79,7 +80,7 @@ pub fn moved(servers: &mut [Listed]) -> Vec<Variable> {
     all.into_values().collect()
 }
 
-/// A variable's name made of a text: `GITHUB_TOKEN` of `github-token`.
+/// Converts a text to a variable's name: `github-token` to `GITHUB_TOKEN`.
 #[must_use]
 pub fn variable(text: &str) -> String {
     let own: String =
@@ -88,7 +89,7 @@ pub fn variable(text: &str) -> String {
     if own.is_empty() || own.starts_with(|c: char| c.is_ascii_digit()) { format!("V_{own}") } else { own }
 }
 
-/// Whether a variable's name says that it holds a secret.
+/// Whether a variable has the name of a secret.
 #[must_use]
 pub fn is_secret(variable: &str) -> bool {
     name_says(variable)
@@ -104,7 +105,7 @@ pub fn references(text: &str) -> Vec<String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spot {
     Command,
-    /// An argument; what stands before it, if that is a flag.
+    /// An argument; its key is the flag that precedes it.
     Arg,
     Env,
     Cwd,
@@ -125,7 +126,7 @@ impl Spot {
     }
 }
 
-/// Every text of a server with what it is: a key, or for an argument the one before it.
+/// Visits every text of a server. The key of an argument is the previous argument.
 fn each(server: &mut Listed, see: &mut dyn FnMut(&mut String, Spot, &str)) {
     match &mut server.how {
         How::Stdio { command, args, env, cwd } => {
@@ -154,9 +155,9 @@ fn each(server: &mut Listed, see: &mut dyn FnMut(&mut String, Spot, &str)) {
 
 #[derive(Default)]
 struct Names {
-    /// Those that the file uses itself.
+    /// The variables that the file uses itself.
     taken: BTreeSet<String>,
-    /// Those that were given, with the values that they stand for.
+    /// The assigned variables with their values.
     given: BTreeMap<String, String>,
 }
 
@@ -177,48 +178,61 @@ impl Names {
         }
         longer
     }
+
+    /// The reference to the variable for a value.
+    fn put(&mut self, wanted: &str, server: &str, value: &str) -> String {
+        format!("${{{}}}", self.variable_for(wanted, server, value))
+    }
+
+    /// The same, with the server's name in the variable's.
+    fn put_of_server(&mut self, wanted: &str, server: &str, value: &str) -> String {
+        self.put(&format!("{server}_{wanted}"), server, value)
+    }
 }
 
-/// The text with its secret as a variable, if it has one.
+/// The text with its secret replaced by a variable, if it has one.
 fn without_secret(text: &str, spot: Spot, key: &str, server: &str, names: &mut Names) -> Option<String> {
     if text.is_empty() || text.contains("${") || matches!(text, "true" | "false") {
         return None;
     }
-    let mut put = |wanted: &str, value: &str| format!("${{{}}}", names.variable_for(wanted, server, value));
-    let of_server = |rest: &str| format!("{server}_{rest}");
     match spot {
         Spot::Command | Spot::Cwd => None,
-        Spot::Env => (name_says(key) || looks(text) || long(text)).then(|| put(key, text)),
+        Spot::Env => (name_says(key) || looks(text) || long(text)).then(|| names.put(key, server, text)),
         Spot::Header => {
             if !(name_says(key) || looks(text) || long(text)) {
                 return None;
             }
-            let is_scheme = |own: &str| ["bearer", "basic", "token"].contains(&own.to_ascii_lowercase().as_str());
-            let rest = if key.eq_ignore_ascii_case("authorization") { "TOKEN" } else { key };
-            match text.split_once(' ').filter(|(scheme, _)| is_scheme(scheme)) {
-                Some((scheme, value)) => Some(format!("{scheme} {}", put(&of_server(rest), value))),
-                None => Some(put(&of_server(rest), text)),
+            let name = if key.eq_ignore_ascii_case("authorization") { "TOKEN" } else { key };
+            match text.split_once(' ') {
+                Some((scheme, value))
+                    if ["bearer", "basic", "token"].iter().any(|own| scheme.eq_ignore_ascii_case(own)) =>
+                {
+                    Some(format!("{scheme} {}", names.put_of_server(name, server, value)))
+                }
+                _ => Some(names.put_of_server(name, server, text)),
             }
         }
         Spot::Arg => match text.split_once('=') {
             Some((flag, value)) if !value.is_empty() && !flag.contains("://") && (name_says(flag) || looks(value)) => {
-                Some(format!("{flag}={}", put(&of_server(flag.trim_start_matches('-')), value)))
+                Some(format!("{flag}={}", names.put_of_server(flag.trim_start_matches('-'), server, value)))
             }
             _ if key.starts_with('-') && name_says(key) && !text.starts_with('-') => {
-                Some(put(&of_server(key.trim_start_matches('-')), text))
+                Some(names.put_of_server(key.trim_start_matches('-'), server, text))
             }
             _ => match header_of(text) {
-                // As `mcp-remote` takes them: `--header "Authorization: Bearer …"`.
-                Some((name, scheme, value)) => Some(format!("{name}:{scheme}{}", put(&of_server(name), value))),
-                None if text.contains("://") => url_without(text, &mut put, server),
-                None => looks(text).then(|| put(&of_server("SECRET"), text)),
+                // The syntax of `mcp-remote`: `--header "Authorization: Bearer …"`.
+                Some((name, scheme, value)) => {
+                    Some(format!("{name}:{scheme}{}", names.put_of_server(name, server, value)))
+                }
+                None if text.contains("://") => url_without(text, server, names),
+                None => looks(text).then(|| names.put_of_server("SECRET", server, text)),
             },
         },
-        Spot::Url => url_without(text, &mut put, server),
+        Spot::Url => url_without(text, server, names),
     }
 }
 
-/// A header in one argument: its name, what stands before the secret, the secret.
+/// A header in one argument: its name, the text before the secret, and the secret.
 fn header_of(text: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = text.split_once(':').filter(|(name, rest)| name_says(name) && !rest.starts_with("//"))?;
     let value = rest.trim_start();
@@ -227,15 +241,15 @@ fn header_of(text: &str) -> Option<(&str, &str, &str)> {
     (!value.is_empty()).then_some((name, before, value))
 }
 
-/// A URL without the password, the values of its query and the parts of its path that are secrets.
-fn url_without(text: &str, put: &mut dyn FnMut(&str, &str) -> String, server: &str) -> Option<String> {
+/// The URL with variables for the password and for secret query values and path segments.
+fn url_without(text: &str, server: &str, names: &mut Names) -> Option<String> {
     let (scheme, rest) = text.split_once("://")?;
     let (place, query) = rest.split_once('?').map_or((rest, None), |(place, query)| (place, Some(query)));
     let (host, path) = place.split_once('/').map_or((place, None), |(host, path)| (host, Some(path)));
     let host = match host.rsplit_once('@') {
         Some((user, host)) => match user.split_once(':') {
-            Some((user, password)) => format!("{user}:{}@{host}", put(&format!("{server}_PASSWORD"), password)),
-            None => format!("{}@{host}", put(&format!("{server}_USER"), user)),
+            Some((user, password)) => format!("{user}:{}@{host}", names.put_of_server("PASSWORD", server, password)),
+            None => format!("{}@{host}", names.put_of_server("USER", server, user)),
         },
         None => host.to_owned(),
     };
@@ -244,13 +258,13 @@ fn url_without(text: &str, put: &mut dyn FnMut(&str, &str) -> String, server: &s
         for part in path.split('/') {
             out.push('/');
             let secret = looks(part) || long(part);
-            out.push_str(&if secret { put(&format!("{server}_URL"), part) } else { part.to_owned() });
+            out.push_str(&if secret { names.put_of_server("URL", server, part) } else { part.to_owned() });
         }
     }
     if let Some(query) = query {
         let parts = query.split('&').map(|pair| match pair.split_once('=') {
             Some((key, value)) if !value.is_empty() && (name_says(key) || looks(value) || long(value)) => {
-                format!("{key}={}", put(&format!("{server}_{key}"), value))
+                format!("{key}={}", names.put_of_server(key, server, value))
             }
             _ => pair.to_owned(),
         });
@@ -260,12 +274,12 @@ fn url_without(text: &str, put: &mut dyn FnMut(&str, &str) -> String, server: &s
     (out != text).then_some(out)
 }
 
-/// Whether a name says that its value is a secret.
+/// Whether a name is the name of a secret.
 fn name_says(name: &str) -> bool {
     let mut own = String::new();
     let mut lower = false;
     for c in name.chars() {
-        // Words of `apiKey` are `API` and `KEY`.
+        // `apiKey` consists of the words `API` and `KEY`.
         if lower && c.is_ascii_uppercase() {
             own.push('_');
         }
@@ -275,20 +289,21 @@ fn name_says(name: &str) -> bool {
     IN_NAMES.iter().any(|part| own.contains(part)) || own.split('_').any(|word| WORDS.contains(&word))
 }
 
-/// Whether a value looks like a secret that somebody issued.
+/// Whether a value looks like an issued secret.
 fn looks(value: &str) -> bool {
     let value = value.split_once(' ').map_or(value, |(_, rest)| rest);
     let issued = PREFIXES.iter().any(|prefix| value.starts_with(prefix)) && value.len() >= 16;
-    let with_password = || {
-        let rest = value.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
-        rest.and_then(|host| host.rsplit_once('@')).is_some_and(|(user, _)| user.contains(':'))
-    };
-    issued || value.contains("-----BEGIN") || with_password()
+    if issued || value.contains("-----BEGIN") {
+        return true;
+    }
+    let host = value.split_once("://").and_then(|(_, rest)| rest.split('/').next());
+    host.and_then(|host| host.rsplit_once('@')).is_some_and(|(user, _)| user.contains(':'))
 }
 
-/// Whether a value is so long and mixed that it may be a secret.
+/// Whether a value is long and mixed enough to be a secret.
 fn long(value: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '=' | '.');
-    let has = |what: fn(&char) -> bool| value.chars().any(|c| what(&c));
-    value.len() >= LONG && value.chars().all(fits) && has(char::is_ascii_digit) && has(char::is_ascii_alphabetic)
+    value.len() >= LONG
+        && value.bytes().all(|own| own.is_ascii_alphanumeric() || b"_-+=.".contains(&own))
+        && value.bytes().any(|own| own.is_ascii_digit())
+        && value.bytes().any(|own| own.is_ascii_alphabetic())
 }

@@ -1,16 +1,15 @@
-//! How long calls take, in buckets.
+//! The durations of calls, in buckets.
 
 use std::time::Duration;
 
-/// The upper bounds of the buckets, in milliseconds: those that Prometheus' clients have by default, and more above, since
-/// tools may be slow.
+/// The upper bounds of the buckets, in milliseconds: the defaults of Prometheus' clients, and
+/// larger ones for slow tools.
 pub(super) const BOUNDS_MS: [u64; 14] =
     [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000];
 
-/// See the module.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Histogram {
-    /// How many fell into each bucket, not into those below it.
+    /// The number of calls in each bucket, without those in lower ones.
     buckets: [u64; BOUNDS_MS.len()],
     pub(super) count: u64,
     pub(super) sum: Duration,
@@ -28,7 +27,7 @@ impl Histogram {
         self.max = self.max.max(took);
     }
 
-    /// Each bound with how many took at most so long.
+    /// Each bound with the number of calls up to it.
     pub(super) fn cumulative(&self) -> impl Iterator<Item = (u64, u64)> {
         let mut sum = 0;
         BOUNDS_MS.iter().zip(&self.buckets).map(move |(bound, own)| {
@@ -37,7 +36,8 @@ impl Histogram {
         })
     }
 
-    /// The bound, in milliseconds, that so many of a hundred calls did not exceed; the longest that was seen, if that is less.
+    /// The bound, in milliseconds, that `percent` % of the calls did not exceed; the longest
+    /// duration if that is less.
     pub(super) fn within_ms(&self, percent: u64) -> u64 {
         let wanted = (self.count * percent).div_ceil(100).max(1);
         let max = u64::try_from(self.max.as_millis()).unwrap_or(u64::MAX);

@@ -1,13 +1,12 @@
-//! What a list of tools costs: counted by the host's meter, each text once.
+//! The token counts of lists of tools: the host's meter counts each text once.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// How many texts have their figure remembered.
 const REMEMBERED: usize = 64;
 
-/// Something that counts tokens, and its name. The gateway has no vocabulary of its own: the command brings one.
+/// A named token counter. The gateway has no vocabulary; the command provides the counter.
 #[derive(Clone)]
 pub struct Meter {
     name: Arc<str>,
@@ -15,7 +14,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter by its name, such as `json/o200k_base`.
+    /// A meter with a name, such as `json/o200k_base`.
     #[must_use]
     pub fn new(name: &str, count: impl Fn(&str) -> usize + Send + Sync + 'static) -> Self {
         Self { name: name.into(), count: Arc::new(count) }
@@ -38,7 +37,7 @@ impl std::fmt::Debug for Meter {
     }
 }
 
-/// Which text: its hash and its length. Two that are taken for one cost a wrong figure on a page, and nothing else.
+/// Identifies a text by hash and length. A collision only shows a wrong count on a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Text {
     hash: u64,
@@ -53,18 +52,18 @@ impl Text {
     }
 }
 
-/// What becomes of a text that is to be counted.
+/// The state of a text's count.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Begun {
-    /// It is known.
+    /// The count is known.
     Known(usize),
-    /// Somebody counts it.
+    /// Another task is counting it.
     Underway,
-    /// Whoever asked counts it.
+    /// The caller counts it now.
     Now,
 }
 
-/// The figures that are known, or come.
+/// The known and pending counts.
 #[derive(Debug, Default)]
 pub(super) struct Counts(VecDeque<(Text, Option<usize>)>);
 

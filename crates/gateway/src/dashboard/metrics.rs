@@ -1,18 +1,18 @@
-//! The figures in Prometheus' text format.
+//! The dashboard's metrics in Prometheus' text format.
 
 use std::fmt::Write as _;
 
 use super::state::{KINDS, State};
 
-/// All figures. Writing to a text cannot fail.
+/// All metrics. Writing to a string cannot fail.
 pub(super) fn metrics_text(state: &State, pending: Option<usize>) -> String {
     let mut out = Metrics(String::new());
-    out.one("build_info", "gauge", "The version that runs.", &[("version", env!("CARGO_PKG_VERSION"))], 1);
-    out.one("conversations_total", "counter", "Conversations since the gateway was started.", &[], {
+    out.one("build_info", "gauge", "The running version.", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    out.one("conversations_total", "counter", "Conversations since the start of the gateway.", &[], {
         state.totals.conversations
     });
-    out.one("conversations_open", "gauge", "Conversations that have not ended.", &[], state.totals.open);
-    out.write_head("calls_total", "counter", "Calls that servers answered, by what policy said and how they ended.");
+    out.one("conversations_open", "gauge", "Open conversations.", &[], state.totals.open);
+    out.write_head("calls_total", "counter", "Calls that servers answered, by policy verdict and outcome.");
     for ((server, tool), own) in &state.tools {
         for ((verdict, ok), calls) in &own.calls {
             let outcome = if *ok { "ok" } else { "error" };
@@ -20,7 +20,7 @@ pub(super) fn metrics_text(state: &State, pending: Option<usize>) -> String {
             out.sample("calls_total", &labels, *calls);
         }
     }
-    out.write_head("call_duration_seconds", "histogram", "How long servers took to answer calls.");
+    out.write_head("call_duration_seconds", "histogram", "Time that servers took to answer calls.");
     for ((server, tool), own) in &state.tools {
         let (of_server, of_tool) = (("server", server.as_str()), ("tool", tool.as_str()));
         let of = [of_server, of_tool];
@@ -35,27 +35,31 @@ pub(super) fn metrics_text(state: &State, pending: Option<usize>) -> String {
     let count = |kinds: &[&str]| kinds.iter().filter_map(|kind| state.totals.answers.get(kind)).sum::<u64>();
     let repairs = ["invalid", "shown", "unknown_tool"];
     out.one("expansions_total", "counter", "Calls of expand_tools.", &[], count(&["expanded"]));
-    out.one("repairs_total", "counter", "Calls answered with what is wrong with them.", &[], count(&repairs));
-    out.one("refusals_total", "counter", "Calls that policy refused.", &[], count(&["refused"]));
-    out.write_head("answers_total", "counter", "Calls that the gateway answered by itself, by why.");
+    out.one("repairs_total", "counter", "Calls answered with an explanation of their errors.", &[], count(&repairs));
+    out.one("refusals_total", "counter", "Calls that policy denied.", &[], count(&["refused"]));
+    out.write_head("answers_total", "counter", "Calls that the gateway answered itself, by kind.");
     for kind in KINDS {
         out.sample("answers_total", &[("kind", kind)], count(&[kind]));
     }
-    out.one("approvals_asked_total", "counter", "Calls that were left to a person.", &[], state.totals.waited);
+    out.one("approvals_asked_total", "counter", "Calls that required approval.", &[], state.totals.waited);
     if let Some(pending) = pending {
-        out.one("approvals_pending", "gauge", "Approvals in the store that nobody has answered.", &[], pending);
+        out.one("approvals_pending", "gauge", "Unanswered approvals in the store.", &[], pending);
     }
-    out.write_head("server_up", "gauge", "Whether the server is there in all conversations that use it.");
+    out.write_head("server_up", "gauge", "Whether the server is up in all conversations that use it.");
     for (server, own) in &state.servers {
         if let Some(up) = own.is_up() {
             out.sample("server_up", &[("server", server)], u8::from(up));
         }
     }
-    out.write_head("server_failures_total", "counter", "How often the server ended or could not be started.");
+    out.write_head(
+        "server_failures_total",
+        "counter",
+        "Number of times that the server ended or could not be started.",
+    );
     for (server, own) in &state.servers {
         out.sample("server_failures_total", &[("server", server)], own.failures);
     }
-    out.write_head("server_restarts_total", "counter", "How often the server came back.");
+    out.write_head("server_restarts_total", "counter", "Number of times that the server was restarted.");
     for (server, own) in &state.servers {
         out.sample("server_restarts_total", &[("server", server)], own.restarts);
     }
@@ -81,7 +85,7 @@ impl Metrics {
     }
 }
 
-/// A label's value: the three characters that the format escapes. Invisible ones are visible already.
+/// A label's value with the format's three escapes. Invisible characters are already visible.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -1,4 +1,4 @@
-//! What the console shows, row by row. Every text is cut, with its invisible characters made visible.
+//! The rows of the console. Every text is truncated, with invisible characters made visible.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use super::MAX_NAME;
 use super::histogram::Histogram;
 use super::meter::Text;
 
-/// What is kept of a sentence, in characters.
+/// The maximum length of a sentence, in characters.
 const MAX_SENTENCE: usize = 400;
 
-/// A name, cut.
+/// A name, truncated to [`MAX_NAME`].
 pub(super) fn cut_name(text: &str) -> String {
     cut_visible(text, MAX_NAME)
 }
 
-/// A sentence, cut.
+/// A sentence, truncated to [`MAX_SENTENCE`].
 pub(super) fn sentence(text: &str) -> String {
     cut_visible(text, MAX_SENTENCE)
 }
@@ -28,11 +28,10 @@ fn cut_visible(text: &str, most: usize) -> String {
     if end.is_some() { format!("{short}…") } else { short.into_owned() }
 }
 
-/// What a list of tools costs.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Cost {
     pub(super) bytes: usize,
-    /// `None` until it is counted.
+    /// `None` until counted.
     pub(super) tokens: Option<usize>,
     #[serde(skip)]
     pub(super) text: Text,
@@ -44,14 +43,13 @@ impl Cost {
     }
 }
 
-/// A conversation.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Conversation {
-    /// Its number on this dashboard.
+    /// Its unique number.
     pub(super) n: u64,
     #[serde(skip)]
     pub(super) seq: u64,
-    /// As the hubs name it; what is shown of it is `id`.
+    /// The hub's id of the conversation; `id` is the shown form.
     #[serde(skip)]
     pub(super) key: String,
     pub(super) id: String,
@@ -65,14 +63,13 @@ pub(super) struct Conversation {
     pub(super) full: Option<Cost>,
     pub(super) calls: u64,
     pub(super) failed: u64,
-    /// What the gateway answered by itself, by its kind.
+    /// The gateway's own replies, by kind.
     pub(super) answers: BTreeMap<&'static str, u64>,
     pub(super) waited: u64,
-    /// Each server that was heard of, and why it is down if it is.
+    /// The servers of the conversation, each with the reason if it is down.
     pub(super) servers: BTreeMap<String, Option<String>>,
 }
 
-/// Something that happened.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Happened {
     pub(super) n: u64,
@@ -85,7 +82,6 @@ pub(super) struct Happened {
     pub(super) what: What,
 }
 
-/// What it was.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(super) enum What {
@@ -94,7 +90,6 @@ pub(super) enum What {
     Waits { approval: String },
 }
 
-/// The figures of a tool.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ToolFigures {
     pub(super) seq: u64,
@@ -103,7 +98,6 @@ pub(super) struct ToolFigures {
     pub(super) took: Histogram,
 }
 
-/// A tool with its figures.
 #[derive(Serialize)]
 pub(super) struct ToolRow<'s> {
     pub(super) server: &'s str,
@@ -125,29 +119,25 @@ impl<'s> ToolRow<'s> {
 /// A server over all conversations.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Server {
-    /// In how many conversations it is there.
+    /// The number of conversations in which it is up.
     pub(super) up: usize,
-    /// In how many it is down.
+    /// The number of conversations in which it is down.
     pub(super) down: usize,
-    /// How it was when it was last heard of.
     #[serde(skip)]
     pub(super) last: Option<bool>,
-    /// Why it was down last.
     pub(super) why: Option<String>,
-    /// How often it went down, or could not be started.
+    /// The number of times that it ended or could not be started.
     pub(super) failures: u64,
-    /// How often it came back.
     pub(super) restarts: u64,
 }
 
 impl Server {
-    /// Whether it is there. `None`: nobody has asked for it.
+    /// Whether it is up; `None` if no conversation has used it.
     pub(super) fn is_up(&self) -> Option<bool> {
         if self.up + self.down > 0 { Some(self.down == 0) } else { self.last }
     }
 }
 
-/// A server with its state.
 #[derive(Serialize)]
 pub(super) struct ServerRow<'s> {
     pub(super) name: &'s str,
@@ -156,7 +146,7 @@ pub(super) struct ServerRow<'s> {
     pub(super) own: &'s Server,
 }
 
-/// Sums over all conversations there have been.
+/// Sums over all conversations since the start.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Totals {
     pub(super) conversations: u64,
@@ -172,11 +162,11 @@ fn all_kinds<S: Serializer>(answers: &BTreeMap<&'static str, u64>, to: S) -> Res
     to.collect_map(super::state::KINDS.iter().map(|kind| (kind, answers.get(kind).unwrap_or(&0))))
 }
 
-/// What has changed.
+/// The changes since a sequence number.
 #[derive(Serialize)]
 pub(super) struct Changes<'s> {
     pub(super) totals: &'s Totals,
-    /// The numbers of all conversations that are kept.
+    /// The numbers of all stored conversations.
     pub(super) kept: Vec<u64>,
     pub(super) conversations: Vec<&'s Conversation>,
     pub(super) recent: Vec<&'s Happened>,

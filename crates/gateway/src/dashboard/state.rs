@@ -1,4 +1,4 @@
-//! What is kept, and how what happens changes it.
+//! The state of the dashboard, and how events change it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,24 +12,23 @@ use super::rows::{
 use super::{MAX_CONVERSATIONS, MAX_RECENT, MAX_SERVERS, MAX_TOOLS};
 use crate::watch::Observed;
 
-/// Why the gateway answers a call by itself, as `toolfold::conversation::ReplyKind` and the hub name it.
+/// The kinds of the gateway's own replies, as `ReplyKind` and the hub name them.
 pub(super) const KINDS: [&str; 9] =
     ["expanded", "activated", "invalid", "shown", "unknown_tool", "loop", "refused", "answered", "other"];
 
-/// What policy can say, as `toolfold::conversation::PolicyMark` names it.
+/// The verdicts of policy, with the names of `toolfold::conversation::PolicyMark`.
 const VERDICTS: [&str; 7] = ["off", "not_asked", "allow", "allow_audited", "confirm", "deny", "other"];
 
-/// The tool that stands for all that have no figures of their own.
+/// The name under which tools without figures of their own are counted.
 const OTHER: &str = "(other)";
 
 fn one_of<const N: usize>(known: [&'static str; N], given: &str) -> &'static str {
     known.into_iter().find(|own| *own == given).unwrap_or("other")
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct State {
-    /// Grows with each change.
+    /// The sequence number of the last change.
     pub(super) seq: u64,
     next: u64,
     pub(super) totals: Totals,
@@ -56,7 +55,7 @@ impl State {
         match *what {
             Observed::Began => self.began(id, now_ms),
             Observed::Ended => self.end_conversation(id, now_ms),
-            // It is in the log, and may hold what no page may show.
+            // The log has it; it may contain secrets that no page may show.
             Observed::NotListed { .. }
             | Observed::Heard { .. }
             | Observed::Renamed { .. }
@@ -75,10 +74,10 @@ impl State {
                 let mut costs = texts.iter().map(|text| Cost::uncounted(*text));
                 (own.list, own.full) = (costs.next(), costs.next());
             }),
-            // What one server listed is in the list that is shown.
+            // The list that is shown contains it.
             Observed::Listed { .. } => {}
             Observed::Reshown { .. } => {
-                self.change_conversation(id, |own| own.list = texts.first().map(|text| Cost::uncounted(*text)))
+                self.change_conversation(id, |own| own.list = texts.first().map(|text| Cost::uncounted(*text)));
             }
             Observed::Answered { name: tool, kind } => {
                 let kind = one_of(KINDS, kind);
@@ -107,7 +106,6 @@ impl State {
         }
     }
 
-    /// A text was counted.
     pub(super) fn counted(&mut self, text: Text, tokens: usize) {
         let seq = self.seq;
         for own in &mut self.conversations {
@@ -131,7 +129,7 @@ impl State {
         }
     }
 
-    /// Changes the conversation, if it is kept: the youngest of that name, since a name may come again.
+    /// Changes the newest conversation with an id, if it is stored; ids may repeat.
     fn change_conversation(&mut self, id: &str, change: impl FnOnce(&mut Conversation)) {
         let seq = self.seq;
         if let Some(own) = self.conversations.iter_mut().rev().find(|own| own.key == id && own.ended_ms.is_none()) {
@@ -169,7 +167,7 @@ impl State {
         }
     }
 
-    /// What a conversation held of the servers is not held any more.
+    /// Removes a conversation from the counts of its servers.
     fn leaves(&mut self, conversation: &Conversation) {
         for (server, down) in &conversation.servers {
             let Some(own) = self.servers.get_mut(server) else { continue };

@@ -18,7 +18,7 @@ fn all(dashboard: &Dashboard) -> Value {
 }
 
 #[test]
-fn a_conversation_is_seen_from_its_beginning_to_its_end() {
+fn a_conversation_is_shown_from_start_to_end() {
     let dashboard = dashboard();
     let tell = |what: &Observed<'_>| dashboard.on_event("gateway/1", what);
     tell(&Observed::Began);
@@ -45,7 +45,7 @@ fn a_conversation_is_seen_from_its_beginning_to_its_end() {
 }
 
 #[test]
-fn only_what_has_changed_is_read_again() {
+fn only_changes_are_read_again() {
     let dashboard = dashboard();
     dashboard.on_event("a", &Observed::Began);
     dashboard.on_event("b", &Observed::Began);
@@ -57,14 +57,14 @@ fn only_what_has_changed_is_read_again() {
         seen["conversations"].as_array().unwrap().iter().filter_map(|own| own["id"].as_str()).collect();
     assert_eq!((ids, seen["recent"].as_array().unwrap().len()), (vec!["b"], 1));
     assert_eq!(seen["kept"], serde_json::json!([1, 2]));
-    let mut told = dashboard.subscribe();
-    assert!(!told.has_changed().unwrap());
+    let mut changes = dashboard.subscribe();
+    assert!(!changes.has_changed().unwrap());
     dashboard.on_event("a", &Observed::Ended);
-    assert!(told.has_changed().unwrap());
-    told.mark_unchanged();
+    assert!(changes.has_changed().unwrap());
+    changes.mark_unchanged();
 }
 
-/// The dashboard stores no more than its documented limits, independent of what clients, servers and models send.
+/// The limits hold independently of what clients, servers and models send.
 #[test]
 fn memory_is_bounded() {
     let dashboard = dashboard();
@@ -88,7 +88,7 @@ fn memory_is_bounded() {
     let calls =
         dashboard.metrics(None).lines().filter(|line| line.starts_with("toolfold_gateway_calls_total{")).count();
     assert_eq!(calls, MAX_TOOLS + 1);
-    // What has ended goes before what has not.
+    // Ended conversations are removed first.
     let old = seen["conversations"][0]["id"].as_str().unwrap().to_owned();
     dashboard.on_event("c1999", &Observed::Ended);
     dashboard.on_event("new", &Observed::Began);
@@ -96,7 +96,7 @@ fn memory_is_bounded() {
 }
 
 #[test]
-fn servers_go_down_and_come_back() {
+fn failures_and_restarts_of_servers_are_counted() {
     let dashboard = dashboard();
     assert_eq!(dashboard.health(), Health { servers: 1, down: vec![] });
     for id in ["a", "b"] {
@@ -112,7 +112,7 @@ fn servers_go_down_and_come_back() {
     assert!(text.contains("toolfold_gateway_server_up{server=\"files\"} 1\n"), "{text}");
     assert!(text.contains("server_failures_total{server=\"files\"} 2\n"), "{text}");
     assert!(text.contains("server_restarts_total{server=\"files\"} 1\n"), "{text}");
-    // The last that was heard counts once nobody uses it any more.
+    // Without users, the last state counts.
     dashboard.on_event("a", &Observed::Server { name: "files", down: Some("gone") });
     dashboard.on_event("a", &Observed::Ended);
     dashboard.on_event("b", &Observed::Ended);
@@ -120,7 +120,7 @@ fn servers_go_down_and_come_back() {
 }
 
 #[test]
-fn hostile_names_break_no_line_of_the_metrics() {
+fn hostile_names_do_not_break_lines_of_the_metrics() {
     let dashboard = dashboard();
     dashboard.on_event("a", &Observed::Began);
     dashboard.on_event("a", &called("files", "a\"} 1\nevil{b=\"\\\u{202e}c", true));

@@ -1,4 +1,4 @@
-//! Many clients over streamable HTTP: sessions up to 2025-11-25, single requests from 2026-07-28 on.
+//! Serves many clients over streamable HTTP: sessions, and from 2026-07-28 on single requests.
 
 pub mod console;
 mod events;
@@ -37,7 +37,7 @@ use crate::settings::{Settings, State as StoredState};
 use crate::state::{Clock, MemoryState, StateStore};
 use crate::version::{META_VERSION, STATELESS, in_meta, is_known};
 
-/// The headers of the protocol.
+/// Headers of the protocol.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -46,33 +46,33 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// How the front is reached, and by whom.
+/// Settings of the HTTP transport.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HttpSettings {
-    /// Where it listens.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// Who may ask.
+    /// Checks requests: host, origin and token.
     pub guard: Guard,
-    /// The largest body that is read, in bytes.
+    /// The maximum size of a request body, in bytes.
     pub max_body: usize,
-    /// How many sessions there may be at once.
+    /// The maximum number of open sessions.
     pub max_sessions: usize,
-    /// How long a session may be silent before it is ended.
+    /// Idle time after which a session is ended.
     pub idle: Duration,
-    /// What is shown at `/healthz` and `/metrics`. The settings' watch is the same dashboard.
+    /// The source of `/healthz` and `/metrics`, which the settings' `watch` feeds.
     pub dashboard: Option<Dashboard>,
-    /// The approvals that are counted there, and answered on the console.
+    /// The approvals that `/metrics` counts and the console answers.
     pub approvals: Option<Arc<Approvals>>,
-    /// Where conversations are kept.
+    /// The store of conversations.
     pub state: Arc<dyn StateStore>,
-    /// Who may use the console at `/console`; `None`: there is none. Needs a dashboard.
+    /// Checks requests for `/console`; `None` disables the console. Needs a dashboard.
     pub console: Option<Guard>,
 }
 
 impl HttpSettings {
-    /// A front on an address, for callers of this machine, everything else as usual: bodies up to 16 MiB, 1,000 sessions, an
-    /// hour of silence.
+    /// Settings for an address, with the defaults: local callers only, bodies up to 16 MiB, 1,000
+    /// sessions, an idle time of one hour.
     #[must_use]
     pub fn new(listen: SocketAddr) -> Self {
         let guard = Guard::default();
@@ -82,37 +82,37 @@ impl HttpSettings {
     }
 }
 
-/// What all requests share.
+/// State shared by all requests.
 struct Front {
     http: HttpSettings,
     state: StoredState,
     tenants: BTreeMap<Arc<str>, Tenant>,
 }
 
-/// What all requests of one tenant share.
+/// State shared by the requests of one tenant.
 struct Tenant {
     settings: Settings,
     sessions: Sessions,
     stateless: Stateless,
 }
 
-/// A front that listens, and has not served yet.
+/// A bound port that is not served yet.
 pub struct Listening {
     listener: TcpListener,
     front: Arc<Front>,
 }
 
-/// Opens the port, for these tenants: each has settings of its own, and the guard says whose a request is.
+/// Binds the port for the given tenants. The guard maps a request's token to its tenant.
 ///
 /// # Errors
-/// [`GatewayError`] if the address cannot be listened on, or is not of this machine while nobody has to show a
-/// token; if the store of conversations cannot be used.
+/// [`GatewayError`] if the address cannot be bound, if it is not a loopback address and no token is
+/// required, or if the store of conversations cannot be used.
 pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Result<Listening, GatewayError> {
     if !http.listen.ip().is_loopback() && !http.guard.has_token() {
-        return Err(format!("{} can be reached from other machines: that needs a token", http.listen).into());
+        return Err(format!("{} is reachable from other machines; configure a token", http.listen).into());
     }
     let address = http.listen;
-    let listener = TcpListener::bind(address).await.map_err(|why| format!("{address} cannot be listened on: {why}"))?;
+    let listener = TcpListener::bind(address).await.map_err(|why| format!("cannot listen on {address}: {why}"))?;
     let clock = Clock::synced_with(&*http.state).await.map_err(|why| why.to_string())?;
     let state = StoredState { store: http.state.clone(), clock: Arc::new(clock) };
     let mut served = BTreeMap::new();
@@ -128,15 +128,15 @@ pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Res
 }
 
 impl Listening {
-    /// Where it listens: the port that the system chose, if it was asked to.
+    /// The bound address, with the port that the system chose for port 0.
     ///
     /// # Errors
-    /// If the system cannot say.
+    /// If the system does not report the address.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until the process is asked to end; then calls that run are waited for.
+    /// Serves until the process receives SIGTERM or SIGINT, then waits for running calls.
     ///
     /// # Errors
     /// If connections cannot be accepted.
@@ -160,7 +160,7 @@ impl Listening {
         let served = axum::serve(NoDelay(listener), routes)
             .with_graceful_shutdown(async move {
                 asked_to_end().await;
-                tracing::info!("asked to end: calls that run are waited for");
+                tracing::info!("shutting down; waiting for running calls");
                 if let Some(console) = console {
                     console.end_streams();
                 }
@@ -179,7 +179,7 @@ impl Listening {
     }
 }
 
-/// Small messages are sent at once.
+/// Accepts connections with `TCP_NODELAY`, so that small messages are sent immediately.
 struct NoDelay(TcpListener);
 
 impl axum::serve::Listener for NoDelay {
@@ -190,12 +190,12 @@ impl axum::serve::Listener for NoDelay {
         loop {
             match self.0.accept().await {
                 Ok((stream, address)) => {
-                    // Where it cannot be had, messages come a little later.
+                    // Without it, messages are only delayed.
                     drop(stream.set_nodelay(true));
                     return (stream, address);
                 }
                 Err(why) => {
-                    tracing::warn!("a connection could not be accepted: {why}");
+                    tracing::warn!("cannot accept a connection: {why}");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             }
@@ -229,7 +229,7 @@ async fn answer_request(State(front): State<Arc<Front>>, request: Request) -> Re
         Err(refused) => return refused,
     };
     let Some(tenant) = tenant else {
-        return plain_text(StatusCode::FORBIDDEN, "this token is for another part of the gateway");
+        return plain_text(StatusCode::FORBIDDEN, "this token is not valid for this gateway");
     };
     let selection = Selection::from_request(request.uri().path(), request.uri().query(), request.headers());
     let selection = match selection.and_then(|own| own.check_names(&tenant.settings).map(|()| own)) {
@@ -250,17 +250,14 @@ async fn post(front: &Front, tenant: &Tenant, request: Request, selection: &Sele
     let (parts, body) = request.into_parts();
     let headers = parts.headers;
     if media_type(&headers) != JSON {
-        return plain_text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json");
+        return plain_text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json");
     }
     if !accepts(&headers, JSON) || !accepts(&headers, EVENTS) {
-        let why = "the client has to accept both application/json and text/event-stream";
+        let why = "the Accept header must list application/json and text/event-stream";
         return plain_text(StatusCode::NOT_ACCEPTABLE, why);
     }
     let Ok(bytes) = to_bytes(body, front.http.max_body).await else {
-        return plain_text(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            &format!("the body is larger than {} bytes", front.http.max_body),
-        );
+        return plain_text(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body exceeds {} bytes", front.http.max_body));
     };
     let text = std::str::from_utf8(&bytes).map_err(|_| Fault::not_utf8());
     let message = match text.and_then(Message::from_json) {
@@ -287,12 +284,13 @@ async fn post(front: &Front, tenant: &Tenant, request: Request, selection: &Sele
     tenant.sessions.post(&headers, message, selection).await
 }
 
-/// Whether the version in the header is one that is spoken, and the one in the body.
+/// Checks that the protocol version is supported, and that header and body agree.
 fn version_fits(header: Option<&str>, body: Option<&str>, is_request: bool) -> Result<(), Raw> {
     match (header, body) {
         (Some(header), Some(body)) if header != body => {
-            let why =
-                format!("the header MCP-Protocol-Version ({header}) is not `{META_VERSION}` of the body ({body})");
+            let why = format!(
+                "the header MCP-Protocol-Version ({header}) differs from `{META_VERSION}` in the body ({body})"
+            );
             Err(error_member(code::HEADER_MISMATCH, &why))
         }
         (None, Some(_)) => Err(error_member(code::HEADER_MISMATCH, "the header MCP-Protocol-Version is missing")),
@@ -307,14 +305,14 @@ fn version_fits(header: Option<&str>, body: Option<&str>, is_request: bool) -> R
             }
         }
         (Some(STATELESS), None) if is_request => {
-            Err(error_member(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`")))
+            Err(error_member(code::INVALID_PARAMS, &format!("`_meta` has no `{META_VERSION}`")))
         }
         _ => Ok(()),
     }
 }
 
-/// Whether the headers that intermediaries route by say what the body says (SEP-2243). What is missing is no contradiction:
-/// the gateway reads the body.
+/// Checks that the headers by which intermediaries route match the body (SEP-2243). Missing headers
+/// are accepted, since the gateway reads the body.
 fn mirrored(headers: &HeaderMap, message: &Message) -> Result<(), String> {
     let Message::Request(request) = message else { return Ok(()) };
     let params = crate::object::Object::from_params(request.params.as_deref());
@@ -327,7 +325,7 @@ fn mirrored(headers: &HeaderMap, message: &Message) -> Result<(), String> {
         let mut given = headers.get_all(header).iter();
         let (Some(first), None) = (given.next(), given.next()) else {
             if headers.get_all(header).iter().count() > 1 {
-                return Err(format!("the header {header} is set twice"));
+                return Err(format!("duplicate header {header}"));
             }
             continue;
         };
@@ -339,7 +337,7 @@ fn mirrored(headers: &HeaderMap, message: &Message) -> Result<(), String> {
     Ok(())
 }
 
-/// A header's value, unwrapped if it had to be wrapped.
+/// Decodes a header value that may be wrapped in base64.
 fn decoded(value: &str) -> String {
     use base64::Engine as _;
     let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
@@ -349,7 +347,7 @@ fn decoded(value: &str) -> String {
 
 async fn listening(tenant: &Tenant, headers: &HeaderMap, selection: &Selection) -> Response {
     if !accepts(headers, EVENTS) {
-        return plain_text(StatusCode::NOT_ACCEPTABLE, "the client has to accept text/event-stream");
+        return plain_text(StatusCode::NOT_ACCEPTABLE, "the Accept header must list text/event-stream");
     }
     if headers.get(&VERSION).is_some_and(|version| version == STATELESS) {
         return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST")]).into_response();
@@ -378,22 +376,20 @@ fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
     })
 }
 
-/// An answer in words.
 pub(super) fn plain_text(status: StatusCode, why: &str) -> Response {
     (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], format!("{why}\n")).into_response()
 }
 
-/// An error as JSON-RPC.
 pub(super) fn refused(status: StatusCode, id: Option<Id>, why: Raw) -> Response {
     json(status, &Message::Fault(id, why))
 }
 
-/// A message as the whole answer.
+/// A response that consists of one message.
 pub(super) fn json(status: StatusCode, message: &Message) -> Response {
     (status, [(header::CONTENT_TYPE, JSON)], Body::from(message.to_text())).into_response()
 }
 
-/// Taken, with nothing to say.
+/// 202 without a body.
 pub(super) fn accepted() -> Response {
     StatusCode::ACCEPTED.into_response()
 }

@@ -1,4 +1,4 @@
-//! One client on standard input and output.
+//! Serves one client on standard input and output.
 
 mod streams;
 
@@ -14,7 +14,7 @@ use crate::link::MAX_MESSAGE;
 use crate::rpc::{Fault, Id, Message, error_member};
 use crate::settings::Settings;
 
-/// Serves the client on standard input and output until it closes its end, or the process is asked to end.
+/// Serves the client until it closes its end or the process is to end (SIGTERM, SIGINT).
 ///
 /// # Errors
 /// If the streams cannot be used.
@@ -26,10 +26,10 @@ pub async fn serve(settings: Settings, id: String) -> std::io::Result<()> {
     let writer = tokio::spawn(write_lines(output, lines));
     let read = read_messages(input, client, &hub);
     tokio::pin!(read);
-    // Closing its end is how a client says goodbye. Either way what was asked before is still answered.
+    // A client ends the conversation by closing its end. Earlier requests are answered.
     tokio::select! {
         () = &mut read => {}
-        () = asked_to_end() => tracing::info!("asked to end: calls that run are waited for"),
+        () = asked_to_end() => tracing::info!("shutting down; waiting for running calls"),
     }
     drop(hub.send(ToHub::Drain).await);
     drop(ended.await);
@@ -37,7 +37,7 @@ pub async fn serve(settings: Settings, id: String) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The client's standard output, line by line, each with what is dropped once it was written.
+/// Lines for the client's standard output. A line's receipt is dropped after the line is written.
 struct Lines(mpsc::UnboundedSender<(String, Option<Receipt>)>);
 
 impl Sink for Lines {
@@ -81,7 +81,7 @@ async fn write_lines(
     while let Some((mut line, receipt)) = lines.recv().await {
         let mut receipts = vec![receipt];
         line.push('\n');
-        // What is there already goes out with it.
+        // Lines that are already queued are written together.
         while line.len() < 64 * 1024
             && let Ok((more, receipt)) = lines.try_recv()
         {

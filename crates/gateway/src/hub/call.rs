@@ -45,8 +45,7 @@ impl View {
         }
     }
 
-    /// Carries out the conversation's decision on a call. `before` is the number of openings before
-    /// the call.
+    /// Carries out the decision on a call. `before`: the number of openings before it.
     fn decided(
         &mut self,
         upstream: &mut Upstream,
@@ -150,8 +149,7 @@ impl View {
                 Some(note) => noted(&result, note),
                 None => result,
             }),
-            // Reports to the model that the server has ended; errors that the server itself returns
-            // pass unchanged.
+            // The model learns that the server has ended; a server's own errors pass unchanged.
             Err(_) if upstream.servers.get(at).is_some_and(|server| !server.is_ready()) => {
                 let why = upstream.servers.get(at).map_or("", |server| server.why.as_str());
                 let name = upstream.context.server_name(at);
@@ -166,8 +164,7 @@ impl View {
 }
 
 impl Upstream {
-    /// Names the servers that are down and have never listed tools: an unknown tool may belong to
-    /// one of them.
+    /// Names the servers that are down and have never listed: they may have the tool.
     fn unlisted(&self) -> String {
         let silent = |own: &&Server| own.state == State::Down && own.tools.tools.is_empty();
         let of = self.servers.iter().zip(&self.context.settings.servers).filter(|(server, _)| silent(server));

@@ -9,8 +9,7 @@ use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Message, Notification, Raw, Request, code, error_member, raw};
 
-/// The member of `_meta` that names a subscription: the id of the request that opened it
-/// (SEP-2575).
+/// The member of `_meta` with the id of the request that subscribed (SEP-2575).
 pub(super) const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// A request that the client has not answered.
@@ -24,7 +23,6 @@ pub(super) struct Asked {
     pub(super) what: Question,
 }
 
-/// The purpose of a request to a client.
 #[derive(Debug)]
 pub(super) enum Question {
     /// A server's request, forwarded. The server expects the response under this id.

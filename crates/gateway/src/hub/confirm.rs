@@ -50,8 +50,8 @@ impl View {
                     "inputRequests": {QUESTION: {"method": "elicitation/create", "params": question}},
                     "requestState": upstream.context.settings.sealed(&state),
                 });
-                // The client may send the decision to another gateway, which then has to find the pending
-                // call in the store: the answer leaves after the state is written.
+                // The client may send the decision to another gateway, which then has to find the
+                // pending call in the store: the answer leaves after the state is written.
                 self.reply_kept(upstream, client, &id, Ok(raw(&result)));
             }
             Lifecycle::Session { .. } | Lifecycle::Unknown => {
@@ -110,8 +110,7 @@ impl View {
         reply(client, id, Ok(upstream.context.text_result(&text, true)));
     }
 
-    /// Records the user's decision and runs the call if it is an approval. An unclear response runs
-    /// nothing.
+    /// Records the user's decision and runs an approved call. Unclear responses run nothing.
     fn carry_out(
         &mut self,
         upstream: &mut Upstream,

@@ -20,8 +20,7 @@ pub(super) enum Lifecycle {
         /// Whether the client has sent `notifications/initialized`.
         ready: bool,
     },
-    /// Stateless protocol (2026-07-28). Holds the first request's `_meta`, reused for requests the
-    /// gateway originates.
+    /// Stateless protocol (2026-07-28), with the first request's `_meta` for own requests.
     Stateless { meta: Object },
 }
 

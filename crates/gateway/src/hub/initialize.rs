@@ -20,8 +20,7 @@ use crate::watch::Observed;
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 impl Hub {
-    /// Handles `initialize`: initializes every server with the client's parameters, then answers
-    /// the client.
+    /// Initializes every server with the client's parameters, then answers the client.
     pub(super) fn initialize(&mut self, client: &Client, request: Request) {
         if !matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
             let why = "this connection is already initialized";
@@ -41,12 +40,10 @@ impl Hub {
         self.advance();
     }
 
-    /// Checks whether a request is allowed: after `initialize`, or with the `_meta` that 2026-07-28
-    /// requires.
+    /// Checks that a request follows `initialize`, or has the `_meta` of 2026-07-28.
     pub(super) fn may_ask(&mut self, request: &Request) -> Result<(), Raw> {
         if let Lifecycle::Session { asks, .. } = &self.upstream.context.lifecycle {
-            // A client that sends requests has read the response to `initialize`. Some clients omit
-            // the notification.
+            // A client that sends requests has been answered. Some omit the notification.
             if asks.is_none() && request.method != "ping" {
                 self.client_is_ready();
             }
@@ -57,13 +54,13 @@ impl Hub {
             None if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) => {
                 Err(error_member(code::INVALID_REQUEST, "the connection is not initialized; send `initialize` first"))
             }
-            None => Err(error_member(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_VERSION}`"))),
+            None => Err(error_member(code::INVALID_PARAMS, &format!("`_meta` has no `{META_VERSION}`"))),
             Some(version) if version != STATELESS => {
                 let data = json!({"requested": version, "supported": [STATELESS]});
                 Err(error_with(code::UNSUPPORTED_VERSION, "Unsupported protocol version", &data))
             }
             Some(_) if !meta.has_member(META_CAPABILITIES) => {
-                Err(error_member(code::INVALID_PARAMS, &format!("`_meta` lacks `{META_CAPABILITIES}`")))
+                Err(error_member(code::INVALID_PARAMS, &format!("`_meta` has no `{META_CAPABILITIES}`")))
             }
             Some(_) => {
                 if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
@@ -253,8 +250,7 @@ impl Upstream {
         reply(client, &request.id, Ok(hello.to_raw()));
     }
 
-    /// The description of the servers for the client: of a single server its own, of several
-    /// servers their union.
+    /// The servers' description for the client: the only server's, or their union.
     fn introduced(&self) -> Object {
         let ready: Vec<&super::server::Server> = self.servers.iter().filter(|server| server.is_known()).collect();
         let mut hello = match (ready.as_slice(), self.servers.len()) {
@@ -280,8 +276,7 @@ impl Upstream {
             let own: Value = server.hello.read_as("capabilities").unwrap_or_default();
             unite(&mut can, own);
         }
-        // The list changes when a server restarts with other tools, and when an arm opens tools in
-        // place.
+        // The list changes when a server restarts, and when an arm opens tools in place.
         if let Some(tools) = can.as_object_mut().map(|can| can.entry("tools").or_insert_with(|| json!({})))
             && matches!(self.context.lifecycle, Lifecycle::Session { .. })
         {
@@ -334,8 +329,7 @@ impl Context {
         meta
     }
 
-    /// The client's capability at a path such as `["elicitation"]`, from the session or from this
-    /// request.
+    /// The client's capability at a path such as `["elicitation"]`.
     pub(super) fn client_can(&self, request: Option<&Object>, path: &[&str]) -> Option<Value> {
         let can: Value = match &self.lifecycle {
             Lifecycle::Session { params, .. } => params.read_as("capabilities")?,
@@ -345,8 +339,7 @@ impl Context {
     }
 }
 
-/// The parameters of `initialize` with a supported version. An unknown version is replaced with the
-/// newest.
+/// The parameters of `initialize`, with the newest version for an unknown one.
 pub(super) fn spoken(mut params: Object) -> Object {
     let wanted: String = params.read_as("protocolVersion").unwrap_or_default();
     if !WITH_SESSIONS.contains(&wanted.as_str()) {

@@ -13,8 +13,7 @@ use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Raw, code, error_member, message_of};
 
-/// Maximum number of times a server may request input within one request; the official SDKs have
-/// the same limit.
+/// Maximum rounds of input within one request, as in the official SDKs.
 const MAX_ROUNDS: u8 = 10;
 
 /// A request as it was sent, to be repeated.

@@ -33,7 +33,7 @@ impl Hub {
             return self.closed(at, &why);
         }
         let page = answer.map_err(|why| message_of(&why));
-        let page = page.and_then(|result| Object::from_json(&result).ok_or_else(|| "it is no object".to_owned()));
+        let page = page.and_then(|result| Object::from_json(&result).ok_or_else(|| "it is not an object".to_owned()));
         let name = self.upstream.context.server_name(at).to_owned();
         let mut beside = match page {
             Ok(page) => page,
@@ -81,10 +81,10 @@ impl Hub {
 
     /// Rebuilds the view, and notifies the client if its list has changed.
     fn relist(&mut self) {
-        let told = self.view.shown.as_ref().map(|view| view.digest.clone());
-        if told.is_some() && self.upstream.servers.all_listed() {
+        let sent = self.view.shown.as_ref().map(|view| view.digest.clone());
+        if sent.is_some() && self.upstream.servers.all_listed() {
             self.view.build_view(&self.upstream);
-            if self.view.shown.as_ref().map(|view| &view.digest) != told.as_ref() {
+            if self.view.shown.as_ref().map(|view| &view.digest) != sent.as_ref() {
                 self.upstream.context.tell_list_changed();
             }
         }
@@ -105,8 +105,7 @@ impl Upstream {
         self.ask_server(at, "tools/list", params, None, For::Tools(before, cursor));
     }
 
-    /// The result of `tools/list` for an array of tools, with the other members of the servers'
-    /// results.
+    /// The result of `tools/list`, with the other members of the servers' results.
     pub(super) fn list_result(&self, array: &str) -> Raw {
         let listing: Vec<&super::server::Server> =
             self.servers.iter().filter(|own| own.tools.is_read || own.is_stale).collect();

@@ -26,12 +26,10 @@ pub(super) struct FanOut {
     params: Option<Raw>,
     /// The elements of each server, in the order of the servers; `None` until it has answered.
     parts: Vec<(usize, Option<Vec<Raw>>)>,
-    /// The first error.
     why: Option<Raw>,
     /// The servers that returned an error: their lists may be incomplete.
     failed: HashSet<usize>,
-    /// The request that required the list: it refers to an element by name and continues once the
-    /// names are known.
+    /// The request that required the list and continues once the names are known.
     then: Option<Request>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use toolfold::catalog::{Catalog, Format};
-use toolfold::diagnostic::Severity;
+use toolfold::diagnostic::{Loaded, Severity};
 
 use super::context::Context;
 use super::upstream::Upstream;
@@ -15,11 +15,9 @@ use crate::rpc::{Raw, raw};
 use crate::settings::{Origin, ServerSettings, Settings};
 use crate::watch::Observed;
 
-/// Maximum number of omitted tools that are reported per conversation, since servers determine how
-/// many there are.
+/// Maximum number of omitted tools reported per conversation: servers decide how many.
 const MAX_REPORTED: usize = 1_000;
 
-/// The names of this conversation.
 pub(super) struct Naming {
     rules: Rules,
     pub(super) given: Names,
@@ -141,12 +139,15 @@ impl Naming {
             Kind::Tools => "tool",
             Kind::Prompts => "prompt",
         };
-        let other = |at: usize| context.server_name(at);
+        let other = match why {
+            Why::NotListed(at) | Why::Taken(at) | Why::Reserved(at) => context.server_name(at),
+            _ => "",
+        };
         let because = match why {
             Why::Always => "every name is prefixed".to_owned(),
-            Why::NotListed(at) => format!("server `{}`, which precedes it, has not listed its {what}s yet", other(at)),
-            Why::Taken(at) => format!("the name belongs to server `{}`, which precedes it", other(at)),
-            Why::Reserved(at) => format!("the name is reserved for server `{}`", other(at)),
+            Why::NotListed(_) => format!("server `{other}`, which precedes it, has not listed its {what}s yet"),
+            Why::Taken(_) => format!("the name belongs to server `{other}`, which precedes it"),
+            Why::Reserved(_) => format!("the name is reserved for server `{other}`"),
             Why::Used => "another tool had the name earlier in the conversation".to_owned(),
             Why::Characters => "it has characters that clients do not accept".to_owned(),
             Why::TooLong => format!("it has {} characters, and clients accept {MAX_NAME}", name.chars().count()),
@@ -211,20 +212,23 @@ pub(super) fn renamed(element: &Raw, name: &str, shown: &str) -> Raw {
 /// tool does not affect the others.
 fn catalog_of<'t>(tools: impl Iterator<Item = &'t Raw>) -> (Catalog, Vec<(usize, String)>) {
     let tools: Vec<&Raw> = tools.collect();
-    let listed = |tools: &[&Raw]| raw(&serde_json::json!({"tools": tools})).get().to_owned();
-    let loaded = Catalog::import(&listed(&tools), "tools/list", Some(Format::Mcp));
+    let loaded = imported(&tools);
     if !loaded.has_errors() {
         return (loaded.value, Vec::new());
     }
     let mut unreadable = Vec::new();
     let mut readable = Vec::new();
     for (at, tool) in tools.into_iter().enumerate() {
-        let alone = Catalog::import(&listed(&[tool]), "tools/list", Some(Format::Mcp));
+        let alone = imported(&[tool]);
         let why = alone.diagnostics.iter().find(|own| own.severity == Severity::Error);
         match why {
             Some(why) => unreadable.push((at, why.message.clone())),
             None => readable.push(tool),
         }
     }
-    (Catalog::import(&listed(&readable), "tools/list", Some(Format::Mcp)).value, unreadable)
+    (imported(&readable).value, unreadable)
+}
+
+fn imported(tools: &[&Raw]) -> Loaded<Catalog> {
+    Catalog::import(raw(&serde_json::json!({"tools": tools})).get(), "tools/list", Some(Format::Mcp))
 }

@@ -37,7 +37,6 @@ pub(super) enum For {
     },
     /// One server's part of a request that several servers answer.
     Part {
-        /// The id of the fan-out.
         fan: u64,
         /// The elements of the pages before this one.
         before: Vec<Raw>,
@@ -72,16 +71,14 @@ pub(super) struct Pending {
     /// The client's progress token, which the server receives replaced with the id of the request.
     pub(super) token: Option<Raw>,
     pub(super) due: Option<Instant>,
-    /// The request itself, if its server may require input in a way that its client does not
-    /// support.
+    /// The request itself, if its server may require input its client does not support.
     pub(super) again: Option<Again>,
     /// The observer that receives the answer.
     pub(super) exchange: Option<Box<dyn Exchange>>,
 }
 
 impl Upstream {
-    /// Sends a request to a server. The client's request that caused it can be cancelled from then
-    /// on.
+    /// Sends a request to a server. The causing request can be cancelled from then on.
     pub(super) fn ask_server(
         &mut self,
         at: usize,
@@ -243,8 +240,8 @@ impl Hub {
         let open: HashMap<(u64, Id), Client> = open.map(|(client, id)| ((client.key, id), client)).collect();
         for (key, client) in open {
             self.cancel(&key, Some("the gateway is shutting down"));
-            let told = serde_json::json!({"resultType": "complete", "_meta": {META_SUBSCRIPTION: key.1.raw()}});
-            reply(&client, &key.1, Ok(raw(&told)));
+            let result = serde_json::json!({"resultType": "complete", "_meta": {META_SUBSCRIPTION: key.1.raw()}});
+            reply(&client, &key.1, Ok(raw(&result)));
         }
     }
 
@@ -281,8 +278,7 @@ impl Hub {
     }
 }
 
-/// Replaces the client's progress token with the id of the request, since two clients may use the
-/// same token.
+/// Replaces the client's progress token, which may not be unique, with the request's id.
 fn with_token(params: Option<Raw>, id: u64, is_clients: bool) -> (Option<Raw>, Option<Raw>) {
     let Some(whole) = params else { return (None, None) };
     if !is_clients || !whole.get().contains("progressToken") {

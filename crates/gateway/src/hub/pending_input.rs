@@ -19,7 +19,7 @@ use crate::rpc::{Answer, Id, Message, Raw, Request, code, error_member, raw};
 use crate::seal::{Opened, Sealed};
 use crate::version::STATELESS;
 
-/// How long a request waits for the client's retry.
+/// Time limit for the client's retry of a request.
 const LIFE: Duration = Duration::from_secs(600);
 
 /// Maximum number of parked requests.
@@ -64,8 +64,7 @@ impl PendingInput {
         let theirs: Vec<(u64, u64)> =
             upstream.requests.pending.iter().filter_map(|(id, own)| Some((*id, open(own)?))).collect();
         let named = of.filter(|of| theirs.iter().any(|(id, _)| id == of));
-        // With requests of two clients open, the intended one is unknown, and neither may answer
-        // for the other.
+        // With open requests of two clients, neither may answer for the other.
         let last = theirs.iter().copied().max();
         let last = last.filter(|(_, key)| theirs.iter().all(|(_, own)| own == key)).map(|(id, _)| id);
         let whose = named.or(last);
@@ -89,9 +88,9 @@ impl PendingInput {
                 let own =
                     Parked { at, pending, asks: vec![(request.id, one)], can: client.can.clone(), answer: None, until };
                 let place = upstream.requests.next_id();
-                let told = Self::told(&upstream.context, place, &own);
+                let result = Self::input_required(&upstream.context, place, &own);
                 self.parked.insert(place, own);
-                reply(&client, &id, Ok(told));
+                reply(&client, &id, Ok(result));
             }
             // The client is answering earlier requests; its next retry receives this one.
             (None, Some(kept)) => kept.asks.push((request.id, one)),
@@ -102,9 +101,8 @@ impl PendingInput {
         }
     }
 
-    /// The `input_required` result: the requested inputs, and the state that identifies the parked
-    /// request.
-    fn told(context: &Context, place: u64, parked: &Parked) -> Raw {
+    /// The `input_required` result: the inputs, and the state of the parked request.
+    fn input_required(context: &Context, place: u64, parked: &Parked) -> Raw {
         let mut wanted = Object::default();
         for (at, (_, one)) in parked.asks.iter().enumerate() {
             wanted.set(&format!("input-{}", at + 1), one.to_raw());
@@ -117,8 +115,7 @@ impl PendingInput {
         result.to_raw()
     }
 
-    /// Handles a stateless client's retry of a parked request. Returns `false` if the request has
-    /// no such state.
+    /// Handles a retry of a parked request. Returns `false` without such a state.
     pub(super) fn unpark(&mut self, upstream: &mut Upstream, client: &Client, request: &Request) -> bool {
         if !request.params.as_ref().is_some_and(|params| params.get().contains("requestState")) {
             return false;
@@ -142,9 +139,9 @@ impl PendingInput {
         }
         parked.asks = open;
         if !parked.asks.is_empty() {
-            let told = Self::told(&upstream.context, place, &parked);
+            let result = Self::input_required(&upstream.context, place, &parked);
             self.parked.insert(place, parked);
-            reply(client, &request.id, Ok(told));
+            reply(client, &request.id, Ok(result));
             return true;
         }
         match (parked.answer, upstream.requests.pending.get_mut(&parked.pending)) {

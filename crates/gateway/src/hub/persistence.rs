@@ -44,7 +44,6 @@ pub(super) struct Persistence {
 }
 
 impl Persistence {
-    /// Waits until everything is written.
     pub(super) async fn until_written(self) {
         self.saver.until_written().await;
     }
@@ -66,8 +65,7 @@ impl View {
                 // A client that has the session's id has read the response to `initialize`.
                 upstream.context.lifecycle = Lifecycle::Session { client, params, asks: None, ready: true };
             }
-            // A response to an earlier hub's request may still arrive and must not match a request
-            // of this hub.
+            // A late response to an earlier hub's request must not match one of this hub.
             upstream.requests.next = somewhere();
         }
         self.persistence = Some(keeps);
@@ -190,8 +188,7 @@ impl Hub {
 /// A random first id that no other process uses, small enough for JSON readers with doubles.
 fn somewhere() -> u64 {
     let mut bytes = [0; 8];
-    // Without random bits, ids start at zero: a response to an earlier hub's request could then
-    // match.
+    // Without random bits, ids start at zero, and a late response could match.
     let _ = getrandom::fill(&mut bytes);
     u64::from_be_bytes(bytes) >> 24 << 12
 }

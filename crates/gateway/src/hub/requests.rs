@@ -7,18 +7,17 @@ use super::pending::Pending;
 use crate::client::Client;
 use crate::rpc::{Id, Request};
 
-/// See the module.
 #[derive(Default)]
 pub(super) struct Requests {
-    /// Requests sent to servers, by the id that the gateway gave them.
+    /// Requests sent to servers, by the gateway's ids.
     pub(super) pending: HashMap<u64, Pending>,
     /// The requests to servers that a client's request has become, by client and id.
     pub(super) running: HashMap<(u64, Id), Vec<u64>>,
-    /// Requests sent to clients, by the id that the gateway gave them.
+    /// Requests sent to clients, by the gateway's ids.
     pub(super) asked: HashMap<u64, Asked>,
     /// Requests of clients that wait until the servers have started.
     pub(super) held: Vec<(Client, Request)>,
-    /// The last id that the gateway gave.
+    /// The last assigned id.
     pub(super) next: u64,
 }
 

@@ -51,8 +51,8 @@ impl Router {
             return;
         }
         let able: Vec<usize> = upstream.servers.able(&request.method);
-        let known = |at: &usize| upstream.servers.get(*at).is_some_and(Server::is_ready);
-        let up: Vec<usize> = able.iter().copied().filter(known).collect();
+        let mut up = able.clone();
+        up.retain(|at| upstream.servers.get(*at).is_some_and(Server::is_ready));
         match (able.as_slice(), up.as_slice()) {
             ([], _) => {
                 let why = format!("no server of the gateway supports `{}`", request.method);
@@ -102,8 +102,7 @@ impl Upstream {
         self.ask_server(at, method, params, Some((client.clone(), id)), For::Relay);
     }
 
-    /// Sends a request to the first candidate; the others follow if the candidate does not know the
-    /// element.
+    /// Sends a request to the first candidate, and to the next if it is unknown there.
     pub(super) fn try_next(
         &mut self,
         client: &Client,
@@ -203,12 +202,14 @@ impl Servers {
 
     /// The servers that support a method, as far as is known.
     fn able(&self, method: &str) -> Vec<usize> {
-        let able = |at: &usize| {
-            let Some(server) = self.list.get(*at) else { return false };
+        let mut able = Vec::new();
+        for (at, server) in self.list.iter().enumerate() {
             // A single server receives every request: the client gets that server's answer.
-            self.list.len() == 1 || !server.is_ready() || offers(server, method)
-        };
-        (0..self.list.len()).filter(able).collect()
+            if self.list.len() == 1 || !server.is_ready() || offers(server, method) {
+                able.push(at);
+            }
+        }
+        able
     }
 
     fn way(&self, request: &Request, up: Vec<usize>) -> Way {
@@ -254,20 +255,20 @@ impl Servers {
         let renamed = self.list.get(at).map(|server| &server.renamed).filter(|renamed| !renamed.is_empty());
         let Some(renamed) = renamed else { return request.params.clone() };
         let mut params = Object::from_params(request.params.as_deref());
-        let own = |named: &Object| renamed.get(&named.read_as::<String>("name")?);
-        match request.method.as_str() {
-            "prompts/get" => {
-                let Some(own) = own(&params) else { return request.params.clone() };
-                params.put_value("name", own);
-            }
-            "completion/complete" => {
-                let mut reference = params.object("ref").unwrap_or_default();
-                let Some(own) = own(&reference) else { return request.params.clone() };
-                reference.put_value("name", own);
-                params.set("ref", reference.to_raw());
-            }
+        let is_reference = match request.method.as_str() {
+            "prompts/get" => false,
+            "completion/complete" => true,
             _ => return request.params.clone(),
+        };
+        let mut named = if is_reference { params.object("ref").unwrap_or_default() } else { params.clone() };
+        let Some(own) = named.read_as::<String>("name").and_then(|name| renamed.get(&name)) else {
+            return request.params.clone();
+        };
+        named.put_value("name", own);
+        if !is_reference {
+            return Some(named.to_raw());
         }
+        params.set("ref", named.to_raw());
         Some(params.to_raw())
     }
 }

@@ -18,11 +18,9 @@ use crate::rpc::{Message, Notification, Raw, code, error_member};
 use crate::settings::ServerSettings;
 use crate::watch::Observed;
 
-/// Maximum delay between two restarts of a server. The first delay is 500 ms, and each later one is
-/// twice as long.
+/// Maximum delay between restarts. The first is 500 ms, and it doubles.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
-/// The state of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum State {
     /// Not started: no request has required it.
@@ -47,11 +45,9 @@ pub(super) struct ToolList {
     pub(super) is_read: bool,
 }
 
-/// One upstream server.
 #[derive(Debug, Default)]
 pub(super) struct Server {
     pub(super) link: Option<Link>,
-    /// The number of the current run.
     pub(super) run: u64,
     pub(super) state: State,
     /// The session id that the server assigned, if its transport has sessions.
@@ -68,14 +64,12 @@ pub(super) struct Server {
     /// Whether the server rejected the version that it offers once.
     pub(super) asked_again: bool,
     pub(super) tools: ToolList,
-    /// Whether `hello` and `tools` come from the capture because the server has not listed its
-    /// tools yet.
+    /// Whether `hello` and `tools` are the capture's, before the server has listed.
     pub(super) is_stale: bool,
     /// The URIs of the resources, templates and skills that the server has listed.
     pub(super) listed: HashSet<String>,
     /// The displayed names of the prompts that the server has listed.
     pub(super) prompts: HashSet<String>,
-    /// The original names of renamed prompts, by displayed name.
     pub(super) renamed: HashMap<String, String>,
     /// Why the server is down.
     pub(super) why: String,
@@ -90,20 +84,17 @@ impl Server {
     /// A server that is not started, with the contents of its capture.
     pub(super) fn from_capture(settings: &ServerSettings) -> Self {
         let Some(capture) = &settings.capture else { return Self::default() };
-        let json = |text: &str| RawValue::from_string(text.to_owned()).ok();
-        let object = |text: &str| json(text).and_then(|own| Object::from_json(&own)).unwrap_or_default();
-        let tools = capture.tools.iter().filter_map(|tool| json(tool)).collect();
+        let tools = capture.tools.iter().filter_map(|tool| RawValue::from_string(tool.clone()).ok()).collect();
+        let [hello, beside] = [&capture.hello, &capture.beside].map(|text| {
+            let json = RawValue::from_string(text.clone()).ok();
+            json.and_then(|own| Object::from_json(&own)).unwrap_or_default()
+        });
         tracing::info!(
             server = settings.name,
             tools = capture.tools.len(),
             "stale: its last captured list is used until it lists its tools"
         );
-        Self {
-            hello: object(&capture.hello),
-            tools: ToolList { tools, beside: object(&capture.beside), is_read: false },
-            is_stale: true,
-            ..Self::default()
-        }
+        Self { hello, tools: ToolList { tools, beside, is_read: false }, is_stale: true, ..Self::default() }
     }
 
     /// Whether the server's description is known, from its handshake or its capture.
@@ -174,8 +165,7 @@ impl Hub {
         }
     }
 
-    /// Handles the end of a server, or a failed start: fails its open requests and schedules a
-    /// restart.
+    /// Handles the end of a server: fails its open requests and schedules a restart.
     pub(super) fn closed(&mut self, at: usize, why: &str) {
         let name = self.upstream.context.server_name(at).to_owned();
         self.upstream.tell_heard(at);
@@ -215,9 +205,9 @@ impl Hub {
         tracing::warn!(server = name, "{why}; restarting it in {:?}", wait.min(MAX_BACKOFF));
         let theirs: Vec<u64> =
             self.upstream.requests.pending.iter().filter(|(_, own)| own.server == at).map(|(id, _)| *id).collect();
-        let told = error_member(code::INTERNAL, &format!("server `{name}`: {why}"));
+        let failure = error_member(code::INTERNAL, &format!("server `{name}`: {why}"));
         for id in theirs {
-            self.answered_by_server(at, id, Err(told.clone()));
+            self.answered_by_server(at, id, Err(failure.clone()));
         }
         self.upstream.requests.asked.retain(|_, asked| asked.server != Some(at));
         self.advance();

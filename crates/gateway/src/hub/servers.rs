@@ -7,10 +7,9 @@ use tokio::sync::mpsc;
 use super::server::{Server, State};
 use crate::link::Incoming;
 
-/// See the module.
 pub(super) struct Servers {
     pub(super) list: Vec<Server>,
-    /// Receives what the servers send.
+    /// Receives the events of all servers.
     pub(super) inbox: mpsc::Sender<Incoming>,
 }
 

@@ -36,8 +36,7 @@ fn declared(server: &Server) -> Option<Object> {
     server.capabilities().object("extensions")?.object(EXTENSION)
 }
 
-/// Whether a server has declared support for a method of the extension. Other servers must not
-/// receive it.
+/// Whether a server supports a method of the extension; others must not receive it.
 pub(super) fn offers(server: &Server, method: &str) -> bool {
     declared(server).is_some_and(|own| method != READ_FOLDER || own.read_as(READS_FOLDERS) == Some(true))
 }
@@ -68,8 +67,7 @@ impl Context {
 }
 
 impl Upstream {
-    /// Declares the extension to the client. Reading folders is declared only if every part with
-    /// skills supports it.
+    /// Declares the extension, with folders only if every part with skills reads them.
     pub(super) fn declare_skills(&self, can: &mut Value) {
         let own = self.context.own_skills();
         let mut all = self.servers.iter().filter(|server| server.is_known()).filter_map(declared).peekable();
@@ -92,8 +90,7 @@ impl Upstream {
 }
 
 impl Router {
-    /// Answers a request that concerns the gateway's own skills. Returns `false` for other
-    /// requests.
+    /// Answers a request for the gateway's own skills. Returns `false` for others.
     pub(super) fn answered_of_skills(
         &mut self,
         upstream: &mut Upstream,
@@ -119,7 +116,7 @@ impl Router {
             (Some(_), _)
                 if is_of_extension(method) && !upstream.servers.iter().any(|server| offers(server, method)) =>
             {
-                Err(format!("nothing is served at {}", uri.as_deref().unwrap_or("no URI")).into())
+                Err(format!("unknown resource {}", uri.as_deref().unwrap_or("no URI")).into())
             }
             _ => return false,
         };

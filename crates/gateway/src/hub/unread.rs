@@ -58,8 +58,7 @@ pub struct Receipt {
 
 impl Drop for Receipt {
     fn drop(&mut self) {
-        // Requests that arrived before this moment are already queued, and are decided before this
-        // message.
+        // Earlier requests are already queued, and are decided before this message.
         let queued = self.hub.upgrade().is_some_and(|hub| hub.try_send(ToHub::Written(self.number)).is_ok());
         if !queued {
             unlocked(&self.unwritten).remove(&self.number);
@@ -93,8 +92,7 @@ impl Openings {
         self.held.front().map(|own| own.due)
     }
 
-    /// Removes the delayed answer to a cancelled request. Returns the call if the answer would have
-    /// opened tools.
+    /// Removes a cancelled request's answer. Returns the call if it would open tools.
     fn cancel(&mut self, key: &(u64, Id)) -> Option<CallId> {
         let at = self.held.iter().position(|own| own.client.key == key.0 && own.id == key.1)?;
         let Held { call, receipt, .. } = self.held.remove(at)?;
@@ -108,8 +106,7 @@ impl Openings {
 }
 
 impl View {
-    /// Answers a call that the conversation itself answers. `before` is the number of openings
-    /// before the call.
+    /// Answers a call in place of servers. `before`: the number of openings before it.
     pub(super) fn answer_in_order(
         &mut self,
         upstream: &mut Upstream,
@@ -137,8 +134,7 @@ impl View {
             Receipt { number, unwritten, hub: openings.hub.clone() }
         });
         openings.held.push_back(Held { due, client: client.clone(), id: id.clone(), call, answer, receipt });
-        // While the answer is delayed, its id is in use, it can be cancelled, and the gateway does
-        // not end.
+        // While the answer is delayed, its id is in use, and it can be cancelled.
         upstream.requests.running.insert((client.key, id.clone()), Vec::new());
     }
 

@@ -25,11 +25,10 @@ use crate::watch::Observed;
 
 /// Owns the merged list of tools, their names, the conversation and its stored state.
 pub(super) struct View {
-    /// What clients are shown; `None` until every server has listed its tools.
+    /// The shown list; `None` until every server has listed its tools.
     pub(super) shown: Option<Shown>,
     /// Why the tools cannot be shown.
     unavailable: Option<String>,
-    /// The names of this conversation.
     pub(super) names: Naming,
     /// Answers that open tools.
     pub(super) openings: Openings,
@@ -73,8 +72,8 @@ impl View {
             // receive: the next request may be another client's.
             Ok(Opened { conversation, .. }) if upstream.context.is_untellable(&conversation) => {
                 let why = format!(
-                    "arm {} opens tools in the list itself, which needs a client with a session; this one speaks {STATELESS}: \
-                     take another arm, such as stable",
+                    "arm {} opens tools in the list itself, which requires a session, and this client uses {STATELESS}; \
+                     use another arm, such as stable",
                     conversation.arm()
                 );
                 tracing::error!("the tools cannot be shown: {why}");

@@ -1,5 +1,6 @@
-//! Messages over streamable HTTP (specifications 2025-03-26 to 2026-07-28): a POST for each, answered with JSON or with a
-//! stream of events; up to 2025-11-25 also a session and a stream that the server writes to by itself.
+//! Messages over streamable HTTP (specifications 2025-03-26 to 2026-07-28): one POST for each
+//! message, with a JSON response or an event stream. Up to 2025-11-25 there is also a session, and
+//! a stream on which the server sends messages of its own.
 
 pub mod auth;
 mod exchange;
@@ -21,17 +22,17 @@ use super::{Event, Outgoing, Resumed, Source};
 use crate::rpc::Message;
 use crate::version::has_sessions;
 
-/// How long a server may take to accept a connection.
+/// Time limit for connecting to a server.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// What a connection knows of its server.
+/// A connection's information about its server.
 #[derive(Debug, Default)]
 struct Known {
-    /// `Mcp-Session-Id`, as the server gave it.
+    /// The `Mcp-Session-Id` that the server assigned.
     session: Option<String>,
-    /// The protocol version that was agreed on.
+    /// The negotiated protocol version.
     version: Option<String>,
-    /// Which headers mirror which arguments of which tool (`x-mcp-header`, specification 2026-07-28).
+    /// The headers that mirror arguments, for each tool (`x-mcp-header`, specification 2026-07-28).
     mirrored: HashMap<String, headers::Mirrored>,
 }
 
@@ -43,18 +44,17 @@ struct Endpoint {
     known: Mutex<Known>,
     source: Source,
     stays: Arc<AtomicBool>,
-    /// The login, unless the configuration gives an `Authorization` itself.
+    /// The login; `None` if the configuration has an `Authorization` header.
     auth: Option<Arc<Auth>>,
 }
 
-/// What a connection is made of.
 pub(super) struct Of<'t> {
     pub(super) url: &'t str,
     pub(super) headers: &'t BTreeMap<String, String>,
     pub(super) auth: Option<Arc<Auth>>,
-    /// The session that goes on.
+    /// The session to resume.
     pub(super) resumed: Option<Resumed>,
-    /// Whether the session stays when the connection ends.
+    /// Whether the session stays open after the connection ends.
     pub(super) stays: Arc<AtomicBool>,
 }
 
@@ -65,11 +65,11 @@ pub(super) fn serve_endpoint(
     ends: CancellationToken,
 ) -> Result<tokio::task::JoinHandle<()>, String> {
     let Of { url, headers, auth, resumed, stays } = of;
-    let parsed = reqwest::Url::parse(url).map_err(|why| format!("`{url}` is no URL: {why}"))?;
+    let parsed = reqwest::Url::parse(url).map_err(|why| format!("`{url}` is not a valid URL: {why}"))?;
     let mut always = HeaderMap::new();
     for (name, value) in headers {
-        // The value may be a secret: it is not repeated.
-        let bad = || format!("the header `{name}` cannot be sent: it has characters that no header may have");
+        // The value may be a secret, so the error does not contain it.
+        let bad = || format!("invalid header `{name}`: its name or value has characters that headers must not contain");
         let mut sent = HeaderValue::from_str(value).map_err(|_| bad())?;
         sent.set_sensitive(true);
         always.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, sent);
@@ -79,11 +79,11 @@ pub(super) fn serve_endpoint(
     let client = reqwest::Client::builder()
         .default_headers(always)
         .connect_timeout(CONNECT)
-        // A redirect could carry the headers elsewhere.
+        // A redirect could send the headers to another host.
         .redirect(reqwest::redirect::Policy::none())
         .tcp_nodelay(true)
         .build()
-        .map_err(|why| format!("no HTTP client can be made: {why}"))?;
+        .map_err(|why| format!("cannot create an HTTP client: {why}"))?;
     let goes_on = resumed.is_some();
     let known = resumed.map(|Resumed { session, version }| Known {
         session: Some(session),
@@ -138,9 +138,9 @@ async fn serve(
                             ends.cancel();
                         });
                     }
-                    // Without it, a server may refuse what comes next.
+                    // A server may reject requests that arrive before this notification.
                     None if starts => notes::sent(exchange, ends.child_token()).await,
-                    // What asks for no answer keeps its order.
+                    // Notifications stay in order.
                     None => drop(unanswered.send(exchange)),
                 }
                 if starts
@@ -159,12 +159,12 @@ async fn serve(
 
 impl Endpoint {
     fn with_known<T>(&self, act: impl FnOnce(&mut Known) -> T) -> T {
-        // What a panicking task left is still whole: every change is one assignment.
+        // A panic leaves the value valid, since every change is one assignment.
         let mut known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         act(&mut known)
     }
 
-    /// Ends the session at the server, if there is one.
+    /// Ends the session at the server, if one exists.
     async fn leave(&self) {
         if self.stays.load(Ordering::Acquire) {
             return;

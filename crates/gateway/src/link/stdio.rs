@@ -31,8 +31,7 @@ pub(super) fn serve_process(
     Ok(tokio::spawn(async move {
         let (read, ended) = (read_stdout(stdout, &source, &heard), child::child_ended(child, &ends));
         tokio::pin!(read, ended);
-        // A process may close its output and keep running, or end while a descendant holds its
-        // output open.
+        // A process may close its output and run on, or a descendant may hold it open.
         let how = tokio::select! {
             () = &mut read => {
                 ends.cancel();
@@ -50,7 +49,7 @@ pub(super) fn serve_process(
             // The lines may contain secrets: the reason is sent to models, the log is not.
             tracing::warn!(server = source.server, "last output of a process that ended: {last}");
         }
-        source.tell(Event::Closed(format!("its process ended ({how})"))).await;
+        source.tell(Event::Closed(format!("the process ended ({how})"))).await;
     }))
 }
 
@@ -88,9 +87,8 @@ async fn read_stdout(stdout: impl AsyncRead + Unpin, source: &Source, heard: &He
                 // The line may contain secrets.
                 let line = beginning(text);
                 tracing::debug!(server = source.server, line, "the ignored line");
-                heard.push(format!("(standard output, no message) {line}"));
-                // A process that prints without end must not starve the other tasks, timers
-                // included.
+                heard.push(format!("(standard output, not a message) {line}"));
+                // A process that prints without end must not starve other tasks and timers.
                 tokio::task::yield_now().await;
             }
         }

@@ -7,14 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::comparison_key;
 use super::rules::{Known, Rules, Why};
 
-/// The names of meta-tools (`toolfold::profile`, `toolfold::engine`). A meta-tool may be declared under one of them, with a
-/// number where a tool had it first, so that no tool gets such a name once the list has been shown.
+/// The names of meta-tools (`toolfold::profile`, `toolfold::engine`). A meta-tool may be declared
+/// under one of them, with a number where a tool had it first, so that no tool gets such a name
+/// once the list has been shown.
 const META: [&str; 6] = ["expand_tools", "activate_skill", "call_tool", "call_read", "call_write", "call_destructive"];
 
 /// A tool that needs a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// The server's place in the configuration.
+    /// The server's index in the configuration.
     pub(crate) server: usize,
     /// The tool's name at the server.
     pub(crate) raw: String,
@@ -25,28 +26,27 @@ pub(crate) struct Wanted {
 pub(crate) struct Named {
     /// The name in the conversation.
     pub(crate) name: String,
-    /// Why that is not the tool's own, if it was given just now.
+    /// Why the name differs from the tool's own, if it was assigned now.
     pub(crate) new: Option<Why>,
 }
 
-/// A name that was given.
+/// An assigned name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Given {
     name: String,
-    /// The server's name in the configuration.
     server: String,
     /// The tool's name at the server.
     tool: String,
 }
 
-/// See the module. The first name that a tool was given is the one it has.
+/// The names of a conversation. A tool keeps the first name it gets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<Given>", into = "Vec<Given>")]
 pub(crate) struct Book {
     given: Vec<Given>,
     by_name: HashMap<String, usize>,
     by_tool: HashMap<(String, String), usize>,
-    /// The server that has the names of a key.
+    /// The server that owns the names with a key.
     by_key: HashMap<String, String>,
 }
 
@@ -74,13 +74,14 @@ impl From<Book> for Vec<Given> {
 }
 
 impl Book {
-    /// Whether no name has been given.
+    /// Whether no name has been assigned.
     pub(crate) fn is_empty(&self) -> bool {
         self.given.is_empty()
     }
 
-    /// The names of these tools, in their order; `None` for a tool that its server has not listed, by what is known. Tools
-    /// that have a name keep it. A tool whose name is in use gets another one in its server's namespace.
+    /// The names of these tools, in their order; `None` for a tool that is not in `known`. Tools
+    /// keep the name they have. A tool whose name is in use gets another one in its server's
+    /// namespace.
     pub(crate) fn assign_names(&mut self, rules: &Rules, known: &Known, tools: &[Wanted]) -> Vec<Option<Named>> {
         let fresh = rules.fresh(known);
         // Before a list has been shown, a tool may have the name of a meta-tool.
@@ -96,7 +97,7 @@ impl Book {
                 in_use.push((own, *why));
             }
         }
-        // Every tool whose computed name is free has it now, so that no fallback takes one of these names.
+        // Tools whose computed name is free get it first: no fallback takes such a name.
         for own in tools {
             if self.name_of(rules, own).is_some()
                 || fresh.get(own.server).is_none_or(|names| !names.contains_key(&own.raw))
@@ -119,7 +120,7 @@ impl Book {
         tools.iter().map(named).collect()
     }
 
-    /// Adds the names that another process has given in the same conversation. Names that are in use here stay what they are.
+    /// Adds another process's names of the conversation. Names in use stay.
     pub(crate) fn join(&mut self, other: Self) {
         other.given.into_iter().for_each(|own| self.insert(own));
     }
@@ -129,8 +130,8 @@ impl Book {
         self.given.get(*at).map(|given| given.name.as_str())
     }
 
-    /// Whether a server's tool may be given a name: no tool has it, and no other server has one that differs in case and
-    /// separators alone.
+    /// Whether a name is available for a server's tool: no tool has it, and no other server has one
+    /// that differs only in case and separators.
     fn is_free(&self, name: &str, server: &str) -> bool {
         !self.by_name.contains_key(name) && self.by_key.get(&comparison_key(name)).is_none_or(|of| of == server)
     }

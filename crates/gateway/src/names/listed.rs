@@ -1,7 +1,7 @@
 //! The names that each server has ever listed, for all conversations of a tenant.
 //!
-//! Kept in this process, and in the gateway's store of state where that outlives the process. Pins of tools will hold the same
-//! names with more about each; then they take the place of this.
+//! Stored in this process, and in the gateway's store of state if that outlives the process. Pins
+//! of tools will store the same names with more details and replace this store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,24 +14,24 @@ use crate::seal::Seal;
 use crate::settings::ServerSettings;
 use crate::state::{StateError, StateKey, StateStore, Written};
 
-/// The maximum number of names of one kind that are remembered of a server: twice the longest list that is read. A server that
-/// makes up names for ever must not fill the memory; its further tools are left out.
+/// The maximum number of remembered names of one kind per server: twice the maximum length of a
+/// list. Beyond it, further tools of a server are ignored, so that a server cannot exhaust memory
+/// with new names.
 pub(crate) const MAX_LISTED: usize = 20_000;
 
-/// How long the names are kept after the last change, in milliseconds: ten years.
+/// How long the names are stored after the last change, in milliseconds: ten years.
 const LIFE_MS: i64 = 10 * 365 * 24 * 60 * 60 * 1000;
 
-/// How often a write is tried again after another process was faster.
+/// The maximum number of attempts to write when other processes write too.
 const TRIES: u8 = 5;
 
-/// What has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tools,
     Prompts,
 }
 
-/// What one server has listed; `None` where it has not listed that kind yet.
+/// The lists of one server; `None` for a kind that it has not listed yet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Lists {
     tools: Option<Arc<BTreeSet<String>>>,
@@ -46,7 +46,7 @@ impl Lists {
         }
     }
 
-    /// Adds names. Whether something changed.
+    /// Adds names. Returns whether something changed.
     fn add_names<'n>(&mut self, kind: Kind, names: impl Iterator<Item = &'n String>) -> bool {
         let list = match kind {
             Kind::Tools => &mut self.tools,
@@ -63,25 +63,25 @@ impl Lists {
     }
 }
 
-/// What all servers have listed, by a digest of a server's name and of how it is reached: another server of the same name has
-/// listed nothing.
+/// The lists of all servers, by a digest of the server's name and connection: another server with
+/// the same name has its own lists.
 type All = BTreeMap<String, Lists>;
 
-/// See the module.
+/// The remembered names of a tenant.
 #[derive(Debug, Default)]
 pub struct ListedNames {
     all: Mutex<All>,
     stored: Option<Stored>,
 }
 
-/// Where the names are kept beyond this process.
+/// The store beyond this process.
 struct Stored {
     store: Arc<dyn StateStore>,
     key: StateKey,
     seal: Seal,
-    /// Whether there are names that have not been written.
+    /// Whether some names are not written yet.
     is_behind: AtomicBool,
-    /// The version that was read or written last. Held while the store is used.
+    /// The last version that was read or written. Locked while the store is used.
     version: tokio::sync::Mutex<u64>,
 }
 
@@ -92,7 +92,7 @@ impl std::fmt::Debug for Stored {
 }
 
 impl ListedNames {
-    /// The names that a tenant's servers have listed, as the store has them.
+    /// Reads the listed names of a tenant from the store.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -106,30 +106,30 @@ impl ListedNames {
     }
 
     fn lock_all(&self) -> MutexGuard<'_, All> {
-        // What a panicking task left is still whole: names are added one by one.
+        // A panic leaves the value valid, since names are added one by one.
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The names of a kind that a server has ever listed; `None` if it has not listed yet.
+    /// The names of a kind that a server has listed so far; `None` before its first list.
     pub(crate) fn names_of_kind(&self, kind: Kind, server: &ServerSettings) -> Option<Arc<BTreeSet<String>>> {
         self.lock_all().get(&server_digest(server)).and_then(|lists| lists.of_kind(kind).clone())
     }
 
-    /// A server has listed these names.
+    /// Adds the names of a server's list.
     pub(crate) fn remember_names(self: &Arc<Self>, kind: Kind, server: &ServerSettings, names: &[String]) {
         if !self.lock_all().entry(server_digest(server)).or_default().add_names(kind, names.iter()) {
             return;
         }
         let Some(stored) = &self.stored else { return };
         stored.is_behind.store(true, Ordering::Release);
-        // Without a runtime the gateway is shutting down, and writes what is left itself.
+        // Without a runtime the gateway is shutting down, and writes the rest itself.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let own = self.clone();
             runtime.spawn(async move { own.write_to_store().await });
         }
     }
 
-    /// Reads what other processes have added meanwhile.
+    /// Reads the names that other processes have added.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -142,7 +142,7 @@ impl ListedNames {
         Ok(())
     }
 
-    /// Writes what has not been written. Names that cannot be written are remembered in this process.
+    /// Writes new names. After an error, they stay in memory.
     pub(crate) async fn write_to_store(&self) {
         let Some(stored) = &self.stored else { return };
         let mut version = stored.version.lock().await;
@@ -166,14 +166,16 @@ impl ListedNames {
                 },
                 Err(why) => why,
             };
-            tracing::error!("the names that servers have listed are remembered in this process only: {failed}");
+            tracing::error!(
+                "cannot store the names that servers have listed; they are only remembered in this process: {failed}"
+            );
             return;
         }
-        tracing::warn!("other processes write the listed names all the time: they are written with the next change");
+        tracing::warn!("other processes keep writing the listed names; writing is retried with the next change");
         stored.is_behind.store(true, Ordering::Release);
     }
 
-    /// Adds what the store has; its version.
+    /// Adds the names in the store. Returns their version.
     async fn read_from_store(&self, stored: &Stored) -> Result<u64, StateError> {
         let Some(kept) = stored.store.read_state(&stored.key).await? else { return Ok(0) };
         let text = stored.seal.show(&stored.seal_context(), &kept.value);
@@ -189,7 +191,7 @@ impl ListedNames {
                     }
                 }
             }
-            None => tracing::warn!("the stored names of servers were written with another key, and are not used"),
+            None => tracing::warn!("ignored the stored names of servers: they were written with another key"),
         }
         Ok(kept.version)
     }
@@ -201,7 +203,7 @@ impl Stored {
     }
 }
 
-/// Where the names of a server are.
+/// The key of a server's names.
 fn server_digest(server: &ServerSettings) -> String {
     digest_of_texts(&[&server.name, &server.identity])
 }

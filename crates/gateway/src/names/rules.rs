@@ -7,18 +7,18 @@ use super::spaces::{CUT_SPACE, Space, Spaces};
 use super::{HASH_DIGITS, MAX_NAME, comparison_key, first_chars, hash, replace_unsafe};
 use crate::settings::ServerSettings;
 
-/// The number of hashes that are tried for one name. Names are hardly ever equal in the first one.
+/// The maximum number of hashes that are tried for one name. The first one is almost always free.
 const MAX_SALT: usize = 1_000;
 
-/// The names that each server has ever listed, in the order of the configuration; `None` if it has not listed yet.
+/// The names that each server has listed, in order; `None` if it has not listed yet.
 pub(crate) type Known = Vec<Option<Arc<BTreeSet<String>>>>;
 
-/// Why a tool is not shown under its own name.
+/// Why a tool is not shown with its own name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
     /// The configuration prefixes every name.
     Always,
-    /// An earlier server has not listed yet, so that its names are not known.
+    /// An earlier server has not listed yet, so its names are unknown.
     NotListed(usize),
     /// The name belongs to an earlier server.
     Taken(usize),
@@ -35,11 +35,10 @@ pub(crate) enum Why {
 /// A name, and why it is not the tool's own.
 pub(super) type Fresh = (String, Option<Why>);
 
-/// See the module.
+/// The rules of the configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
     spaces: Spaces,
-    /// Whether every name is prefixed.
     always: bool,
 }
 
@@ -60,12 +59,12 @@ impl Rules {
         self.spaces.owner(name)
     }
 
-    /// The names of all known tools of a conversation that begins now.
+    /// The names of all known tools for a new conversation.
     pub(super) fn fresh(&self, known: &Known) -> Vec<BTreeMap<String, Fresh>> {
         let nothing = BTreeSet::new();
-        let listed = |at: usize| known.get(at).and_then(Option::as_ref);
-        let own: Vec<BTreeMap<&str, Fresh>> =
-            (0..self.spaces.len()).map(|at| unprefixed(listed(at).map_or(&nothing, |own| own))).collect();
+        let listed: Vec<Option<&BTreeSet<String>>> =
+            (0..self.spaces.len()).map(|at| known.get(at)?.as_deref()).collect();
+        let own: Vec<BTreeMap<&str, Fresh>> = listed.iter().map(|own| unprefixed(own.unwrap_or(&nothing))).collect();
         let prefixed = self.prefixed_keys(&own);
         // The first server that has listed a name, by the name's key.
         let mut first: HashMap<String, usize> = HashMap::new();
@@ -81,7 +80,8 @@ impl Rules {
                     (None, _) => None,
                 };
                 let taken = match reserved {
-                    // What is reserved for another server belongs to no one else, whoever listed it first.
+                    // A reserved name belongs to no one else, even if another server listed it
+                    // first.
                     Some(_) => None,
                     None => Some(*first.entry(key).or_insert(at)).filter(|other| *other < at),
                 };
@@ -90,7 +90,7 @@ impl Rules {
                     (true, ..) => Some(Why::Always),
                     (_, Some(other), _) => Some(Why::Reserved(other)),
                     (_, _, Some(other)) => Some(Why::Taken(other)),
-                    // A name in another script would be nothing but separators.
+                    // In another script, only separators would remain.
                     _ if wordless => Some(Why::Characters),
                     _ => not_listed.map(Why::NotListed),
                 };
@@ -109,7 +109,7 @@ impl Rules {
                     names.insert(raw.to_owned(), (name, Some(why)));
                 }
             }
-            if not_listed.is_none() && listed(at).is_none() {
+            if not_listed.is_none() && listed.get(at).is_none_or(Option::is_none) {
                 not_listed = Some(at);
             }
             all.push(names);
@@ -117,8 +117,8 @@ impl Rules {
         all
     }
 
-    /// The keys that the names of each server's tools have with its namespace, and the servers: no other server
-    /// can list one of them with other separators.
+    /// The keys that the names of each server's tools have with its namespace, and the servers: no
+    /// other server can list one of them with other separators.
     fn prefixed_keys(&self, own: &[BTreeMap<&str, Fresh>]) -> HashMap<String, Vec<usize>> {
         let mut keys: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, own) in own.iter().enumerate().filter(|_| self.spaces.len() > 1) {
@@ -132,7 +132,7 @@ impl Rules {
         keys
     }
 
-    /// Names for a tool in its server's namespace, best first: all of them are in no other server's namespace.
+    /// Names for a tool in its server's namespace only, best first.
     pub(super) fn prefixed<'a>(&'a self, at: usize, raw: &'a str) -> impl Iterator<Item = String> + 'a {
         let space = self.spaces.get(at);
         let names = space.into_iter().flat_map(move |space| {
@@ -163,15 +163,15 @@ fn shortened(space: &Space, tool: &str, hash: &str) -> String {
     format!("{space}_{}_{hash}", first_chars(tool, room - space.len()))
 }
 
-/// The names of one server's tools without its namespace: as they are, where clients accept that, else in plain characters,
-/// cut, and with a hash where several would be the same.
+/// The names of one server's tools without its namespace: unchanged if clients accept them;
+/// otherwise in plain characters, cut, and with a hash if several would be equal.
 fn unprefixed(listed: &BTreeSet<String>) -> BTreeMap<&str, Fresh> {
     let mut times: HashMap<String, usize> = HashMap::new();
     let (mut names, mut used, mut changed) = (BTreeMap::new(), HashSet::new(), Vec::new());
     for raw in listed {
         let name = replace_unsafe(raw);
         *times.entry(name.clone()).or_default() += 1;
-        // A name of separators alone is unusual, but its own.
+        // A name of only separators is unusual, but valid.
         if name == *raw && name.len() <= MAX_NAME {
             used.insert(name.clone());
             names.insert(raw.as_str(), (name, None));

@@ -1,20 +1,18 @@
-//! The namespaces of servers, and which server a name is reserved for.
+//! The namespaces of servers, and for which server a name is reserved.
 
 use super::{HASH_DIGITS, MAX_NAME, comparison_key, first_chars, hash, replace_unsafe};
 use crate::settings::ServerSettings;
 
-/// The characters of a long namespace that remain in a shortened name: together with as many of the tool's own name, two
-/// separators and the hash they are [`MAX_NAME`].
+/// The number of characters of a long namespace in a shortened name: together with as many of the
+/// tool's own name, two separators and the hash they make [`MAX_NAME`].
 pub(super) const CUT_SPACE: usize = (MAX_NAME - HASH_DIGITS - 2) / 2;
 
-/// A server's namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Space {
-    /// The server's name in the configuration.
     pub(super) server: String,
-    /// What precedes the names of its tools, without the separator.
+    /// The prefix of its tools' names, without the separator.
     pub(super) text: String,
-    /// The keys of what names in the namespace begin with: the namespace, and its beginning where it is cut.
+    /// The keys with which names begin: the namespace, and its beginning where it is cut.
     keys: Vec<String>,
 }
 
@@ -25,7 +23,7 @@ impl Space {
         Self { server: server.to_owned(), text, keys }
     }
 
-    /// The length of the longest key that a name begins with; `None` if the name is not in the namespace.
+    /// The length of the longest key that begins a name; `None` if there is none.
     fn holds(&self, name: &str) -> Option<usize> {
         self.keys.iter().filter(|key| begins_with(name, key)).map(String::len).max()
     }
@@ -36,8 +34,8 @@ impl Space {
 pub(super) struct Spaces(Vec<Space>);
 
 impl Spaces {
-    /// The namespaces that the configuration gives its servers. Two that would hold the same names are made distinct: the
-    /// later one gets a hash of its server's name.
+    /// The configured namespaces of servers. If two would contain the same names, the later one
+    /// gets a hash of its server's name.
     pub(super) fn for_servers(servers: &[ServerSettings]) -> Self {
         let mut all: Vec<Space> = Vec::new();
         for server in servers {
@@ -64,15 +62,16 @@ impl Spaces {
         self.0.len()
     }
 
-    /// The server whose namespace a name is in: of nested namespaces the longest.
+    /// The server whose namespace contains a name: the longest of nested namespaces.
     pub(super) fn owner(&self, name: &str) -> Option<usize> {
         let holding = self.0.iter().enumerate().filter_map(|(at, space)| Some((space.holds(name)?, at)));
         holding.max().map(|(_, at)| at)
     }
 }
 
-/// Whether a name begins with a namespace, whatever its case and separators are, and a new word follows: `github` is the
-/// beginning of `GitHub-create_issue`, `github.create`, `gitHub` and `githubCreate`, and not of `githubs`.
+/// Whether a name begins with a namespace, in any case and with any separators, followed by a new
+/// word: `github` is the beginning of `GitHub-create_issue`, `github.create`, `gitHub` and
+/// `githubCreate`, and not of `githubs`.
 fn begins_with(name: &str, key: &str) -> bool {
     let mut rest = key.bytes();
     let mut last = 0_u8;
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nested_namespaces_the_longest_owns_a_name() {
+    fn a_name_belongs_to_the_longest_of_nested_namespaces() {
         let spaces = Spaces::for_servers(&[server("git"), server("git_hub"), server("other")]);
         assert_eq!(spaces.owner("git_hub_create"), Some(1));
         assert_eq!(spaces.owner("git_create"), Some(0));

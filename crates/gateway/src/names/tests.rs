@@ -23,7 +23,7 @@ fn set(names: &[&str]) -> Option<Arc<BTreeSet<String>>> {
     Some(Arc::new(names.iter().map(|name| (*name).to_owned()).collect()))
 }
 
-/// What a new conversation shows, as `server/tool` to the name, and why a name is not the tool's own.
+/// The names in a new conversation, by `server/tool`, with why each is not the tool's own.
 fn shown(rules: &Rules, known: &Known) -> BTreeMap<String, (String, Option<Why>)> {
     let wanted: Vec<Wanted> = wanted(known);
     let named = Book::default().assign_names(rules, known, &wanted);
@@ -56,7 +56,7 @@ fn a_name_belongs_to_the_first_server_of_the_configuration() {
 }
 
 #[test]
-fn a_namespace_is_reserved_also_for_a_server_that_follows() {
+fn a_namespace_is_also_reserved_for_a_later_server() {
     let rules = Rules::for_servers(&servers(&["evil", "github"]), false);
     let hostile = [
         "github",
@@ -78,13 +78,13 @@ fn a_namespace_is_reserved_also_for_a_server_that_follows() {
         assert_eq!(*why, Some(Why::Reserved(1)), "{raw}");
     }
     assert_eq!(name_of(&all, "1/create_issue"), "create_issue");
-    // What is reserved for a server belongs to it, although another has listed it first.
+    // A reserved name belongs to its server even if another has listed it first.
     let all = shown(&rules, &vec![set(&["github_list"]), set(&["github_list"])]);
     assert_eq!((name_of(&all, "0/github_list"), name_of(&all, "1/github_list")), ("evil_github_list", "github_list"));
 }
 
 #[test]
-fn words_that_only_begin_alike_are_left_alone() {
+fn a_namespace_only_matches_whole_words() {
     let rules = Rules::for_servers(&servers(&["git", "time", "other"]), false);
     let all = shown(&rules, &vec![set(&["log"]), set(&["now"]), set(&["github_search", "timeline", "digit_x"])]);
     for raw in ["github_search", "timeline", "digit_x"] {
@@ -93,7 +93,7 @@ fn words_that_only_begin_alike_are_left_alone() {
 }
 
 #[test]
-fn names_that_differ_in_case_and_separators_alone_are_one_name() {
+fn names_that_differ_only_in_case_and_separators_are_one_name() {
     let rules = Rules::for_servers(&servers(&["files", "evil"]), false);
     let all = shown(&rules, &vec![set(&["read_file", "readFile"]), set(&["Read-File", "read.file", "READFILE"])]);
     // One server may list both.
@@ -104,12 +104,12 @@ fn names_that_differ_in_case_and_separators_alone_are_one_name() {
 }
 
 #[test]
-fn while_an_earlier_server_has_not_listed_later_ones_are_prefixed() {
+fn later_servers_are_prefixed_until_an_earlier_one_has_listed() {
     let rules = Rules::for_servers(&servers(&["slow", "fast", "last"]), false);
     let before = shown(&rules, &vec![None, set(&["search"]), set(&["fetch"])]);
     assert_eq!(before["1/search"], ("fast_search".to_owned(), Some(Why::NotListed(0))));
     assert_eq!(name_of(&before, "2/fetch"), "last_fetch");
-    // A server that follows does not matter, and one that has listed nothing has listed.
+    // Later servers do not matter, and an empty list is a list.
     assert_eq!(name_of(&shown(&rules, &vec![set(&[]), set(&["search"]), None]), "1/search"), "search");
     // The conversation keeps the prefix, a new one does not have it.
     let (mut book, after) = (Book::default(), vec![set(&["search"]), set(&["search"]), set(&["fetch"])]);
@@ -132,7 +132,7 @@ fn a_tool_keeps_its_name_and_no_other_gets_it() {
     };
     let before = names(&vec![set(&["create_issue"]), set(&["turn", "late"])]);
     assert_eq!(before["1/late"], "late");
-    // The earlier server lists the name of the later one: in this conversation it is the later one's.
+    // The earlier server lists a name that the later one has in this conversation.
     let after =
         names(&vec![set(&["create_issue", "late", "LATE"]), set(&["turn", "late", "create_issue", "expand_tools"])]);
     assert_eq!((after["1/late"].as_str(), after["0/late"].as_str()), ("late", "github_late"));
@@ -143,7 +143,7 @@ fn a_tool_keeps_its_name_and_no_other_gets_it() {
     );
     // A meta-tool may have had this name already.
     assert_eq!(after["1/expand_tools"], "weather_expand_tools");
-    // A tool that comes back has its name.
+    // A tool that reappears has its earlier name.
     let known = vec![set(&["create_issue", "late", "LATE"]), set(&["turn", "late", "create_issue", "expand_tools"])];
     let again = book.assign_names(&rules, &known, &[Wanted { server: 1, raw: "late".to_owned() }]);
     assert_eq!(again, [Some(Named { name: "late".to_owned(), new: None })]);
@@ -156,7 +156,7 @@ fn a_tool_keeps_its_name_and_no_other_gets_it() {
 }
 
 #[test]
-fn a_tool_may_have_a_meta_tools_name_from_the_start() {
+fn a_tool_may_have_the_name_of_a_meta_tool_from_the_start() {
     let rules = Rules::for_servers(&servers(&["only"]), false);
     let all = shown(&rules, &vec![set(&["expand_tools", "call_read", "activate_skill_2"])]);
     assert!(all.iter().all(|(tool, (name, why))| tool.ends_with(name.as_str()) && why.is_none()), "{all:?}");
@@ -178,7 +178,7 @@ fn long_and_foreign_names_are_made_short_and_plain() {
     for raw in ["a_b", "..", "__proto__", "mcp__a__b", a.as_str(), &"q".repeat(48)] {
         assert_eq!(all[&format!("0/{raw}")], (raw.to_owned(), None));
     }
-    // Of a name in another script nothing would remain.
+    // Nothing of a name in another script would remain.
     assert!(name_of(&all, "0/名前").starts_with("company-billing-cost-management_"), "{all:?}");
     // Two names that become the same in plain characters get a hash, a single one does not.
     assert!(name_of(&all, "0/a b").starts_with("a_b_") && name_of(&all, "0/a/b").starts_with("a_b_"));
@@ -217,7 +217,7 @@ fn nested_namespaces_share_no_name() {
 }
 
 #[test]
-fn what_a_server_has_listed_is_remembered_by_how_it_is_reached() {
+fn listed_names_are_remembered_by_server_and_connection() {
     let names = Arc::new(ListedNames::default());
     let own = server("files");
     assert_eq!(names.names_of_kind(Kind::Tools, &own), None);
@@ -233,7 +233,7 @@ fn what_a_server_has_listed_is_remembered_by_how_it_is_reached() {
     assert_eq!(names.names_of_kind(Kind::Tools, &own).unwrap().len(), super::listed::MAX_LISTED);
 }
 
-/// What happens in a run: a server lists, or a conversation begins or is shown the tools.
+/// An event of a run: a server lists, or a conversation begins or is shown the tools.
 #[derive(Debug, Clone)]
 enum Event {
     Lists(usize, Vec<String>),
@@ -270,11 +270,11 @@ fn events(count: usize) -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(prop_oneof![3 => list, 1 => Just(Event::Begins)], 1..14)
 }
 
-/// A server's tool: its place, and its name there.
+/// A server's tool: the server's index, and the tool's name there.
 type Tool = (usize, String);
 
-/// Runs events, and checks after each what every conversation so far is shown. What is known at the end, and the names in the
-/// conversation that began last.
+/// Runs events and checks the names of every conversation after each. Returns what is known at the
+/// end, and the names in the last conversation.
 fn run(rules: &Rules, count: usize, events: &[Event]) -> (Known, BTreeMap<Tool, String>) {
     let mut known: Known = vec![None; count];
     let mut current: Vec<Vec<String>> = vec![Vec::new(); count];
@@ -300,14 +300,14 @@ fn run(rules: &Rules, count: usize, events: &[Event]) -> (Known, BTreeMap<Tool, 
                 let tool = (own.server, own.raw.clone());
                 assert!(name.len() <= MAX_NAME && name.is_ascii(), "{name}");
                 let before = by_name.entry(name.clone()).or_insert_with(|| tool.clone());
-                assert_eq!(*before, tool, "`{name}` has changed hands");
+                assert_eq!(*before, tool, "`{name}` now belongs to another tool");
                 let before = by_tool.entry(tool.clone()).or_insert_with(|| name.clone());
                 assert_eq!(*before, name, "{tool:?} has lost its name");
                 let fresh = &fresh.as_ref().expect("every listed tool has a name").name;
                 assert!(rules.owner(fresh).is_none_or(|owner| owner == own.server), "`{fresh}` is reserved");
                 assert!(rules.owner(&name).is_none_or(|owner| owner == own.server), "`{name}` is reserved");
             }
-            // What differs in case and separators alone is of one server.
+            // Names that differ only in case and separators belong to one server.
             let mut keys: HashMap<String, usize> = HashMap::new();
             for (name, (server, _)) in by_name.iter() {
                 assert_eq!(*keys.entry(comparison_key(name)).or_insert(*server), *server, "{name}");
@@ -322,7 +322,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(64), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn names_never_change_hands(events in events(SERVERS.len()), always in any::<bool>()) {
+    fn a_name_never_moves_to_another_tool(events in events(SERVERS.len()), always in any::<bool>()) {
         run(&Rules::for_servers(&servers(&SERVERS), always), SERVERS.len(), &events);
     }
 
@@ -334,7 +334,7 @@ proptest! {
     ) {
         let rules = Rules::for_servers(&servers(&SERVERS), false);
         let listing = |at: &usize| Event::Lists(*at, lists[*at].clone());
-        // Every server lists something first, then all list what counts, in the one order or the other.
+        // Every server lists something, then all list the compared names in some order.
         let all = |order: &[usize], extra: &[Event]| {
             let events: Vec<Event> = extra.iter().cloned().chain([Event::Begins]).chain(order.iter().map(listing)).collect();
             let mut events = events;

@@ -1,4 +1,4 @@
-//! What carries telemetry away: OTLP over HTTP, by the client that the gateway has anyway, on a thread of its own.
+//! Sends telemetry by OTLP over HTTP, with the gateway's HTTP client on a separate thread.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,26 +12,25 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::var;
 
-/// How long one export may take, unless `OTEL_EXPORTER_OTLP_TIMEOUT` says. Source: the standard's default.
+/// Time limit of one export, unless `OTEL_EXPORTER_OTLP_TIMEOUT` is set: the default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How much of a receiver's answer is read, in bytes.
+/// The maximum size of a receiver's response, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
 
-/// See the module.
 pub(super) struct Sender {
-    /// `None` only while it ends.
+    /// `None` only while it is dropped.
     runtime: Option<Runtime>,
     client: Client,
 }
 
-/// The HTTP client, and where its requests run: the SDK's threads have no runtime.
+/// The HTTP client, and the runtime of its requests: the SDK's threads have none.
 #[derive(Debug, Clone)]
 struct Client {
     client: reqwest::Client,
     runs: tokio::runtime::Handle,
-    /// Whether a failure was told.
-    told: Arc<AtomicBool>,
+    /// Whether the current series of failures was logged.
+    is_reported: Arc<AtomicBool>,
 }
 
 impl Sender {
@@ -40,24 +39,24 @@ impl Sender {
         let millis = var("OTEL_EXPORTER_OTLP_TIMEOUT").and_then(|own| own.trim().parse().ok());
         let client = reqwest::Client::builder()
             .timeout(millis.map_or(TIMEOUT, Duration::from_millis))
-            // A redirect could carry the headers elsewhere.
+            // A redirect could send the headers to another host.
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .map_err(|why| format!("no HTTP client for telemetry can be made: {why}"))?;
+            .map_err(|why| format!("cannot create an HTTP client for telemetry: {why}"))?;
         let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("otlp").enable_all().build();
-        let runtime = runtime.map_err(|why| format!("no thread for telemetry can be made: {why}"))?;
-        let client = Client { client, runs: runtime.handle().clone(), told: Arc::default() };
+        let runtime = runtime.map_err(|why| format!("cannot start a thread for telemetry: {why}"))?;
+        let client = Client { client, runs: runtime.handle().clone(), is_reported: Arc::default() };
         Ok(Self { runtime: Some(runtime), client })
     }
 
     pub(super) fn spans(&self) -> Result<SpanExporter, String> {
         let made = SpanExporter::builder().with_http().with_http_client(self.client.clone());
-        made.with_protocol(Protocol::HttpBinary).build().map_err(|why| format!("traces cannot be exported: {why}"))
+        made.with_protocol(Protocol::HttpBinary).build().map_err(|why| format!("cannot export traces: {why}"))
     }
 
     pub(super) fn metrics(&self) -> Result<MetricExporter, String> {
         let made = MetricExporter::builder().with_http().with_http_client(self.client.clone());
-        made.with_protocol(Protocol::HttpBinary).build().map_err(|why| format!("metrics cannot be exported: {why}"))
+        made.with_protocol(Protocol::HttpBinary).build().map_err(|why| format!("cannot export metrics: {why}"))
     }
 }
 
@@ -79,19 +78,19 @@ impl Client {
         let mut body = Vec::new();
         while let Some(part) = answer.chunk().await.map_err(reqwest::Error::without_url)? {
             if body.len() + part.len() > MAX_ANSWER {
-                return Err(format!("its answer has more than {MAX_ANSWER} bytes").into());
+                return Err(format!("the response exceeds {MAX_ANSWER} bytes").into());
             }
             body.extend_from_slice(&part);
         }
         Ok(response.body(Bytes::from(body))?)
     }
 
-    /// Says once in a run of failures that nothing arrives.
+    /// Logs the first of consecutive failures.
     fn tell(&self, why: Option<String>) {
         match why {
-            None => self.told.store(false, Ordering::Relaxed),
-            Some(why) if !self.told.swap(true, Ordering::Relaxed) => {
-                tracing::warn!("telemetry is not taken: {why}");
+            None => self.is_reported.store(false, Ordering::Relaxed),
+            Some(why) if !self.is_reported.swap(true, Ordering::Relaxed) => {
+                tracing::warn!("cannot deliver telemetry: {why}");
             }
             Some(_) => {}
         }
@@ -100,7 +99,7 @@ impl Client {
 
 type Sending<'s> = Pin<Box<dyn Future<Output = Result<http::Response<Bytes>, HttpError>> + Send + 's>>;
 
-// Written out, since the trait is made by a macro that we have no other use for.
+// Written by hand, since the trait's macro has no other use here.
 impl HttpClient for Client {
     fn send_bytes<'c, 's>(&'c self, request: http::Request<Bytes>) -> Sending<'s>
     where

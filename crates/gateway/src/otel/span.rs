@@ -1,4 +1,4 @@
-//! One span with its measurement: opened over a request, closed by its answer.
+//! One span with its measurement: opened with a request, closed by its response.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,21 +22,21 @@ pub(super) const SESSION: &str = "mcp.session.id";
 pub(super) const ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 const RESULT: &str = "gen_ai.tool.call.result";
 
-/// What is said of spans, and not of measurements: it is another at almost every request.
+/// Attributes of spans that measurements omit, since they differ for almost every request.
 const OF_SPANS: [&str; 3] = ["jsonrpc.request.id", "mcp.resource.uri", SESSION];
 
-/// How much is exported of a name that a client or a server has chosen, in characters.
+/// The maximum exported length of a name that a client or a server has chosen, in characters.
 const NAME_CHARS: usize = 200;
 
-/// How much is exported of arguments or a result, in characters.
+/// The maximum exported length of arguments or a result, in characters.
 const CONTENT_CHARS: usize = 64 * 1024;
 
-/// The beginning of a text.
+/// A text, truncated for export.
 pub(super) fn first_chars(text: &str) -> String {
     text.chars().take(NAME_CHARS).collect()
 }
 
-/// Where a request's `_meta` says that it belongs (SEP-414).
+/// The parent span in a request's `_meta` (SEP-414).
 pub(super) fn parent(meta: &Object) -> Context {
     let names = ["traceparent", "tracestate"];
     let said: HashMap<String, String> =
@@ -44,7 +44,7 @@ pub(super) fn parent(meta: &Object) -> Context {
     TraceContextPropagator::new().extract_with_context(&Context::new(), &said)
 }
 
-/// What a request is about: the end of the span's name, and attributes.
+/// The subject of a request: the end of the span's name, and attributes.
 pub(super) fn about(method: &str, params: &Object) -> (Option<String>, Vec<KeyValue>) {
     let mut own = vec![KeyValue::new("mcp.method.name", first_chars(method))];
     let named = || params.read_as::<String>("name").map(|name| first_chars(&name));
@@ -69,7 +69,7 @@ pub(super) fn about(method: &str, params: &Object) -> (Option<String>, Vec<KeyVa
     }
 }
 
-/// A span that is open. One that is dropped was not waited for any more.
+/// An open span. Dropping it means that the request was cancelled.
 #[derive(Debug)]
 pub(super) struct Open {
     span: Span,
@@ -99,7 +99,7 @@ impl Open {
         Self { span, since: Instant::now(), measured, histogram, captures: false, is_closed: false }
     }
 
-    /// What a request has to say in `_meta` to belong to this span.
+    /// The `_meta` members that make a request a child of this span.
     pub(super) fn context(&self, propagator: &TraceContextPropagator) -> HashMap<String, String> {
         let mut said = HashMap::new();
         let context = Context::new().with_remote_span_context(self.span.span_context().clone());
@@ -131,7 +131,7 @@ impl Open {
                 let status = KeyValue::new("rpc.response.status_code", code.clone());
                 self.span.set_attribute(status.clone());
                 self.measured.push(status);
-                // What servers say may hold arguments and results.
+                // Errors of servers may contain arguments and results.
                 let said = if self.captures { first_chars(&message_of(why)) } else { String::new() };
                 self.close(Some((code, said)));
             }
@@ -159,10 +159,10 @@ impl Drop for Open {
     }
 }
 
-/// The conversations' versions, and the conversation whose `initialize` this is.
+/// The protocol versions of conversations, and the conversation of this `initialize`.
 type Agrees = (Arc<Mutex<HashMap<String, String>>>, String);
 
-/// Where a client's messages go, with an eye on the answer to one request.
+/// Forwards a client's messages, and closes the span at the response to one request.
 pub(super) struct Answering {
     inner: Arc<dyn Sink>,
     id: Id,
@@ -216,7 +216,6 @@ impl Answering {
     }
 }
 
-/// A request to a server.
 #[derive(Debug)]
 pub(super) struct Sent(Open);
 

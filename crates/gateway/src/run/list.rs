@@ -18,19 +18,17 @@ use crate::selection::Selection;
 use crate::settings::{DEFAULT_TENANT, Layers, Opened, Origin, ServerSettings, Settings};
 use crate::watch::{Observed, Watch};
 
-/// How long processes may take to end: their input is closed, then they receive SIGTERM, then
-/// SIGKILL.
+/// Time limit for processes to end: their input is closed, then they receive SIGTERM, then SIGKILL.
 const END: Duration = Duration::from_secs(6);
 
-/// What one server listed.
+/// The result of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     /// The server's description and tools; `None` if it did not list them.
     pub list: Option<Capture>,
     /// Why the list is missing or incomplete.
     pub why: Option<String>,
-    /// The last lines that the process printed besides messages. They may contain secrets: only for
-    /// the user's terminal.
+    /// The process's last output. It may contain secrets: only for the user's terminal.
     pub said: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use crate::rpc::{Answer, Id, Message, Notification, Request, raw};
 use crate::settings::Settings;
 use crate::version::WITH_SESSIONS;
 
-/// How long the hub may take to end.
+/// Time limit for the end of the hub.
 const END: Duration = Duration::from_secs(5);
 
 /// Starts a hub, lists the tools, and ends the hub. [`Settings::watch`] receives the results.
@@ -42,7 +42,6 @@ pub(super) async fn converse(hub: &mpsc::Sender<ToHub>, name: &str) {
     drop(answers.recv().await);
 }
 
-/// Receives the responses.
 struct Answers(mpsc::UnboundedSender<Answer>);
 
 impl Sink for Answers {

@@ -41,7 +41,7 @@ fn an_entry_lists_every_file_with_its_digest() {
 }
 
 #[test]
-fn what_is_read_is_what_the_entry_says() {
+fn files_match_the_digests_of_the_entry() {
     let skills = pdf();
     let text = skills.read_resource("skill://toolfold/pdf/SKILL.md").unwrap();
     assert_eq!(text["contents"][0]["text"].as_str().unwrap().as_bytes(), PDF);
@@ -54,7 +54,7 @@ fn what_is_read_is_what_the_entry_says() {
 }
 
 #[test]
-fn nothing_else_is_read() {
+fn only_listed_files_are_read() {
     let skills = pdf();
     for path in
         [".secret", "../pdf/SKILL.md", "references/../SKILL.md", "references", "", "references/a form.md", "skill.md"]
@@ -66,7 +66,7 @@ fn nothing_else_is_read() {
 }
 
 #[test]
-fn a_folder_has_its_direct_children() {
+fn a_folder_lists_its_direct_children() {
     let skills = pdf();
     let root = skills.folder("skill://toolfold/pdf").unwrap();
     let expected = json!([
@@ -85,7 +85,7 @@ fn a_folder_has_its_direct_children() {
 }
 
 #[test]
-fn what_no_host_could_check_is_not_served() {
+fn invalid_skills_are_not_served() {
     let skills = served(&[
         ("guessed/SKILL.md", b"---\nname: guessed\ndescription: a: b: c\n---\n"),
         ("nameless/SKILL.md", b"---\ndescription: d\n---\n"),

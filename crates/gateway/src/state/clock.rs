@@ -1,4 +1,4 @@
-//! The time of a store, without asking it each time.
+//! The time of a store, without a request to it each time.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -6,16 +6,16 @@ use tokio::time::Instant;
 
 use super::{StateError, StateStore};
 
-/// A clock that goes on by itself from what a store last said. Nothing in it comes from this machine's time of day.
+/// A clock that continues from the store's last time, not from this machine's.
 #[derive(Debug)]
 pub struct Clock {
     since: Instant,
-    /// What the store's clock showed at `since`, in milliseconds since 1970.
+    /// The store's time at `since`, in milliseconds since 1970.
     base_ms: AtomicI64,
 }
 
 impl Clock {
-    /// A clock that shows what the store does.
+    /// A clock with the store's time.
     ///
     /// # Errors
     /// If the store cannot say.
@@ -25,7 +25,7 @@ impl Clock {
         Ok(own)
     }
 
-    /// Sets it again: two clocks do not go alike for ever.
+    /// Sets the clock to the store's time again, since clocks drift.
     ///
     /// # Errors
     /// If the store cannot say.

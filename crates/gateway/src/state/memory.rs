@@ -1,4 +1,4 @@
-//! State in this process: what a gateway keeps when it is asked for nothing else.
+//! State in this process: the default store of a gateway.
 
 use std::collections::HashMap;
 use std::future::ready;
@@ -7,13 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{BoxFuture, StateKey, StateStore, StoredState, Written};
 
-/// How much is kept, in bytes; what has not been written for longest goes first.
+/// The maximum size of the stored entries, in bytes; the least recently written are removed first.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// How many things are kept that were used once; the oldest go first.
+/// The maximum number of consumed keys; the oldest are removed first.
 const MAX_CONSUMED: usize = 100_000;
 
-/// See the module.
+/// A store in memory.
 #[derive(Debug, Default)]
 pub struct MemoryState(Mutex<All>);
 
@@ -29,7 +29,6 @@ struct All {
 struct Own {
     kept: StoredState,
     until_ms: i64,
-    /// When it was written, in writes.
     turn: u64,
 }
 
@@ -48,7 +47,7 @@ impl MemoryState {
     }
 
     fn lock_all(&self) -> MutexGuard<'_, All> {
-        // What a panicking task left is still whole: nothing in here can fail half-way.
+        // A panic leaves the value valid, since no operation fails half-way.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! What is kept of a conversation with a session, so that another process can go on with it.
+//! The stored state of a conversation, with which another process can resume it.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::names::Names;
 use crate::rpc::Raw;
 use crate::seal::Seal;
 
-/// See the module.
+/// The stored state of a conversation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Record {
-    /// What the client said in `initialize`; of stateless clients what the first said of itself.
+    /// The parameters of `initialize`, or the first stateless client's description.
     pub params: Raw,
-    /// The sessions that the gateway has at its own servers, by their names.
+    /// The gateway's sessions at its servers, by the servers' names.
     pub upstreams: BTreeMap<String, Upstream>,
-    /// What the conversation knows; `None` if there is none yet.
+    /// The conversation's state; `None` before it is opened.
     pub conversation: Option<Snapshot>,
-    /// The names that tools and prompts have in the conversation.
+    /// The names of tools and prompts in the conversation.
     #[serde(default)]
     pub names: Names,
 }
@@ -31,25 +31,25 @@ pub struct Record {
 pub struct Upstream {
     /// Its `Mcp-Session-Id`.
     pub session: String,
-    /// The protocol version that was agreed on.
+    /// The negotiated protocol version.
     pub version: String,
-    /// The server's answer to `initialize`.
+    /// The server's response to `initialize`.
     pub hello: Raw,
 }
 
 impl Record {
-    /// The record of a session of which only its id is left.
+    /// The record of a session that is only known by its id.
     pub(crate) fn from_params(params: Raw) -> Self {
         Self { params, upstreams: BTreeMap::new(), conversation: None, names: Names::default() }
     }
 
-    /// As it is given to a store: nobody without the key reads it, or makes one.
+    /// Encrypts the record for a store: it cannot be read or forged without the key.
     pub(crate) fn hidden(&self, seal: &Seal, key: &StateKey) -> Option<Vec<u8>> {
         let text = serde_json::to_vec(self).ok()?;
         seal.hide(&["conversation", &key.tenant, &key.name], &text)
     }
 
-    /// As it comes from a store; `None`, with a line of the log, if it is none of this gateway's.
+    /// Decrypts a record; `None`, with a warning, if this gateway has not written it.
     pub(crate) fn open_sealed(seal: &Seal, key: &StateKey, kept: &StoredState) -> Option<Self> {
         let record = seal
             .show(&["conversation", &key.tenant, &key.name], &kept.value)
@@ -57,7 +57,7 @@ impl Record {
         if record.is_none() {
             tracing::warn!(
                 conversation = key.name,
-                "its state was kept with another key or by another version, and is not used"
+                "ignored its stored state: it was written with another key or by another version"
             );
         }
         record

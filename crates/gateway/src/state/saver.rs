@@ -1,4 +1,4 @@
-//! The task that writes the state of one conversation: in order, and what a client is told after it.
+//! Writes a conversation's state in order, before the responses that depend on it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,26 +11,25 @@ use crate::client::Client;
 use crate::hub::Receipt;
 use crate::rpc::{Id, Message};
 
-/// How often a write is tried again after another process was faster.
+/// The maximum number of attempts to write when other processes write too.
 const TRIES: u8 = 3;
 
-/// What is to be done.
 enum Step {
     Write(Vec<u8>),
-    /// Tells a client something, once what was written before is kept.
+    /// Sends a response once the state before it is stored.
     Tell(Client, Message, Id, Option<Receipt>),
 }
 
-/// See the module.
+/// Writes the state of one conversation.
 pub(crate) struct StateWriter {
     to: mpsc::UnboundedSender<Step>,
     task: JoinHandle<()>,
-    /// Whether clients wait until what they were told of is kept: another process may serve what they ask next.
+    /// Whether responses wait for the state: another process may serve the next request.
     waits: bool,
 }
 
 impl StateWriter {
-    /// A saver that goes on from the version in `version`, and keeps it up to date.
+    /// A writer that continues from the version in `version` and updates it.
     pub(crate) fn start_writer(store: Arc<dyn StateStore>, key: StateKey, version: Arc<AtomicU64>) -> Self {
         let (to, steps) = mpsc::unbounded_channel();
         let waits = store.is_shared();
@@ -41,7 +40,7 @@ impl StateWriter {
         drop(self.to.send(Step::Write(value)));
     }
 
-    /// Answers a client; after what was written before, where that matters.
+    /// Sends a response, after the state before it if necessary.
     pub(crate) fn reply(&self, client: &Client, id: &Id, message: Message, receipt: Option<Receipt>) {
         if self.waits {
             drop(self.to.send(Step::Tell(client.clone(), message, id.clone(), receipt)));
@@ -50,7 +49,6 @@ impl StateWriter {
         }
     }
 
-    /// Waits until everything is written.
     pub(crate) async fn until_written(self) {
         let Self { to, task, .. } = self;
         drop(to);
@@ -72,28 +70,35 @@ async fn write_steps(
     }
 }
 
-/// Writes over what another process has written meanwhile: what is lost then is that some schemas were shown, and they are
-/// shown again when they are asked for. What was ended elsewhere stays ended.
+/// Replaces state that another process has written meanwhile. This only loses the information that
+/// some schemas were shown; they are shown again on request. A conversation that was ended
+/// elsewhere stays ended.
 async fn write_over(store: &dyn StateStore, key: &StateKey, version: &AtomicU64, value: Vec<u8>) {
     for _ in 0..TRIES {
         let from = version.load(Ordering::Acquire);
         if from == u64::MAX {
             return;
         }
-        // Who compares meanwhile must not take this write for another process's.
+        // A concurrent comparison must not mistake this write for another process's.
         version.store(from + 1, Ordering::Release);
         match store.write_state(key, from, value.clone(), LIFE_MS).await {
             Ok(Written::Now(now)) => return version.store(now, Ordering::Release),
             Ok(Written::Changed(0)) if from > 0 => {
-                tracing::debug!(conversation = key.name, "it was ended by another process");
+                tracing::debug!(conversation = key.name, "another process has ended the conversation");
                 return version.store(u64::MAX, Ordering::Release);
             }
             Ok(Written::Changed(now)) => version.store(now, Ordering::Release),
             Err(why) => {
                 version.store(from, Ordering::Release);
-                return tracing::error!(conversation = key.name, "{why}; it goes on in this process only");
+                return tracing::error!(
+                    conversation = key.name,
+                    "{why}; the conversation continues in this process only"
+                );
             }
         }
     }
-    tracing::warn!(conversation = key.name, "other processes write its state all the time: this change is not kept");
+    tracing::warn!(
+        conversation = key.name,
+        "other processes keep writing the conversation's state; this change is not stored"
+    );
 }

@@ -1,4 +1,4 @@
-//! State in a SQLite file, for processes of one machine, and for a gateway that is started again.
+//! State in a SQLite file, for several processes on one machine and for restarts.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,16 +8,16 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, Transactio
 
 use super::{BoxFuture, StateError, StateKey, StateStore, StoredState, Written};
 
-/// What a file says of itself to be this kind: "tfst" in ASCII, SQLite's `application_id`.
+/// SQLite's `application_id` of these files: "tfst" in ASCII.
 const APPLICATION: i32 = 0x7466_7374;
 
-/// The form of the tables, SQLite's `user_version`.
+/// The version of the tables, SQLite's `user_version`.
 const FORM: i32 = 1;
 
-/// How long another process is waited for.
+/// Time limit for waiting for another process.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// The time of the store: SQLite's, which is that of its machine, in milliseconds.
+/// The time of the store in milliseconds: SQLite's, which is the machine's.
 const NOW: &str = "CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)";
 
 const TABLES: &str = "
@@ -38,15 +38,15 @@ CREATE TABLE consumed (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// See the module. The file is created readable for its owner only.
+/// A store in a file. The file is created readable only by its owner.
 #[derive(Debug, Clone)]
 pub struct SqliteState(Arc<Mutex<Connection>>);
 
 impl SqliteState {
-    /// Opens a file, and makes it a store if there is nothing in it.
+    /// Opens a file, and initializes it if it is empty.
     ///
     /// # Errors
-    /// If it cannot be opened, or is something else: then it is left as it is.
+    /// If it cannot be opened, or is not a store; then it stays unchanged.
     pub fn open_file(path: &Path) -> Result<Self, StateError> {
         make_private(path)?;
         let mut connection = Connection::open(path).map_err(|why| failed("read", &why))?;
@@ -55,7 +55,7 @@ impl SqliteState {
         Ok(Self(Arc::new(Mutex::new(connection))))
     }
 
-    /// Does one step on a thread that may wait for the disk.
+    /// Runs one step on a thread that may wait for the disk.
     fn step<'a, T: Send + 'static>(
         &self,
         doing: &'static str,
@@ -64,7 +64,7 @@ impl SqliteState {
         let own = self.0.clone();
         Box::pin(async move {
             let done = tokio::task::spawn_blocking(move || {
-                // A step that panicked was rolled back.
+                // A panic has rolled back its step.
                 let mut connection = own.lock().unwrap_or_else(PoisonError::into_inner);
                 let behavior = match doing {
                     "read" => TransactionBehavior::Deferred,
@@ -91,7 +91,7 @@ fn not_ours(why: &str) -> StateError {
     StateError { doing: "read", why: why.to_owned() }
 }
 
-/// Creates the file for its owner alone. What exists is left as it is.
+/// Creates the file readable only by its owner. An existing file stays unchanged.
 #[allow(clippy::disallowed_methods, reason = "an edge: the store's own file is created")]
 fn make_private(path: &Path) -> Result<(), StateError> {
     let mut options = std::fs::OpenOptions::new();
@@ -105,11 +105,12 @@ fn make_private(path: &Path) -> Result<(), StateError> {
     }
 }
 
+fn pragma(connection: &Connection, name: &str) -> Result<i32, StateError> {
+    connection.pragma_query_value(None, name, |row| row.get(0)).map_err(|why| failed("read", &why))
+}
+
 fn prepare(connection: &mut Connection) -> Result<(), StateError> {
-    let pragma = |connection: &Connection, name: &str| {
-        connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0)).map_err(|why| failed("read", &why))
-    };
-    // Looked at before anything is changed: the file may be somebody else's.
+    // Checked before any change: the file may belong to another program.
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(|why| failed("read", &why))?;
@@ -119,7 +120,7 @@ fn prepare(connection: &mut Connection) -> Result<(), StateError> {
     write_ahead(connection)?;
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|why| failed("written", &why))?;
-    // Another process may have made it meanwhile.
+    // Another process may have initialized it meanwhile.
     if pragma(&transaction, "application_id")? == 0 {
         transaction.execute_batch(TABLES).map_err(|why| failed("written", &why))?;
         transaction.pragma_update(None, "application_id", APPLICATION).map_err(|why| failed("written", &why))?;
@@ -133,13 +134,13 @@ fn is_ours(application: i32, form: i32) -> Result<(), StateError> {
     match (application, form) {
         (APPLICATION, FORM) => Ok(()),
         (APPLICATION, _) => {
-            Err(not_ours("the file was written by another version of toolfold: use that, or another file"))
+            Err(not_ours("the file was written by another version of toolfold; use that version or another file"))
         }
-        _ => Err(not_ours("the file is something else, and is left as it is: give a file that does not exist yet")),
+        _ => Err(not_ours("the file is not a toolfold store; use a path that does not exist yet")),
     }
 }
 
-/// Makes SQLite write ahead of the file. While another process does, it says "busy" at once.
+/// Enables SQLite's write-ahead log, which is "busy" while another process does so.
 fn write_ahead(connection: &Connection) -> Result<(), StateError> {
     const PAUSE: Duration = Duration::from_millis(5);
     let mut waited = Duration::ZERO;
@@ -154,7 +155,7 @@ fn write_ahead(connection: &Connection) -> Result<(), StateError> {
     }
 }
 
-/// The version of what is kept; 0 if there is nothing.
+/// The version of an entry; 0 if it does not exist.
 fn version_of(transaction: &Transaction<'_>, key: &StateKey) -> rusqlite::Result<u64> {
     let sql = format!("SELECT version FROM state WHERE tenant = ?1 AND name = ?2 AND until_ms > {NOW}");
     let mut query = transaction.prepare_cached(&sql)?;
@@ -170,8 +171,11 @@ impl StateStore for SqliteState {
         let key = key.clone();
         self.step("read", move |transaction| {
             let sql = format!("SELECT version, value FROM state WHERE tenant = ?1 AND name = ?2 AND until_ms > {NOW}");
-            let kept = |row: &rusqlite::Row<'_>| Ok(StoredState { version: row.get(0)?, value: row.get(1)? });
-            transaction.prepare_cached(&sql)?.query_row(params![&*key.tenant, key.name], kept).optional()
+            let mut statement = transaction.prepare_cached(&sql)?;
+            let found = statement.query_row(params![&*key.tenant, key.name], |row| {
+                Ok(StoredState { version: row.get(0)?, value: row.get(1)? })
+            });
+            found.optional()
         })
     }
 
@@ -215,8 +219,9 @@ impl StateStore for SqliteState {
         let key = key.clone();
         self.step("read", move |transaction| {
             let sql = format!("SELECT count(*) FROM consumed WHERE tenant = ?1 AND name = ?2 AND until_ms > {NOW}");
-            let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
-            Ok(transaction.prepare_cached(&sql)?.query_row(params![&*key.tenant, key.name], count)? > 0)
+            let mut statement = transaction.prepare_cached(&sql)?;
+            let count: i64 = statement.query_row(params![&*key.tenant, key.name], |row| row.get(0))?;
+            Ok(count > 0)
         })
     }
 

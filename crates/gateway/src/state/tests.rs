@@ -1,5 +1,5 @@
-//! What every store does, in whichever place it keeps things.
-#![allow(clippy::disallowed_methods, reason = "tests write and read files of their own")]
+//! Tests that every store passes.
+#![allow(clippy::disallowed_methods, reason = "tests write and read their own files")]
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ fn key(tenant: &str, name: &str) -> StateKey {
     StateKey { tenant: tenant.into(), name: name.to_owned() }
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed with the test.
 struct Folder(std::path::PathBuf);
 
 impl Folder {
@@ -42,23 +42,23 @@ async fn keeps_its_word(store: &dyn StateStore) {
     let kept = store.read_state(&ada).await.unwrap().unwrap();
     assert_eq!((kept.version, kept.value.as_slice()), (2, b"second".as_slice()));
     assert_eq!(store.version(&ada).await.unwrap(), 2);
-    assert_eq!(store.read_state(&bob).await.unwrap(), None, "it is another tenant's");
+    assert_eq!(store.read_state(&bob).await.unwrap(), None, "the key of another tenant");
     store.remove_state(&bob).await.unwrap();
     assert_eq!(store.version(&ada).await.unwrap(), 2);
     store.remove_state(&ada).await.unwrap();
     assert_eq!(store.read_state(&ada).await.unwrap(), None);
 
-    // Used once; who used it may ask again.
+    // Used once; the same caller may repeat the call.
     let by = |key: &'static str, who: &'static str| async move {
         let name = StateKey { tenant: key.into(), name: "token".to_owned() };
         store.consume(&name, who, 60_000).await.unwrap()
     };
     assert!(!store.is_consumed(&key("ada", "token")).await.unwrap());
     assert!(by("ada", "a").await && !by("ada", "b").await && by("ada", "a").await);
-    assert!(by("bob", "b").await, "it is another tenant's");
+    assert!(by("bob", "b").await, "the key of another tenant");
     assert!(store.is_consumed(&key("ada", "token")).await.unwrap());
 
-    // What has no time left is not there, and goes at the next purge.
+    // An expired entry is invisible and is removed by the next purge.
     assert_eq!(store.write_state(&ada, 0, b"short".to_vec(), 0).await.unwrap(), Written::Now(1));
     assert_eq!((store.read_state(&ada).await.unwrap(), store.version(&ada).await.unwrap()), (None, 0));
     assert!(store.consume(&key("ada", "gone"), "a", 0).await.unwrap());
@@ -69,18 +69,18 @@ async fn keeps_its_word(store: &dyn StateStore) {
 }
 
 #[tokio::test]
-async fn memory_keeps_its_word() {
+async fn a_store_in_memory_passes_all_tests() {
     keeps_its_word(&MemoryState::new()).await;
 }
 
 #[tokio::test]
-async fn a_file_keeps_its_word() {
+async fn a_store_in_a_file_passes_all_tests() {
     let folder = Folder::new("word");
     keeps_its_word(&folder.store()).await;
 }
 
 #[tokio::test]
-async fn memory_forgets_what_was_not_written_for_longest() {
+async fn memory_removes_the_least_recently_written_entries() {
     let store = MemoryState::new();
     let big = || vec![0; 20 * 1024 * 1024];
     for name in ["a", "b", "c", "a"] {
@@ -97,7 +97,7 @@ async fn memory_forgets_what_was_not_written_for_longest() {
 }
 
 #[tokio::test]
-async fn of_many_who_write_at_once_each_version_is_one_writers() {
+async fn concurrent_writers_never_share_a_version() {
     let folder = Folder::new("many");
     let tasks = (0..8).map(|_| {
         let store = folder.store();
@@ -127,7 +127,7 @@ async fn of_many_who_write_at_once_each_version_is_one_writers() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_something_else_is_left_as_it_is() {
+async fn a_file_of_another_kind_stays_unchanged() {
     let folder = Folder::new("else");
     let path = folder.0.join("else.db");
     let other = rusqlite::Connection::open(&path).unwrap();
@@ -135,12 +135,12 @@ async fn a_file_that_is_something_else_is_left_as_it_is() {
     drop(other);
     let before = std::fs::read(&path).unwrap();
     let why = SqliteState::open_file(&path).unwrap_err().to_string();
-    assert!(why.contains("something else"), "{why}");
+    assert!(why.contains("not a toolfold store"), "{why}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    std::fs::write(&path, "no database, but a text of some length, longer than the head of one is; it says nothing")
+    std::fs::write(&path, "not a database, but a text that is longer than the header of one; it has no meaning.")
         .unwrap();
     assert!(SqliteState::open_file(&path).is_err());
-    // One of a later form is not written with the rules of this one.
+    // A file of a later version is not changed.
     let own = folder.0.join("state.db");
     drop(folder.store());
     let later = rusqlite::Connection::open(&own).unwrap();

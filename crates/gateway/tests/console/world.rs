@@ -1,4 +1,5 @@
-//! A gateway with a console, a server behind it, and a client and a browser before it: all over HTTP on this machine.
+//! A gateway with a console, a server behind it, and a client and a browser before it: all over
+//! HTTP on this machine.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -30,7 +31,7 @@ use toolfold_gateway::seal::Seal;
 use toolfold_gateway::selection::Selection;
 use toolfold_gateway::settings::{DEFAULT_TENANT, Layers, Opened, Origin, ServerSettings, Settings};
 
-/// A name that no page and no figure may take for anything but a name.
+/// A name that pages and metrics must treat as a name only.
 pub const HOSTILE: &str = "<img src=x onerror=alert(1)>\"\u{202e}}\n1";
 
 const POLICY: &str = "[policy]\ndefault = \"allow\"\n[tool.\"mcp:disk/wipe\"]\ntier = \"a\"\nwrites = []\n";
@@ -69,7 +70,7 @@ impl Layers for Own {
     }
 }
 
-/// See the module.
+/// A gateway with a console, and its server.
 pub struct World {
     address: SocketAddr,
     token: Option<String>,
@@ -118,7 +119,7 @@ impl World {
         Self { address, token: token.map(str::to_owned), folder, server }
     }
 
-    /// The server behind the gateway does not answer any more.
+    /// Stops the answers of the gateway's server.
     pub fn stop_server(&self) {
         self.server.send_replace(true);
     }
@@ -126,7 +127,7 @@ impl World {
     pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut stream = self.begin(method, path, headers, body).await;
         let mut text = Vec::new();
-        // What does not end by itself is a stream: what came so far is enough.
+        // A response without an end is a stream: the part received so far is enough.
         let read = stream.read_to_end(&mut text);
         drop(tokio::time::timeout(std::time::Duration::from_secs(3), read).await);
         Answer::of(&String::from_utf8_lossy(&text))
@@ -149,7 +150,7 @@ impl World {
         self.send("GET", path, headers, "").await
     }
 
-    /// As the page asks.
+    /// A request as the page sends it.
     pub async fn post(&self, path: &str, body: &Value, more: &[(&str, &str)]) -> Answer {
         let token = self.bearer();
         let mut headers = vec![("content-type", "application/json")];
@@ -178,7 +179,7 @@ impl World {
         page.text.starts_with("HTTP/1.1 200").then_some(page)
     }
 
-    /// A client that has introduced itself.
+    /// A client after its handshake.
     pub async fn client(&self) -> Client<'_> {
         let mut client = Client { world: self, session: String::new(), next: 0 };
         let info = json!({"name": "tester\u{200b}", "version": "1"});
@@ -190,7 +191,7 @@ impl World {
     }
 }
 
-/// An answer.
+/// A response.
 pub struct Answer {
     pub status: u16,
     pub head: String,
@@ -224,7 +225,7 @@ impl Page {
         self.text.push_str(&String::from_utf8_lossy(&bytes[..read]));
     }
 
-    /// The next event of a name. The chunks of the transfer begin where events do.
+    /// The next event with a name. The chunks of the transfer begin where events do.
     pub async fn next(&mut self, name: &str) -> Value {
         let begin = format!("event: {name}\ndata: ");
         let until = tokio::time::Instant::now() + std::time::Duration::from_secs(20);
@@ -250,7 +251,7 @@ impl Page {
         }
     }
 
-    /// The same, where it may hold already.
+    /// Like `until`, for a condition that `seen` may already meet.
     pub async fn after(&mut self, seen: Value, name: &str, holds: impl Fn(&Value) -> bool) -> Value {
         if holds(&seen) { seen } else { self.until(name, holds).await }
     }
@@ -289,7 +290,7 @@ impl Client<'_> {
     }
 }
 
-/// A server of MCP with three tools: one that is harmless, one that a person has to see, one with a hostile name.
+/// An MCP server with a harmless tool, one to approve, and one with a hostile name.
 async fn server() -> (watch::Sender<bool>, SocketAddr) {
     let (stops, stopped) = watch::channel(false);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

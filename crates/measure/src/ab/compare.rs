@@ -3,8 +3,9 @@
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
-use super::row::{Calls, Row};
+use super::row::{Calls, Row, Tokens};
 use super::stats::{Estimate, difference, ratio, saved};
+use crate::figures::{number, percent};
 
 /// The arm that the others are compared with.
 const CONTROL: &str = "full";
@@ -64,8 +65,7 @@ pub struct Cell {
     pub output: usize,
     /// The mean input that the provider reports, over the rows that have it.
     pub reported_input: Option<usize>,
-    /// The paired difference of right calls to the control on the same tasks, as a share of the
-    /// true calls.
+    /// The paired difference of right calls to the control, as a share of true calls.
     pub right_difference: Option<Estimate>,
     /// The paired share of input tokens saved against the control on the same tasks. Uses the
     /// provider's figures if every row of both has them.
@@ -99,27 +99,31 @@ pub fn compare(rows: &[Row], drivers: &[&str], arms: &[&str]) -> Comparison {
         }
     }
     let rows: Vec<&Row> = latest.into_values().collect();
-    let in_order = |wanted: &[&str], found: &dyn Fn(&Row) -> String| -> IndexSet<String> {
-        let own: IndexSet<String> = rows.iter().map(|row| found(row)).collect();
-        let first = wanted.iter().map(|name| (*name).to_owned()).filter(|name| own.contains(name));
-        first.chain(own.iter().cloned()).collect()
-    };
-    let drivers = in_order(drivers, &|row| row.driver.clone());
-    let arms = in_order(arms, &|row| row.arm.clone());
+    let drivers = in_order(drivers, rows.iter().map(|row| row.driver.as_str()));
+    let arms = in_order(arms, rows.iter().map(|row| row.arm.as_str()));
+    let mut groups: IndexMap<(&str, &str), Vec<&Row>> = IndexMap::new();
+    for row in &rows {
+        groups.entry((&row.driver, &row.arm)).or_default().push(row);
+    }
     let mut cells = Vec::new();
     for driver in &drivers {
-        let of = |arm: &str| -> Vec<&Row> {
-            rows.iter().copied().filter(|row| row.driver == *driver && row.arm == arm).collect()
-        };
-        let control = of(CONTROL);
-        cells.extend(arms.iter().map(|arm| (arm, of(arm))).filter(|(_, own)| !own.is_empty()).map(|(arm, own)| {
-            let own_control = (arm != CONTROL).then_some(control.as_slice());
-            cell(driver, arm, &own, own_control)
-        }));
+        let control = groups.get(&(*driver, CONTROL)).map(Vec::as_slice).unwrap_or_default();
+        for arm in &arms {
+            if let Some(own) = groups.get(&(*driver, *arm)) {
+                cells.push(cell(driver, arm, own, (*arm != CONTROL).then_some(control)));
+            }
+        }
     }
     let sentences = drivers.iter().map(|driver| sentence(driver, &cells)).collect();
     let meters: IndexSet<String> = rows.iter().map(|row| row.tokens.meter.clone()).collect();
     Comparison { schema: "toolfold.ab-report/1", meters: meters.into_iter().collect(), cells, sentences }
+}
+
+/// The names that rows have: the wanted ones first, in their order.
+fn in_order<'n>(wanted: &[&'n str], found: impl Iterator<Item = &'n str>) -> IndexSet<&'n str> {
+    let found: IndexSet<&str> = found.collect();
+    let first = wanted.iter().copied().filter(|name| found.contains(name));
+    first.chain(found.iter().copied()).collect()
 }
 
 fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cell {
@@ -130,13 +134,7 @@ fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cel
         calls.add(&row.calls);
         *taken.entry(row.taken.clone()).or_default() += 1;
     }
-    let sum = |of: &dyn Fn(&Row) -> usize| -> usize { done.iter().map(|row| of(row)).sum() };
-    let mean = |of: &dyn Fn(&Row) -> usize| (sum(of) + done.len() / 2) / done.len().max(1);
-    let by_task = |of: &dyn Fn(&Row) -> usize| -> Vec<(f64, f64)> {
-        let each = per_task(&done, |row| [number(of(row)), number(row.calls.truths)]);
-        each.into_values().map(|[own, truths]| (own, truths)).collect()
-    };
-    let right_share = ratio(&by_task(&|row| row.calls.right));
+    let right_share = share_of_truths(&done, |calls| calls.right);
     let reported: Vec<usize> = done.iter().filter_map(|row| Some(row.usage?.input)).collect();
     let beside = control.map(|control| beside(&done, control)).unwrap_or_default();
     let right_difference =
@@ -153,14 +151,14 @@ fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cel
         tasks: right_share.units,
         calls,
         right_share,
-        silent_share: ratio(&by_task(&|row| row.calls.silent)),
-        requests: sum(&|row| row.requests),
-        extra_requests: sum(&|row| row.extra_requests),
-        cut: sum(&|row| row.cut),
-        breaks: sum(&|row| row.breaks),
-        first: mean(&|row| row.tokens.first),
-        input: mean(&|row| row.tokens.input),
-        output: mean(&|row| row.tokens.output),
+        silent_share: share_of_truths(&done, |calls| calls.silent),
+        requests: done.iter().map(|row| row.requests).sum(),
+        extra_requests: done.iter().map(|row| row.extra_requests).sum(),
+        cut: done.iter().map(|row| row.cut).sum(),
+        breaks: done.iter().map(|row| row.breaks).sum(),
+        first: rounded_mean(&done, |tokens| tokens.first),
+        input: rounded_mean(&done, |tokens| tokens.input),
+        output: rounded_mean(&done, |tokens| tokens.output),
         reported_input: (!reported.is_empty()).then(|| reported.iter().sum::<usize>() / reported.len()),
         right_difference,
         input_saved,
@@ -168,9 +166,15 @@ fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cel
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "counts of calls and tokens, far below 2^53")]
-fn number(count: usize) -> f64 {
-    count as f64
+/// The share of true calls with an outcome, per task.
+fn share_of_truths(rows: &[&Row], outcome: fn(&Calls) -> usize) -> Estimate {
+    let tasks = per_task(rows, |row| [number(outcome(&row.calls)), number(row.calls.truths)]);
+    ratio(&tasks.into_values().map(|[own, truths]| (own, truths)).collect::<Vec<_>>())
+}
+
+/// The mean of a count over rows, rounded.
+fn rounded_mean(rows: &[&Row], of: fn(&Tokens) -> usize) -> usize {
+    (rows.iter().map(|row| of(&row.tokens)).sum::<usize>() + rows.len() / 2) / rows.len().max(1)
 }
 
 /// The sums over the rows of each task.
@@ -200,15 +204,18 @@ fn beside(rows: &[&Row], control: &[&Row]) -> Vec<Beside> {
     let pairs: Vec<(&Row, &Row)> =
         rows.iter().filter_map(|row| Some((*row, *control.get(&(row.task.as_str(), row.repeat))?))).collect();
     let all_reported = pairs.iter().all(|(own, other)| own.usage.is_some() && other.usage.is_some());
-    let input = |row: &Row| number(row.usage.filter(|_| all_reported).map_or(row.tokens.input, |usage| usage.input));
     let mut tasks: IndexMap<&str, Beside> = IndexMap::new();
     for (own, other) in pairs {
         let sum = tasks.entry(own.task.as_str()).or_default();
         sum.here += number(own.calls.right);
         sum.there += number(other.calls.right);
         sum.truths += number(own.calls.truths);
-        sum.input += input(own);
-        sum.control_input += input(other);
+        let [input, control] = [own, other].map(|row| match row.usage {
+            Some(usage) if all_reported => usage.input,
+            _ => row.tokens.input,
+        });
+        sum.input += number(input);
+        sum.control_input += number(control);
     }
     tasks.into_values().collect()
 }
@@ -228,7 +235,7 @@ fn accuracy_verdict(right: Option<Estimate>) -> Verdict {
 fn sentence(driver: &str, cells: &[Cell]) -> String {
     let own: Vec<&Cell> = cells.iter().filter(|cell| cell.driver == driver).collect();
     let Some(control) = own.iter().find(|cell| cell.verdict == Verdict::Control) else {
-        return format!("{driver}: arm full was not played, so nothing can be compared with it");
+        return format!("{driver}: arm full was not played, so there is no comparison");
     };
     let best = own
         .iter()
@@ -245,7 +252,7 @@ fn sentence(driver: &str, cells: &[Cell]) -> String {
             with_bar(saves),
         ),
         Some((cell, _)) => format!(
-            "{driver}: arm {} is no worse than full ({} points; full has {full} right), and no saving of input is visible",
+            "{driver}: arm {} is no worse than full ({} points; full has {full} right), without a measurable saving of input",
             cell.arm,
             signed(cell.right_difference)
         ),
@@ -254,19 +261,15 @@ fn sentence(driver: &str, cells: &[Cell]) -> String {
             let bars = own.iter().filter_map(|cell| cell.right_difference?.bar).fold(f64::NAN, f64::min);
             let tasks = control.tasks;
             let seen = if bars.is_nan() {
-                "no error bar".to_owned()
+                "without an error bar".to_owned()
             } else {
                 format!("± {:.0} points at best", bars * 100.0)
             };
             format!(
-                "{driver}: no arm is shown to be within {MARGIN_POINTS:.0} points of full with {tasks} tasks ({seen})"
+                "{driver}: with {tasks} tasks, no arm is proven to be within {MARGIN_POINTS:.0} points of full ({seen})"
             )
         }
     }
-}
-
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 pub(super) fn with_bar(own: Estimate) -> String {

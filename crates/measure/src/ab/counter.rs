@@ -32,8 +32,7 @@ impl Counter {
         &self.meter
     }
 
-    /// The tokens of a tool array by the meter, or of its compact JSON if the meter has no rule for
-    /// it.
+    /// The tokens of a tool array by the meter, or of its compact JSON.
     pub(super) fn array_tokens(&mut self, wire: Wire, tools: &Tools) -> usize {
         if let Some(known) = self.known.get(tools.digest()) {
             return *known;
@@ -58,8 +57,7 @@ impl Counter {
         counted
     }
 
-    /// The tokens of a message on any wire: its texts and the JSON of its calls without key names,
-    /// plus the constant.
+    /// The tokens of a message: its texts, its calls without key names, and the constant.
     pub(super) fn message(&mut self, message: &Value) -> usize {
         let mut text = String::new();
         append_texts(message, &mut text);

@@ -10,8 +10,7 @@ use toolfold::profile::{Arm, CALL_TOOL, Delivery, EXPAND_TOOLS, Folded};
 
 use super::tasks::TrueCall;
 
-/// A strategy for making known calls. None picks a wrong tool: they measure the machinery, not a
-/// model.
+/// A strategy for making known calls: it measures the machinery, not a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Oracle {
     /// Expands the category of a folded tool before calling it.
@@ -106,8 +105,7 @@ impl Scripted {
         *self = Self::new(self.oracle);
     }
 
-    /// The next call with name and arguments as the model writes them; `None` at the end of the
-    /// turn.
+    /// The next call as the model writes it; `None` at the end of the turn.
     pub(super) fn next(&mut self, conversation: &Conversation, truths: &[TrueCall]) -> Option<(String, Value)> {
         let truth = truths.get(self.at)?;
         let catalog = conversation.engine().catalog();
@@ -182,9 +180,9 @@ fn lacks(conversation: &Conversation, at: usize, truth: &TrueCall) -> bool {
     let property = |schema: &Value, name: &str| schema.get("properties").and_then(|all| all.get(name)).cloned();
     given.iter().any(|(name, value)| {
         let text = value.to_string();
-        let told = property(&shown, name).is_some_and(|own| own.to_string().contains(&text));
+        let is_visible = property(&shown, name).is_some_and(|own| own.to_string().contains(&text));
         let listed = property(tool.parameters(), name).is_some_and(|own| own.get("enum").is_some());
-        listed && value.is_string() && !told
+        listed && value.is_string() && !is_visible
     })
 }
 

@@ -75,62 +75,131 @@ pub enum ExchangeError {
     },
 }
 
-/// Returns the body of a request, in the wire's format.
-///
-/// # Errors
-/// Returns [`ExchangeError::Wire`] for MCP, which has no models.
-pub fn body_of(wire: Wire, ask: &Ask<'_>) -> Result<Value, ExchangeError> {
-    let Ask { model, system, messages, tools, more } = *ask;
-    let tools: Value = serde_json::from_str(tools).unwrap_or(Value::Null);
-    let tools = tools.as_array().filter(|all| !all.is_empty()).map(|all| json!(all));
-    let mut body = match wire {
-        Wire::OpenAiChat => {
-            let head = system.map(|text| json!({"role": "system", "content": text}));
-            json!({"model": model, "messages": head.iter().chain(messages).collect::<Vec<_>>()})
-        }
-        Wire::OpenAiResponses => {
-            // The items of one answer are separate in the input.
-            let items: Vec<&Value> = messages.iter().flat_map(each_item).collect();
-            json!({"model": model, "instructions": system, "input": items})
-        }
-        Wire::Anthropic => json!({"model": model, "max_tokens": MAX_TOKENS, "system": system, "messages": messages}),
-        Wire::Gemini => {
-            let system = system.map(|text| json!({"parts": [{"text": text}]}));
-            json!({"systemInstruction": system, "contents": messages})
-        }
-        _ => return Err(ExchangeError::Wire(wire)),
-    };
-    if let Some(body) = body.as_object_mut() {
-        body.retain(|_, value| !value.is_null());
-        body.extend(tools.map(|tools| ("tools".to_owned(), tools)));
-        body.extend(more.clone());
-    }
-    Ok(body)
+/// How requests and responses of an API are written and read.
+struct ApiFormat {
+    /// The request without tools; absent parts are null.
+    body: fn(&Ask<'_>) -> Value,
+    /// A user's message.
+    user: fn(&str) -> Value,
+    /// A message with which a model ends its turn.
+    closing: fn(&str) -> Value,
+    /// The JSON Pointer of the answer in a response, and its form in messages.
+    answer: (&'static str, &'static str),
+    /// The assistant message with an answer.
+    message: fn(&Value) -> Value,
+    /// The key of the counts in a response.
+    usage: &'static str,
+    /// The JSON Pointers of the counts, which are added.
+    input: &'static [&'static str],
+    output: &'static [&'static str],
+    cached: &'static [&'static str],
 }
+
+impl ApiFormat {
+    /// The format of a wire; `None` for MCP, which has no models.
+    fn of(wire: Wire) -> Option<&'static Self> {
+        match wire {
+            Wire::OpenAiChat => Some(&CHAT),
+            Wire::OpenAiResponses => Some(&RESPONSES),
+            Wire::Anthropic => Some(&ANTHROPIC),
+            Wire::Gemini => Some(&GEMINI),
+            _ => None,
+        }
+    }
+}
+
+const CHAT: ApiFormat = ApiFormat {
+    body: |ask| {
+        let system = ask.system.map(|text| json!({"role": "system", "content": text}));
+        json!({"model": ask.model, "messages": system.iter().chain(ask.messages).collect::<Vec<_>>()})
+    },
+    user: |text| json!({"role": "user", "content": text}),
+    closing: |text| json!({"role": "assistant", "content": text}),
+    answer: ("/choices/0/message", "choices[0].message"),
+    message: Value::clone,
+    usage: "usage",
+    input: &["/prompt_tokens"],
+    output: &["/completion_tokens"],
+    cached: &["/prompt_tokens_details/cached_tokens"],
+};
+
+const RESPONSES: ApiFormat = ApiFormat {
+    body: |ask| {
+        // The items of one answer are separate in the input.
+        let items: Vec<&Value> = ask.messages.iter().flat_map(each_item).collect();
+        json!({"model": ask.model, "instructions": ask.system, "input": items})
+    },
+    user: |text| json!({"role": "user", "content": text}),
+    closing: |text| {
+        let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
+        json!([{"type": "message", "role": "assistant", "content": content}])
+    },
+    answer: ("/output", "output"),
+    message: Value::clone,
+    usage: "usage",
+    input: &["/input_tokens"],
+    output: &["/output_tokens"],
+    cached: &["/input_tokens_details/cached_tokens"],
+};
+
+const ANTHROPIC: ApiFormat = ApiFormat {
+    body: |ask| json!({"model": ask.model, "max_tokens": MAX_TOKENS, "system": ask.system, "messages": ask.messages}),
+    user: |text| json!({"role": "user", "content": text}),
+    closing: |text| json!({"role": "assistant", "content": [{"type": "text", "text": text}]}),
+    answer: ("/content", "content"),
+    message: |found| json!({"role": "assistant", "content": found}),
+    usage: "usage",
+    // Anthropic counts cache reads and writes separately.
+    input: &["/input_tokens", "/cache_read_input_tokens", "/cache_creation_input_tokens"],
+    output: &["/output_tokens"],
+    cached: &["/cache_read_input_tokens"],
+};
+
+const GEMINI: ApiFormat = ApiFormat {
+    body: |ask| {
+        let system = ask.system.map(|text| json!({"parts": [{"text": text}]}));
+        json!({"systemInstruction": system, "contents": ask.messages})
+    },
+    user: |text| json!({"role": "user", "parts": [{"text": text}]}),
+    closing: |text| json!({"role": "model", "parts": [{"text": text}]}),
+    answer: ("/candidates/0/content", "candidates[0].content"),
+    message: Value::clone,
+    usage: "usageMetadata",
+    input: &["/promptTokenCount", "/toolUsePromptTokenCount"],
+    output: &["/candidatesTokenCount", "/thoughtsTokenCount"],
+    cached: &["/cachedContentTokenCount"],
+};
 
 fn each_item(message: &Value) -> Vec<&Value> {
     message.as_array().map_or_else(|| vec![message], |items| items.iter().collect())
 }
 
+/// Returns the body of a request, in the wire's format.
+///
+/// # Errors
+/// Returns [`ExchangeError::Wire`] for MCP, which has no models.
+pub fn body_of(wire: Wire, ask: &Ask<'_>) -> Result<Value, ExchangeError> {
+    let format = ApiFormat::of(wire).ok_or(ExchangeError::Wire(wire))?;
+    let tools: Value = serde_json::from_str(ask.tools).unwrap_or(Value::Null);
+    let mut body = (format.body)(ask);
+    if let Some(body) = body.as_object_mut() {
+        body.retain(|_, value| !value.is_null());
+        if tools.as_array().is_some_and(|all| !all.is_empty()) {
+            body.insert("tools".to_owned(), tools);
+        }
+        body.extend(ask.more.clone());
+    }
+    Ok(body)
+}
+
 /// A user's message in the wire's format.
 pub(crate) fn user_message(wire: Wire, text: &str) -> Value {
-    match wire {
-        Wire::Gemini => json!({"role": "user", "parts": [{"text": text}]}),
-        _ => json!({"role": "user", "content": text}),
-    }
+    (ApiFormat::of(wire).unwrap_or(&CHAT).user)(text)
 }
 
 /// A message with which a model ends its turn.
 pub(super) fn closing_message(wire: Wire, text: &str) -> Value {
-    match wire {
-        Wire::OpenAiResponses => {
-            let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
-            json!([{"type": "message", "role": "assistant", "content": content}])
-        }
-        Wire::Anthropic => json!({"role": "assistant", "content": [{"type": "text", "text": text}]}),
-        Wire::Gemini => json!({"role": "model", "parts": [{"text": text}]}),
-        _ => json!({"role": "assistant", "content": text}),
-    }
+    (ApiFormat::of(wire).unwrap_or(&CHAT).closing)(text)
 }
 
 /// Reads the assistant's message and the reported usage from a response.
@@ -143,53 +212,22 @@ pub fn answer_of(wire: Wire, response: &Value) -> Result<Answer, ExchangeError> 
         let said = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
         return Err(ExchangeError::Provider(said));
     }
-    let (pointer, missing) = match wire {
-        Wire::OpenAiChat => ("/choices/0/message", "choices[0].message"),
-        Wire::OpenAiResponses => ("/output", "output"),
-        Wire::Anthropic => ("/content", "content"),
-        Wire::Gemini => ("/candidates/0/content", "candidates[0].content"),
-        _ => return Err(ExchangeError::Wire(wire)),
-    };
+    let format = ApiFormat::of(wire).ok_or(ExchangeError::Wire(wire))?;
+    let (pointer, missing) = format.answer;
     let found = response.pointer(pointer).ok_or(ExchangeError::Shape { wire, missing })?;
-    let message = match wire {
-        Wire::Anthropic => json!({"role": "assistant", "content": found}),
-        _ => found.clone(),
-    };
-    Ok(Answer { message, usage: usage_of(wire, response) })
+    Ok(Answer { message: (format.message)(found), usage: usage_of(format, response) })
 }
 
-fn usage_of(wire: Wire, response: &Value) -> Option<Usage> {
-    let key = if wire == Wire::Gemini { "usageMetadata" } else { "usage" };
-    let usage = response.get(key).filter(|usage| usage.is_object())?;
-    let read = |pointer: &str| {
-        let tokens = usage.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
-        usize::try_from(tokens).unwrap_or(usize::MAX)
+fn usage_of(format: &ApiFormat, response: &Value) -> Option<Usage> {
+    let usage = response.get(format.usage).filter(|usage| usage.is_object())?;
+    let sum = |pointers: &[&str]| {
+        let mut sum: usize = 0;
+        for tokens in pointers.iter().filter_map(|pointer| usage.pointer(pointer)?.as_u64()) {
+            sum = sum.saturating_add(usize::try_from(tokens).unwrap_or(usize::MAX));
+        }
+        sum
     };
-    let sum = |pointers: &[&str]| pointers.iter().fold(0, |sum: usize, own| sum.saturating_add(read(own)));
-    Some(match wire {
-        Wire::OpenAiChat => Usage {
-            input: read("/prompt_tokens"),
-            output: read("/completion_tokens"),
-            cached: read("/prompt_tokens_details/cached_tokens"),
-        },
-        Wire::OpenAiResponses => Usage {
-            input: read("/input_tokens"),
-            output: read("/output_tokens"),
-            cached: read("/input_tokens_details/cached_tokens"),
-        },
-        // Anthropic counts cache reads and writes separately.
-        Wire::Anthropic => Usage {
-            input: sum(&["/input_tokens", "/cache_read_input_tokens", "/cache_creation_input_tokens"]),
-            output: read("/output_tokens"),
-            cached: read("/cache_read_input_tokens"),
-        },
-        Wire::Gemini => Usage {
-            input: sum(&["/promptTokenCount", "/toolUsePromptTokenCount"]),
-            output: sum(&["/candidatesTokenCount", "/thoughtsTokenCount"]),
-            cached: read("/cachedContentTokenCount"),
-        },
-        _ => return None,
-    })
+    Some(Usage { input: sum(format.input), output: sum(format.output), cached: sum(format.cached) })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::live::LiveConversation;
 use super::stats::{Estimate, mean, ratio, unpaired};
+use crate::figures::number;
 
 /// The difference, in percentage points, for which the number of further conversations is computed.
 pub const POINTS: f64 = 2.0;
@@ -31,8 +32,7 @@ pub struct VariantResult {
     pub shares: Figures,
     /// Means per conversation: `calls`, `expanded`.
     pub means: Figures,
-    /// Tokens of an array, by the meter that every counted conversation has; `None` if the host
-    /// counted none.
+    /// Tokens of an array, by the common meter; `None` without counts.
     pub array: Option<Estimate>,
 }
 
@@ -83,10 +83,10 @@ pub fn experiment(conversations: &[LiveConversation], control: Option<&str>) -> 
     groups.sort_keys();
     let mut variants: Vec<VariantResult> =
         groups.iter().map(|(name, own)| variant(name, own, meter.as_deref())).collect();
-    let named = |name: &str| variants.iter().position(|own| own.variant == name);
+    let at = groups.get_index_of(control.unwrap_or("control"));
     let at = match control {
-        Some(name) => Some(named(name).ok_or_else(|| groups.keys().cloned().collect::<Vec<_>>())?),
-        None => named("control").or_else(|| variants.iter().position(|own| own.arms.iter().all(|arm| arm == "full"))),
+        Some(_) => Some(at.ok_or_else(|| groups.keys().cloned().collect::<Vec<_>>())?),
+        None => at.or_else(|| variants.iter().position(|own| own.arms.iter().all(|arm| arm == "full"))),
     };
     if let Some(at) = at {
         let own = variants.remove(at);
@@ -112,20 +112,7 @@ fn meter_of(conversations: &[LiveConversation]) -> Option<String> {
     known.first().map(|(meter, _)| (*meter).to_owned())
 }
 
-#[allow(clippy::cast_precision_loss, reason = "counts of calls and tokens, far below 2^53")]
-fn number(count: usize) -> f64 {
-    count as f64
-}
-
 fn variant(name: &str, own: &[&LiveConversation], meter: Option<&str>) -> VariantResult {
-    type Of = fn(&LiveConversation) -> usize;
-    let calls: Of = |own| own.calls;
-    let ran: Of = |own| own.forwarded;
-    let share = |of: Of, all: Of| {
-        let pairs: Vec<(f64, f64)> = own.iter().map(|own| (number(of(own)), number(all(own)))).collect();
-        ratio(&pairs)
-    };
-    let each = |of: Of| mean(&own.iter().map(|own| number(of(own))).collect::<Vec<_>>());
     let counted: Vec<f64> = own
         .iter()
         .filter_map(|own| own.arrays.get(meter?))
@@ -137,17 +124,26 @@ fn variant(name: &str, own: &[&LiveConversation], meter: Option<&str>) -> Varian
         conversations: own.len(),
         calls: own.iter().map(|own| own.calls).sum(),
         shares: IndexMap::from([
-            ("repaired", share(|own| own.repaired, calls)),
-            ("shown", share(|own| own.shown, calls)),
-            ("unknown", share(|own| own.unknown, calls)),
-            ("loops", share(|own| own.loops, calls)),
-            ("refused", share(|own| own.refused, calls)),
-            ("blind", share(|own| own.blind, ran)),
-            ("failed", share(|own| own.failed, ran)),
+            ("repaired", share(own, |own| (own.repaired, own.calls))),
+            ("shown", share(own, |own| (own.shown, own.calls))),
+            ("unknown", share(own, |own| (own.unknown, own.calls))),
+            ("loops", share(own, |own| (own.loops, own.calls))),
+            ("refused", share(own, |own| (own.refused, own.calls))),
+            ("blind", share(own, |own| (own.blind, own.forwarded))),
+            ("failed", share(own, |own| (own.failed, own.forwarded))),
         ]),
-        means: IndexMap::from([("calls", each(calls)), ("expanded", each(|own| own.expanded))]),
+        means: IndexMap::from([
+            ("calls", mean(&own.iter().map(|own| number(own.calls)).collect::<Vec<_>>())),
+            ("expanded", mean(&own.iter().map(|own| number(own.expanded)).collect::<Vec<_>>())),
+        ]),
         array: (!counted.is_empty()).then(|| mean(&counted)),
     }
+}
+
+/// The share of calls, from a part and a whole per conversation.
+fn share(conversations: &[&LiveConversation], counts: fn(&LiveConversation) -> (usize, usize)) -> Estimate {
+    let pairs = conversations.iter().map(|own| counts(own));
+    ratio(&pairs.map(|(part, whole)| (number(part), number(whole))).collect::<Vec<_>>())
 }
 
 impl Experiment {
@@ -155,8 +151,8 @@ impl Experiment {
         let [control, treatment] = self.variants.as_slice() else {
             let names: Vec<&str> = self.variants.iter().map(|own| own.variant.as_str()).collect();
             self.sentences.push(match names.as_slice() {
-                [] => "no conversation is in these logs".to_owned(),
-                [one] => format!("all conversations are of `{one}`: there is nothing to compare with"),
+                [] => "these logs contain no conversation".to_owned(),
+                [one] => format!("all conversations are of `{one}`; a comparison needs two variants"),
                 many => format!("a result needs two variants, and these are {}: {}", many.len(), many.join(", ")),
             });
             return;
@@ -173,7 +169,7 @@ impl Experiment {
         self.saved = control.array.zip(treatment.array).and_then(|(all, kept)| saved_of_means(kept, all));
         said.push(match self.saved {
             None => {
-                "tokens were not counted in both variants: ask for them with {\"tools\":{\"count\":true}}".to_owned()
+                "tokens were not counted in both variants; request them with {\"tools\":{\"count\":true}}".to_owned()
             }
             Some(own) => {
                 let bar = own.bar.unwrap_or(f64::INFINITY);
@@ -186,7 +182,7 @@ impl Experiment {
                         format!("{name} costs {percent:.0} % ± {bars:.0} % more of the tool array's tokens")
                     }
                     _ => format!(
-                        "no saving of the tool array's tokens is visible ({:+.0} % ± {bars:.0} %)",
+                        "no measurable saving of the tool array's tokens ({:+.0} % ± {bars:.0} %)",
                         own.value * 100.0
                     ),
                 }
@@ -205,7 +201,7 @@ impl Experiment {
             self.differences.push(ShareDifference { what, difference, visible, more });
         }
         if here.min(there) < FEW {
-            said.push(format!("with fewer than {FEW} conversations of a variant the error bars are rough"));
+            said.push(format!("with fewer than {FEW} conversations in a variant, the error bars are rough"));
         }
         self.sentences = said;
     }
@@ -226,9 +222,9 @@ fn difference_in_words(
     }
     let then = match more {
         Some(0) | None => String::new(),
-        Some(more) => format!("; about {more} more would show {POINTS:.0} points"),
+        Some(more) => format!("; about {more} more would detect {POINTS:.0} points"),
     };
-    let seen = format!("no difference in {} calls is visible with {conversations} conversations", adjective(what));
+    let seen = format!("no measurable difference in {} calls with {conversations} conversations", adjective(what));
     format!("{seen} ({points:+.1} ± {bar:.1} points){then}")
 }
 
@@ -298,7 +294,7 @@ mod tests {
         assert!(saved.bar.unwrap() > 0.01 && saved.bar.unwrap() < 0.06, "{saved:?}");
         // Errors 11.5 of 650 and of 1,050, so 0.619 × 0.0208 in the share; Student's 2.09 of it.
         assert_eq!(found.sentences[0], "treatment saves 38 % ± 3 % of the tool array's tokens");
-        assert!(found.sentences[1].starts_with("no difference in repaired calls is visible with 40 conversations"));
+        assert!(found.sentences[1].starts_with("no measurable difference in repaired calls with 40 conversations"));
         let more = found.differences[0].more.unwrap();
         // Variance of a conversation's share 0.0526², both variants, at 2 points: 2 × 7.85 × 2 ×
         // 0.00263 / 0.0004 – 40.
@@ -310,7 +306,7 @@ mod tests {
 
     /// Ten failed calls of one conversation are one observation, not ten.
     #[test]
-    fn calls_of_one_conversation_are_one_piece_of_evidence() {
+    fn calls_of_one_conversation_are_one_observation() {
         let mut all: Vec<_> = (0..12).map(|at| conversation("control", 10, 0, 100 + at)).collect();
         all.extend((0..12).map(|at| conversation("treatment", 10, if at == 0 { 10 } else { 0 }, 100 + at)));
         let found = experiment(&all, None).unwrap();
@@ -318,11 +314,11 @@ mod tests {
     }
 
     #[test]
-    fn too_little_data_is_said() {
+    fn too_little_data_is_reported() {
         let sentences = |all: &[LiveConversation]| experiment(all, None).unwrap().sentences.join("\n");
         assert!(sentences(&[]).contains("no conversation"));
         let (one, other) = (conversation("control", 5, 0, 10), conversation("treatment", 5, 0, 10));
-        assert!(sentences(std::slice::from_ref(&one)).contains("nothing to compare with"));
+        assert!(sentences(std::slice::from_ref(&one)).contains("needs two variants"));
         assert!(sentences(&[one.clone(), other.clone()]).contains("too little data"));
         assert!(sentences(&[one.clone(), one, other.clone(), other]).contains("rough"));
         assert_eq!(experiment(&[], Some("x")).unwrap_err(), Vec::<String>::new());

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_the_same_by_value_with_defaults_filled_in() {
+    fn calls_are_compared_by_value_with_defaults() {
         let schema = json!({"type": "object", "required": ["path"], "properties": {
             "path": {"type": "string"},
             "limit": {"type": "integer", "default": 10},
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_name_every_argument_that_is_not_right() {
+    fn differences_name_every_wrong_argument() {
         let schema = json!({"properties": {"limit": {"default": 10}}});
         let truth = json!({"path": "a", "mode": "x", "limit": 5});
         assert_eq!(differences(&schema, &truth, &json!({"path": "b", "more": 1})), ["path", "mode", "limit", "more"]);

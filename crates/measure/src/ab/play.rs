@@ -15,11 +15,10 @@ use super::row::{Calls, ROW_SCHEMA, Row, Tokens, Wrong};
 use super::tasks::{Task, TrueCall};
 
 /// The answer to a forwarded call without a recorded result.
-pub const STUB: &str = "ok (recorded task: nothing ran, and no result was kept)";
+pub const STUB: &str = "ok (recorded task: nothing ran, and no result was recorded)";
 /// The maximum number of requests of a user's turn.
 pub const MAX_REQUESTS_A_TURN: usize = 25;
-/// The tokens of a request without its tools and messages: OpenAI's constant for a request with
-/// tools.
+/// The tokens of a request without tools and messages: OpenAI's constant.
 const REQUEST: usize = 12;
 /// The text with which an oracle ends its turn.
 const CLOSING: &str = "Done.";

@@ -16,8 +16,7 @@ pub(super) struct Written {
 
 struct Reader<'t>(Peekable<Chars<'t>>);
 
-/// Parses one call with literal arguments. Other input is an error with the position where parsing
-/// stopped.
+/// Parses one call with literal arguments. Errors have their position.
 pub(super) fn read_call(text: &str) -> Result<Written, String> {
     let mut reader = Reader(text.chars().peekable());
     reader.python_call().map_err(|why| {
@@ -42,11 +41,11 @@ impl Reader<'_> {
             } else if named.is_empty() {
                 positional.push(self.python_value()?);
             } else {
-                return Err("a positional argument after a named one".to_owned());
+                return Err("positional argument after a named one".to_owned());
             }
             self.separator(')')?;
         }
-        if self.peek().is_some() { Err("more text".to_owned()) } else { Ok(Written { name, positional, named }) }
+        if self.peek().is_some() { Err("unexpected text".to_owned()) } else { Ok(Written { name, positional, named }) }
     }
 
     fn python_value(&mut self) -> Result<Value, String> {
@@ -80,7 +79,7 @@ impl Reader<'_> {
         self.expect('{')?;
         let mut entries = Map::new();
         while !self.eat('}') {
-            let Value::String(key) = self.python_value()? else { return Err("a key that is not a string".to_owned()) };
+            let Value::String(key) = self.python_value()? else { return Err("key that is not a string".to_owned()) };
             self.expect(':')?;
             entries.insert(key, self.python_value()?);
             self.separator('}')?;
@@ -92,7 +91,7 @@ impl Reader<'_> {
         self.expect(quote)?;
         loop {
             match self.0.next() {
-                None => return Err("an open string".to_owned()),
+                None => return Err("unterminated string".to_owned()),
                 Some(c) if c == quote => return Ok(()),
                 Some('\\') => self.escape(text)?,
                 Some(c) => text.push(c),
@@ -101,7 +100,7 @@ impl Reader<'_> {
     }
 
     fn escape(&mut self, text: &mut String) -> Result<(), String> {
-        let c = self.0.next().ok_or("an open escape")?;
+        let c = self.0.next().ok_or("unterminated escape")?;
         let plain = match c {
             'n' => "\n".to_owned(),
             't' => "\t".to_owned(),
@@ -170,7 +169,7 @@ fn constant(word: &str) -> Result<Value, String> {
 }
 
 #[test]
-fn python_literals_are_read_as_the_json_they_mean() {
+fn python_literals_are_read_as_json() {
     let read = |text: &str| read_call(&format!("f({text})")).unwrap().positional;
     for (text, value) in [
         ("'a'", json!("a")),
@@ -191,7 +190,7 @@ fn python_literals_are_read_as_the_json_they_mean() {
 }
 
 #[test]
-fn python_calls_have_positional_and_named_arguments() {
+fn positional_and_named_arguments_of_python_calls_are_read() {
     let call = read_call("book( 'x', 2 , to='a)b,c=d',when = None )").unwrap();
     assert_eq!(call.name, "book");
     assert_eq!(call.positional, [json!("x"), json!(2)]);

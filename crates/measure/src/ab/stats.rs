@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::figures::number;
+
 /// A figure with its error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -54,11 +56,6 @@ fn of_residuals(value: f64, residuals: &[f64], scale: f64) -> Estimate {
     Estimate { value, error: Some(error), bar: Some(bar), units }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "counts of calls and tokens, far below 2^53")]
-fn number(count: usize) -> f64 {
-    count as f64
-}
-
 /// The mean of one value per unit.
 #[must_use]
 pub fn mean(values: &[f64]) -> Estimate {
@@ -93,8 +90,7 @@ pub fn saved(pairs: &[(f64, f64)]) -> Estimate {
     Estimate { value: 1.0 - kept.value, ..kept }
 }
 
-/// An equal number of tokens in every unit means no variation, unlike a rare event that was not
-/// observed.
+/// Equal numbers of tokens have no variation, unlike unobserved rare events.
 fn certain_if_constant(own: Estimate) -> Estimate {
     let constant = own.error.is_some_and(|error| error <= f64::EPSILON);
     Estimate { bar: if constant { Some(0.0) } else { own.bar }, ..own }
@@ -126,7 +122,7 @@ mod tests {
 
     /// Quantiles from published tables.
     #[test]
-    fn the_quantile_is_that_of_the_tables() {
+    fn the_quantile_matches_published_tables() {
         for (degrees, expected) in [(1, 12.706), (4, 2.776), (5, 2.571), (9, 2.262), (29, 2.045), (120, 1.980)] {
             close(t95(degrees), expected);
         }
@@ -143,20 +139,20 @@ mod tests {
     }
 
     #[test]
-    fn clusters_count_as_one_however_many_calls_they_have() {
-        // Two conversations all right, two all wrong, ten calls each: 40 calls would say ± 8 %, 4
-        // conversations say ± 29 %.
+    fn a_cluster_of_calls_counts_as_one_unit() {
+        // Two conversations all right, two all wrong, ten calls each: 40 independent calls would
+        // give ± 8 %, 4 conversations give ± 29 %.
         let found = ratio(&[(10.0, 10.0), (10.0, 10.0), (0.0, 10.0), (0.0, 10.0)]);
         close(found.value, 0.5);
         close(found.error.unwrap(), 0.2887);
     }
 
     #[test]
-    fn pairs_cancel_what_both_arms_find_hard() {
+    fn pairs_cancel_the_difficulty_of_a_task() {
         let hard_and_easy = [(1.0, 1.0, 5.0), (5.0, 5.0, 5.0), (3.0, 3.0, 5.0), (0.0, 0.0, 5.0)];
         let found = difference(&hard_and_easy);
         assert_eq!((found.value, found.error), (0.0, Some(0.0)));
-        // No difference in 4 tasks does not exclude one: 3 in 4 is all that can be said.
+        // No difference in 4 tasks does not exclude one: the bar is 3 in 4.
         assert_eq!(found.bar, Some(0.75));
     }
 

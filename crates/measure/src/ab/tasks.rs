@@ -45,13 +45,11 @@ pub struct Task {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Corpus {
-    /// Tools in MCP's format by domain, in the document's order; a single domain named "" if a list
-    /// has no domains.
+    /// Tools in MCP's format by domain, in order; "" for a list without domains.
     pub domains: IndexMap<String, Vec<Value>>,
     /// The tasks, in the file's order.
     pub tasks: Vec<Task>,
-    /// SHA-256 of both texts in hexadecimal digits: rows of other tasks or tools are not compared
-    /// with these.
+    /// SHA-256 of both texts: only rows of the same tasks and tools are compared.
     pub digest: String,
 }
 
@@ -112,7 +110,7 @@ impl Corpus {
             let wrong = |why: String| TaskError::Line { line: at + 1, why };
             let task = task(&domains, line).map_err(wrong)?;
             if read.contains_key(&task.id) {
-                return Err(wrong(format!("a second task `{}`", task.id)));
+                return Err(wrong(format!("duplicate task `{}`", task.id)));
             }
             read.insert(task.id.clone(), task);
         }
@@ -149,7 +147,7 @@ fn domains(text: &str) -> Result<IndexMap<String, Vec<Value>>, TaskError> {
         List(Vec<Value>),
     }
     let read: Value = serde_json::from_str(text).map_err(|why| TaskError::Tools(why.to_string()))?;
-    let shape = "it is neither {\"domains\":{NAME:{\"tools\":[…]}}} nor a list of tools in MCP's form";
+    let shape = "it is neither {\"domains\":{NAME:{\"tools\":[…]}}} nor a list of tools in MCP's format";
     match serde_json::from_value(read).map_err(|_| TaskError::Tools(shape.to_owned()))? {
         Document::Domains { domains } => Ok(domains.into_iter().map(|(name, own)| (name, own.tools)).collect()),
         Document::Listed { tools } | Document::List(tools) => Ok(IndexMap::from([(String::new(), tools)])),
@@ -162,13 +160,13 @@ fn tools_of<'d>(domains: &'d IndexMap<String, Vec<Value>>, own: &[String]) -> Re
     }
     let mut tools = Vec::new();
     for name in own {
-        tools.extend(domains.get(name).ok_or_else(|| format!("the tools have no domain `{name}`"))?);
+        tools.extend(domains.get(name).ok_or_else(|| format!("unknown domain `{name}`"))?);
     }
     Ok(tools)
 }
 
 fn task(domains: &IndexMap<String, Vec<Value>>, line: &str) -> Result<Task, String> {
-    let written: Written = serde_json::from_str(line).map_err(|why| format!("is not a task: {why}"))?;
+    let written: Written = serde_json::from_str(line).map_err(|why| format!("not a task: {why}"))?;
     if written.turns.len() != written.ground_truth.len() {
         let (turns, truths) = (written.turns.len(), written.ground_truth.len());
         return Err(format!("`{}` has {turns} turns and true calls for {truths}", written.id));
@@ -204,8 +202,7 @@ fn schema_of<'t>(tools: &[&'t Value], name: &str) -> Result<&'t Value, String> {
     }
 }
 
-/// A true call as a model would make it: positional arguments get the parameter names in the
-/// schema's order.
+/// A true call with the parameter names of positional arguments.
 fn from_python(tools: &[&Value], text: &str) -> Result<(String, Map<String, Value>), String> {
     let written = read_call(text)?;
     let schema = schema_of(tools, &written.name)?;
@@ -218,7 +215,7 @@ fn from_python(tools: &[&Value], text: &str) -> Result<(String, Map<String, Valu
     let mut arguments = Map::new();
     for (name, value) in positional.chain(written.named) {
         if arguments.contains_key(&name) {
-            return Err(format!("{text}: the argument `{name}` twice"));
+            return Err(format!("{text}: duplicate argument `{name}`"));
         }
         arguments.insert(name, value);
     }
@@ -246,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_read_with_calls_in_either_form() {
+    fn tasks_are_read_with_calls_in_both_formats() {
         let line = |truth: &str, more: &str| {
             format!(r#"{{"id":"a","turns":["Do."],"involved_domains":["files"],"ground_truth":[{truth}]{more}}}"#)
         };
@@ -258,12 +255,12 @@ mod tests {
         check(&line(r#"["say('x')"]"#, ""), Err("line 1: the task's domains have no tool `say`"));
         check(&line(r#"["mv(a)"]"#, ""), Err("not a literal"));
         check(&line(r#"["mv('a', 'b', 'c')"]"#, ""), Err("more arguments"));
-        check(&line(r#"["mv('a', source='b')"]"#, ""), Err("twice"));
+        check(&line(r#"["mv('a', source='b')"]"#, ""), Err("duplicate argument"));
         check(&line(r#"["mv('a')"],[]"#, ""), Err("1 turns and true calls for 2"));
         check("", Err("no task"));
-        check("{", Err("line 1: is not a task"));
-        check(r#"{"id":"a","turns":[],"ground_truth":[],"involved_domains":["x"]}"#, Err("no domain `x`"));
+        check("{", Err("line 1: not a task"));
+        check(r#"{"id":"a","turns":[],"ground_truth":[],"involved_domains":["x"]}"#, Err("unknown domain `x`"));
         let twice = line(r#"["mv('a')"]"#, "");
-        check(&format!("{twice}\n\n{twice}"), Err("line 3: a second task"));
+        check(&format!("{twice}\n\n{twice}"), Err("line 3: duplicate task"));
     }
 }

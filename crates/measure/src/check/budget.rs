@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::form::grouped;
 use super::growth::Growth;
+use crate::figures::grouped;
 
 /// The rule of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -37,8 +37,7 @@ impl Rule {
         Self::Frozen,
     ];
 
-    /// The name in findings. Prefixed with two dashes, the flag that sets the rule, except for new
-    /// tools.
+    /// The name in findings; with two dashes, the flag (except for new tools).
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -134,8 +133,8 @@ pub struct Finding {
 }
 
 impl Budgets {
-    /// The default budgets with a lock: 5 % for the first turn of an arm, 100 tokens for a tool. An
-    /// additional sentence is within them, a page is not.
+    /// The default budgets with a lock: 5 % for the first turn of an arm, 100 tokens for a tool.
+    /// They allow another sentence, but not another page.
     #[must_use]
     pub fn usual() -> Self {
         Self { max_growth: Some(Growth::Share(500)), max_tool_growth: Some(Growth::Tokens(100)), ..Self::default() }
@@ -163,7 +162,7 @@ impl Budgets {
             Rule::MaxGrowth => self.max_growth.map(by),
             Rule::MaxToolGrowth => self.max_tool_growth.map(by),
             Rule::NewTools => (!self.new_tools).then(|| "none".to_owned()),
-            Rule::Frozen => self.frozen.then(|| "nothing may differ".to_owned()),
+            Rule::Frozen => self.frozen.then(|| "no difference is allowed".to_owned()),
         };
         Rule::ALL.into_iter().filter_map(|own| Some((own, rule(own)?))).collect()
     }

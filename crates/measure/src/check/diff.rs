@@ -8,9 +8,9 @@ use serde_json::Value;
 use toolfold::catalog::Tool;
 use toolfold::schema::pointer_token;
 
-use super::form::grouped;
 use super::lock::{Lock, LockedTool};
 use super::parts::{definition, same};
+use crate::figures::grouped;
 
 /// The maximum number of changed pointers that are listed.
 const MAX_POINTERS: usize = 20;
@@ -44,6 +44,13 @@ pub struct ArmChange {
     /// For arm `auto`, the arms it chose before and after, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes: Option<(String, String)>,
+}
+
+impl ArmChange {
+    /// Whether the first turn and the chosen arm are the same.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.before == self.after && self.takes.is_none()
+    }
 }
 
 /// The kind of change of a tool.
@@ -150,8 +157,7 @@ impl Diff {
     /// Whether there is no difference.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let same = |arm: &ArmChange| arm.before == arm.after && arm.takes.is_none();
-        self.tools.is_empty() && !self.reordered && !self.profile && self.arms.iter().all(same)
+        self.tools.is_empty() && !self.reordered && !self.profile && self.arms.iter().all(ArmChange::is_unchanged)
     }
 
     /// The changes in one sentence.
@@ -164,15 +170,15 @@ impl Diff {
         let counts = kinds.map(|kind| (self.count(kind), kind.name()));
         let mut parts: Vec<String> =
             counts.iter().filter(|(n, _)| *n > 0).map(|(n, name)| format!("{} {name}", grouped(*n))).collect();
-        parts.push(format!("{} as they were", grouped(self.unchanged)));
+        parts.push(format!("{} unchanged", grouped(self.unchanged)));
         format!("Tools: {}.", parts.join(", "))
     }
 
     /// The changes other than tools and totals, one sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<&'static str> {
-        let reordered = "The tools stand in another order, which breaks prompt caches.";
-        let profile = "The profile makes something else of the tools.";
+        let reordered = "The order of the tools changed, which breaks prompt caches.";
+        let profile = "The profile assigns the tools differently.";
         [self.reordered.then_some(reordered), self.profile.then_some(profile)].into_iter().flatten().collect()
     }
 
@@ -199,18 +205,14 @@ impl Diff {
 /// Whether the profile assigns the same tools differently. A derived profile differs with every new
 /// tool, so only the tools in both locks count.
 fn refolded(before: &Lock, after: &Lock, redefined: bool) -> bool {
-    let moved = |tool: &LockedTool| {
-        let old = before.tool(&tool.name);
-        old.is_some_and(|old| (&old.tier, &old.category) != (&tool.tier, &tool.category))
-    };
-    before.profile.name != after.profile.name
-        || !redefined && before.profile.digest != after.profile.digest
-        || after.tools.iter().any(moved)
+    if before.profile.name != after.profile.name || !redefined && before.profile.digest != after.profile.digest {
+        return true;
+    }
+    let mut tools = after.tools.iter().filter_map(|tool| Some((before.tool(&tool.name)?, tool)));
+    tools.any(|(old, new)| (&old.tier, &old.category) != (&new.tier, &new.category))
 }
 
 fn change(kind: ChangeKind, before: Option<&LockedTool>, after: Option<&LockedTool>) -> ToolChange {
-    let tokens = |tool: Option<&LockedTool>| tool.map_or(0, |tool| tool.full);
-    let shown = |tool: Option<&LockedTool>| tool.map_or(0, |tool| tool.shown);
     let parts = match (before, after) {
         // A tool whose parts were not measured on one side has no part changes.
         (Some(before), Some(after)) if !before.parts.is_empty() && !after.parts.is_empty() => {
@@ -221,10 +223,10 @@ fn change(kind: ChangeKind, before: Option<&LockedTool>, after: Option<&LockedTo
     ToolChange {
         name: before.or(after).map_or_else(String::new, |tool| tool.name.clone()),
         kind,
-        before: tokens(before),
-        after: tokens(after),
-        shown_before: shown(before),
-        shown_after: shown(after),
+        before: before.map_or(0, |tool| tool.full),
+        after: after.map_or(0, |tool| tool.full),
+        shown_before: before.map_or(0, |tool| tool.shown),
+        shown_after: after.map_or(0, |tool| tool.shown),
         parts,
         pointers: Vec::new(),
     }
@@ -232,32 +234,33 @@ fn change(kind: ChangeKind, before: Option<&LockedTool>, after: Option<&LockedTo
 
 fn changed_parts(before: &IndexMap<String, usize>, after: &IndexMap<String, usize>) -> Vec<PartChange> {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let part = |name: &String| {
+    let mut parts = Vec::new();
+    for name in names {
         let [before, after] = [before, after].map(|own| own.get(name).copied().unwrap_or_default());
-        PartChange { part: name.clone(), before, after }
-    };
-    let mut parts: Vec<PartChange> = names.into_iter().map(part).filter(|part| part.before != part.after).collect();
+        if before != after {
+            parts.push(PartChange { part: name.clone(), before, after });
+        }
+    }
     parts.sort_by_key(|part| std::cmp::Reverse(part.before.abs_diff(part.after)));
     parts
 }
 
 fn arms(before: &Lock, after: &Lock) -> Vec<ArmChange> {
-    let names = after.arms.keys().chain(before.arms.keys().filter(|arm| !after.arms.contains_key(*arm)));
-    let of = |arm: &String| {
+    let mut changes = Vec::new();
+    for arm in after.arms.keys().chain(before.arms.keys().filter(|arm| !after.arms.contains_key(*arm))) {
         let (before, after) = (before.arms.get(arm), after.arms.get(arm));
         let takes = before.zip(after).filter(|(before, after)| before.takes != after.takes);
-        ArmChange {
+        changes.push(ArmChange {
             arm: arm.clone(),
             before: before.map(|own| own.tokens),
             after: after.map(|own| own.tokens),
             takes: takes.map(|(before, after)| (before.takes.clone(), after.takes.clone())),
-        }
-    };
-    names.map(of).collect()
+        });
+    }
+    changes
 }
 
-/// The JSON Pointers at which two definitions of a tool differ, in the newer one's order: at most
-/// 20, then `…`.
+/// The JSON Pointers at which two definitions differ: at most 20, then `…`.
 #[must_use]
 pub fn changed_pointers(before: &Tool, after: &Tool) -> Vec<String> {
     let mut found = Vec::new();

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::budget::{Budgets, Finding};
 use super::diff::Diff;
 use super::lock::Lock;
+use crate::figures::grouped;
 
 /// The place where a tool is defined or its figure is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -69,19 +70,6 @@ impl CheckReport {
             n => format!("Over budget, {} findings: {what}.", grouped(n)),
         }
     }
-}
-
-/// Formats a number with thousands separators.
-pub(crate) fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// The line, counted from 1, on which a JSON tool list names a tool: where its name is the value of

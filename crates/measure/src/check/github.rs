@@ -4,12 +4,10 @@ use super::form::CheckReport;
 
 /// The maximum number of annotations of a kind that GitHub shows for a step.
 ///
-/// Source: GitHub's documentation, "Workflow commands" and "Checks API" (10 warning and 10 error
-/// annotations a step).
+/// Source: GitHub's "Workflow commands" and "Checks API" (10 annotations a step).
 const MOST: usize = 10;
 
-/// The findings as `::error …::message` lines. If GitHub does not show all, the last line states
-/// how many there are.
+/// The findings as `::error …::message` lines, with their number if some are hidden.
 #[must_use]
 pub fn github(report: &CheckReport) -> String {
     let mut out = String::new();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::form::grouped;
+use crate::figures::grouped;
 
 /// A maximum growth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,18 +50,20 @@ impl FromStr for Growth {
     type Err = UnknownGrowth;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let unknown = || UnknownGrowth(text.chars().take(80).collect());
-        let Some(share) = text.strip_suffix('%') else {
-            return text.parse().map(Self::Tokens).map_err(|_| unknown());
+        let growth = match text.strip_suffix('%') {
+            Some(share) => hundredths(share.trim_end()).map(Self::Share),
+            None => text.parse().ok().map(Self::Tokens),
         };
-        let (whole, places) = share.trim_end().split_once('.').unwrap_or((share.trim_end(), "0"));
-        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if !digits(whole) || !digits(places) || places.len() > 2 {
-            return Err(unknown());
-        }
-        let number = |text: &str| text.parse::<u32>().map_err(|_| unknown());
-        let whole = number(whole)?.checked_mul(100).ok_or_else(unknown)?;
-        let places = number(&format!("{places:0<2}"))?;
-        whole.checked_add(places).map(Self::Share).ok_or_else(unknown)
+        growth.ok_or_else(|| UnknownGrowth(text.chars().take(80).collect()))
     }
+}
+
+/// A decimal number with at most two places, in hundredths.
+fn hundredths(text: &str) -> Option<u32> {
+    let (whole, places) = text.split_once('.').unwrap_or((text, "0"));
+    if [whole, places].iter().any(|part| part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit())) {
+        return None;
+    }
+    let places: u32 = format!("{places:0<2}").parse().ok().filter(|_| places.len() <= 2)?;
+    whole.parse::<u32>().ok()?.checked_mul(100)?.checked_add(places)
 }

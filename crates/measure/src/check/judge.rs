@@ -2,10 +2,10 @@
 
 use super::budget::{Budgets, Finding, Rule, by};
 use super::diff::{ChangeKind, Diff, ToolChange};
-use super::form::grouped;
 use super::growth::Growth;
 use super::lock::{Lock, LockedTool};
 use super::parts::REST;
+use crate::figures::grouped;
 
 impl Budgets {
     /// The violations, rule by rule. Without a diff, growth is not checked.
@@ -33,7 +33,7 @@ impl Budgets {
                 limit: Some(0),
                 ..empty_finding(Rule::NewTools, change.after)
             };
-            found.push(Finding { message, help: accept("or leave it out"), ..own });
+            found.push(Finding { message, help: accept("or remove it"), ..own });
         }
         if let Some(diff) = diff.filter(|_| self.frozen) {
             frozen(diff, &mut found);
@@ -173,7 +173,7 @@ fn tool_growth(growth: Growth, change: &ToolChange, found: &mut Vec<Finding>) {
 }
 
 fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
-    let help = || accept("or take the change back");
+    let help = accept("or revert the change");
     for change in &diff.tools {
         let place = change.parts.first().map(|part| {
             (part.part.clone(), format!(": `{}` {} -> {}", part.part, grouped(part.before), grouped(part.after)))
@@ -187,26 +187,26 @@ fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
             before: Some(change.before),
             ..empty_finding(Rule::Frozen, change.after)
         };
-        found.push(Finding { part: place.map(|(part, _)| part), message, help: help(), ..own });
+        found.push(Finding { part: place.map(|(part, _)| part), message, help: help.clone(), ..own });
     }
-    let whole = |message: &str| Finding { message: message.to_owned(), help: help(), ..empty_finding(Rule::Frozen, 0) };
-    if diff.reordered {
-        found.push(whole("the tools stand in another order, which breaks prompt caches"));
+    for (is_changed, message) in [
+        (diff.reordered, "the order of the tools changed, which breaks prompt caches"),
+        (diff.profile, "the profile assigns the tools differently"),
+    ] {
+        if is_changed {
+            found.push(Finding { message: message.to_owned(), help: help.clone(), ..empty_finding(Rule::Frozen, 0) });
+        }
     }
-    if diff.profile {
-        found.push(whole("the profile makes something else of the tools"));
-    }
-    for arm in diff.arms.iter().filter(|arm| arm.before != arm.after || arm.takes.is_some()) {
-        let takes = arm.takes.as_ref().map(|(old, new)| format!(", and takes `{new}` instead of `{old}`"));
-        let tokens = |side: Option<usize>| side.map_or("not measured".to_owned(), grouped);
-        let (name, before, after) = (&arm.arm, tokens(arm.before), tokens(arm.after));
-        let message =
-            format!("the first turn of arm `{name}` changed, {before} -> {after}{}", takes.unwrap_or_default());
+    for arm in diff.arms.iter().filter(|arm| !arm.is_unchanged()) {
+        let takes = arm.takes.as_ref().map(|(old, new)| format!(", and chooses `{new}` instead of `{old}`"));
+        let [before, after] = [arm.before, arm.after].map(|side| side.map_or("not measured".to_owned(), grouped));
+        let (name, takes) = (&arm.arm, takes.unwrap_or_default());
+        let message = format!("the first turn of arm `{name}` changed, {before} -> {after}{takes}");
         let own = Finding {
             arm: Some(name.clone()),
             before: arm.before,
             ..empty_finding(Rule::Frozen, arm.after.unwrap_or(0))
         };
-        found.push(Finding { message, help: help(), ..own });
+        found.push(Finding { message, help: help.clone(), ..own });
     }
 }

@@ -1,8 +1,9 @@
 //! A check and a diff as Markdown, for a pull request comment.
 
 use super::diff::{ArmChange, Diff, ToolChange};
-use super::form::{CheckReport, grouped};
+use super::form::CheckReport;
 use super::lock::Lock;
+use crate::figures::grouped;
 
 /// The maximum number of table rows: a comment holds 65,536 characters.
 const MOST_ROWS: usize = 100;
@@ -13,7 +14,7 @@ pub fn check_markdown(report: &CheckReport) -> String {
     let mark = if report.is_ok() { "✅" } else { "❌" };
     let mut out = format!("### {mark} toolfold check\n\n{}\n", sentence_markdown(&report.verdict()));
     if !report.findings.is_empty() {
-        out.push_str("\n| budget | what | before | after | way out |\n|---|---|---:|---:|---|\n");
+        out.push_str("\n| budget | problem | before | after | fix |\n|---|---|---:|---:|---|\n");
         for finding in report.findings.iter().take(MOST_ROWS) {
             let before = finding.before.map_or_else(|| "–".to_owned(), grouped);
             out.push_str(&format!(
@@ -46,10 +47,9 @@ pub fn diff_markdown(now: &Lock, diff: &Diff) -> String {
 fn write_diff(out: &mut String, diff: &Diff) {
     out.push_str("| first turn | before | after | change |\n|---|---:|---:|---:|\n");
     for ArmChange { arm, before, after, takes } in &diff.arms {
-        let tokens = |side: &Option<usize>| side.map_or_else(|| "–".to_owned(), grouped);
         let change = before.zip(*after).map_or_else(String::new, |(before, after)| signed(before, after));
-        let takes = takes.as_ref().map(|(old, new)| format!(", took {}, takes {}", code(old), code(new)));
-        let (before, after) = (tokens(before), tokens(after));
+        let takes = takes.as_ref().map(|(old, new)| format!(", chose {}, now chooses {}", code(old), code(new)));
+        let [before, after] = [before, after].map(|side| side.map_or_else(|| "–".to_owned(), grouped));
         out.push_str(&format!("| {}{} | {before} | {after} | {change} |\n", code(arm), takes.unwrap_or_default()));
     }
     if !diff.tools.is_empty() {
@@ -84,10 +84,10 @@ fn more(rows: usize) -> String {
 }
 
 fn places(change: &ToolChange) -> String {
-    let part = |part: &super::diff::PartChange| {
-        format!("{} {} → {}", code(&part.part), grouped(part.before), grouped(part.after))
-    };
-    let mut all: Vec<String> = change.parts.iter().take(3).map(part).collect();
+    let mut all = Vec::new();
+    for part in change.parts.iter().take(3) {
+        all.push(format!("{} {} → {}", code(&part.part), grouped(part.before), grouped(part.after)));
+    }
     if change.parts.len() > 3 {
         all.push("…".to_owned());
     }
@@ -98,7 +98,7 @@ fn places(change: &ToolChange) -> String {
 }
 
 fn made_from(lock: &Lock) -> String {
-    format!("Tokens by {}, own cost of each tool whole; profile {}.", code(&lock.meter), code(&lock.profile.name))
+    format!("Tokens by {}, marginal cost of each full tool; profile {}.", code(&lock.meter), code(&lock.profile.name))
 }
 
 /// A difference with its sign.
@@ -108,12 +108,10 @@ pub(super) fn signed(before: usize, after: usize) -> String {
 
 /// A name as code. Plain names are in backticks; other untrusted text is escaped.
 fn code(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '~');
-    if !text.is_empty() && text.chars().all(plain) {
-        format!("`{text}`")
-    } else {
-        format!("<code>{}</code>", escaped(text))
+    if text.is_empty() || text.contains(|c: char| !c.is_ascii_alphanumeric() && !"_-./:~".contains(c)) {
+        return format!("<code>{}</code>", escaped(text));
     }
+    format!("`{text}`")
 }
 
 /// A generated sentence with untrusted names in backticks.

@@ -8,8 +8,7 @@ use toolfold::catalog::{Catalog, Tool};
 use toolfold::policy::canonical::{canonical, digest};
 use toolfold::schema::pointer_token;
 
-/// The baseline for measuring parts: a property that stays in the schema, so that its braces belong
-/// to no part.
+/// The baseline for parts: a property that stays, so that no part has its braces.
 const STANDS: &str = "_";
 
 /// The name of the remainder of a tool: its name, and everything outside parameters.

@@ -16,10 +16,10 @@ const MAX_TOKENS: usize = 1_000_000_000;
 #[non_exhaustive]
 pub enum LockError {
     /// It contains merge conflict markers.
-    #[error("line {0} is the mark of a merge conflict")]
+    #[error("line {0} is a merge conflict marker")]
     Conflict(usize),
     /// A later version of toolfold wrote it.
-    #[error("its version is {0}, and this toolfold reads up to {LOCK_VERSION}")]
+    #[error("unsupported version {0}; this toolfold reads versions up to {LOCK_VERSION}")]
     Newer(u64),
     /// It is not a lock.
     #[error("{}not a lock: {why}", line_prefix(*.line))]
@@ -36,9 +36,9 @@ impl LockError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Conflict(_) => "merge the tool list first, then write the lock again: toolfold lock",
-            Self::Newer(_) => "install the toolfold that wrote it, or write it again with this one: toolfold lock",
-            Self::Unreadable { .. } => "write it again: toolfold lock",
+            Self::Conflict(_) => "merge the tool list, then write the lock again with toolfold lock",
+            Self::Newer(_) => "install the version that wrote it, or write it again with toolfold lock",
+            Self::Unreadable { .. } => "write it again with toolfold lock",
         }
     }
 
@@ -66,45 +66,53 @@ impl Lock {
     /// Reads a lock.
     ///
     /// # Errors
-    /// Returns a [`LockError`] for anything that is not a lock of a known version; nothing of it is
-    /// used then.
+    /// Returns a [`LockError`] for anything that is not a lock of a known version.
     pub fn from_toml(text: &str) -> Result<Self, LockError> {
-        let marks = |line: &str| ["<<<<<<<", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark));
-        if let Some(at) = text.lines().position(marks) {
-            return Err(LockError::Conflict(at + 1));
+        for (at, line) in text.lines().enumerate() {
+            if ["<<<<<<<", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark)) {
+                return Err(LockError::Conflict(at + 1));
+            }
         }
-        let unreadable = |why: toml::de::Error| {
-            let line = why.span().and_then(|span| text.get(..span.start));
-            let line = line.map_or(0, |before| before.matches('\n').count() + 1);
-            LockError::Unreadable { line, why: short_excerpt(why.message()) }
-        };
-        let wrong = |why: String| LockError::Unreadable { line: 0, why };
-        let head: Head = toml::from_str(text).map_err(unreadable)?;
+        let head: Head = toml::from_str(text).map_err(|why| unreadable(text, &why))?;
         match head.version {
             None => return Err(wrong("it has no `version`".to_owned())),
             Some(0) => return Err(wrong("version 0 does not exist".to_owned())),
             Some(version) if version > LOCK_VERSION => return Err(LockError::Newer(version)),
             Some(_) => {}
         }
-        let mut lock: Self = toml::from_str(text).map_err(unreadable)?;
+        let mut lock: Self = toml::from_str(text).map_err(|why| unreadable(text, &why))?;
         lock.tools.sort_by(|a, b| a.name.cmp(&b.name));
         for pair in lock.tools.windows(2) {
             if let [a, b] = pair
                 && a.name == b.name
             {
-                return Err(wrong(format!("tool `{}` is in it twice", short_excerpt(&a.name))));
+                return Err(wrong(format!("duplicate tool `{}`", short_excerpt(&a.name))));
             }
         }
-        let figures =
-            lock.tools.iter().flat_map(|tool| [tool.full, tool.shown].into_iter().chain(tool.parts.values().copied()));
-        if let Some(large) = figures.chain(lock.arms.values().map(|arm| arm.tokens)).find(|n| *n > MAX_TOKENS) {
+        let mut figures: Vec<usize> = lock.arms.values().map(|arm| arm.tokens).collect();
+        for tool in &lock.tools {
+            figures.extend([tool.full, tool.shown].iter().chain(tool.parts.values()));
+        }
+        if let Some(large) = figures.iter().find(|n| **n > MAX_TOKENS) {
             return Err(wrong(format!("{large} is not a number of tokens")));
         }
         if !lock.arms.contains_key(&lock.arm) {
-            return Err(wrong(format!("it lacks a total for its arm `{}`", short_excerpt(&lock.arm))));
+            return Err(wrong(format!("it has no total for its arm `{}`", short_excerpt(&lock.arm))));
         }
         Ok(lock)
     }
+}
+
+/// The error of a text that does not parse.
+fn unreadable(text: &str, why: &toml::de::Error) -> LockError {
+    let before = why.span().and_then(|span| text.get(..span.start));
+    let line = before.map_or(0, |before| before.matches('\n').count() + 1);
+    LockError::Unreadable { line, why: short_excerpt(why.message()) }
+}
+
+/// The error of a text that parses but is not a lock.
+fn wrong(why: String) -> LockError {
+    LockError::Unreadable { line: 0, why }
 }
 
 /// A text of the file, shortened for a message.

@@ -1,4 +1,4 @@
-//! Tests of the pure half.
+//! Tests of locks, budgets and differences.
 
 use indexmap::IndexMap;
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ fn two() -> Lock {
     ])
 }
 
-/// The same with more tokens in one part of `read`.
+/// The lock with more tokens in one part of `read`.
 fn grown(by: usize) -> Lock {
     let mut now = two();
     let read = &mut now.tools[0];
@@ -57,7 +57,7 @@ fn grown(by: usize) -> Lock {
 }
 
 #[test]
-fn a_lock_has_one_line_a_tool_and_reads_back() {
+fn a_lock_has_one_line_per_tool_and_is_read_back() {
     let text = two().to_toml();
     assert!(text.starts_with(MARK), "{text}");
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("name = \"read\"")).collect();
@@ -73,14 +73,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
 
     #[test]
-    fn whatever_a_lock_says_reads_back(name in any::<String>(), part in any::<String>(), full in 0_usize..1_000_000_000) {
+    fn locks_with_any_values_are_read_back(name in any::<String>(), part in any::<String>(), full in 0_usize..1_000_000_000) {
         let mut own = lock(vec![tool(&name, full, "d", &[(&part, full)])]);
         own.model = name;
         prop_assert_eq!(Lock::from_toml(&own.to_toml()), Ok(own));
     }
 
     #[test]
-    fn no_text_makes_reading_panic(text in "(?s)\\PC{0,80}", at in 0_usize..900, take in 0_usize..40) {
+    fn reading_never_panics(text in "(?s)\\PC{0,80}", at in 0_usize..900, take in 0_usize..40) {
         let _ = Lock::from_toml(&text);
         let whole = two().to_toml();
         let broken: String = whole.chars().take(at).chain(text.chars()).chain(whole.chars().skip(at + take)).collect();
@@ -97,21 +97,21 @@ proptest! {
 }
 
 #[test]
-fn a_hostile_lock_is_refused_with_its_reason() {
+fn invalid_locks_are_rejected_with_the_reason() {
     let whole = two().to_toml();
     let with = |from: &str, to: &str| whole.replacen(from, to, 1);
     for (text, expected) in [
         (String::new(), "not a lock: it has no `version`"),
         ("\u{0}\u{1}garbage".to_owned(), "line 1: not a lock: "),
-        (with("version = 1", "version = 2"), "its version is 2, and this toolfold reads up to 1"),
+        (with("version = 1", "version = 2"), "unsupported version 2; this toolfold reads versions up to 1"),
         (with("version = 1", "version = 0"), "not a lock: version 0 does not exist"),
         (with("version = 1", "version = 99999999999999999999"), "line 2: not a lock: "),
-        (with("version = 1", "<<<<<<< HEAD\nversion = 1"), "line 2 is the mark of a merge conflict"),
+        (with("version = 1", "<<<<<<< HEAD\nversion = 1"), "line 2 is a merge conflict marker"),
         (with("full = 100", "full = -1"), "line 9: not a lock: "),
         (with("full = 100", "full = 1000000001"), "not a lock: 1000000001 is not a number of tokens"),
         (with("full = 100", "full = 9223372036854775807"), "not a lock: 9223372036854775807 is not a number of tokens"),
-        (with("name = \"write\"", "name = \"read\""), "not a lock: tool `read` is in it twice"),
-        (with("arm = \"stable\"", "arm = \"lean\""), "not a lock: it lacks a total for its arm `lean`"),
+        (with("name = \"write\"", "name = \"read\""), "not a lock: duplicate tool `read`"),
+        (with("arm = \"stable\"", "arm = \"lean\""), "not a lock: it has no total for its arm `lean`"),
         (with("shown = 50", "shown = 50, surprise = 1"), "line 9: not a lock: "),
         ("tools = ".to_owned() + &"[".repeat(100_000), "line 1: not a lock: "),
     ] {
@@ -122,7 +122,7 @@ fn a_hostile_lock_is_refused_with_its_reason() {
 }
 
 #[test]
-fn a_diff_says_which_part_grew() {
+fn a_diff_names_the_part_that_grew() {
     let diff = Diff::between(&two(), &grown(200));
     let change = &diff.tools[0];
     assert_eq!(
@@ -135,7 +135,7 @@ fn a_diff_says_which_part_grew() {
 }
 
 #[test]
-fn tools_come_and_go_and_are_put_in_another_order() {
+fn added_removed_and_reordered_tools_are_reported() {
     let mut now = two();
     now.tools.remove(0);
     now.tools.push(tool("zip", 50, "z1", &[]));
@@ -154,7 +154,7 @@ fn tools_come_and_go_and_are_put_in_another_order() {
 }
 
 #[test]
-fn every_budget_finds_what_is_over_it_and_nothing_else() {
+fn every_budget_reports_exactly_its_violations() {
     let none = Budgets::default();
     let (before, now) = (two(), grown(200));
     let diff = Diff::between(&before, &now);
@@ -228,7 +228,7 @@ fn parts_add_up_to_the_tool() {
 }
 
 #[test]
-fn a_hostile_schema_is_not_taken_apart() {
+fn a_schema_that_is_too_large_is_not_divided() {
     let defs: serde_json::Map<String, _> = (0..3000).map(|n| (format!("d{n}"), json!({"type": "string"}))).collect();
     let properties: serde_json::Map<String, _> = (0..3000).map(|n| (format!("p{n}"), json!({}))).collect();
     let tool = Tool::new("wide", "", json!({"type": "object", "properties": properties, "$defs": defs})).unwrap();
@@ -236,7 +236,7 @@ fn a_hostile_schema_is_not_taken_apart() {
 }
 
 #[test]
-fn digests_are_of_values_and_see_everything() {
+fn digests_depend_on_every_value_but_not_on_spelling() {
     let digest = |schema, words: &str| tool_digest(&Tool::new("t", words, schema).unwrap());
     let one = digest(json!({"type": "object", "properties": {"a": {"type": "string"}}}), "x");
     assert_eq!(one, digest(json!({"properties": {"a": {"type": "string"}}, "type": "object"}), "x"));
@@ -245,7 +245,7 @@ fn digests_are_of_values_and_see_everything() {
 }
 
 #[test]
-fn pointers_name_what_differs() {
+fn pointers_locate_differences() {
     let tool = |words: &str, extra: serde_json::Value| {
         let schema =
             json!({"type": "object", "properties": {"a/b": {"type": "string", "description": words}, "c": extra}});
@@ -256,7 +256,7 @@ fn pointers_name_what_differs() {
 }
 
 #[test]
-fn the_line_of_a_name_is_that_of_the_definition() {
+fn a_name_is_located_at_its_definition() {
     let text = "[\n {\"description\": \"read\",\n  \"name\" : \"read_all\"},\n {\"name\":\"read\"}]";
     assert_eq!(line_of_name(text, "read"), Some(4));
     assert_eq!(line_of_name(text, "read_all"), Some(3));

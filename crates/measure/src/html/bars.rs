@@ -2,8 +2,7 @@
 
 use super::markup::{dollars, escaped, percent};
 use super::model::{Page, PageArm, PageRequest};
-use super::treemap::share;
-use crate::check::grouped;
+use crate::figures::{grouped, share};
 
 /// The height of the highest bar, in pixels.
 const HEIGHT: f64 = 84.0;
@@ -22,7 +21,7 @@ pub(super) fn session(page: &Page) -> String {
     let count = played.iter().map(|arm| arm.requests.len().min(MOST)).max().unwrap_or(1);
     let mut out = String::from(
         "<ul class=\"legend\"><li><i class=\"k cached\"></i>read from the cache</li><li><i class=\"k written\"></i>written to the \
-         cache</li><li><i class=\"k uncached\"></i>neither</li><li><i class=\"k lost\"></i>the cache was lost</li></ul>\n\
+         cache</li><li><i class=\"k uncached\"></i>not cached</li><li><i class=\"k lost\"></i>the cache was lost</li></ul>\n\
          <div class=\"arms\">",
     );
     for arm in played {
@@ -45,7 +44,7 @@ fn figure(arm: &PageArm, most: usize, count: usize) -> String {
     let mut out = format!(
         "<figure{chosen}><figcaption><b>{}</b> {cost}{relative}{title}</figcaption>\
          <svg class=\"bars\" width=\"100%\" height=\"{}\" role=\"img\" aria-label=\"{}: {} tokens read from the cache, {} \
-         written to it, {} neither\">",
+         written to it, {} not cached\">",
         escaped(&arm.name),
         HEIGHT + 12.0,
         escaped(&arm.name),
@@ -56,9 +55,9 @@ fn figure(arm: &PageArm, most: usize, count: usize) -> String {
     let width = 100.0 / f64::from(u32::try_from(count.max(12)).unwrap_or(u32::MAX));
     for (at, own) in arm.requests.iter().take(MOST).enumerate() {
         let x = width * f64::from(u32::try_from(at).unwrap_or(u32::MAX));
-        let kind = if own.expands { ", only looks something up" } else { "" };
+        let kind = if own.expands { ", only expands" } else { "" };
         out.push_str(&format!(
-            "<g><title>request {}{kind}: {} cached, {} written, {} neither</title>",
+            "<g><title>request {}{kind}: {} cached, {} written, {} not cached</title>",
             at + 1,
             grouped(own.cached),
             grouped(own.written),
@@ -90,7 +89,7 @@ fn figure(arm: &PageArm, most: usize, count: usize) -> String {
 /// The relative cost difference, in words.
 pub(super) fn relative(share: f64) -> String {
     if share.abs() < 0.0005 {
-        "as much as full".to_owned()
+        "the same as full".to_owned()
     } else if share < 0.0 {
         format!("{} less than full", percent(-share))
     } else {

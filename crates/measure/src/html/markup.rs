@@ -25,8 +25,7 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// Replaces each `{{name}}` in a template for which `value` returns a text. Inserted text is not
-/// expanded again.
+/// Replaces each `{{name}}` in a template, without expanding inserted text.
 pub(super) fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(template.len() * 4);
     let mut rest = template;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::model::{Page, PageFinding};
-use crate::check::grouped;
+use crate::figures::grouped;
 use crate::lint::{Finding, Lint};
 
 impl Page {

@@ -1,7 +1,8 @@
 //! Creates a page from a report.
 
 use super::model::{Page, PageArm, PageFix, PageRequest, PageTool};
-use crate::report::{ArmCost, Report};
+use crate::figures::grouped;
+use crate::report::Report;
 use crate::sim::{RequestKind, TimelineRequest};
 
 impl Page {
@@ -11,10 +12,11 @@ impl Page {
     pub fn of_report(report: &Report, title: &str) -> Self {
         let verdict = &report.verdict;
         let named = report.arms.contains_key(&verdict.arm);
-        let arm = |(name, own): (&String, &ArmCost)| {
+        let mut arms = Vec::with_capacity(report.arms.len());
+        for (name, own) in &report.arms {
             let takes = own.chosen.as_ref().map(|chosen| chosen.arm.clone());
             let chosen = *name == verdict.arm || !named && takes.as_ref() == Some(&verdict.arm);
-            PageArm {
+            arms.push(PageArm {
                 name: name.clone(),
                 takes,
                 chosen,
@@ -26,27 +28,27 @@ impl Page {
                 breaks: own.session.cache_breaks,
                 requests: own.session.timeline.iter().map(page_request).collect(),
                 warnings: own.session.warnings.clone(),
-            }
-        };
-        let fix = |own: &crate::report::Fix| PageFix {
+            });
+        }
+        let fix = report.fix_first.iter().map(|own| PageFix {
             tool: own.tool.clone(),
             tokens: own.tokens,
-            why: format!("largest part: `{}`, {} tokens", own.part, crate::check::grouped(own.part_tokens)),
-        };
-        let tool = |own: &crate::report::ToolCost| PageTool {
+            why: format!("largest part: `{}`, {} tokens", own.part, grouped(own.part_tokens)),
+        });
+        let tools = report.per_tool.iter().map(|own| PageTool {
             name: own.name.clone(),
             category: own.category.clone(),
             tier: own.tier.to_owned(),
             tokens: [own.full, own.signature, own.outline, own.required, own.summary],
             findings: 0,
-        };
+        });
         Self {
             title: title.to_owned(),
             verdict: sentence(&verdict.text),
             reason: sentence(&verdict.reason),
-            fix: report.fix_first.iter().map(fix).collect(),
-            arms: report.arms.iter().map(arm).collect(),
-            tools: report.per_tool.iter().map(tool).collect(),
+            fix: fix.collect(),
+            arms,
+            tools: tools.collect(),
             findings: Vec::new(),
             made: made(report),
             notes: Vec::new(),
@@ -77,31 +79,30 @@ fn made(report: &Report) -> Vec<(String, String)> {
     let session = &report.session;
     let derived = if report.profile.derived { ", derived" } else { "" };
     let prices = pricing.usd_per_million.map_or_else(
-        || "not known: costs are compared in tokens at the price of input".to_owned(),
+        || "unknown; costs are compared in tokens at the price of input".to_owned(),
         |own| {
             format!(
-                "${} a million tokens of input, ${} written to the cache, ${} read from it, ${} of output",
+                "per million tokens: ${} for input, ${} for cache writes, ${} for cache reads, ${} for output",
                 own.input, own.cache_write, own.cache_read, own.output
             )
         },
     );
     let scenario = format!(
-        "{} requests, {} lookups, {} tokens of system text, {} more tokens a request",
+        "{} requests, {} expansions, {} tokens of system text, {} more tokens per request",
         session.requests,
         session.expansions,
-        crate::check::grouped(session.system_tokens),
-        crate::check::grouped(session.step_tokens)
+        grouped(session.system_tokens),
+        grouped(session.step_tokens)
     );
-    let row = |name: &str, value: String| (name.to_owned(), value);
-    let mut rows = vec![
-        row("tokens by", report.meter.clone()),
-        row("wire and model", format!("{}, {}", pricing.wire, pricing.model)),
-        row("priced as", pricing.priced_as.clone()),
-        row("prices", prices),
+    let rows = [
+        ("tokens by", Some(report.meter.clone())),
+        ("wire and model", Some(format!("{}, {}", pricing.wire, pricing.model))),
+        ("priced as", Some(pricing.priced_as.clone())),
+        ("prices", Some(prices)),
+        ("prices from", pricing.source.clone()),
+        ("context window", pricing.context_window.map(grouped)),
+        ("session", Some(scenario)),
+        ("profile", Some(format!("{}{derived}", report.profile.name))),
     ];
-    rows.extend(pricing.source.clone().map(|source| row("prices from", source)));
-    rows.extend(pricing.context_window.map(|window| row("context window", crate::check::grouped(window))));
-    rows.push(row("session", scenario));
-    rows.push(row("profile", format!("{}{derived}", report.profile.name)));
-    rows
+    rows.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

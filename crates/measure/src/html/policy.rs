@@ -8,8 +8,7 @@ const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 ///
 /// Source: W3C, "Content Security Policy Level 3", hash sources.
 pub(super) fn policy(style: &str, script: &str) -> String {
-    let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())));
-    let (style, script) = (hash(style), hash(script));
+    let [style, script] = [style, script].map(|text| format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes()))));
     format!("default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'")
 }
 
@@ -17,8 +16,8 @@ pub(super) fn policy(style: &str, script: &str) -> String {
 fn base64(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or_default());
-        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
+        let [one, two, three] = [0, 1, 2].map(|at| u32::from(chunk.get(at).copied().unwrap_or_default()));
+        let group = one << 16 | two << 8 | three;
         for at in 0..4 {
             let letter = LETTERS.get((group >> (18 - 6 * at) & 63) as usize).copied().unwrap_or(b'=');
             out.push(char::from(if at <= chunk.len() { letter } else { b'=' }));

@@ -3,8 +3,7 @@
 use super::bars::relative;
 use super::markup::{dollars, escaped, percent};
 use super::model::{DETAILS, Page, PageArm, PageTool};
-use super::treemap::share;
-use crate::check::grouped;
+use crate::figures::{grouped, share};
 
 /// The maximum number of tool rows in the page itself; the script shows the others, and a line
 /// states how many there are.
@@ -14,49 +13,50 @@ const MOST_FINDINGS: usize = 200;
 
 /// A generated sentence with untrusted names in backticks.
 pub(super) fn sentence(text: &str) -> String {
-    let part = |(at, part): (usize, &str)| {
-        if at % 2 == 1 { format!("<code>{}</code>", escaped(part)) } else { escaped(part) }
-    };
-    text.split('`').enumerate().map(part).collect()
+    let mut out = String::new();
+    for (at, part) in text.split('`').enumerate() {
+        let part = escaped(part);
+        out.push_str(&if at % 2 == 1 { format!("<code>{part}</code>") } else { part });
+    }
+    out
 }
 
 /// The four most important figures.
 pub(super) fn figures(page: &Page) -> String {
-    let figure = |label: &str, value: String, note: String| {
-        format!("<div><dt>{label}</dt><dd><b>{value}</b> <span>{note}</span></dd></div>")
-    };
-    let mut out = figure("tools", grouped(page.tools.len()), String::new());
+    let mut out = figure("tools", &grouped(page.tools.len()), "");
     let full = page.full();
     if let Some(full) = full {
         let note = full.context.map(|share| format!("{} of the context window", percent(share)));
-        out.push_str(&figure("first turn, all whole", grouped(full.first_turn), note.unwrap_or_default()));
+        let tokens = grouped(full.first_turn);
+        out.push_str(&figure("first turn, all tools in full", &tokens, &note.unwrap_or_default()));
     }
     if let Some(arm) = page.arms.iter().find(|arm| arm.chosen && arm.name != "full") {
         let less = full.map(|full| 1.0 - share(arm.first_turn, full.first_turn)).unwrap_or_default();
         let note = format!("{} less", percent(less));
-        out.push_str(&figure(&format!("first turn, {}", escaped(&arm.name)), grouped(arm.first_turn), note));
+        out.push_str(&figure(&format!("first turn, {}", escaped(&arm.name)), &grouped(arm.first_turn), &note));
         let cost = arm.usd.map_or_else(|| percent(1.0 + arm.relative), dollars);
-        out.push_str(&figure("a session", cost, relative(arm.relative)));
+        out.push_str(&figure("a session", &cost, &relative(arm.relative)));
     } else if let Some(usd) = full.and_then(|full| full.usd) {
-        out.push_str(&figure("a session", dollars(usd), "with every tool whole".to_owned()));
+        out.push_str(&figure("a session", &dollars(usd), "with every tool in full"));
     }
     out
+}
+
+fn figure(label: &str, value: &str, note: &str) -> String {
+    format!("<div><dt>{label}</dt><dd><b>{value}</b> <span>{note}</span></dd></div>")
 }
 
 /// The tools to fix first.
 pub(super) fn fix(page: &Page) -> String {
     if page.fix.is_empty() {
-        return "<p>Nothing stands out.</p>".to_owned();
+        return "<p>No tool is unusually expensive.</p>".to_owned();
     }
-    let item = |fix: &super::PageFix| {
-        format!(
-            "<li><code>{}</code> <b>{}</b> tokens<br><span>{}</span></li>",
-            escaped(&fix.tool),
-            grouped(fix.tokens),
-            sentence(&fix.why)
-        )
-    };
-    format!("<ol class=\"fix\">{}</ol>", page.fix.iter().map(item).collect::<String>())
+    let mut items = String::new();
+    for fix in &page.fix {
+        let (tool, tokens, why) = (escaped(&fix.tool), grouped(fix.tokens), sentence(&fix.why));
+        items.push_str(&format!("<li><code>{tool}</code> <b>{tokens}</b> tokens<br><span>{why}</span></li>"));
+    }
+    format!("<ol class=\"fix\">{items}</ol>")
 }
 
 /// The table of arms.
@@ -65,9 +65,9 @@ pub(super) fn arms(page: &Page) -> String {
     let window = page.arms.iter().any(|arm| arm.context.is_some());
     let heading = if window { "<th scope=\"col\" class=\"r\">of the window</th>" } else { "" };
     let mut out = format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Arms\"><table><caption>Tokens of the tool block, and what a session costs</caption><thead><tr>\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Arms\"><table><caption>Tokens of the tool block and cost of a session</caption><thead><tr>\
          <th scope=\"col\">arm</th><th scope=\"col\" class=\"r\">first turn</th><th scope=\"col\" class=\"of-bar\"><span class=\"unseen\">as a \
-         bar</span></th>{heading}<th scope=\"col\" class=\"r\">session</th><th scope=\"col\" class=\"r\">against full</th>\
+         bar</span></th>{heading}<th scope=\"col\" class=\"r\">session</th><th scope=\"col\" class=\"r\">relative to full</th>\
          <th scope=\"col\" class=\"r\">cache losses</th><th scope=\"col\" class=\"r\">extra requests</th></tr></thead><tbody>"
     );
     for arm in &page.arms {
@@ -83,8 +83,8 @@ pub(super) fn arms(page: &Page) -> String {
 
 fn arm_row(arm: &PageArm, most: usize, window: bool) -> String {
     let chosen = if arm.chosen { " class=\"chosen\"" } else { "" };
-    let takes = arm.takes.as_ref().map(|own| format!(" <small>takes {}</small>", escaped(own))).unwrap_or_default();
-    let taken = if arm.chosen { " <small class=\"pill\">take this</small>" } else { "" };
+    let takes = arm.takes.as_ref().map(|own| format!(" <small>chooses {}</small>", escaped(own))).unwrap_or_default();
+    let taken = if arm.chosen { " <small class=\"pill\">recommended</small>" } else { "" };
     let context = arm.context.map_or_else(|| "–".to_owned(), percent);
     let context = if window { format!("<td class=\"r\">{context}</td>") } else { String::new() };
     let usd = arm.usd.map_or_else(|| "–".to_owned(), dollars);
@@ -108,10 +108,10 @@ fn arm_row(arm: &PageArm, most: usize, window: bool) -> String {
 /// The table of tools: the most expensive ones; the script shows the others.
 pub(super) fn tools_table(page: &Page) -> String {
     let mut out = String::from(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Tools\"><table id=\"tool-table\"><caption>Own tokens of each tool at each detail</caption><thead><tr>\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Tools\"><table id=\"tool-table\"><caption>Marginal tokens of each tool at each detail</caption><thead><tr>\
          <th scope=\"col\">tool</th><th scope=\"col\">category</th><th scope=\"col\">tier</th>",
     );
-    for detail in DETAILS.map(|detail| if detail == "full" { "whole" } else { detail }) {
+    for detail in DETAILS {
         out.push_str(&format!("<th scope=\"col\" class=\"r\">{detail}</th>"));
     }
     out.push_str("<th scope=\"col\" class=\"r\">findings</th></tr></thead><tbody>");
@@ -139,7 +139,7 @@ fn tool_row(tool: &PageTool) -> String {
 /// The lint findings.
 pub(super) fn findings(page: &Page) -> String {
     if page.findings.is_empty() {
-        return "<p>Nothing was found.</p>".to_owned();
+        return "<p>No findings.</p>".to_owned();
     }
     let mut out = String::from(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Findings\"><table class=\"words\"><caption>Worst first</caption><thead><tr><th scope=\"col\">rule</th>\
@@ -162,7 +162,7 @@ pub(super) fn findings(page: &Page) -> String {
     if page.findings.len() > MOST_FINDINGS {
         let (shown, all) = (grouped(MOST_FINDINGS), grouped(page.findings.len()));
         out.push_str(&format!(
-            "<p class=\"note\">{shown} of {all} findings are shown; <code>toolfold lint</code> has all.</p>"
+            "<p class=\"note\">{shown} of {all} findings are shown; <code>toolfold lint</code> reports all.</p>"
         ));
     }
     out

@@ -29,7 +29,7 @@ fn page(tools: usize) -> Page {
     };
     Page {
         title: "tools of a test".to_owned(),
-        verdict: "take `stable`: 3,589 of 8,226 tokens".to_owned(),
+        verdict: "use `stable`: 3,589 of 8,226 tokens".to_owned(),
         tools: (0..tools).map(tool).collect(),
         arms: ["full", "stable", "lean"].map(arm).to_vec(),
         fix: vec![PageFix { tool: "tool_1".to_owned(), tokens: 399, why: "see `description`".to_owned() }],
@@ -39,7 +39,7 @@ fn page(tools: usize) -> Page {
 }
 
 #[test]
-fn a_page_is_the_same_bytes_and_of_bounded_size() {
+fn equal_pages_have_equal_bytes_and_a_bounded_size() {
     let own = html(&page(200));
     assert_eq!(own, html(&page(200)));
     assert!(own.len() < 400_000, "{} bytes for 200 tools", own.len());
@@ -49,10 +49,10 @@ fn a_page_is_the_same_bytes_and_of_bounded_size() {
 }
 
 #[test]
-fn what_a_stranger_wrote_is_text() {
+fn untrusted_text_is_never_markup() {
     let mut own = page(3);
     own.title = HOSTILE.to_owned();
-    own.verdict = format!("take `{HOSTILE}`: {HOSTILE}");
+    own.verdict = format!("use `{HOSTILE}`: {HOSTILE}");
     own.reason = HOSTILE.to_owned();
     own.tools[0].name = HOSTILE.to_owned();
     own.tools[1].category = HOSTILE.to_owned();
@@ -77,13 +77,13 @@ fn what_a_stranger_wrote_is_text() {
     assert!(!text.contains("<!--"));
     assert_eq!(text.matches("</script>").count(), 2);
     assert_eq!(text.matches("<script").count(), 2);
-    // The template's own mark is put in once; that of a stranger stays as it is.
+    // The template's placeholder is replaced once; a placeholder in untrusted text stays.
     assert_eq!(text.matches("id=\"data\">[").count(), 1);
     assert!(text.matches("{{data}}").count() > 10);
 }
 
 #[test]
-fn a_page_names_no_address_and_allows_only_itself() {
+fn a_page_has_no_address_and_allows_only_itself() {
     let text = html(&page(20));
     for word in ["http:", "https:", "//", "@import", "url(", "src=", "style=\"", "onclick", "eval("] {
         let own = text.replace("// The treemap by keyboard", "");
@@ -93,15 +93,15 @@ fn a_page_names_no_address_and_allows_only_itself() {
 }
 
 #[test]
-fn an_empty_page_is_one_too() {
+fn an_empty_page_is_valid() {
     let text = html(&Page::default());
-    assert!(text.contains("No session was played.") && text.contains("Nothing was found."));
+    assert!(text.contains("No session was played.") && text.contains("No findings."));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
 
-    /// Areas are as large as their sizes say, in the canvas, and do not lie over each other.
+    /// Areas have the right sizes, are within the canvas, and do not overlap.
     #[test]
     fn a_treemap_divides_its_canvas(sizes in prop::collection::vec(1_usize..5_000, 1..40), width in 50.0_f64..1_500.0, height in 20.0_f64..600.0) {
         let canvas = Area { x: 0.0, y: 0.0, width, height };

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::markup::escaped;
 use super::model::{DETAILS, Page, PageTool};
-use crate::check::grouped;
+use crate::figures::{grouped, share};
 
 /// The height of the picture of the full tools, in pixels, and the minimum height.
 const HEIGHT: f64 = 440.0;
@@ -39,7 +39,7 @@ struct Leaf<'p> {
 
 /// The pictures of all details and the controls that select them.
 pub(super) fn treemaps(page: &Page) -> String {
-    let mut out = String::from("<fieldset class=\"switch\"><legend>Show every tool</legend>");
+    let mut out = String::from("<fieldset class=\"switch\"><legend>Show every tool as</legend>");
     for (at, detail) in DETAILS.iter().enumerate() {
         let total: usize = page.tools.iter().map(|tool| tool.tokens.get(at).copied().unwrap_or_default()).sum();
         let checked = if at == 0 { " checked" } else { "" };
@@ -154,12 +154,6 @@ fn area_style(area: Area, canvas: Area) -> String {
         of(area.width, canvas.width),
         of(area.height, canvas.height)
     )
-}
-
-/// Token counts are far below 2^53, where every integer is exact.
-#[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
-pub(super) fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// Areas in proportion to sizes, as square as possible, in the order of the sizes.

@@ -16,7 +16,7 @@ use super::view::{first_names, short_line};
 pub(super) fn check_against(found: &mut Found<'_>, before: &Catalog, now: &Catalog) {
     found.begin_list();
     for old in before.iter().filter(|old| now.get(old.name().as_str()).is_none()) {
-        found.add_finding(&REMOVED, "", format!("`{}` is not there any more", old.name()));
+        found.add_finding(&REMOVED, "", format!("`{}` was removed", old.name()));
     }
     for tool in now.iter() {
         match before.get(tool.name().as_str()) {
@@ -30,20 +30,15 @@ pub(super) fn check_against(found: &mut Found<'_>, before: &Catalog, now: &Catal
 }
 
 fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
-    let mut say = |rule: &'static super::Rule, severity: Severity, at: &str, reason: String| {
-        found.about(Some(new), rule, severity, at, reason);
-    };
+    found.begin_tool(new);
     if old.description() != new.description() {
-        let reason = format!("it was `{}`", short_line(old.description()));
-        say(&DESCRIPTION_CHANGED, DESCRIPTION_CHANGED.severity, "/description", reason);
+        found.add_finding(&DESCRIPTION_CHANGED, "/description", format!("it was `{}`", short_line(old.description())));
     }
-    let hints = |tool: &Tool| tool.annotations().copied().unwrap_or_default();
-    let (was, is) = (hints(old), hints(new));
+    let [was, is] = [old, new].map(|tool| tool.annotations().copied().unwrap_or_default());
     if was.read_only_hint == Some(true) && is.read_only_hint != Some(true)
         || was.destructive_hint == Some(false) && is.destructive_hint != Some(false)
     {
-        let reason = "it was marked read-only or non-destructive".to_owned();
-        say(&HINT_WEAKENED, HINT_WEAKENED.severity, "/annotations", reason);
+        found.add_finding(&HINT_WEAKENED, "/annotations", "it was marked read-only or non-destructive");
     }
     let (was, is) = (old.parameters(), new.parameters());
     if was == is {
@@ -55,11 +50,12 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     for (name, node) in old_all {
         let at = place_below("/parameters/properties", name);
         match new_all.get(name) {
-            Some(other) => parameter(&mut say, name, &at, (was, node), (is, other)),
+            Some(other) => parameter(found, name, &at, (was, node), (is, other)),
             None => {
                 let severity = if closed { Severity::Error } else { Severity::Warning };
-                let then = if closed { ": calls that give it are refused" } else { ": what is given is not read" };
-                say(&PARAMETER_REMOVED, severity, "/parameters/properties", format!("`{name}` is gone{then}"));
+                let then = if closed { ": calls that pass it are rejected" } else { ": its value is ignored" };
+                let reason = format!("`{name}` was removed{then}");
+                found.add_as(&PARAMETER_REMOVED, severity, "/parameters/properties", reason);
             }
         }
     }
@@ -67,50 +63,41 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     let newly: Vec<&str> = required(is).filter(|name| !needed.contains(name)).collect();
     if !newly.is_empty() {
         let reason = format!("calls without {} were valid", first_names(&newly));
-        say(&NEWLY_REQUIRED, NEWLY_REQUIRED.severity, "/parameters/required", reason);
+        found.add_finding(&NEWLY_REQUIRED, "/parameters/required", reason);
     }
 }
 
 /// Reports what a parameter no longer accepts.
 fn parameter(
-    say: &mut impl FnMut(&'static super::Rule, Severity, &str, String),
+    found: &mut Found<'_>,
     name: &str,
     at: &str,
     (old_root, old): (&Value, &Value),
     (new_root, new): (&Value, &Value),
 ) {
-    let types = |root: &Value, node: &Value| Types::of(root, node);
-    let takes = |types: Option<Types>, kind: &str| {
-        types.is_none_or(|own| own.has(kind) || kind == "integer" && own.has("number"))
-    };
-    let lost: Vec<&str> = match types(old_root, old) {
-        Some(was) => was.iter().filter(|kind| !takes(types(new_root, new), kind)).collect(),
+    let lost: Vec<&str> = match (Types::of(old_root, old), Types::of(new_root, new)) {
+        (Some(was), Some(is)) => {
+            was.iter().filter(|kind| !(is.has(kind) || *kind == "integer" && is.has("number"))).collect()
+        }
         // It accepted any type.
-        None if types(new_root, new).is_some() => vec!["any type"],
-        None => Vec::new(),
+        (None, Some(_)) => vec!["any type"],
+        (_, None) => Vec::new(),
     };
     if !lost.is_empty() {
-        say(&TYPE_CHANGED, TYPE_CHANGED.severity, at, format!("`{name}` does not take {} any more", lost.join(" or ")));
+        found.add_finding(&TYPE_CHANGED, at, format!("`{name}` no longer accepts {}", lost.join(" or ")));
         return;
     }
     let (old, new) = (dereferenced(old_root, old), dereferenced(new_root, new));
-    let values = |map: &Map<String, Value>| map.get("enum").and_then(Value::as_array).cloned();
-    match (values(&old), values(&new)) {
-        (Some(was), Some(is)) => {
+    match (old.get("enum"), new.get("enum")) {
+        (Some(Value::Array(was)), Some(Value::Array(is))) => {
             let gone: Vec<String> = was.iter().filter(|value| !is.contains(value)).map(Value::to_string).collect();
             let gone: Vec<&str> = gone.iter().map(String::as_str).collect();
             if !gone.is_empty() {
-                say(
-                    &ENUM_NARROWED,
-                    ENUM_NARROWED.severity,
-                    at,
-                    format!("`{name}` does not take {} any more", first_names(&gone)),
-                );
+                found.add_finding(&ENUM_NARROWED, at, format!("`{name}` no longer accepts {}", first_names(&gone)));
             }
         }
-        (None, Some(_)) => {
-            let reason = format!("`{name}` takes listed values only, and took others");
-            say(&ENUM_NARROWED, ENUM_NARROWED.severity, at, reason);
+        (_, Some(Value::Array(_))) => {
+            found.add_finding(&ENUM_NARROWED, at, format!("`{name}` now only accepts listed values"));
         }
         _ => {}
     }
@@ -122,12 +109,10 @@ fn parameter(
         ("maxLength", f64::lt),
         ("maxItems", f64::lt),
     ] {
-        let bound = |map: &Map<String, Value>| map.get(key).and_then(Value::as_f64);
-        if let Some(is) = bound(&new)
-            && bound(&old).is_none_or(|was| tighter(&is, &was))
-        {
-            let was = bound(&old).map_or("not there".to_owned(), |was| was.to_string());
-            say(&BOUNDS_NARROWED, BOUNDS_NARROWED.severity, at, format!("`{key}` of `{name}` is {is} and was {was}"));
+        let [was, is] = [&old, &new].map(|map| map.get(key).and_then(Value::as_f64));
+        if let Some(is) = is.filter(|is| was.is_none_or(|was| tighter(is, &was))) {
+            let was = was.map_or("not set".to_owned(), |was| was.to_string());
+            found.add_finding(&BOUNDS_NARROWED, at, format!("`{key}` of `{name}` is {is} and was {was}"));
         }
     }
     if let (Some(was), Some(is)) = (old.get("default"), new.get("default"))
@@ -138,6 +123,6 @@ fn parameter(
             short_line(&is.to_string()),
             short_line(&was.to_string())
         );
-        say(&DEFAULT_CHANGED, DEFAULT_CHANGED.severity, at, reason);
+        found.add_finding(&DEFAULT_CHANGED, at, reason);
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn check_annotations(found: &mut Found<'_>, view: &View<'_>) {
         found.add_finding(
             &READ_ONLY,
             "/annotations/readOnlyHint",
-            format!("`readOnlyHint` is true of a tool that can {verb}"),
+            format!("`readOnlyHint` is true, but the name contains `{verb}`"),
         );
     }
 }

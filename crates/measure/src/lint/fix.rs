@@ -14,8 +14,7 @@ use self::splice::spliced;
 use super::found::{Edit, Finding};
 use super::{Options, findings};
 
-/// The maximum number of rounds: a fix may cause another finding, such as an object that is now
-/// empty.
+/// The maximum number of rounds: a fix may cause another finding.
 const MOST_ROUNDS: usize = 4;
 
 /// A fixed list.
@@ -28,8 +27,7 @@ pub struct Fixed {
     pub done: Vec<(String, &'static str, String)>,
 }
 
-/// Makes every mechanical change of a list in its original text. A list that is not JSON is
-/// unchanged.
+/// Makes every mechanical change in the original text of a JSON list.
 #[must_use]
 pub fn fix(text: &str, file: &str, format: Option<Format>, options: &Options<'_>) -> Fixed {
     let mut fixed = Fixed { text: text.to_owned(), done: Vec::new() };
@@ -76,13 +74,17 @@ impl Place<'_> {
     /// The path of an edit from the tool, token by token.
     fn path(&self, edit: &Edit) -> Option<Vec<String>> {
         let (Edit::Remove(at) | Edit::Replace(at, _) | Edit::Add(at, ..)) = edit;
-        let token = |token: &str| token.replace("~1", "/").replace("~0", "~");
         if at == "/description" {
             return Some(self.description.iter().map(|own| (*own).to_owned()).collect());
         }
         let rest = at.strip_prefix("/parameters")?;
-        Some(self.schema.iter().cloned().chain(rest.split('/').skip(1).map(token)).collect())
+        Some(self.schema.iter().cloned().chain(rest.split('/').skip(1).map(unescaped)).collect())
     }
+}
+
+/// A token of a JSON Pointer without escapes (RFC 6901, section 4).
+pub(super) fn unescaped(token: &str) -> String {
+    token.replace("~1", "/").replace("~0", "~")
 }
 
 /// The schema keys of all formats.

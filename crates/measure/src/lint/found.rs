@@ -11,7 +11,6 @@ use toolfold::tokens::CountError;
 
 use super::Options;
 use super::rules::Rule;
-use super::view::View;
 use crate::parts::{Measurer, chat_value, remove_member};
 
 /// The maximum number of findings of a rule; the rest are counted in the last one.
@@ -95,8 +94,7 @@ pub struct Lint {
     pub saves: usize,
     /// The saving of `--fix`.
     pub fix_saves: usize,
-    /// The findings: by tool in the order of the list, worst first; those about the list itself are
-    /// last.
+    /// The findings by tool in the list's order, worst first; then the list's own.
     pub findings: Vec<Finding>,
 }
 
@@ -127,10 +125,10 @@ impl<'o> Found<'o> {
     }
 
     /// Begins the findings about a tool.
-    pub(super) fn begin(&mut self, view: &View<'_>) {
-        self.tool = Some(view.tool.name().to_string());
-        (self.schema_at, self.description_at) = places(view.tool);
-        self.allowed = allowed(view.tool);
+    pub(super) fn begin_tool(&mut self, tool: &Tool) {
+        self.tool = Some(tool.name().to_string());
+        (self.schema_at, self.description_at) = places(tool);
+        self.allowed = allowed(tool);
     }
 
     /// Begins the findings about the list.
@@ -141,8 +139,7 @@ impl<'o> Found<'o> {
 
     /// Whether a rule is enabled.
     pub(super) fn wants(&self, rule: &Rule) -> bool {
-        let is = |own: &String| own == rule.id;
-        !self.options.allow.iter().any(is) && !self.allowed.iter().any(is)
+        !self.options.allow.iter().chain(&self.allowed).any(|own| own == rule.id)
     }
 
     /// Adds a finding at a place of the tool: `""`, `/description`, `/parameters/…`.
@@ -203,11 +200,9 @@ impl<'o> Found<'o> {
         at: &str,
         reason: impl Into<String>,
     ) -> Option<&mut Finding> {
-        self.begin_list();
-        if let Some(tool) = tool {
-            self.tool = Some(tool.name().to_string());
-            (self.schema_at, self.description_at) = places(tool);
-            self.allowed = allowed(tool);
+        match tool {
+            Some(tool) => self.begin_tool(tool),
+            None => self.begin_list(),
         }
         self.add_as(rule, severity, at, reason)
     }
@@ -221,8 +216,10 @@ impl<'o> Found<'o> {
                 last.reason = format!("{}; {more} more findings of this rule are not shown", last.reason);
             }
         }
-        let place = |own: &Finding| own.tool.as_ref().and_then(|name| catalog.position(name)).unwrap_or(usize::MAX);
-        self.list.sort_by_key(|own| (place(own), std::cmp::Reverse(own.severity)));
+        self.list.sort_by_key(|own| {
+            let at = own.tool.as_ref().and_then(|name| catalog.position(name));
+            (at.unwrap_or(usize::MAX), std::cmp::Reverse(own.severity))
+        });
         self.list
     }
 }
@@ -255,8 +252,7 @@ fn places(tool: &Tool) -> (&'static str, &'static str) {
     }
 }
 
-/// The rules that a tool disables: `"_meta": {"toolfold/allow": ["rule", …]}`, which no provider
-/// bills.
+/// The rules that a tool disables: `"_meta": {"toolfold/allow": ["rule", …]}`.
 fn allowed(tool: &Tool) -> Vec<String> {
     let meta = tool.extra().find(|(name, _)| *name == "_meta").and_then(|(_, text)| serde_json::from_str(text).ok());
     let meta: Value = meta.unwrap_or_default();
@@ -323,9 +319,9 @@ pub(super) fn measured(
             fix_saves += before.saturating_sub(measurer.one(&all)?);
         }
     }
-    let count = |severity| findings.iter().filter(|one| one.severity == severity).count();
-    let total =
-        Total { errors: count(Severity::Error), warnings: count(Severity::Warning), notes: count(Severity::Note) };
+    let [errors, warnings, notes] = [Severity::Error, Severity::Warning, Severity::Note]
+        .map(|severity| findings.iter().filter(|one| one.severity == severity).count());
+    let total = Total { errors, warnings, notes };
     Ok(Lint {
         schema: super::CONTRACT,
         meter: measurer.meter().to_string(),

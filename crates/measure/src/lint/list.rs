@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 
-use toolfold::catalog::{Catalog, Format, Tool};
-use toolfold::profile::{Assigned, Assignment, Detail, Folded, Tier, ToolProfile, first_sentence};
+use toolfold::catalog::{Catalog, Format};
+use toolfold::profile::{Assignment, Detail, Folded, Tier, ToolProfile, first_sentence};
 
 use super::found::Found;
 use super::rules::{BOILERPLATE, LARGE_CATEGORY, NO_HINTS, NO_TITLE, SHARED_SENTENCE, SMALL_STUBS};
@@ -13,8 +13,7 @@ use super::view::{first_names, short_line};
 
 /// The minimum number of tools whose common beginning is not a coincidence.
 const ALIKE: usize = 3;
-/// The minimum number of tools with a text, and its minimum length in characters, for it to count
-/// as boilerplate.
+/// The minimum number of tools with a text, and its minimum length, for boilerplate.
 const REPEATED: usize = 5;
 const REPEATED_CHARS: usize = 80;
 /// The maximum number of texts reported individually.
@@ -49,7 +48,7 @@ impl<'c> Facts<'c> {
     }
 
     /// The sentence that represents a tool instead of its first one.
-    pub(super) fn stands_for(&self, at: usize) -> Option<&str> {
+    pub(super) fn representative(&self, at: usize) -> Option<&str> {
         self.sentences.get(at)?.as_deref()
     }
 
@@ -60,8 +59,8 @@ impl<'c> Facts<'c> {
 
     /// Whether a tool has this name, ignoring the server's prefix.
     pub(super) fn is_known(&self, name: &str) -> bool {
-        let ends = |own: &&str| own.ends_with(name) || name.ends_with(*own);
-        self.names.contains(name) || self.tails.contains(name) || self.names.iter().any(ends)
+        let mut names = self.names.iter();
+        self.tails.contains(name) || names.any(|own| own.ends_with(name) || name.ends_with(*own))
     }
 }
 
@@ -103,14 +102,11 @@ fn repeated(found: &mut Found<'_>, catalog: &Catalog) {
             }
         }
     }
-    let mut often: Vec<(&str, usize, &str)> = lines
-        .into_iter()
-        .filter(|(_, (tools, ..))| *tools >= REPEATED)
-        .map(|(line, (tools, _, first))| (line, tools, first))
-        .collect();
-    often.sort_by(|a, b| (b.1 * b.0.len(), a.0).cmp(&(a.1 * a.0.len(), b.0)));
-    for (line, tools, first) in often.into_iter().take(MOST_TEXTS) {
-        let reason = format!("{tools} tools say `{}`, `{}` first", short_line(line), short_line(first));
+    lines.retain(|_, (tools, ..)| *tools >= REPEATED);
+    let mut often: Vec<(&str, (usize, usize, &str))> = lines.into_iter().collect();
+    often.sort_by_key(|(line, (tools, ..))| (std::cmp::Reverse(tools * line.len()), *line));
+    for (line, (tools, _, first)) in often.into_iter().take(MOST_TEXTS) {
+        let reason = format!("{tools} tools contain `{}`, first `{}`", short_line(line), short_line(first));
         if let Some(one) = found.add_finding(&BOILERPLATE, "", reason) {
             one.about_text(line, tools);
         }
@@ -133,16 +129,13 @@ fn large_categories(found: &mut Found<'_>, catalog: &Catalog, assignment: &Assig
 
 /// Tools that folding leaves full.
 fn stubs(found: &mut Found<'_>, catalog: &Catalog, assignment: &Assignment) {
-    let whole = |(tool, assigned): (&'_ Tool, &Assigned)| {
+    let mut small = Vec::new();
+    for (tool, assigned) in catalog.iter().zip(assignment.iter()) {
         let folded = Folded::new(tool, Detail::Summary, assigned.summary.as_deref());
-        assigned.tier == Tier::Extended && folded.detail() == Detail::Full
-    };
-    let small: Vec<&str> = catalog
-        .iter()
-        .zip(assignment.iter())
-        .filter(|(tool, assigned)| whole((tool, assigned)))
-        .map(|(tool, _)| tool.name().as_str())
-        .collect();
+        if assigned.tier == Tier::Extended && folded.detail() == Detail::Full {
+            small.push(tool.name().as_str());
+        }
+    }
     if !small.is_empty() {
         let cost = if small.len() == 1 { "costs" } else { "cost" };
         found.add_finding(&SMALL_STUBS, "", format!("{} {cost} no less as one sentence", first_names(&small)));
@@ -151,25 +144,22 @@ fn stubs(found: &mut Found<'_>, catalog: &Catalog, assignment: &Assignment) {
 
 /// Annotations that an MCP list lacks for clients. They are not billed.
 fn hints(found: &mut Found<'_>, catalog: &Catalog) {
-    let own: Vec<&Tool> = catalog.iter().filter(|tool| tool.origin() == Some(Format::Mcp)).collect();
-    let names = |lacks: &dyn Fn(&Tool) -> bool| -> Vec<&str> {
-        own.iter().filter(|tool| lacks(tool)).map(|tool| tool.name().as_str()).collect()
-    };
-    let unhinted = names(&|tool| tool.annotations().is_none_or(|hints| hints.read_only_hint.is_none()));
-    if !unhinted.is_empty() {
-        let many = format!("{} of {} tools do not say whether they only read", unhinted.len(), own.len());
-        found.add_finding(&NO_HINTS, "", format!("{many}: {}", first_names(&unhinted)));
+    let (mut all, mut unhinted, mut untitled) = (0, Vec::new(), Vec::new());
+    for tool in catalog.iter().filter(|tool| tool.origin() == Some(Format::Mcp)) {
+        all += 1;
+        if tool.annotations().is_none_or(|hints| hints.read_only_hint.is_none()) {
+            unhinted.push(tool.name().as_str());
+        }
+        let source = tool.source(Format::Mcp).and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok());
+        if tool.title().is_none() && source.is_none_or(|value| value.pointer("/annotations/title").is_none()) {
+            untitled.push(tool.name().as_str());
+        }
     }
-    let titled = |tool: &Tool| {
-        let inside = tool.source(Format::Mcp).is_some_and(|text| {
-            let value: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-            value.pointer("/annotations/title").is_some()
-        });
-        tool.title().is_some() || inside
-    };
-    let untitled = names(&|tool| !titled(tool));
-    if !untitled.is_empty() {
-        let many = format!("{} of {} tools have no title", untitled.len(), own.len());
-        found.add_finding(&NO_TITLE, "", format!("{many}: {}", first_names(&untitled)));
+    for (rule, tools, lack) in
+        [(&NO_HINTS, unhinted, "do not declare whether they are read-only"), (&NO_TITLE, untitled, "have no title")]
+    {
+        if !tools.is_empty() {
+            found.add_finding(rule, "", format!("{} of {all} tools {lack}: {}", tools.len(), first_names(&tools)));
+        }
     }
 }

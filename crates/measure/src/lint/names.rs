@@ -24,11 +24,11 @@ pub(super) fn check_names(found: &mut Found<'_>, catalog: &Catalog) {
     }
     found.begin_list();
     for names in tools.values().filter(|names| names.len() > 1) {
-        found.add_finding(&COLLIDING, "", format!("{} differ in case or joints only", first_names(names)));
+        found.add_finding(&COLLIDING, "", format!("{} differ only in case or separators", first_names(names)));
     }
     let several = parameters.values().filter(|spellings| spellings.len() > 1);
     for spellings in several.take(MOST) {
         let said: Vec<String> = spellings.iter().map(|(name, n)| format!("`{name}` ({n})")).collect();
-        found.add_finding(&SPELLINGS, "", format!("one parameter is spelt {}", said.join(" and ")));
+        found.add_finding(&SPELLINGS, "", format!("the same parameter is spelled {}", said.join(" and ")));
     }
 }

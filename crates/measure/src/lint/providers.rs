@@ -54,8 +54,7 @@ pub(super) fn check_providers(found: &mut Found<'_>, catalog: &Catalog, options:
     }
     for ((_, name), (rule, message, wires)) in said {
         let tool = name.as_deref().and_then(|name| catalog.get(name));
-        // An error only if the requested API rejects it; restrictions of other APIs may never
-        // matter.
+        // An error only if the requested API rejects it; other APIs may never matter.
         let severity = match options.wire {
             Some(_) if rule.severity == Severity::Warning => Severity::Error,
             _ => rule.severity,

@@ -3,28 +3,28 @@
 use serde::Serialize;
 use toolfold::diagnostic::Severity;
 
-/// What a rule is about.
+/// The subject of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {
-    /// What is said of a tool and its parameters.
+    /// The texts of a tool and its parameters.
     Words,
-    /// What a person would not want to be there.
+    /// Content that should not be in a list.
     Safety,
-    /// Whether the schema is sound, and says what it means.
+    /// The validity and clarity of the schema.
     Schema,
-    /// What providers refuse.
+    /// The restrictions of providers.
     Provider,
     /// The list as a whole.
     List,
-    /// What clients read: annotations and titles.
+    /// Metadata for clients: annotations and titles.
     Hints,
     /// Differences from an earlier list.
     Change,
 }
 
 impl Group {
-    /// Its heading.
+    /// The heading of the group.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -42,17 +42,17 @@ impl Group {
 /// One rule. Its id is stable: configurations name it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rule {
-    /// Its name: kebab-case.
+    /// The id, in kebab-case.
     pub id: &'static str,
-    /// What it is about.
+    /// The group of the rule.
     pub group: Group,
-    /// How bad a finding usually is. Some rules know worse and milder cases.
+    /// The usual severity. Some rules have more and less severe cases.
     pub severity: Severity,
-    /// Whether `--fix` does it.
+    /// Whether `--fix` fixes it.
     pub fixable: bool,
-    /// What it finds, as a sentence without a full stop.
+    /// The problem that it finds, as a sentence without a full stop.
     pub finds: &'static str,
-    /// What to do about it, as one too.
+    /// How to fix it, as a sentence without a full stop.
     pub fix: &'static str,
 }
 

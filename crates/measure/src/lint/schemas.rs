@@ -7,6 +7,7 @@ use serde_json::Value;
 use toolfold::engine::validate::Validator;
 use toolfold::schema::{Target, identifier, is_dynamic, resolve};
 
+use super::fix::unescaped;
 use super::found::{Edit, Found};
 use super::rules::{INVALID, MISSING_REF, RECURSIVE, REMOTE_REF, UNUSED_DEFS};
 use super::view::{View, first_names, short_line};
@@ -40,9 +41,9 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
         let Some(target) = node.string_keyword("$ref") else { continue };
         let at = node.keyword_place("$ref");
         let around = format!("/parameters{}", target.strip_prefix('#').unwrap_or("?"));
-        let inside = |rest: &str| rest.is_empty() || rest.starts_with('/');
-        if node.at.strip_prefix(around.as_str()).is_some_and(inside) && circles.insert(target) {
-            found.add_finding(&RECURSIVE, &at, format!("`{}` leads to what it stands in", short_line(target)));
+        let inside = node.at.strip_prefix(around.as_str());
+        if inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) && circles.insert(target) {
+            found.add_finding(&RECURSIVE, &at, format!("`{}` refers to a schema that contains it", short_line(target)));
         }
         if !seen.insert(target) {
             continue;
@@ -53,19 +54,23 @@ fn references(found: &mut Found<'_>, view: &View<'_>) -> bool {
             _ if based => {}
             Target::Remote => {
                 broken = true;
-                found.add_finding(&REMOTE_REF, &at, format!("`{}` is another document", short_line(target)));
+                found.add_finding(&REMOTE_REF, &at, format!("`{}` refers to another document", short_line(target)));
             }
             Target::Missing => {
                 broken = true;
-                found.add_finding(&MISSING_REF, &at, format!("there is nothing at `{}`", short_line(target)));
+                found.add_finding(&MISSING_REF, &at, format!("`{}` has no target", short_line(target)));
             }
         }
     }
     broken
 }
 
-/// Definitions without a reference from outside. A schema whose references cannot all be followed
-/// is skipped.
+/// The name that follows a prefix of a JSON Pointer.
+fn name_after(prefix: &str, pointer: &str) -> Option<String> {
+    Some(unescaped(pointer.strip_prefix(prefix)?.split('/').next()?))
+}
+
+/// Unused definitions, unless some references of the schema cannot be followed.
 fn unused(found: &mut Found<'_>, view: &View<'_>) {
     for holder in ["$defs", "definitions"] {
         let Some(all) = view.schema.get(holder).and_then(Value::as_object).filter(|all| !all.is_empty()) else {
@@ -79,22 +84,14 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
         if strange {
             return;
         }
-        let prefix = format!("#/{holder}/");
-        let named = |target: &str| -> Option<String> {
-            let token = target.strip_prefix(&prefix)?.split('/').next()?;
-            Some(token.replace("~1", "/").replace("~0", "~").replace("%24", "$"))
-        };
-        let inside = |at: &str| -> Option<String> {
-            let token = at.strip_prefix(&format!("/parameters/{holder}/"))?.split('/').next()?;
-            Some(token.replace("~1", "/").replace("~0", "~"))
-        };
-        // A definition is used if something used refers to it; everything outside definitions is
-        // used.
-        let edges: Vec<(Option<String>, String)> = view
-            .nodes
-            .iter()
-            .filter_map(|node| Some((inside(&node.at), named(node.string_keyword("$ref")?)?)))
-            .collect();
+        let (target_prefix, place_prefix) = (format!("#/{holder}/"), format!("/parameters/{holder}/"));
+        // Whatever is outside definitions is used, and what something used refers to.
+        let mut edges: Vec<(Option<String>, String)> = Vec::new();
+        for node in &view.nodes {
+            if let Some(to) = node.string_keyword("$ref").and_then(|target| name_after(&target_prefix, target)) {
+                edges.push((name_after(&place_prefix, &node.at), to.replace("%24", "$")));
+            }
+        }
         let mut used: BTreeSet<&str> = BTreeSet::new();
         loop {
             let before = used.len();
@@ -118,9 +115,7 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
             unused.iter().map(|name| Edit::Remove(super::found::place_below(&at, name))).collect()
         };
         let are = if unused.len() == 1 { "is" } else { "are" };
-        if let Some(one) =
-            found.add_finding(&UNUSED_DEFS, &at, format!("{} {are} used by nothing", first_names(&unused)))
-        {
+        if let Some(one) = found.add_finding(&UNUSED_DEFS, &at, format!("{} {are} unused", first_names(&unused))) {
             one.fixed_by(edits);
         }
     }

@@ -52,15 +52,15 @@ pub(super) fn check_secrets(found: &mut Found<'_>, view: &View<'_>) {
             found.add_finding(&SECRET, &at, reason);
         }
         if has_private_key(text) {
-            found.add_finding(&PRIVATE_KEY, &at, "it holds a private key (PEM)");
+            found.add_finding(&PRIVATE_KEY, &at, "it contains a private key (PEM)");
         }
         if let Some(user) = url_user(text) {
             let first: String = user.chars().take(2).collect();
-            found.add_finding(&URL_PASSWORD, &at, format!("an address holds the user `{first}…` and a password"));
+            found.add_finding(&URL_PASSWORD, &at, format!("a URL contains the user `{first}…` and a password"));
         }
         if let Some((before, user)) = home(text) {
             let first: String = user.chars().take(2).collect();
-            found.add_finding(&HOME_PATH, &at, format!("it shows a path below `{before}{first}…`"));
+            found.add_finding(&HOME_PATH, &at, format!("it contains a path below `{before}{first}…`"));
         }
     }
 }
@@ -74,8 +74,7 @@ fn token(text: &str) -> Option<&str> {
     })
 }
 
-/// Whether a text is long enough and looks random: it has digits and letters, and no frequent
-/// character.
+/// Whether a text looks random: long, with digits and letters, no frequent character.
 fn is_random(text: &str, least: usize) -> bool {
     let mut seen: Vec<char> = text.chars().collect();
     let length = seen.len();

@@ -55,7 +55,7 @@ fn values(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
     if once.len() < all.len() {
         let at = node.keyword_place("enum");
         if let Some(one) =
-            found.add_finding(&DUPLICATE_ENUM, &at, format!("{} values are there twice", all.len() - once.len()))
+            found.add_finding(&DUPLICATE_ENUM, &at, format!("duplicate values: {}", all.len() - once.len()))
         {
             one.fixed_by(vec![Edit::Replace(at, Value::Array(once))]);
         }
@@ -115,24 +115,21 @@ fn fits_enum(found: &mut Found<'_>, node: &Node<'_>, all: &[Value]) {
     }
 }
 
-/// Whether a value has one of these types. A number without a fraction is an integer (JSON Schema
-/// 2020-12, 4.2.3).
+/// Whether a value has one of these types. 1.0 is an integer (JSON Schema 2020-12, 4.2.3).
 fn has_type(types: Types, value: &Value) -> bool {
-    let has = |name: &str| types.has(name);
     match value {
-        Value::Null => has("null"),
-        Value::Bool(_) => has("boolean"),
-        Value::String(_) => has("string"),
-        Value::Array(_) => has("array"),
-        Value::Object(_) => has("object"),
+        Value::Null => types.has("null"),
+        Value::Bool(_) => types.has("boolean"),
+        Value::String(_) => types.has("string"),
+        Value::Array(_) => types.has("array"),
+        Value::Object(_) => types.has("object"),
         Value::Number(number) => {
-            has("number") || has("integer") && number.as_f64().is_none_or(|own| own.fract() == 0.0)
+            types.has("number") || types.has("integer") && number.as_f64().is_none_or(|own| own.fract() == 0.0)
         }
     }
 }
 
 fn bounds(found: &mut Found<'_>, node: &Node<'_>) {
-    let number = |key: &str| node.map.get(key).and_then(Value::as_f64);
     let pairs = [
         ("minimum", "maximum"),
         ("minLength", "maxLength"),
@@ -141,7 +138,7 @@ fn bounds(found: &mut Found<'_>, node: &Node<'_>) {
         ("exclusiveMinimum", "exclusiveMaximum"),
     ];
     for (low, high) in pairs {
-        if let (Some(from), Some(to)) = (number(low), number(high))
+        if let [Some(from), Some(to)] = [low, high].map(|key| node.map.get(key).and_then(Value::as_f64))
             && (from > to || from >= to && low == "exclusiveMinimum")
         {
             found.add_finding(&BOUNDS, &node.keyword_place(low), format!("`{low}` is {from} and `{high}` is {to}"));
@@ -176,7 +173,7 @@ fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
         let closed = node.map.get("additionalProperties") == Some(&Value::Bool(false));
         let never = if closed { ": no call can be valid" } else { "" };
         let severity = if closed { toolfold::diagnostic::Severity::Error } else { REQUIRED_UNKNOWN.severity };
-        let reason = format!("it names {}, which `properties` lacks{never}", first_names(&unknown));
+        let reason = format!("it names {}, which `properties` does not contain{never}", first_names(&unknown));
         found.add_as(&REQUIRED_UNKNOWN, severity, &node.keyword_place("required"), reason);
     }
 }
@@ -221,7 +218,7 @@ fn untyped(found: &mut Found<'_>, node: &Node<'_>) {
         "additionalProperties",
     ];
     if !node.has_any(&SAYS) {
-        found.add_finding(&UNTYPED, &node.at, format!("`{name}` may be anything"));
+        found.add_finding(&UNTYPED, &node.at, format!("`{name}` accepts any type"));
     } else if node.is("object")
         && !node.has_any(&[
             "properties",
@@ -239,7 +236,7 @@ fn untyped(found: &mut Found<'_>, node: &Node<'_>) {
             .get("additionalProperties")
             .is_none_or(|inner| matches!(inner, Value::Bool(true)) || is_empty(inner))
     {
-        found.add_finding(&OPEN_OBJECT, &node.at, format!("`{name}` is an object of anything"));
+        found.add_finding(&OPEN_OBJECT, &node.at, format!("`{name}` is an object with any content"));
     }
 }
 
@@ -257,8 +254,8 @@ fn empty(found: &mut Found<'_>, view: &View<'_>) {
         }
     }
     if let Some(Edit::Remove(first)) = edits.first().cloned() {
-        let many = if edits.len() == 1 { "a member says".to_owned() } else { format!("{} members say", edits.len()) };
-        if let Some(one) = found.add_finding(&EMPTY_MEMBER, &first, format!("{many} nothing")) {
+        let many = if edits.len() == 1 { "a member is".to_owned() } else { format!("{} members are", edits.len()) };
+        if let Some(one) = found.add_finding(&EMPTY_MEMBER, &first, format!("{many} empty")) {
             one.fixed_by(edits);
         }
     }
@@ -270,7 +267,7 @@ fn near(found: &mut Found<'_>, view: &View<'_>) {
     for node in view.parameters() {
         let Some(name) = node.property else { continue };
         if let Some(other) = seen.insert(folded(name), name) {
-            found.add_finding(&NEAR_PARAMETERS, &node.at, format!("`{other}` and `{name}` are almost one name"));
+            found.add_finding(&NEAR_PARAMETERS, &node.at, format!("`{other}` and `{name}` are almost the same name"));
         }
     }
 }

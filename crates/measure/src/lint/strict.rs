@@ -7,10 +7,9 @@ use toolfold::wire::Wire;
 
 use super::found::Found;
 use super::rules::{STRICT_KEYWORD, STRICT_OPEN, STRICT_OPTIONAL};
-use super::view::{Node, View, first_names};
+use super::view::{View, first_names};
 
-/// Keywords that OpenAI's strict mode rejects. Source: OpenAI, "Structured outputs", supported
-/// schemas, 2026.
+/// Keywords that OpenAI's strict mode rejects. Source: "Structured outputs", 2026.
 const REFUSED: [&str; 12] = [
     "allOf",
     "oneOf",
@@ -26,8 +25,7 @@ const REFUSED: [&str; 12] = [
     "contains",
 ];
 
-/// Only OpenAI requires every parameter and closed objects at any depth; Anthropic's strict mode
-/// accepts optional ones.
+/// Only OpenAI requires every parameter and closed objects; Anthropic does not.
 pub(super) fn check_strict(found: &mut Found<'_>, view: &View<'_>, wire: Option<Wire>) {
     let openai = match wire {
         Some(wire) => matches!(wire, Wire::OpenAiChat | Wire::OpenAiResponses),
@@ -36,10 +34,9 @@ pub(super) fn check_strict(found: &mut Found<'_>, view: &View<'_>, wire: Option<
     if view.tool.strict() != Some(true) || !openai {
         return;
     }
-    let is_object = |node: &&Node<'_>| node.is("object") || node.map.contains_key("properties");
-    let open = |node: &&Node<'_>| node.map.get("additionalProperties") != Some(&Value::Bool(false));
-    if let Some(node) = view.nodes.iter().filter(is_object).find(open) {
-        found.add_finding(&STRICT_OPEN, &node.at, "the object does not say `\"additionalProperties\": false`");
+    let mut objects = view.nodes.iter().filter(|node| node.is("object") || node.map.contains_key("properties"));
+    if let Some(node) = objects.find(|node| node.map.get("additionalProperties") != Some(&Value::Bool(false))) {
+        found.add_finding(&STRICT_OPEN, &node.at, "the object has no `\"additionalProperties\": false`");
     }
     let optional: Vec<&str> =
         view.nodes.iter().filter(|node| !node.required).filter_map(|node| node.property).collect();
@@ -53,7 +50,7 @@ pub(super) fn check_strict(found: &mut Found<'_>, view: &View<'_>, wire: Option<
     }
     for node in &view.nodes {
         if let Some(key) = REFUSED.iter().find(|key| node.map.contains_key(**key)) {
-            found.add_finding(&STRICT_KEYWORD, &node.keyword_place(key), format!("strict mode does not take `{key}`"));
+            found.add_finding(&STRICT_KEYWORD, &node.keyword_place(key), format!("strict mode rejects `{key}`"));
         }
     }
 }

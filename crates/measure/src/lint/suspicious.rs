@@ -50,7 +50,7 @@ pub(super) fn check_suspicious(found: &mut Found<'_>, view: &View<'_>) {
         if let Some(c) = text.chars().find(|c| invisible(*c) == Some(Invisible::Bidi)) {
             found.add_finding(&BIDI, &at, format!("U+{:04X} reorders the text around it", u32::from(c)));
         } else if let Some(c) = hidden_in(text) {
-            found.add_finding(&HIDDEN, &at, format!("U+{:04X} is not seen", u32::from(c)));
+            found.add_finding(&HIDDEN, &at, format!("U+{:04X} is invisible", u32::from(c)));
         }
         phrases(found, &at, text);
     }

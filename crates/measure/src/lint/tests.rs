@@ -1,4 +1,4 @@
-//! A list that each rule finds fault with, and one that is nearly so; `--fix`; the real servers.
+//! For each rule a list with a finding and a similar one without; `--fix`; the real servers.
 
 mod cases;
 mod corpus;
@@ -28,7 +28,7 @@ fn measured(text: &str, meter: &Meter, options: &Options<'_>) -> Lint {
 }
 
 #[test]
-fn every_rule_has_its_case_and_its_near_miss() {
+fn every_rule_has_a_case_and_a_near_miss() {
     let mut seen = BTreeSet::new();
     let mut wrong = Vec::new();
     for case in cases::CASES {
@@ -85,7 +85,7 @@ fn a_secret_is_never_repeated() {
 }
 
 #[test]
-fn a_rule_is_silenced_by_the_list_and_by_the_caller_and_denied_by_the_caller() {
+fn rules_are_allowed_by_list_or_caller_and_denied_by_caller() {
     let tool = |meta: &str| format!(r#"[{{"name":"a","inputSchema":{{"type":"object","properties":{{}}}}{meta}}}]"#);
     let id = "no-description";
     assert_eq!(of(id, &tool(""), &Options::new()).len(), 1);
@@ -98,7 +98,7 @@ fn a_rule_is_silenced_by_the_list_and_by_the_caller_and_denied_by_the_caller() {
 }
 
 #[test]
-fn places_are_those_of_the_format_that_the_list_is_in() {
+fn pointers_match_the_format_of_the_list() {
     let schema = r#"{"type":"object","properties":{"n":{"type":"integer","minimum":9,"maximum":3}}}"#;
     for (text, expected) in [
         (format!(r#"[{{"name":"a","inputSchema":{schema}}}]"#), "/inputSchema/properties/n/minimum"),
@@ -116,9 +116,9 @@ fn places_are_those_of_the_format_that_the_list_is_in() {
     }
 }
 
-/// What a fix saves is what the list costs less when it is done, by the meter that was asked for.
+/// The reported saving equals the difference in cost between the list and the fixed list.
 #[test]
-fn what_fixing_saves_is_what_the_fixed_list_costs_less() {
+fn the_reported_saving_is_the_actual_saving() {
     let text = r#"[{"name":"a","description":"Reads the rows of a sheet.   \n\n\n\n    It is slow.\n","inputSchema":{"type":"object",
         "title":"aArguments","properties":{"file_path":{"title":"File Path","type":"string","description":"string"}},
         "$defs":{"Unused":{"type":"object","title":"Unused","properties":{"x":{"type":"string"}}}}}},
@@ -134,10 +134,9 @@ fn what_fixing_saves_is_what_the_fixed_list_costs_less() {
     }
 }
 
-/// A tool that one API rejects is an error if that wire is configured, and a warning if no wire is
-/// configured.
+/// A tool that one API rejects is an error if that wire is configured, else a warning.
 #[test]
-fn what_is_refused_is_an_error_on_the_wire_that_was_asked_for() {
+fn restrictions_are_errors_on_the_requested_wire() {
     let text = r#"[{"name":"a","description":"Reads.","inputSchema":{"type":"object"}}]"#;
     let severity =
         |wire| of("repaired-schema", text, &Options { wire, ..Options::new() }).first().map(|one| one.severity);
@@ -149,7 +148,7 @@ fn what_is_refused_is_an_error_on_the_wire_that_was_asked_for() {
 /// Comparisons are not quadratic: twice the tools take about twice as long, and this many well
 /// under a second when built for release.
 #[test]
-fn many_tools_are_no_trouble() {
+fn many_tools_take_linear_time() {
     let tool = |at: usize| {
         format!(
             r#"{{"name":"tool_{at}","description":"Reads thing {at} of the server. It is slow.","inputSchema":{{"type":"object",
@@ -162,7 +161,7 @@ fn many_tools_are_no_trouble() {
     assert_eq!(found.len(), 1_000);
 }
 
-/// The page has every rule as the code has it. To write it anew: print what is expected.
+/// The page has every rule as in the code. On failure, the message has the expected table.
 #[test]
 fn the_page_has_the_table_of_rules() {
     #[allow(clippy::disallowed_methods, reason = "the test reads the page that it judges")]

@@ -11,8 +11,7 @@ use super::rules::{
 };
 use super::view::{View, first_names, short_line, split};
 
-/// The maximum length of a description, in characters: three in four real tools have less than a
-/// third of it.
+/// The maximum length of a description, in characters; most tools have a third of it.
 const LONG: usize = 2_000;
 /// The length from which on it is a warning.
 const VERY_LONG: usize = 6_000;
@@ -53,32 +52,35 @@ pub(super) fn check_texts(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<
 /// Checks whether the first sentence represents the tool.
 fn sentence(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     let first = first_sentence(view.tool.description());
-    let Some(other) = facts.stands_for(view.at) else { return };
+    let Some(other) = facts.representative(view.at) else { return };
     // A sentence without its introduction is the same sentence; a shared one has its own rule.
     if facts.is_shared(&first) || same(&first, other) {
         return;
     }
-    let reason =
-        format!("`{}` cannot stand for the tool; folded, it is shown as `{}`", short_line(&first), short_line(other));
+    let reason = format!(
+        "`{}` does not describe the tool; folded, the tool is shown as `{}`",
+        short_line(&first),
+        short_line(other)
+    );
     found.add_finding(&NOT_ALONE, "/description", reason);
 }
 
 /// Whether one of two sentences ends with the other, ignoring its first letter and its cut end.
 fn same(first: &str, other: &str) -> bool {
-    let plain = |text: &str| split(text.trim_end_matches('…')).join(" ");
-    let (first, other) = (plain(first), plain(other));
+    let [first, other] = [first, other].map(|text| split(text.trim_end_matches('…')).join(" "));
     first.ends_with(&other) || first.contains(&other) || other.contains(&first)
 }
 
 fn restates(found: &mut Found<'_>, view: &View<'_>) {
     const EMPTY: &str = "a an the of to for this that it is tool function";
-    let empty = |word: &String| EMPTY.split(' ').any(|own| own == word);
-    let said: Vec<String> = split(view.tool.description()).into_iter().filter(|word| !empty(word)).collect();
+    let mut said = split(view.tool.description());
+    said.retain(|word| EMPTY.split(' ').all(|own| own != word));
     let name = split(view.tool.name().as_str());
-    let stem = |word: &str| word.trim_end_matches('s').to_owned();
-    let named: Vec<String> = name.iter().map(|word| stem(word)).collect();
-    let is_said = |word: &String| named.contains(&stem(word)) || named.contains(&stem(word.trim_end_matches("es")));
-    if !said.is_empty() && said.len() <= 5 && said.iter().all(is_said) && view.parameters().next().is_some() {
+    let named: Vec<&str> = name.iter().map(|word| word.trim_end_matches('s')).collect();
+    let repeats = said.iter().all(|word| {
+        [word.as_str(), word.trim_end_matches("es")].iter().any(|own| named.contains(&own.trim_end_matches('s')))
+    });
+    if repeats && !said.is_empty() && said.len() <= 5 && view.parameters().next().is_some() {
         let reason = format!("`{}` only repeats the name", short_line(view.tool.description()));
         found.add_finding(&RESTATES_TOOL, "/description", reason);
     }
@@ -187,8 +189,8 @@ fn spaces(found: &mut Found<'_>, view: &View<'_>) {
 /// stays.
 pub(super) fn tidy(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
-    let indent = |line: &&str| line.len() - line.trim_start_matches([' ', '\t']).len();
-    let common = lines.iter().skip(1).filter(|line| !line.is_empty()).map(indent).min().unwrap_or(0);
+    let indented = lines.iter().skip(1).filter(|line| !line.is_empty());
+    let common = indented.map(|line| line.len() - line.trim_start_matches([' ', '\t']).len()).min().unwrap_or(0);
     let mut out = String::with_capacity(text.len());
     let mut empty = 0;
     for (at, line) in lines.iter().enumerate() {

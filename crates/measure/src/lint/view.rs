@@ -117,8 +117,7 @@ impl<'t> View<'t> {
         self.nodes.iter().filter(|node| node.is_parameter())
     }
 
-    /// Every text of the tool that a model reads, with its place: its description, and the texts in
-    /// its schema.
+    /// Every text of the tool that a model reads, with its place.
     pub(super) fn model_texts(&self) -> Vec<(String, &'t str)> {
         let own = ("/description".to_owned(), self.tool.description());
         let mut all = vec![own];

@@ -40,11 +40,11 @@ pub(super) fn check_words(found: &mut Found<'_>, view: &View<'_>) {
     }
     same.dedup();
     if !same.is_empty() {
-        let (what, say) = if same.len() == 1 { ("description of", "says") } else { ("descriptions of", "say") };
+        let (what, say) = if same.len() == 1 { ("description of", "repeats") } else { ("descriptions of", "repeat") };
         found.add_finding(
             &RESTATES_NAME,
             "/parameters",
-            format!("the {what} {} {say} no more than the name", first_names(&same)),
+            format!("the {what} {} only {say} the name", first_names(&same)),
         );
     }
 }
@@ -79,37 +79,39 @@ fn undescribed(found: &mut Found<'_>, view: &View<'_>) {
 
 /// Whether a description is only the name of the schema's type.
 fn restates_type(node: &Node<'_>, text: &str) -> bool {
-    let kind = |word: &str| -> Option<&'static [&'static str]> {
-        Some(match word {
+    let inner = node.map.get("items").and_then(|items| items.get("type")).and_then(serde_json::Value::as_str);
+    let mut names_a_type = false;
+    for word in split(text) {
+        let types: &[&str] = match word.as_str() {
             "string" | "strings" | "str" => &["string"],
             "number" | "numbers" | "float" => &["number", "integer"],
             "integer" | "integers" | "int" => &["integer"],
             "boolean" | "booleans" | "bool" => &["boolean"],
             "array" | "list" => &["array"],
             "object" | "objects" | "dict" | "dictionary" => &["object"],
-            _ => return None,
-        })
-    };
-    let words = split(text);
-    let inner = node.map.get("items").and_then(|items| items.get("type")).and_then(serde_json::Value::as_str);
-    let mut kinds = 0;
-    let all = words.iter().all(|word| match kind(word) {
-        Some(types) => {
-            kinds += 1;
-            types.iter().any(|name| node.is(name) || inner == Some(*name))
+            _ if EMPTY.split(' ').any(|own| own == word) => continue,
+            _ => return false,
+        };
+        if !types.iter().any(|name| node.is(name) || inner == Some(*name)) {
+            return false;
         }
-        None => EMPTY.split(' ').any(|own| own == word),
-    });
-    all && kinds > 0
+        names_a_type = true;
+    }
+    names_a_type
 }
 
 /// Whether a description has no word that is not in the name.
 fn restates_name(name: &str, text: &str) -> bool {
-    let stem = |word: &str| word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word).to_owned();
-    let named: Vec<String> = split(name).iter().map(|word| stem(word)).collect();
+    let name = split(name);
+    let named: Vec<&str> = name.iter().map(|word| stem(word)).collect();
     let said: Vec<String> = split(text).into_iter().filter(|word| !EMPTY.split(' ').any(|own| own == word)).collect();
     // Other scripts have no words to compare.
     text.is_ascii() && !said.is_empty() && said.iter().all(|word| named.contains(&stem(word)))
+}
+
+/// A word without its plural ending.
+fn stem(word: &str) -> &str {
+    word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word)
 }
 
 /// Titles that repeat the name of their property, as schema generators write them.
@@ -134,9 +136,11 @@ fn titles(found: &mut Found<'_>, view: &View<'_>) {
         }
     }
     if let Some(Edit::Remove(first)) = edits.first().cloned() {
-        let many =
-            if edits.len() == 1 { "a title repeats".to_owned() } else { format!("{} titles repeat", edits.len()) };
-        if let Some(one) = found.add_finding(&TITLE_RESTATES, &first, format!("{many} the name beside it")) {
+        let reason = match edits.len() {
+            1 => "a title repeats the name of its property".to_owned(),
+            many => format!("{many} titles repeat the names of their properties"),
+        };
+        if let Some(one) = found.add_finding(&TITLE_RESTATES, &first, reason) {
             one.fixed_by(edits);
         }
     }
@@ -148,15 +152,15 @@ fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
     let lower = text.to_lowercase();
     if node.is("string") && !node.has_any(&SAYS) && !node.is("array") && !node.is("object") {
         if let Some(values) = listed_values(text) {
-            let reason = format!("`{name}` takes {}, and has no `enum`", first_names(&values));
+            let reason = format!("`{name}` accepts {}, but has no `enum`", first_names(&values));
             found.add_finding(&ENUM_IN_WORDS, &at, reason);
         } else if let Some(format) = format_in(&lower) {
-            found.add_finding(&FORMAT_IN_WORDS, &at, format!("`{name}` could say `\"format\": \"{format}\"`"));
+            found.add_finding(&FORMAT_IN_WORDS, &at, format!("`{name}` could declare `\"format\": \"{format}\"`"));
         } else if ["comma-separated", "comma separated", "comma-delimited", "逗号分隔"]
             .iter()
             .any(|cue| lower.contains(cue))
         {
-            found.add_finding(&LIST_IN_WORDS, &at, format!("`{name}` is a list in one text: `{}`", short_line(text)));
+            found.add_finding(&LIST_IN_WORDS, &at, format!("`{name}` is a list in one string: `{}`", short_line(text)));
         } else if [
             "json string",
             "json-encoded",
@@ -168,14 +172,14 @@ fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
         .iter()
         .any(|cue| lower.find(cue).is_some_and(|at| at < NEAR))
         {
-            found.add_finding(&JSON_IN_WORDS, &at, format!("`{name}` is JSON in a text: `{}`", short_line(text)));
+            found.add_finding(&JSON_IN_WORDS, &at, format!("`{name}` is JSON in a string: `{}`", short_line(text)));
         }
     }
     if (node.is("integer") || node.is("number"))
         && !node.has_any(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "const"])
         && let Some((from, to)) = range_in(&lower)
     {
-        let reason = format!("`{name}` lies between {from} and {to}, and has neither `minimum` nor `maximum`");
+        let reason = format!("`{name}` is between {from} and {to}, but has no `minimum` and `maximum`");
         found.add_finding(&RANGE_IN_WORDS, &at, reason);
     }
     if !node.required
@@ -185,13 +189,12 @@ fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
         found.add_finding(
             &DEFAULT_IN_WORDS,
             &at,
-            format!("`{name}` has the default `{}` in words only", short_line(value)),
+            format!("`{name}` has the default `{}` only in words", short_line(value)),
         );
     }
 }
 
-/// The values that a description lists as complete; `None` if it does not, or lists them as
-/// examples.
+/// The complete list of values in a description; `None` for examples.
 fn listed_values(text: &str) -> Option<Vec<&str>> {
     const CUES: [&str; 12] = [
         "one of:",
@@ -256,25 +259,23 @@ fn format_in(lower: &str) -> Option<&'static str> {
 
 /// The range that a lower-case description names: `between 1 and 100`, `(1-100)`.
 fn range_in(lower: &str) -> Option<(&str, &str)> {
-    let number = |text: &str| !text.is_empty() && text.parse::<f64>().is_ok();
-    let trimmed = |text: &'_ str| -> Option<(usize, usize)> {
-        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(text.len());
-        Some((0, text.get(..end)?.trim_end_matches('.').len()))
-    };
     if let Some((_, rest)) = lower.split_once("between ") {
         let (from, rest) = rest.split_once(" and ")?;
-        let (start, end) = trimmed(rest)?;
-        let to = rest.get(start..end)?;
-        return (number(from) && number(to)).then_some((from, to));
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(rest.len());
+        return numbers(from, rest.get(..end)?.trim_end_matches('.'));
     }
     // In brackets: `(1-100)`, `(1 to 100)`, `(0.0-1.0)`.
     lower.split('(').skip(1).find_map(|part| {
         let inner = part.split(')').next()?.trim_start_matches("range:").trim();
         let (from, to) =
             inner.split_once(" to ").or_else(|| inner.split_once('-')).or_else(|| inner.split_once('–'))?;
-        let (from, to) = (from.trim(), to.trim());
-        (number(from) && number(to)).then_some((from, to))
+        numbers(from.trim(), to.trim())
     })
+}
+
+/// The two texts, if both are numbers.
+fn numbers<'t>(from: &'t str, to: &'t str) -> Option<(&'t str, &'t str)> {
+    (from.parse::<f64>().is_ok() && to.parse::<f64>().is_ok()).then_some((from, to))
 }
 
 /// The default that a description names: a number, a boolean, or quoted text.

@@ -4,7 +4,7 @@ use super::*;
 use toolfold::wire::{Capabilities, Wire};
 
 #[test]
-fn the_shipped_table_has_no_faults_and_a_source_for_every_row() {
+fn the_builtin_table_is_valid_and_every_row_has_a_source() {
     let loaded = PriceTable::from_toml(SHIPPED, "prices.toml");
     assert_eq!(loaded.diagnostics, vec![]);
     assert!(loaded.value.rows().count() >= 19);
@@ -20,7 +20,7 @@ fn the_shipped_table_has_no_faults_and_a_source_for_every_row() {
 }
 
 #[test]
-fn every_spelling_of_a_model_has_its_price_and_no_other_model_has() {
+fn every_spelling_of_a_model_has_its_price_and_other_models_do_not() {
     let table = PriceTable::builtin();
     let input = |model: &str| table.row_for_model(model).map(|row| row.prices.input);
     for spelling in [
@@ -63,7 +63,7 @@ const OWN: &str =
     "[[price]]\nmodels = ['my-model', 'gpt-5.4']\ninput = 2\noutput = 8\nsource = 'own'\ndate = '2026-11'\n";
 
 #[test]
-fn own_rows_go_before_the_shipped_ones() {
+fn own_rows_precede_builtin_ones() {
     let own = PriceTable::from_toml(OWN, "own.toml").into_result().unwrap();
     let both = own.over(PriceTable::builtin());
     assert_eq!(both.row_for_model("gpt-5.4").unwrap().prices.input, 2.0);
@@ -74,7 +74,7 @@ fn own_rows_go_before_the_shipped_ones() {
 }
 
 #[test]
-fn a_longer_cache_costs_more_to_write() {
+fn a_longer_lived_cache_costs_more_to_write() {
     let row = PriceTable::builtin().row_for_model("claude-sonnet-5.5").unwrap();
     let long = row.with_long_cache().unwrap();
     assert_eq!((row.rules.write, row.rules.lifetime), (1_250, Some(300)));
@@ -91,7 +91,7 @@ fn refused(rows: &str, code: &str, because: &str) {
 }
 
 #[test]
-fn what_is_no_price_is_refused() {
+fn invalid_prices_are_rejected() {
     refused(&OWN.replace("'own'", "' '"), "bad-price", "no source");
     refused(&OWN.replace("input = 2", "input = -2"), "bad-price", "input = -2");
     refused(&OWN.replace("output = 8", "output = inf"), "bad-price", "output = inf");
@@ -102,7 +102,7 @@ fn what_is_no_price_is_refused() {
 }
 
 #[test]
-fn free_input_is_no_division_by_zero() {
+fn free_input_does_not_divide_by_zero() {
     let own = PriceTable::from_toml(&OWN.replace("input = 2", "input = 0"), "own.toml").into_result().unwrap();
     assert!(!own.row_for_model("my-model").unwrap().rules.matters());
 }

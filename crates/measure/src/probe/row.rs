@@ -4,6 +4,7 @@ use serde::Serialize;
 use toolfold::wire::{Capabilities, Support, Wire};
 
 use super::{Case, ProbeError};
+use crate::suggest::toml_string;
 
 /// The minimum number of repeats for a conclusion.
 const ENOUGH: usize = 3;
@@ -45,11 +46,11 @@ impl CaseResult {
     #[must_use]
     pub fn verdict(&self) -> String {
         if self.control_right > 0 {
-            return "proves nothing: the model was right without ever being shown the schema".to_owned();
+            return "not conclusive: the model was right without the schema".to_owned();
         }
         if self.asked < ENOUGH || self.control_asked < ENOUGH {
             let why = self.error.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-            return format!("unprobed, as there are fewer than {ENOUGH} answers{why}");
+            return format!("not conclusive: fewer than {ENOUGH} answers{why}");
         }
         match self.support() {
             Support::Yes => "yes".to_owned(),
@@ -82,28 +83,25 @@ pub fn capability_row(wire: Wire, model: &str, date: &str, results: &[CaseResult
         let model = toolfold::diagnostic::visible(model);
         return Err(ProbeError::new(format_args!("`{model}` is not a valid model name for a row")));
     }
-    let of = |case: Case| results.iter().find(|own| own.case == case.name());
-    // JSON strings are basic TOML strings, except for control characters, which do not occur here.
-    let text = |text: &str| serde_json::Value::from(text).to_string();
     let mut out = String::new();
     for own in results {
         let line: String = format!("# {}: {}", own.counts(), own.verdict());
         out.push_str(&toolfold::diagnostic::visible(&line.replace(char::is_control, " ")));
         out.push('\n');
     }
-    out.push_str(&format!("[[capability]]\nwire = {}\nmodel = {}\n", text(wire.name()), text(model)));
+    out.push_str(&format!("[[capability]]\nwire = {}\nmodel = {}\n", toml_string(wire.name()), toml_string(model)));
     for (key, case) in [("native", Case::Native), ("in_result", Case::Stub), ("bridge", Case::CallTool)] {
         // Cases that were not tested are left to other rows.
-        if let Some(own) = of(case) {
+        if let Some(own) = results.iter().find(|own| own.case == case.name()) {
             out.push_str(&format!("{key} = \"{}\"\n", support_word(own.support())));
         }
     }
     let counts: Vec<String> = results.iter().map(CaseResult::counts).collect();
-    out.push_str(&format!("source = {}\n", text(&format!("toolfold probe: {}", counts.join(", ")))));
-    out.push_str(&format!("date = {}\n", text(date)));
-    if let Some(own) = of(Case::Undeclared) {
-        let note = format!("takes a schema from a result for tools that are not declared at all: {}", own.verdict());
-        out.push_str(&format!("note = {}\n", text(&note)));
+    out.push_str(&format!("source = {}\n", toml_string(&format!("toolfold probe: {}", counts.join(", ")))));
+    out.push_str(&format!("date = {}\n", toml_string(date)));
+    if let Some(own) = results.iter().find(|own| own.case == Case::Undeclared.name()) {
+        let note = format!("uses a schema from a result for undeclared tools: {}", own.verdict());
+        out.push_str(&format!("note = {}\n", toml_string(&note)));
     }
     Capabilities::parse(&out, "probe").into_result().map(|_| out).map_err(ProbeError::new)
 }
@@ -115,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_trials_show_is_read_back_from_the_row() {
+    fn the_row_of_trials_is_read_back() {
         let result = |case: Case, right, control_right| CaseResult {
             case: case.name(),
             right,

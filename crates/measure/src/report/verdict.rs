@@ -4,11 +4,10 @@ use toolfold::catalog::Catalog;
 use toolfold::tokens::{CountError, Meter};
 
 use super::model::{ArmCost, Fix, PricingInfo, SessionInfo, ToolCost, Verdict};
-use crate::check::grouped;
+use crate::figures::{grouped, percent};
 use crate::parts::{Measurer, PartKind};
 
-/// The minimum share of the session's cost for which folding is worth its extra requests and hidden
-/// words.
+/// The minimum saved share of the session's cost that is worth extra requests.
 const WORTH: f64 = 0.01;
 
 /// The maximum number of tools that are named.
@@ -38,7 +37,7 @@ pub(super) fn choose_arm<'a>(
         full_tokens,
         session_saved: Some(-own.session.relative_to_full),
         text: format!(
-            "take `{arm}`: {} of {} tokens on the first turn, {} less over {over}",
+            "use `{arm}`: {} of {} tokens on the first turn, {} less over {over}",
             grouped(own.first_turn_tokens),
             grouped(full_tokens),
             percent(-own.session.relative_to_full),
@@ -55,22 +54,25 @@ pub(super) fn choose_arm<'a>(
     };
     match (taken, cheapest) {
         (Some((chosen, own)), _) if chosen.arm != "full" && pays(own) => {
-            take(&chosen.arm, own, format!("arm auto takes it: {}", chosen.reason))
+            take(&chosen.arm, own, format!("chosen by arm auto: {}", chosen.reason))
         }
         // Arm auto folds nothing if the saving is small, and states so.
         (Some((chosen, _)), best) if chosen.arm == "full" => {
             let of_best =
                 best.map_or_else(String::new, |(name, own)| format!("; over {over}, {}", compared(name, own)));
-            keep(format!("folding {} tokens gains too little{of_best}", grouped(full_tokens)), chosen.reason.clone())
+            keep(
+                format!("folding {} tokens would save too little{of_best}", grouped(full_tokens)),
+                chosen.reason.clone(),
+            )
         }
         (taken, Some((name, own))) if pays(own) => {
             let reason = match taken {
                 Some((chosen, cost)) => format!(
-                    "arm auto takes {} by its estimate, and counted in tokens {}",
+                    "arm auto chooses {} by its estimate; counted in tokens, {}",
                     chosen.arm,
                     compared("it", cost)
                 ),
-                None => "of the arms that were compared it has the cheapest session".to_owned(),
+                None => "it has the cheapest session of the compared arms".to_owned(),
             };
             take(name, own, reason)
         }
@@ -79,8 +81,8 @@ pub(super) fn choose_arm<'a>(
             keep(why, "no arm costs less over the session".to_owned())
         }
         (_, None) => {
-            let reason = "no arm that was compared folds anything".to_owned();
-            keep(format!("{} tokens on the first turn, and nothing to fold", grouped(full_tokens)), reason)
+            let reason = "no compared arm folds anything".to_owned();
+            keep(format!("{} tokens on the first turn, without tools to fold", grouped(full_tokens)), reason)
         }
     }
 }
@@ -88,16 +90,12 @@ pub(super) fn choose_arm<'a>(
 fn compared(name: &str, own: &ArmCost) -> String {
     let relative = own.session.relative_to_full;
     if relative.abs() < 0.005 {
-        format!("{name} costs as much")
+        format!("{name} costs the same")
     } else if relative < 0.0 {
         format!("{name} costs {} less", percent(-relative))
     } else {
         format!("{name} costs {} more", percent(relative))
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 /// The most expensive tools, each with its most expensive part.

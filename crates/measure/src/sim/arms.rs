@@ -12,8 +12,7 @@ use super::sizes::ArmSizes;
 /// The environment of sessions.
 #[derive(Debug, Clone, Copy)]
 pub struct Backend<'b> {
-    /// The wire. Tools for [`Wire::Mcp`] are counted as sent to OpenAI Chat: MCP itself bills
-    /// nothing.
+    /// The wire. [`Wire::Mcp`] is counted as OpenAI Chat: MCP itself bills nothing.
     pub wire: Wire,
     /// The model, in the host's spelling.
     pub model: Option<&'b str>,

@@ -135,15 +135,10 @@ pub fn simulate(arms: &[ArmSizes], session: &Session, pricing: &Pricing) -> Simu
             (played, bill)
         })
         .collect();
-    let sums = |(played, bill): &(Vec<Played>, SessionBill)| running(played, bill, pricing);
-    let full = arms.iter().position(|arm| arm.name == "full").and_then(|at| played.get(at)).map(sums);
-    let cost = |(arm, own): (&ArmSizes, &(Vec<Played>, SessionBill))| {
-        let is_full = arm.name == "full";
-        let sums = sums(own);
-        let of_full = full.as_deref().map(|full| (full, is_full));
-        arm_cost(arm, own, &sums, of_full, pricing)
-    };
-    Simulation { arms: arms.iter().zip(&played).map(cost).collect() }
+    let full = arms.iter().position(|arm| arm.name == "full").and_then(|at| played.get(at));
+    let full = full.map(|(played, bill)| running(played, bill, pricing));
+    let costs = arms.iter().zip(&played).map(|(arm, own)| arm_cost(arm, own, full.as_deref(), pricing));
+    Simulation { arms: costs.collect() }
 }
 
 /// The cost of the session up to and including each step.
@@ -162,13 +157,13 @@ fn running(played: &[Played], bill: &SessionBill, pricing: &Pricing) -> Vec<f64>
 fn arm_cost(
     arm: &ArmSizes,
     (played, bill): &(Vec<Played>, SessionBill),
-    sums: &[f64],
-    full: Option<(&[f64], bool)>,
+    full: Option<&[f64]>,
     pricing: &Pricing,
 ) -> ArmCost {
     let total = bill.total();
-    let last = |sums: &[f64]| sums.last().copied().unwrap_or_default();
-    let share = |full: &[f64]| if last(full) > 0.0 { last(sums) / last(full) - 1.0 } else { 0.0 };
+    let sums = running(played, bill, pricing);
+    let own_cost = sums.last().copied().unwrap_or_default();
+    let full_cost = full.map(|full| full.last().copied().unwrap_or_default());
     ArmCost {
         arm: arm.name.clone(),
         chosen: arm.choice.as_ref().map(|choice| choice.arm.to_string()),
@@ -185,8 +180,8 @@ fn arm_cost(
         output_tokens: total.output,
         input_cost_tokens: total.milli_tokens(&pricing.rules) / 1_000,
         usd: pricing.prices.map(|prices| total.usd(&prices)),
-        relative_to_full: full.map(|(full, _)| share(full)),
-        cheaper_from_request: full.and_then(|(full, is_full)| if is_full { None } else { break_even(sums, full) }),
+        relative_to_full: full_cost.map(|full| if full > 0.0 { own_cost / full - 1.0 } else { 0.0 }),
+        cheaper_from_request: full.filter(|_| arm.name != "full").and_then(|full| break_even(&sums, full)),
         warnings: warnings(played, pricing),
         timeline: played.iter().zip(&bill.requests).map(|(own, bill)| timeline(own, bill, pricing)).collect(),
     }
@@ -194,26 +189,29 @@ fn arm_cost(
 
 /// The first step from which on the running sum stays below the other.
 fn break_even(sums: &[f64], full: &[f64]) -> Option<usize> {
-    // Sums of the same figures in another order may differ in their last digits.
-    let cheaper = |(own, full): (&f64, &f64)| *own < *full * (1.0 - 1e-9);
-    let last_dear = sums.iter().zip(full).map(cheaper).rposition(|cheaper| !cheaper);
-    let from = last_dear.map_or(1, |at| at + 2);
+    let mut from = 1;
+    for (at, (own, full)) in sums.iter().zip(full).enumerate() {
+        // Sums of the same figures in another order may differ in their last digits.
+        if *own >= *full * (1.0 - 1e-9) {
+            from = at + 2;
+        }
+    }
     (from <= sums.len().min(full.len())).then_some(from)
 }
 
 fn warnings(played: &[Played], pricing: &Pricing) -> Vec<String> {
     let mut warnings = Vec::new();
     let minimum = pricing.rules.minimum;
-    let input = |own: &Played| own.request.input();
-    let under = played.iter().filter(|own| input(own) < minimum).count();
+    let under = played.iter().filter(|own| own.request.input() < minimum).count();
     if pricing.rules.matters() && under > 0 {
         let which =
             if under == played.len() { "no request is".to_owned() } else { format!("{under} requests are not") };
-        warnings.push(format!("{which} cached: a prefix under {minimum} tokens never is"));
+        warnings.push(format!("{which} cached: the minimum length of a prefix is {minimum} tokens"));
     }
-    let most = played.iter().map(|own| input(own).saturating_add(own.request.output)).max().unwrap_or_default();
+    let lengths = played.iter().map(|own| own.request.input().saturating_add(own.request.output));
+    let most = lengths.max().unwrap_or_default();
     if let Some(context) = pricing.context.filter(|context| most > *context) {
-        warnings.push(format!("the longest request has {most} tokens, and the context window {context}"));
+        warnings.push(format!("the longest request has {most} tokens, but the context window has {context}"));
     }
     warnings
 }

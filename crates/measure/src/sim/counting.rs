@@ -137,8 +137,7 @@ impl<'c> Counting<'c> {
     }
 }
 
-/// The cost of a text token, and the cost around a call and its answer: derived from whole requests
-/// that differ in these.
+/// The cost of a text token, and around a call and its answer, from whole requests.
 #[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
 fn price_of_texts(meter: &Meter, counter: &dyn TokenCounter) -> Option<(f64, usize)> {
     let (model, host, responses) = match meter {

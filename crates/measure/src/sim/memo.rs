@@ -1,5 +1,4 @@
-//! Counts large arrays tool by tool: the billed text of a tool is rendered once, however many arms
-//! show it.
+//! Counts large arrays tool by tool: each tool's billed text is rendered once.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -92,7 +91,7 @@ mod tests {
 
     /// A large array has the same count as when counted as a whole, for every form of request.
     #[test]
-    fn a_large_array_counts_as_the_whole_does() {
+    fn a_large_array_has_the_count_of_the_whole() {
         let schema = |at: usize| {
             serde_json::json!({"type": "object", "required": ["path"], "properties": {
             "path": {"type": "string", "description": format!("Where number {at} is.")},

@@ -27,8 +27,7 @@ pub struct SessionStep {
     pub thinking: usize,
     /// What the model expands first, if the arm folds it and it is not open yet.
     pub opens: Vec<Opening>,
-    /// The remaining tokens if the earlier messages were rewritten, which removes them from the
-    /// cache.
+    /// The remaining tokens of rewritten messages, which are no longer cached.
     pub rewritten: Option<usize>,
 }
 
@@ -41,8 +40,7 @@ pub enum Opening {
     Count(usize),
     /// The whole category of each of these tools, given by index in the catalog.
     Categories(Vec<usize>),
-    /// These tools by name, given by index in the catalog; their categories if the arm only opens
-    /// those.
+    /// These tools, by index in the catalog; their categories if the arm opens only those.
     Tools(Vec<usize>),
 }
 

@@ -1,5 +1,4 @@
-//! Scenarios: the course of a session as written by a user (TOML). The format is in `docs/cost.md`,
-//! "Scenarios".
+//! Scenarios: sessions as written by a user (TOML; `docs/cost.md`, "Scenarios").
 
 use serde::Deserialize;
 use toolfold::engine::Engine;
@@ -119,8 +118,7 @@ pub struct Sizes {
 }
 
 impl Default for Scenario {
-    /// The expectation of arm `auto`: [`Workload::default`], with 100 of the tokens per step from
-    /// the model.
+    /// The expectation of arm `auto`: [`Workload::default`], 100 tokens from the model.
     fn default() -> Self {
         let Workload { requests, expansions: _, system_tokens, step_tokens } = Workload::default();
         Self {
@@ -173,11 +171,11 @@ pub enum ScenarioError {
         /// The allowed values.
         allowed: String,
     },
-    /// An expansion names more than one thing.
+    /// An expansion has more than one kind.
     #[error("`expand` before request {0} has more than one of `category`, `tools` and `count`")]
     Several(usize),
     /// A name is unknown.
-    #[error("there is no {kind} `{name}`{}", .nearest.as_ref().map(|near| format!(": did you mean `{near}`?")).unwrap_or_default())]
+    #[error("unknown {kind} `{name}`{}", .nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     Unknown {
         /// `tool` or `category`.
         kind: &'static str,
@@ -204,10 +202,6 @@ impl Scenario {
     }
 
     fn check_ranges(&self) -> Result<(), ScenarioError> {
-        let within = |key, value: usize, least: usize, most: usize| {
-            let allowed = format!("{least} to {most} is allowed");
-            if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::Range { key, value, allowed }) }
-        };
         within("requests", self.requests, 1, MAX_REQUESTS)?;
         within("expansions", self.expansions.unwrap_or_default(), 0, MAX_REQUESTS)?;
         let tokens = [
@@ -255,20 +249,13 @@ impl Scenario {
     /// Returns [`ScenarioError::Unknown`] for an unknown name.
     pub fn session(&self, engine: &Engine) -> Result<Session, ScenarioError> {
         let catalog = engine.catalog();
-        let tool = |name: &String| {
-            catalog
-                .position(name)
-                .ok_or_else(|| unknown_name("tool", name, catalog.names().map(toolfold::name::ToolName::as_str)))
-        };
-        let category = |name: &str| {
-            let names = || engine.assignment().categories().map(|(own, _)| own.as_str());
-            if !names().any(|own| own == name) {
-                return Err(unknown_name("category", name, names()));
-            }
-            let own = engine.assignment().iter().enumerate();
-            Ok(own.filter(|(_, own)| own.category.as_str() == name).map(|(at, _)| at).collect())
-        };
-        self.session_of(&tool, &category)
+        self.session_of(
+            &|name| {
+                let at = catalog.position(name);
+                at.ok_or_else(|| unknown_name("tool", name, catalog.names().map(toolfold::name::ToolName::as_str)))
+            },
+            &|name| members(engine, name),
+        )
     }
 
     fn session_of(
@@ -276,14 +263,12 @@ impl Scenario {
         tool: &dyn Fn(&String) -> Result<usize, ScenarioError>,
         category: &dyn Fn(&str) -> Result<Vec<usize>, ScenarioError>,
     ) -> Result<Session, ScenarioError> {
-        let input = |at: usize| if at == 0 { self.first } else { self.step };
-        let step = |at| SessionStep {
-            input: input(at),
-            output: self.output,
-            thinking: self.thinking,
-            ..SessionStep::default()
-        };
-        let mut steps: Vec<SessionStep> = (0..self.requests).map(step).collect();
+        let (output, thinking) = (self.output, self.thinking);
+        let step = SessionStep { input: self.step, output, thinking, ..SessionStep::default() };
+        let mut steps = vec![step; self.requests];
+        if let Some(first) = steps.first_mut() {
+            first.input = self.first;
+        }
         let expansions =
             self.expansions.unwrap_or(if self.expand.is_empty() { Workload::default().expansions } else { 0 });
         for at in 1..=expansions {
@@ -291,7 +276,6 @@ impl Scenario {
                 step.opens.push(Opening::Average);
             }
         }
-        let place = |before: usize| before.saturating_sub(1);
         for own in &self.expand {
             let opening = match (&own.category, &own.tools, own.count) {
                 (Some(name), _, _) => Opening::Categories(category(name)?),
@@ -299,17 +283,17 @@ impl Scenario {
                 (_, _, Some(count)) => Opening::Count(count),
                 _ => Opening::Average,
             };
-            if let Some(step) = steps.get_mut(place(own.before)) {
+            if let Some(step) = steps.get_mut(own.before.saturating_sub(1)) {
                 step.opens.push(opening);
             }
         }
         for own in &self.idle {
-            if let Some(step) = steps.get_mut(place(own.before)) {
+            if let Some(step) = steps.get_mut(own.before.saturating_sub(1)) {
                 step.idle_seconds = own.seconds;
             }
         }
         for own in &self.result {
-            if let Some(step) = steps.get_mut(place(own.before)) {
+            if let Some(step) = steps.get_mut(own.before.saturating_sub(1)) {
                 step.input = own.tokens;
             }
         }
@@ -330,12 +314,11 @@ impl Scenario {
             next += count;
         }
         let names: Vec<String> = (1..=members.len()).map(|at| at.to_string()).collect();
-        let category = |name: &str| {
-            let at = names.iter().position(|own| own == name);
-            at.and_then(|at| members.get(at).cloned())
+        let session = self.session_of(&|name| Err(unknown_name("tool", name, [].into_iter())), &|name| {
+            let own = names.iter().zip(&members).find(|(own, _)| *own == name);
+            own.map(|(_, own)| own.clone())
                 .ok_or_else(|| unknown_name("category", name, names.iter().map(String::as_str)))
-        };
-        let session = self.session_of(&|name| Err(unknown_name("tool", name, [].into_iter())), &category)?;
+        })?;
         let arms = [Arm::Full, Arm::Seed, Arm::Stable, Arm::Native];
         Ok(Some((session, arms.into_iter().map(|arm| self.sized_arm(arm, sizes, &members)).collect())))
     }
@@ -345,21 +328,27 @@ impl Scenario {
         let ask = self.ask.unwrap_or_default();
         let meta =
             if arm == Arm::Native { sizes.native_tools.unwrap_or(sizes.expand_tools) } else { sizes.expand_tools };
-        let shown = |each: usize| tools.saturating_mul(each).saturating_add(sizes.core);
         let first_turn = match arm.delivery() {
-            Delivery::None => shown(sizes.tool),
+            Delivery::None => sizes.core.saturating_add(tools.saturating_mul(sizes.tool)),
             Delivery::Native => sizes.core + meta,
-            _ => shown(sizes.stub) + meta,
+            _ => sizes.core.saturating_add(tools.saturating_mul(sizes.stub)) + meta,
         };
         let (answer, growth) = match arm.delivery() {
             Delivery::InPlace => (0, sizes.tool.saturating_sub(sizes.stub)),
             Delivery::Native => (sizes.tool, 0),
             _ => (sizes.answer.unwrap_or(sizes.tool), 0),
         };
-        let folded = |category| FoldedTool { category, answer, growth };
         let opens = if arm == Arm::Native { sizes.native_opens.unwrap_or(usize::MAX) } else { usize::MAX };
-        let found = |own: &Vec<usize>| own.iter().copied().take(opens).collect();
         let whole = arm == Arm::Full;
+        let (mut folded, mut categories) = (Vec::with_capacity(tools), Vec::new());
+        for (category, own) in members.iter().enumerate() {
+            for nth in 0..own.len() {
+                folded.push((!whole && nth < opens).then_some(FoldedTool { category, answer, growth }));
+            }
+            if !whole {
+                categories.push(own.iter().copied().take(opens).collect());
+            }
+        }
         ArmSizes {
             name: arm.name().to_owned(),
             choice: None,
@@ -368,14 +357,26 @@ impl Scenario {
             first_turn,
             ask,
             reply: sizes.around + ask,
-            folded: members
-                .iter()
-                .enumerate()
-                .flat_map(|(at, own)| (0..own.len()).map(move |nth| (!whole && nth < opens).then(|| folded(at))))
-                .collect(),
-            categories: if whole { Vec::new() } else { members.iter().map(found).collect() },
+            folded,
+            categories,
         }
     }
+}
+
+/// Checks that a value is within its limits.
+fn within(key: &'static str, value: usize, least: usize, most: usize) -> Result<(), ScenarioError> {
+    let allowed = format!("must be {least} to {most}");
+    if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::Range { key, value, allowed }) }
+}
+
+/// The tools of a category, by index in the catalog.
+fn members(engine: &Engine, name: &str) -> Result<Vec<usize>, ScenarioError> {
+    let assignment = engine.assignment();
+    if assignment.categories().all(|(own, _)| own.as_str() != name) {
+        return Err(unknown_name("category", name, assignment.categories().map(|(own, _)| own.as_str())));
+    }
+    let own = assignment.iter().enumerate().filter(|(_, own)| own.category.as_str() == name);
+    Ok(own.map(|(at, _)| at).collect())
 }
 
 fn unknown_name<'n>(kind: &'static str, name: &str, names: impl Iterator<Item = &'n str>) -> ScenarioError {

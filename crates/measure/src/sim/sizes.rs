@@ -1,4 +1,4 @@
-//! The sizes of what an arm sends and what an expansion returns, in tokens.
+//! The sizes of an arm's requests and of expansions, in tokens.
 
 use serde_json::json;
 use toolfold::conversation::Conversation;
@@ -55,8 +55,7 @@ pub enum Placement {
 }
 
 impl ArmSizes {
-    /// Takes an arm from a conversation in which nothing is open yet, with its array as the wire
-    /// sends it.
+    /// Takes an arm from a new conversation, with its array as the wire sends it.
     ///
     /// # Errors
     /// Returns a [`CountError`] if an entry of the array cannot be counted offline.

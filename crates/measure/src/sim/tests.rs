@@ -16,7 +16,7 @@ fn scenario(file: &str) -> Scenario {
         "toy-20-tools" => include_str!("../../scenarios/toy-20-tools.toml"),
         "toy-120-category" => include_str!("../../scenarios/toy-120-category.toml"),
         "toy-120-tools" => include_str!("../../scenarios/toy-120-tools.toml"),
-        other => panic!("there is no scenario {other}"),
+        other => panic!("unknown scenario {other}"),
     };
     Scenario::from_toml(text).unwrap()
 }
@@ -27,14 +27,14 @@ fn pricing(model: &str) -> Pricing {
     Pricing::from(none.over(PriceTable::builtin()).row_for_model(model).unwrap())
 }
 
-/// How much an arm costs more than `full`, in per cent.
+/// The extra cost of an arm relative to `full`, in percent.
 fn per_cent(file: &str, model: &str, arm: &str) -> f64 {
     let (session, arms) = scenario(file).sized().unwrap().unwrap();
     let simulated = simulate(&arms, &session, &pricing(model));
     simulated.arms.iter().find(|own| own.arm == arm).unwrap().relative_to_full.unwrap() * 100.0
 }
 
-/// The toy run of the design: scenario, model, arm, the stated per cent against `full`.
+/// The toy run of the design: scenario, model, arm, the stated percentage relative to `full`.
 const TABLE: [(&str, &str, &str, f64); 26] = [
     ("toy-6", "claude-opus-5.5", "seed", -28.0),
     ("toy-6", "claude-opus-5.5", "stable", -28.0),
@@ -77,7 +77,7 @@ fn the_toy_scenarios_give_the_stated_table_within_a_point() {
     assert!(worst <= 1.0, "{text}");
 }
 
-/// Two categories of two tools and an arm of each delivery, without anything around them.
+/// Two categories of two tools, and an arm of each delivery without overheads.
 fn arms() -> Vec<ArmSizes> {
     let text = "requests = 3\n[sizes]\ncore = 1000\ncategories = [2, 2]\ntool = 500\nanswer = 700\nstub = 50\n\
                 expand_tools = 100";
@@ -89,7 +89,7 @@ fn opening(opens: Vec<Opening>) -> Session {
     Session { system: 0, steps: vec![step.clone(), SessionStep { opens, ..step.clone() }, step] }
 }
 
-/// Tools and messages of each request under an arm.
+/// The tools and messages of each request under an arm.
 #[track_caller]
 fn check(arm: &str, opens: Vec<Opening>, expected: &[(usize, usize)]) {
     let arms = arms();
@@ -100,7 +100,7 @@ fn check(arm: &str, opens: Vec<Opening>, expected: &[(usize, usize)]) {
 }
 
 #[test]
-fn an_expansion_is_charged_as_the_arm_delivers_it() {
+fn an_expansion_is_billed_as_the_arm_delivers_it() {
     let category = || vec![Opening::Categories(vec![0])];
     check("full", category(), &[(3_000, 200), (3_000, 410), (3_000, 620)]);
     check("seed", category(), &[(1_300, 200), (1_300, 410), (2_200, 410), (2_200, 620)]);
@@ -117,7 +117,7 @@ fn an_expansion_is_charged_as_the_arm_delivers_it() {
 }
 
 #[test]
-fn what_is_open_is_not_asked_for_again() {
+fn open_tools_are_not_expanded_again() {
     let again = || vec![Opening::Tools(vec![0]), Opening::Categories(vec![1]), Opening::Categories(vec![0, 1])];
     let stable = [(1_300, 200), (1_300, 410), (1_300, 1_110), (1_300, 1_810), (1_300, 2_020)];
     check("stable", again(), &stable);
@@ -137,7 +137,7 @@ fn an_arm_breaks_even_where_its_running_sum_stays_below() {
     let simulated = simulate(&arms(), &opening(vec![Opening::Categories(vec![0])]), &pricing);
     let from = |arm: &str| simulated.arms.iter().find(|own| own.arm == arm).unwrap().cheaper_from_request;
     assert_eq!((from("full"), from("seed"), from("stable"), from("native")), (None, None, Some(1), Some(1)));
-    // One that costs more while it expands, and makes up for it.
+    // An arm that costs more while it expands, and saves later.
     let late = Session {
         steps: vec![SessionStep { opens: vec![Opening::Tools(vec![0, 1, 2])], ..SessionStep::default() }; 9],
         system: 0,
@@ -149,26 +149,26 @@ fn an_arm_breaks_even_where_its_running_sum_stays_below() {
 }
 
 #[test]
-fn what_is_never_cached_and_what_does_not_fit_is_said() {
+fn uncached_and_oversized_requests_are_reported() {
     let warned = |minimum, context| {
         let pricing = Pricing { rules: CacheRules::new(100, 1_250, minimum), context, ..Pricing::default() };
         let simulated = simulate(&arms(), &opening(vec![]), &pricing);
         simulated.arms.iter().find(|own| own.arm == "stable").unwrap().warnings.clone()
     };
     assert_eq!(warned(1_024, None), Vec::<String>::new());
-    assert_eq!(warned(1_600, None), ["1 requests are not cached: a prefix under 1600 tokens never is"]);
-    assert_eq!(warned(9_000, None), ["no request is cached: a prefix under 9000 tokens never is"]);
-    assert_eq!(warned(0, Some(1_900)), ["the longest request has 1930 tokens, and the context window 1900"]);
+    assert_eq!(warned(1_600, None), ["1 requests are not cached: the minimum length of a prefix is 1600 tokens"]);
+    assert_eq!(warned(9_000, None), ["no request is cached: the minimum length of a prefix is 9000 tokens"]);
+    assert_eq!(warned(0, Some(1_900)), ["the longest request has 1930 tokens, but the context window has 1900"]);
 }
 
 #[test]
-fn a_scenario_that_makes_no_sense_is_refused() {
+fn invalid_scenarios_are_rejected() {
     for (text, because) in [
         ("requests = 0", "`requests` is 0"),
         ("requests = 99999", "`requests` is 99999"),
         ("step = 1000000000", "`step` is"),
-        ("output = 5\nthinking = 6", "`thinking` is 6: 0 to 5"),
-        ("[[expand]]\nbefore = 21", "`expand.before` is 21: 1 to 20"),
+        ("output = 5\nthinking = 6", "`thinking` is 6: must be 0 to 5"),
+        ("[[expand]]\nbefore = 21", "`expand.before` is 21: must be 1 to 20"),
         ("[[expand]]\ncategory = 'a'", "`expand.before` is 0"),
         ("[[expand]]\nbefore = 2\ncount = 1\ncategory = 'a'", "more than one"),
         ("[[idle]]\nbefore = 0\nseconds = 9", "`idle.before` is 0"),
@@ -182,14 +182,13 @@ fn a_scenario_that_makes_no_sense_is_refused() {
     let sized = Scenario::from_toml(
         "[sizes]\ncore = 1\ncategories = [2]\ntool = 1\nstub = 1\nexpand_tools = 1\n[[expand]]\nbefore = 1\ncategory = '2'",
     );
-    assert_eq!(sized.unwrap().sized().unwrap_err().to_string(), "there is no category `2`");
+    assert_eq!(sized.unwrap().sized().unwrap_err().to_string(), "unknown category `2`");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases(256)))]
 
-    /// Whatever happens: every token is billed once, and no arm whose array never changes breaks
-    /// the cache.
+    /// Every token is billed once, and no arm with an unchanged array breaks the cache.
     #[test]
     fn every_token_is_billed_once(
         read in 0_u32..2_000, write in 500_u32..3_000, minimum in 0_usize..5_000, step in 0_usize..200,

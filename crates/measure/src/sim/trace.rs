@@ -63,7 +63,7 @@ pub enum TraceError {
     #[error("expected messages: a list, or a request with `messages`, `input` or `contents`")]
     NoMessages,
     /// It has no message of the model.
-    #[error("the model answers nowhere in it, so it holds no request")]
+    #[error("it contains no message of the model")]
     NoRequest,
     /// It is too long.
     #[error("it has more than {MAX_MESSAGES} messages")]
@@ -150,8 +150,7 @@ fn is_of_model(message: &Value) -> bool {
         || matches!(text("type"), Some("function_call" | "reasoning" | "tool_search_call" | "custom_tool_call"))
 }
 
-/// The text of a message that is billed: every string except those of [`UNBILLED`] keys, with
-/// arguments as JSON.
+/// The billed text of a message: every string, except of [`UNBILLED`] keys.
 fn text_of(value: &Value) -> String {
     let mut text = String::new();
     append_texts(&mut text, value);

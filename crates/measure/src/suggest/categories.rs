@@ -78,12 +78,12 @@ fn of_profile(catalog: &Catalog, profile: &ToolProfile) -> IndexMap<String, Draf
         let tools = members.map(|(at, _)| at).collect();
         found.insert(name.to_string(), DraftCategory { description: description.to_owned(), tools });
     }
-    // The category of uncategorized core tools is not a subject: once folded, such a tool is in no
-    // category.
+    // The category of uncategorized core tools is not a subject.
     found.shift_remove(toolfold::profile::CORE);
     let known: BTreeSet<usize> = found.values().flat_map(|own| own.tools.iter().copied()).collect();
-    let hidden = |at: usize| assignment.at(at).is_none_or(|own| own.tier == Tier::Hidden);
-    let left: Vec<usize> = (0..catalog.len()).filter(|at| !known.contains(at) && !hidden(*at)).collect();
+    let unknown = (0..catalog.len()).filter(|at| !known.contains(at));
+    let left: Vec<usize> =
+        unknown.filter(|at| assignment.at(*at).is_some_and(|own| own.tier != Tier::Hidden)).collect();
     if profile.is_derived() || left.is_empty() {
         return found;
     }
@@ -107,13 +107,16 @@ pub(super) struct Opened<'o> {
 impl Opened<'_> {
     /// The folded tools that a session must expand, without duplicates.
     fn needed(&self, session: &UsedSession) -> BTreeSet<usize> {
-        let form = |call: &&crate::usage::UsedCall| self.shown.forms.get(call.tool);
-        let lacking = session.calls.iter().filter(|call| form(call).is_some_and(|form| self.needs.lacks(form, call)));
-        lacking.map(|call| call.tool).collect()
+        let mut needed = BTreeSet::new();
+        for call in &session.calls {
+            if self.shown.forms.get(call.tool).is_some_and(|form| self.needs.lacks(form, call)) {
+                needed.insert(call.tool);
+            }
+        }
+        needed
     }
 
-    /// The cost of an expansion without the schemas, in thousandths of a token: a request that
-    /// reads the context.
+    /// The cost of an expansion without schemas, in thousandths of a token.
     fn request_cost(&self) -> f64 {
         let options = self.options;
         let prefix = self.shown.sizes.first_turn + options.system_tokens + options.step_tokens * USUAL_STEPS;
@@ -152,18 +155,23 @@ pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> O
                 open.range(one + 1..).for_each(|two| *together.entry((*one, *two)).or_default() += 1);
             }
         }
-        let whole = |place: usize| {
-            let tools = categories.get_index(place).into_iter().flat_map(|(_, own)| &own.tools);
-            opened.full_tokens(tools.filter(|tool| !core.contains(tool)).copied())
-        };
-        let gain = |(one, two): (usize, usize), both: usize| {
-            let only = |place: usize| alone.get(&place).copied().unwrap_or_default().saturating_sub(both) as f64;
-            both as f64 * opened.request_cost() - opened.kept() * (only(one) * whole(two) + only(two) * whole(one))
-        };
-        let pairs = together.iter().filter(|(_, both)| **both >= MIN_TOGETHER);
-        let pairs = pairs.map(|(pair, both)| (gain(*pair, *both), *pair)).filter(|(gain, _)| *gain > 0.0);
-        let pairs = pairs.filter_map(|(gain, pair)| Some((gain, pair, joined(catalog, &categories, &core, pair)?)));
-        let Some((_, (one, two), (name, category))) = pairs.max_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+        let whole: Vec<f64> = categories.values().map(|own| opened.full_tokens(folded(own, &core))).collect();
+        let (mut most, mut best) = (0.0, None);
+        for ((one, two), both) in &together {
+            let [(alone_one, whole_one), (alone_two, whole_two)] = [one, two].map(|place| {
+                let only = alone.get(place).copied().unwrap_or_default().saturating_sub(*both);
+                (only as f64, whole.get(*place).copied().unwrap_or_default())
+            });
+            let more = alone_one * whole_two + alone_two * whole_one;
+            let gain = *both as f64 * opened.request_cost() - opened.kept() * more;
+            if *both < MIN_TOGETHER || gain <= 0.0 || gain < most {
+                continue;
+            }
+            if let Some(merged) = joined(catalog, &categories, &core, (*one, *two)) {
+                (most, best) = (gain, Some(((*one, *two), merged)));
+            }
+        }
+        let Some(((one, two), (name, category))) = best else { break };
         categories.shift_remove_index(two);
         categories.shift_remove_index(one);
         categories.insert(name, category);
@@ -192,12 +200,10 @@ pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -
             .filter(|tool| uses.contains_key(tool))
             .filter_map(|tool| subject(catalog, *tool))
             .collect();
-        let is_rare = |tool: &usize| {
-            !uses.contains_key(tool)
-                && !core.contains(tool)
-                && !subject(catalog, *tool).is_some_and(|own| used.contains(own))
-        };
-        let (rare, rest): (Vec<usize>, Vec<usize>) = own.tools.iter().partition(|tool| is_rare(tool));
+        let (rare, rest): (Vec<usize>, Vec<usize>) = own.tools.iter().partition(|tool| {
+            let has_used_subject = subject(catalog, **tool).is_some_and(|own| used.contains(own));
+            !uses.contains_key(*tool) && !core.contains(*tool) && !has_used_subject
+        });
         let openings = needed.iter().filter(|tools| rest.iter().any(|tool| tools.contains(tool))).count() as f64;
         // The probability that a session needs an unused tool is estimated from tools used once
         // (Good and Turing); the split must pay even at one standard error more.
@@ -212,20 +218,17 @@ pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -
             categories.insert(name.clone(), own.clone());
             continue;
         }
-        let names = |tools: &[usize]| -> Vec<String> {
-            let folded = tools.iter().filter(|tool| !core.contains(tool));
-            folded.filter_map(|tool| Some(catalog.at(*tool)?.name().to_string())).collect()
-        };
-        let used = DraftCategory { description: describe(&names(&rest)), tools: rest };
-        categories.insert(name.clone(), used);
-        categories.insert(rare_name, DraftCategory { description: describe(&names(&rare)), tools: rare });
+        for (name, tools) in [(name.clone(), rest), (rare_name, rare)] {
+            let mut own = DraftCategory { description: String::new(), tools };
+            own.description = describe(&names(catalog, &own, &core));
+            categories.insert(name, own);
+        }
         changed = true;
     }
     changed.then(|| Draft { categories, ..draft.clone() })
 }
 
-/// The subject of a tool's name: the text after its first word. `set_note` and `delete_note` have
-/// the same subject.
+/// The subject of a tool's name, such as `note` in `set_note` and `delete_note`.
 fn subject(catalog: &Catalog, tool: usize) -> Option<&str> {
     let name = catalog.at(tool)?.name().as_str();
     let end = name.char_indices().skip(1).find(|(_, c)| matches!(c, '_' | '-' | '.') || c.is_uppercase());
@@ -242,21 +245,29 @@ fn joined(
 ) -> Option<(String, DraftCategory)> {
     let (first, one) = categories.get_index(one)?;
     let (second, two) = categories.get_index(two)?;
-    let folded = |own: &DraftCategory| own.tools.iter().filter(|tool| !core.contains(tool)).count();
-    if !is_divisible(first) || !is_divisible(second) || folded(one) + folded(two) > MOST_TOOLS {
+    if !is_divisible(first) || !is_divisible(second) {
+        return None;
+    }
+    let (ones, twos) = (names(catalog, one, core), names(catalog, two, core));
+    if ones.len() + twos.len() > MOST_TOOLS {
         return None;
     }
     let name = format!("{first}_and_{second}");
     CategoryName::new(&name).ok().filter(|_| !categories.contains_key(&name))?;
-    let names = |own: &DraftCategory| -> Vec<String> {
-        let folded = own.tools.iter().filter(|tool| !core.contains(tool));
-        folded.filter_map(|tool| Some(catalog.at(*tool)?.name().to_string())).collect()
-    };
-    let (ones, twos) = (names(one), names(two));
     let most = ones.len().max(twos.len());
     let mixed: Vec<String> = (0..most).flat_map(|at| ones.get(at).into_iter().chain(twos.get(at))).cloned().collect();
     let tools = one.tools.iter().chain(&two.tools).copied().collect();
     Some((name, DraftCategory { description: describe(&mixed), tools }))
+}
+
+/// The tools of a category that are not core.
+fn folded<'c>(category: &'c DraftCategory, core: &'c BTreeSet<usize>) -> impl Iterator<Item = usize> + 'c {
+    category.tools.iter().copied().filter(|tool| !core.contains(tool))
+}
+
+/// The names of a category's tools that are not core.
+fn names(catalog: &Catalog, category: &DraftCategory, core: &BTreeSet<usize>) -> Vec<String> {
+    folded(category, core).filter_map(|tool| Some(catalog.at(tool)?.name().to_string())).collect()
 }
 
 /// Whether a category can be merged by name or split: a name with three subjects is unreadable, and

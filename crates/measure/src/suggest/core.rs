@@ -84,7 +84,6 @@ pub(super) fn choose_core(
     used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let used: Vec<usize> = used.into_iter().take(MAX_WEIGHED).map(|(tool, _)| tool).collect();
     let mut found: Vec<(f64, Vec<usize>)> = Vec::new();
-    let fits = |core: &[usize]| options.max_core_tokens.is_none_or(|most| everything.core_tokens(core) <= most);
     for from_all in [false, true] {
         let mut state = State::new(&model, &draft.core, none.sizes.first_turn as f64);
         if from_all {
@@ -93,7 +92,7 @@ pub(super) fn choose_core(
         let mut left = used.clone();
         loop {
             let core: Vec<usize> = (0..state.core.len()).filter(|tool| state.core.get(*tool) == Some(&true)).collect();
-            if fits(&core) {
+            if options.max_core_tokens.is_none_or(|most| everything.core_tokens(&core) <= most) {
                 found.push((state.total, core));
             }
             let steps = left.iter().enumerate().map(|(place, tool)| (place, state.change(*tool)));
@@ -115,11 +114,13 @@ impl<'m> Model<'m> {
     ) -> Self {
         let dearer =
             none.forms.iter().zip(&everything.forms).map(|(folded, core)| core.tokens as f64 - folded.tokens as f64);
-        let group = |(tool, form): (usize, &super::costs::Form)| match options.lookup {
-            Lookup::Category => form.category,
-            Lookup::Tool => form.deferred.then_some(tool),
-        };
-        let group: Vec<Option<usize>> = none.forms.iter().enumerate().map(group).collect();
+        let mut group = Vec::with_capacity(none.forms.len());
+        for (tool, form) in none.forms.iter().enumerate() {
+            group.push(match options.lookup {
+                Lookup::Category => form.category,
+                Lookup::Tool => form.deferred.then_some(tool),
+            });
+        }
         let mut needed_in = vec![Vec::new(); none.forms.len()];
         let mut distinct = 0;
         let mut expected = Vec::with_capacity(sessions.len());
@@ -163,8 +164,7 @@ impl<'m> Model<'m> {
         f64::from(self.rules.write) + f64::from(self.rules.read) * (requests - 1.0).max(0.0)
     }
 
-    /// The cost of opening a group in a session, without the schemas: the request, and the model's
-    /// output.
+    /// The cost of opening a group without the schemas: request and output.
     fn request_cost(&self, session: &Expected, block: f64) -> f64 {
         let prefix = block + session.beside;
         let broken = if self.in_place { f64::from(self.rules.write) - f64::from(self.rules.read) } else { 0.0 };
@@ -176,11 +176,17 @@ impl<'m> Model<'m> {
         self.request_cost(session, block) + reply * self.kept(session.requests / 2.0)
     }
 
+    /// The additional cost of a tool's full form in the array, and its cost when opened.
+    fn sizes(&self, tool: usize) -> (f64, f64) {
+        (self.dearer.get(tool).copied().unwrap_or_default(), self.whole.get(tool).copied().unwrap_or_default())
+    }
+
     /// An average session.
     fn usual(&self) -> Expected {
         let count = self.sessions.len().max(1) as f64;
-        let mean = |of: fn(&Expected) -> f64| self.sessions.iter().map(of).sum::<f64>() / count;
-        Expected { requests: mean(|own| own.requests).max(2.0), beside: mean(|own| own.beside), open: BTreeMap::new() }
+        let requests: f64 = self.sessions.iter().map(|own| own.requests).sum();
+        let beside: f64 = self.sessions.iter().map(|own| own.beside).sum();
+        Expected { requests: (requests / count).max(2.0), beside: beside / count, open: BTreeMap::new() }
     }
 }
 
@@ -217,8 +223,7 @@ impl<'m> State<'m> {
     /// The change of the total cost if a tool becomes core or is folded again.
     fn change(&self, tool: usize) -> f64 {
         let model = self.model;
-        let get = |list: &[f64]| list.get(tool).copied().unwrap_or_default();
-        let (dearer, whole) = (get(&model.dearer), get(&model.whole));
+        let (dearer, whole) = model.sizes(tool);
         let is_core = self.core.get(tool) == Some(&true);
         let sign = if is_core { -1.0 } else { 1.0 };
         let in_array: f64 = model
@@ -253,15 +258,15 @@ impl<'m> State<'m> {
     fn flip(&mut self, tool: usize) {
         self.total += self.change(tool);
         let model = self.model;
-        let get = |list: &[f64]| list.get(tool).copied().unwrap_or_default();
+        let (dearer, whole) = model.sizes(tool);
         let Some(is_core) = self.core.get_mut(tool) else { return };
         *is_core = !*is_core;
         let becomes_core = *is_core;
         let sign = if becomes_core { 1.0 } else { -1.0 };
-        self.block += sign * get(&model.dearer);
+        self.block += sign * dearer;
         let Some(group) = model.group.get(tool).copied().flatten() else { return };
         if let Some(reply) = self.replies.get_mut(group) {
-            *reply -= sign * get(&model.whole);
+            *reply -= sign * whole;
         }
         for at in model.needed_in.get(tool).into_iter().flatten() {
             let Some(open) = self.sessions.get_mut(*at) else { continue };

@@ -120,9 +120,9 @@ impl<'s> Costs<'s> {
         let mut forms = vec![hidden; catalog.len()];
         let mut first_turn = 0;
         for planned in presentation.array(catalog, &plan) {
-            let tokens = if native && planned.deferred { 0 } else { self.entry(chat_tool(&planned.tool))? };
+            let tokens = if native && planned.is_deferred() { 0 } else { self.entry(chat_tool(&planned))? };
             first_turn += tokens;
-            if let Some(form) = planned.index.and_then(|at| forms.get_mut(at)) {
+            if let Some(form) = planned.index().and_then(|at| forms.get_mut(at)) {
                 form.tokens = tokens;
             }
         }

@@ -49,29 +49,22 @@ pub(super) fn held_out(fitter: &mut Fitter<'_>, sessions: &[&UsedSession]) -> Re
     let mut each: Vec<[f64; 4]> = Vec::with_capacity(sessions.len());
     for fold in 0..FOLDS {
         // Neighbors in a log are similar, so each part takes every fifth session.
-        let part = |own: bool| sessions.iter().enumerate().filter(move |(at, _)| (at % FOLDS == fold) == own);
-        let rest: Vec<&UsedSession> = part(false).map(|(_, session)| *session).collect();
+        let rest: Vec<&UsedSession> =
+            sessions.iter().enumerate().filter(|(at, _)| at % FOLDS != fold).map(|(_, session)| *session).collect();
         let fitted = fitter.fit(&rest)?;
         let no_core = fitter.no_core(&fitted)?;
-        for (_, session) in part(true) {
+        for session in sessions.iter().skip(fold).step_by(FOLDS) {
             let costs = fitter.compare(&fitted, &no_core, &[*session]);
             each.push([costs.today, costs.suggested, costs.full, costs.no_core].map(|own| own.mean()));
         }
     }
     let count = each.len() as f64;
-    let mean = |of: usize| each.iter().filter_map(|own| own.get(of)).sum::<f64>() / count;
-    let (today, suggested) = (mean(0), mean(1));
+    let [today, suggested, full, no_core] =
+        [0, 1, 2, 3].map(|of| each.iter().filter_map(|own| own.get(of)).sum::<f64>() / count);
     let gain = today - suggested;
     let off = each.iter().map(|[today, suggested, ..]| (today - suggested - gain).powi(2)).sum::<f64>();
     let standard_error = (off / (count - 1.0) / count).sqrt();
-    let per_cent = |tokens: f64| if today > 0.0 { tokens * 100.0 / today } else { 0.0 };
-    Ok(Some(HeldOut {
-        folds: FOLDS,
-        today,
-        suggested,
-        full: mean(2),
-        no_core: mean(3),
-        gain: per_cent(gain),
-        standard_error: per_cent(standard_error),
-    }))
+    let [gain, standard_error] =
+        [gain, standard_error].map(|tokens| if today > 0.0 { tokens * 100.0 / today } else { 0.0 });
+    Ok(Some(HeldOut { folds: FOLDS, today, suggested, full, no_core, gain, standard_error }))
 }

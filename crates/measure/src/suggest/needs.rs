@@ -3,6 +3,7 @@
 use serde_json::Value;
 use toolfold::catalog::Catalog;
 use toolfold::profile::Detail;
+use toolfold::schema::required;
 
 use super::costs::Form;
 use crate::usage::UsedCall;
@@ -22,13 +23,11 @@ pub enum Lookup {
 struct ToolNeeds {
     /// Whether the tool has parameters.
     takes_any: bool,
-    /// For each top-level parameter, whether it is optional, and whether it has listed values or
-    /// nested structure.
+    /// Whether each parameter is optional, and whether it has values or structure.
     parameters: Vec<(bool, bool)>,
 }
 
-/// What the calls of a catalog's tools may need: a model expands a tool exactly if a call uses
-/// something hidden.
+/// What calls may need: a model expands a tool if a call uses something hidden.
 ///
 /// Source: the oracle `needs` of the comparison of arms. No call can be made from a stub.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,21 +35,18 @@ pub(super) struct Needs(Vec<ToolNeeds>);
 
 impl Needs {
     pub(super) fn of_catalog(catalog: &Catalog) -> Self {
-        let tool = |schema: &Value| {
-            let required = schema.get("required").and_then(Value::as_array);
-            let is_required = |name: &str| required.is_some_and(|list| list.iter().any(|own| own == name));
-            let properties = schema.get("properties").and_then(Value::as_object);
-            let parameters = properties.into_iter().flatten().map(|(name, own)| (!is_required(name), has_shape(own)));
-            parameters.collect()
-        };
-        let tools = catalog
-            .iter()
-            .map(|own| ToolNeeds { takes_any: !own.takes_no_parameters(), parameters: tool(own.parameters()) });
-        Self(tools.collect())
+        let mut tools = Vec::with_capacity(catalog.len());
+        for tool in catalog.iter() {
+            let schema = tool.parameters();
+            let required: Vec<&str> = required(schema).collect();
+            let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+            let parameters = properties.map(|(name, own)| (!required.contains(&name.as_str()), has_shape(own)));
+            tools.push(ToolNeeds { takes_any: !tool.takes_no_parameters(), parameters: parameters.collect() });
+        }
+        Self(tools)
     }
 
-    /// Whether a call cannot be made from the shown form. If a record lacks the arguments, only a
-    /// stub is insufficient.
+    /// Whether the shown form lacks something. Without arguments, only a stub does.
     pub(super) fn lacks(&self, form: &Form, call: &UsedCall) -> bool {
         let Some(needs) = self.0.get(call.tool).filter(|_| form.deferred) else { return false };
         match form.detail {

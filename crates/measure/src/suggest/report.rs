@@ -1,6 +1,7 @@
 //! The report of a suggestion, in addition to the profile.
 
 use serde::Serialize;
+use toolfold::catalog::Catalog;
 use toolfold::profile::Detail;
 
 use super::simulate::Simulated;
@@ -32,13 +33,11 @@ pub struct Suggestion {
     pub categories: Vec<SuggestedCategory>,
     /// The share of usage that the most used tools cover.
     pub coverage: Vec<CoveragePoint>,
-    /// Tools that no session used, in catalog order. Empty without usage, because then nothing is
-    /// known.
+    /// Tools that no session used, in catalog order. Empty without usage.
     pub unused: Vec<String>,
     /// The tokens of the unused tools in the tool array when everything is full.
     pub unused_tokens: usize,
-    /// Optional parameters that actual calls use and that the suggested profile hides, most used
-    /// first.
+    /// Optional parameters that calls use and the profile hides, most used first.
     pub hidden_parameters: Vec<HiddenParameter>,
     /// The cost of a session.
     pub costs: ExpectedCosts,
@@ -126,30 +125,30 @@ pub(super) fn report(
 ) -> Result<Suggestion, SuggestError> {
     let catalog = fitter.catalog;
     let counts = Counts::count_usage(usage, catalog.len());
-    let name = |at: usize| catalog.at(at).map(|tool| tool.name().to_string()).unwrap_or_default();
     let Fitted { draft, shown } = fitted;
-    let at = |list: &[usize], place: usize| list.get(place).copied().unwrap_or_default();
     let core = draft.core.iter().map(|tool| SuggestedTool {
-        name: name(*tool),
-        sessions: at(&counts.sessions, *tool),
-        calls: at(&counts.calls, *tool),
+        name: tool_name(catalog, *tool),
+        sessions: counts.sessions.get(*tool).copied().unwrap_or_default(),
+        calls: counts.calls.get(*tool).copied().unwrap_or_default(),
         tokens: shown.forms.get(*tool).map(|form| form.tokens).unwrap_or_default(),
     });
-    let categories = draft.categories.iter().filter_map(|(category, own)| {
+    let core = core.collect();
+    let mut categories = Vec::new();
+    for (category, own) in &draft.categories {
         let tools: Vec<usize> = own.tools.iter().copied().filter(|tool| !draft.core.contains(tool)).collect();
         let used = usage.sessions.iter().filter(|session| session.calls.iter().any(|call| tools.contains(&call.tool)));
-        (!tools.is_empty()).then(|| SuggestedCategory {
-            name: category.clone(),
-            description: own.description.clone(),
-            sessions: used.count(),
-            tools: tools.iter().map(|tool| name(*tool)).collect(),
-        })
-    });
-    let unused: Vec<usize> = (0..catalog.len())
-        .filter(|tool| !usage.is_empty() && at(&counts.sessions, *tool) == 0 && !draft.hidden.contains(tool))
-        .collect();
-    let (core, categories): (Vec<_>, Vec<_>) = (core.collect(), categories.collect());
-    let hidden_parameters = hidden_parameters(fitter, usage, &shown.forms, &name);
+        if !tools.is_empty() {
+            categories.push(SuggestedCategory {
+                name: category.clone(),
+                description: own.description.clone(),
+                sessions: used.count(),
+                tools: tools.iter().map(|tool| tool_name(catalog, *tool)).collect(),
+            });
+        }
+    }
+    let mut unused: Vec<usize> = (0..catalog.len()).filter(|tool| !draft.hidden.contains(tool)).collect();
+    unused.retain(|tool| !usage.is_empty() && counts.sessions.get(*tool).is_none_or(|count| *count == 0));
+    let hidden_parameters = hidden_parameters(fitter, usage, &shown.forms);
     let full = fitter.costs.full_forms()?;
     let unused_tokens = unused.iter().filter_map(|tool| full.get(*tool)).sum();
     let head = profile_comments(fitter, usage, played.len(), &costs, held_out.as_ref(), &draft);
@@ -162,12 +161,16 @@ pub(super) fn report(
         core,
         categories,
         coverage: counts.curve(usage),
-        unused: unused.into_iter().map(name).collect(),
+        unused: unused.into_iter().map(|tool| tool_name(catalog, tool)).collect(),
         unused_tokens,
         hidden_parameters,
         costs,
         held_out,
     })
+}
+
+fn tool_name(catalog: &Catalog, at: usize) -> String {
+    catalog.at(at).map(|tool| tool.name().to_string()).unwrap_or_default()
 }
 
 /// The number of uses of each tool.
@@ -193,8 +196,7 @@ impl Counts {
     /// The coverage curve; empty without usage.
     fn curve(&self, usage: &Usage) -> Vec<CoveragePoint> {
         let mut order: Vec<usize> = (0..self.sessions.len()).filter(|at| self.calls.get(*at) > Some(&0)).collect();
-        let used = |at: &usize| (self.sessions.get(*at).copied(), self.calls.get(*at).copied());
-        order.sort_by_key(|at| std::cmp::Reverse(used(at)));
+        order.sort_by_key(|at| std::cmp::Reverse((self.sessions.get(*at), self.calls.get(*at))));
         let mut rank = vec![usize::MAX; self.sessions.len()];
         for (place, at) in order.iter().enumerate() {
             rank.get_mut(*at).into_iter().for_each(|slot| *slot = place);
@@ -204,26 +206,22 @@ impl Counts {
             .filter_map(|session| session.tools().into_iter().filter_map(|at| rank.get(at).copied()).max())
             .collect();
         let all = self.calls.iter().sum::<usize>().max(1) as f64;
-        let point = |tools: usize| {
+        let steps = CURVE.into_iter().filter(|tools| *tools < order.len());
+        let mut curve = Vec::new();
+        for tools in steps.chain((!order.is_empty()).then_some(order.len())) {
             let calls: usize = order.iter().take(tools).filter_map(|at| self.calls.get(*at)).sum();
             let sessions = worst.iter().filter(|worst| **worst < tools).count();
-            CoveragePoint {
+            curve.push(CoveragePoint {
                 tools,
                 calls: calls as f64 * 100.0 / all,
                 sessions: sessions as f64 * 100.0 / worst.len().max(1) as f64,
-            }
-        };
-        let steps = CURVE.into_iter().filter(|tools| *tools < order.len());
-        steps.chain((!order.is_empty()).then_some(order.len())).map(point).collect()
+            });
+        }
+        curve
     }
 }
 
-fn hidden_parameters(
-    fitter: &Fitter<'_>,
-    usage: &Usage,
-    forms: &[super::costs::Form],
-    name: &impl Fn(usize) -> String,
-) -> Vec<HiddenParameter> {
+fn hidden_parameters(fitter: &Fitter<'_>, usage: &Usage, forms: &[super::costs::Form]) -> Vec<HiddenParameter> {
     let mut given: std::collections::BTreeMap<(usize, usize), usize> = std::collections::BTreeMap::new();
     let mut known = vec![0_usize; forms.len()];
     for call in usage.sessions.iter().flat_map(|session| &session.calls) {
@@ -241,7 +239,7 @@ fn hidden_parameters(
         let parameters = fitter.catalog.at(tool).and_then(|tool| tool.parameters().get("properties")?.as_object());
         let Some((parameter, _)) = parameters.and_then(|own| own.iter().nth(place)) else { continue };
         let of = known.get(tool).copied().unwrap_or_default();
-        let (tool, parameter) = (name(tool), parameter.clone());
+        let (tool, parameter) = (tool_name(fitter.catalog, tool), parameter.clone());
         found.push(HiddenParameter { tool, parameter, calls, of, detail: form.detail });
     }
     found.sort_by(|one, two| two.calls.cmp(&one.calls).then_with(|| one.tool.cmp(&two.tool)));
@@ -268,14 +266,14 @@ fn profile_comments(
     let mut head =
         vec![format!("Suggested by `toolfold suggest` for arm {arm} from {calls} calls in {sessions} sessions.")];
     if played < sessions {
-        head.push(format!("{played} of them, evenly spaced, were played through."));
+        head.push(format!("{played} of them, evenly spaced, were simulated."));
     }
     let (today, suggested) = (costs.today.mean(), costs.suggested.mean());
     let percent = if today > 0.0 { (today - suggested) * 100.0 / today } else { 0.0 };
     head.push(format!("A session: {suggested:.0} tokens at the price of input, {today:.0} under the profile before ({percent:.1} % less)."));
     if let Some(held) = held_out {
         let (gain, error) = (held.gain, held.standard_error);
-        head.push(format!("On sessions it was not made from: {gain:.1} % less, give or take {error:.1}."));
+        head.push(format!("On sessions that it is not based on: {gain:.1} % ± {error:.1} % less."));
     }
     if draft.core.is_empty() {
         head.push("Core is empty: no tool is used often enough to pay for its place in every request.".to_owned());

@@ -36,11 +36,11 @@ impl Draft {
         let assignment = today.assign(catalog).value;
         let own = own_tools(catalog);
         let hidden = assignment.iter().enumerate().filter(|(_, own)| own.tier == Tier::Hidden).map(|(at, _)| at);
-        let known = |(name, _): &(&str, &str)| catalog.get(name).is_some();
+        let summaries = today.summaries().filter(|(name, _)| catalog.get(name).is_some());
         Self {
             core: own.iter().enumerate().filter(|(_, own)| **own).map(|(at, _)| at).collect(),
             hidden: hidden.collect(),
-            summaries: today.summaries().filter(known).map(|(n, s)| (n.to_owned(), s.to_owned())).collect(),
+            summaries: summaries.map(|(name, text)| (name.to_owned(), text.to_owned())).collect(),
             categories: IndexMap::new(),
         }
     }
@@ -61,13 +61,9 @@ impl Draft {
 
     /// The draft as a file, with `head` as comments at the top.
     pub(super) fn to_toml(&self, catalog: &Catalog, head: &[String]) -> String {
-        let name = |at: &usize| Some(toml_string(catalog.at(*at)?.name().as_str()));
-        let list = |tools: &mut dyn Iterator<Item = &usize>| -> String {
-            tools.filter_map(name).map(|name| format!("  {name},\n")).collect()
-        };
         let mut out: String = head.iter().map(|line| format!("# {line}\n")).collect();
         out.push_str("name = \"suggested\"\n\n");
-        let core = list(&mut self.core.iter());
+        let core = lines(catalog, self.core.iter());
         if core.is_empty() {
             out.push_str("core = []\n");
         } else {
@@ -76,7 +72,7 @@ impl Draft {
         out.push_str(&format!("unlisted = \"{}\"\n", if self.hidden.is_empty() { "extended" } else { "hidden" }));
         let core: BTreeSet<usize> = self.core.iter().copied().collect();
         for (category, own) in &self.categories {
-            let tools = list(&mut own.tools.iter().filter(|tool| !core.contains(tool)));
+            let tools = lines(catalog, own.tools.iter().filter(|tool| !core.contains(tool)));
             if tools.is_empty() {
                 continue;
             }
@@ -95,7 +91,16 @@ impl Draft {
     }
 }
 
+/// The names of tools, one per line.
+fn lines<'t>(catalog: &Catalog, tools: impl Iterator<Item = &'t usize>) -> String {
+    let mut out = String::new();
+    for tool in tools.filter_map(|at| catalog.at(*at)) {
+        out.push_str(&format!("  {},\n", toml_string(tool.name().as_str())));
+    }
+    out
+}
+
 /// A basic TOML string, which has the same escapes as JSON.
-fn toml_string(text: &str) -> String {
+pub(crate) fn toml_string(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

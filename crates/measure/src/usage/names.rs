@@ -50,20 +50,14 @@ pub(super) struct Names<'c> {
 impl<'c> Names<'c> {
     pub(super) fn new(catalog: &'c Catalog) -> Self {
         let mut folded = HashMap::new();
-        let mut add = |name: String, at: usize| {
-            let slot = folded.entry(name).or_insert(Some(at));
-            if *slot != Some(at) {
-                *slot = None;
-            }
-        };
         for (at, tool) in catalog.iter().enumerate() {
             let name = tool.name().as_str();
-            add(fold(name), at);
-            if let Some((_, own)) = tool.namespaced() {
-                add(fold(own), at);
-            }
-            if let Some(tail) = tail(name) {
-                add(fold(tail), at);
+            let names = [Some(name), tool.namespaced().map(|(_, own)| own), tail(name)];
+            for name in names.into_iter().flatten() {
+                let slot = folded.entry(fold(name)).or_insert(Some(at));
+                if *slot != Some(at) {
+                    *slot = None;
+                }
             }
         }
         Self { catalog, folded, unknown: IndexMap::new(), more_unknown: 0, loose: IndexMap::new() }
@@ -75,8 +69,8 @@ impl<'c> Names<'c> {
         if let Some(at) = self.catalog.position(name) {
             return ResolvedName::Tool(at);
         }
-        let folded = |name: &str| self.folded.get(&fold(name)).copied().flatten();
-        if let Some(at) = folded(name).or_else(|| tail(name).and_then(folded)) {
+        let mut names = [Some(name), tail(name)].into_iter().flatten();
+        if let Some(at) = names.find_map(|name| *self.folded.get(&fold(name))?) {
             let own = self.catalog.at(at).map(|tool| tool.name().to_string()).unwrap_or_default();
             *self.loose.entry((kept(name), own)).or_default() += 1;
             return ResolvedName::Tool(at);

@@ -22,20 +22,20 @@ pub const MAX_CALLS: usize = 1_000_000;
 /// The maximum nesting of `call_tool` in itself.
 const MAX_WRAPPING: usize = 4;
 
-/// Reads usage, value by value. Memory is bounded by [`MAX_CALLS`], [`MAX_SESSIONS`] and the names
-/// of the catalog.
+/// Reads usage. [`MAX_CALLS`], [`MAX_SESSIONS`] and the catalog bound the memory.
 ///
 /// ```
 /// use toolfold::catalog::Catalog;
 /// use toolfold::diagnostic::Place;
 /// use toolfold_measure::usage::UsageReader;
 ///
-/// let catalog = Catalog::from_mcp(r#"[{"name": "read_file", "inputSchema": {"type": "object"}}]"#)?;
+/// let list = r#"[{"name": "read_file", "inputSchema": {"type": "object"}}]"#;
+/// let catalog = Catalog::from_mcp(list)?;
 /// let mut reader = UsageReader::new(&catalog);
 /// reader.begin_file();
 /// let call = serde_json::json!({"conversation": "c-1", "tool": "read_file"});
-/// assert!(reader.take(&call, &Place::file("calls.jsonl").line_column(1, 1)).is_empty());
-/// assert_eq!(reader.finish().calls(), 1);
+/// assert!(reader.read_value(&call, &Place::file("calls.jsonl").line_column(1, 1)).is_empty());
+/// assert_eq!(reader.into_usage().calls(), 1);
 /// # Ok::<(), toolfold::error::Error>(())
 /// ```
 #[derive(Debug)]
@@ -47,8 +47,7 @@ pub struct UsageReader<'c> {
     by_id: HashMap<String, usize>,
     /// The session of a transcript without an id, by its whole content.
     by_content: HashMap<u64, usize>,
-    /// The session of values in a file without an id, and of an event log's conversation without
-    /// one.
+    /// The session of values without an id in the current file or event log.
     of_file: Option<usize>,
     of_log: Option<usize>,
     calls: usize,
@@ -83,8 +82,7 @@ impl<'c> UsageReader<'c> {
         }
     }
 
-    /// Begins a file: values without an id start a new conversation. Conversations with ids
-    /// continue.
+    /// Begins a file: values without an id start a new conversation.
     pub fn begin_file(&mut self) {
         (self.of_file, self.of_log) = (None, None);
     }
@@ -183,8 +181,7 @@ impl<'c> UsageReader<'c> {
         self.past_calls(session, wire, messages, place, diagnostics);
     }
 
-    /// The session that a transcript without an id continues: one whose whole content is its
-    /// beginning.
+    /// The session that a transcript without an id continues.
     fn continued(&mut self, messages: &Value) -> Option<usize> {
         let inner = ["messages", "contents", "input"].iter().find_map(|key| messages.get(key)).unwrap_or(messages);
         let list = inner.as_array().map(Vec::as_slice).unwrap_or_default();

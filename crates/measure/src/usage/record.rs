@@ -21,10 +21,10 @@ pub(super) enum Said {
 /// The conversation and the content of a record, or why the value is not a record.
 pub(super) fn read_record(value: &Value) -> Result<(String, Said), String> {
     let version = value.get("v").and_then(Value::as_u64);
-    let is_read = |version: u64| (u64::from(OLDEST_LOG_VERSION)..=u64::from(LOG_VERSION)).contains(&version);
-    if !version.is_some_and(is_read) {
+    let supported = u64::from(OLDEST_LOG_VERSION)..=u64::from(LOG_VERSION);
+    if !version.is_some_and(|version| supported.contains(&version)) {
         let found = version.map_or_else(|| "unknown".to_owned(), |version| version.to_string());
-        return Err(format!("a record of form {found}, and only forms {OLDEST_LOG_VERSION} to {LOG_VERSION} are read"));
+        return Err(format!("unsupported record version {found}; expected {OLDEST_LOG_VERSION} to {LOG_VERSION}"));
     }
     let record: LogRecord = serde::Deserialize::deserialize(value).map_err(|_| "not a log record".to_owned())?;
     let said = match record.event {

@@ -1,5 +1,4 @@
-//! Detects the kind of a JSON value: a call, a transcript of some wire, a message, or none of
-//! these.
+//! Detects the kind of a value: a call, a transcript of some wire, or a message.
 
 use serde_json::Value;
 use toolfold::wire::Wire;
@@ -52,18 +51,20 @@ pub(super) enum Shape<'v> {
 
 /// The conversation id of a value: its own, or that of the wrapped value.
 pub(super) fn conversation_id(value: &Value) -> Option<String> {
-    let own = |value: &Value| {
-        IDS.iter().find_map(|key| match value.get(key)? {
-            Value::String(text) if !text.is_empty() => Some(text.clone()),
-            Value::Number(number) => Some(number.to_string()),
-            // Responses writes `{"conversation": {"id": …}}`.
-            Value::Object(map) => map.get("id").and_then(Value::as_str).map(str::to_owned),
-            _ => None,
-        })
-    };
-    own(value)
-        .or_else(|| value.get("metadata").and_then(own))
-        .or_else(|| WRAPPERS.iter().filter_map(|key| value.get(key)).find_map(own))
+    own_id(value)
+        .or_else(|| value.get("metadata").and_then(own_id))
+        .or_else(|| WRAPPERS.iter().filter_map(|key| value.get(key)).find_map(own_id))
+}
+
+/// The conversation id in a value itself.
+fn own_id(value: &Value) -> Option<String> {
+    IDS.iter().find_map(|key| match value.get(key)? {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        // Responses writes `{"conversation": {"id": …}}`.
+        Value::Object(map) => map.get("id").and_then(Value::as_str).map(str::to_owned),
+        _ => None,
+    })
 }
 
 /// Detects the kind of a value.
@@ -103,63 +104,69 @@ fn of_list<'v>(whole: &'v Value, list: &'v [Value]) -> Shape<'v> {
     if requests {
         return Shape::Several(list);
     }
-    let wires = || list.iter().filter_map(message);
-    // Text alone does not distinguish Chat from Anthropic.
-    match wires().find(|wire| *wire != Wire::OpenAiChat).or_else(|| wires().next()) {
+    match wire_of(list) {
         Some(wire) => Shape::Transcript(wire, whole),
         None if list.iter().any(Value::is_object) => Shape::Several(list),
         None => Shape::Nothing,
     }
 }
 
+/// The wire of a list of messages: text alone does not distinguish Chat from the others.
+fn wire_of(messages: &[Value]) -> Option<Wire> {
+    let mut found = None;
+    for wire in messages.iter().filter_map(message) {
+        if wire != Wire::OpenAiChat {
+            return Some(wire);
+        }
+        found = Some(wire);
+    }
+    found
+}
+
 /// The wire of a request body.
 fn request_wire(value: &Value) -> Option<Wire> {
-    let list = |key: &str| value.get(key).and_then(Value::as_array);
-    if let Some(contents) = list("contents")
+    if let Some(Value::Array(contents)) = value.get("contents")
         && contents.iter().all(|content| content.get("parts").is_some())
     {
         return Some(Wire::Gemini);
     }
-    if let Some(messages) = list("messages") {
+    if let Some(Value::Array(messages)) = value.get("messages") {
         let of_claude = value.get("system").is_some() || value.get("anthropic_version").is_some();
-        let other = messages.iter().filter_map(message).find(|wire| *wire != Wire::OpenAiChat);
-        return Some(if of_claude { Wire::Anthropic } else { other.unwrap_or(Wire::OpenAiChat) });
+        return Some(if of_claude { Wire::Anthropic } else { wire_of(messages).unwrap_or(Wire::OpenAiChat) });
     }
-    let is_item = |item: &Value| item.get("role").is_some() || item.get("type").is_some();
-    let input = list("input").filter(|items| !items.is_empty() && items.iter().all(is_item));
-    input.map(|_| Wire::OpenAiResponses)
+    let Some(Value::Array(items)) = value.get("input") else { return None };
+    let are_items = items.iter().all(|item| item.get("role").is_some() || item.get("type").is_some());
+    (are_items && !items.is_empty()).then_some(Wire::OpenAiResponses)
 }
 
 /// The wire of a message or an item.
 fn message(value: &Value) -> Option<Wire> {
-    let is = |key: &str, text: &str| value.get(key).and_then(Value::as_str) == Some(text);
-    if is("jsonrpc", "2.0") {
+    if value.get("jsonrpc").is_some_and(|version| version == "2.0") {
         return Some(Wire::Mcp);
     }
     let items = ["function_call", "function_call_output", "tool_search_call", "tool_search_output", "reasoning"];
-    if items.iter().any(|kind| is("type", kind)) {
+    if value.get("type").is_some_and(|own| items.iter().any(|kind| own == kind)) {
         return Some(Wire::OpenAiResponses);
     }
     value.get("role").and_then(Value::as_str)?;
     if value.get("parts").is_some_and(Value::is_array) {
         return Some(Wire::Gemini);
     }
-    let blocks = value.get("content").and_then(Value::as_array);
-    let of_claude = |block: &Value| {
+    for block in value.get("content").and_then(Value::as_array).into_iter().flatten() {
         let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
-        matches!(kind, "tool_use" | "tool_result" | "thinking" | "redacted_thinking")
-    };
-    let of_claude = blocks.is_some_and(|blocks| blocks.iter().any(of_claude));
-    Some(if of_claude { Wire::Anthropic } else { Wire::OpenAiChat })
+        if matches!(kind, "tool_use" | "tool_result" | "thinking" | "redacted_thinking") {
+            return Some(Wire::Anthropic);
+        }
+    }
+    Some(Wire::OpenAiChat)
 }
 
 /// The message in a provider's whole answer.
 fn answer_message(value: &Value) -> Option<Shape<'_>> {
-    let first = |key: &str, inner: &str| value.get(key)?.as_array()?.first()?.get(inner);
-    if let Some(message) = first("choices", "message") {
+    if let Some(message) = value.pointer("/choices/0/message") {
         return Some(Shape::Message(Wire::OpenAiChat, message));
     }
-    if let Some(content) = first("candidates", "content") {
+    if let Some(content) = value.pointer("/candidates/0/content") {
         return Some(Shape::Message(Wire::Gemini, content));
     }
     let output = value.get("output").filter(|output| output.is_array())?;
@@ -169,14 +176,13 @@ fn answer_message(value: &Value) -> Option<Shape<'_>> {
 /// A call as written in call logs.
 fn logged_call(value: &Value) -> Option<Shape<'_>> {
     let (key, named) = TOOLS.iter().find_map(|key| Some((*key, value.get(key)?)))?;
-    let arguments = |value: &'_ Value| ARGUMENTS.iter().find(|key| value.get(**key).is_some()).copied();
+    let arguments = ARGUMENTS.iter().find_map(|key| value.get(key));
     if let Value::String(name) = named {
-        let arguments = arguments(value).and_then(|key| value.get(key));
         // A `name` alone can be anything; a call also has an id or arguments.
         let sure = key != "name" || arguments.is_some() || conversation_id(value).is_some();
         return sure.then_some(Shape::Call { name, arguments });
     }
     let name = named.get("name")?.as_str()?;
-    let inner = arguments(named).and_then(|key| named.get(key));
-    Some(Shape::Call { name, arguments: inner.or_else(|| arguments(value).and_then(|key| value.get(key))) })
+    let inner = ARGUMENTS.iter().find_map(|key| named.get(key));
+    Some(Shape::Call { name, arguments: inner.or(arguments) })
 }

@@ -73,9 +73,10 @@ const FORMATS: [&str; 10] = [
 /// What `shown` hides of the parameters of `whole`.
 pub(super) fn guesses(whole: &Value, shown: &Value) -> Vec<Guess> {
     let needed: Vec<&str> = required(whole).collect();
-    let named = |root: &Value| top(root).get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    let (all, kept) = (named(whole), named(shown));
-    let guess = |(name, node): (&String, &Value)| {
+    let [all, kept] =
+        [whole, shown].map(|root| top(root).get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
+    let mut guesses = Vec::new();
+    for (name, node) in &all {
         let own = dereferenced(whole, node);
         let folded = kept.get(name).map(|node| dereferenced(shown, node));
         let hides = match &folded {
@@ -83,10 +84,12 @@ pub(super) fn guesses(whole: &Value, shown: &Value) -> Vec<Guess> {
             Some(folded) => hidden((whole, &own), (shown, folded)),
         };
         let hint = folded.as_ref().and_then(|map| description_of(map)).filter(|_| hides.contains(&Hidden::Description));
-        let required = needed.contains(&name.as_str());
-        (!hides.is_empty()).then(|| Guess { parameter: name.clone(), required, hides, hint: hint.map(str::to_owned) })
-    };
-    all.iter().filter_map(guess).collect()
+        let (required, hint) = (needed.contains(&name.as_str()), hint.map(str::to_owned));
+        if !hides.is_empty() {
+            guesses.push(Guess { parameter: name.clone(), required, hides, hint });
+        }
+    }
+    guesses
 }
 
 fn description_of(map: &Map<String, Value>) -> Option<&str> {
@@ -123,26 +126,24 @@ struct Shape {
     enums: usize,
 }
 
-/// Counts the names of nested properties and the lists of values, following references to a limited
-/// depth.
+/// Counts nested properties and lists of values, down to a limited depth.
 fn shape(root: &Value, map: &Map<String, Value>, depth: usize) -> Shape {
     let mut all = Shape { names: 0, enums: usize::from(map.contains_key("enum")) };
     if depth == 0 {
         return all;
     }
-    let mut add = |node: &Value| {
+    let mut nodes: Vec<&Value> = ["items", "additionalProperties"].iter().filter_map(|key| map.get(*key)).collect();
+    for key in ["anyOf", "oneOf", "allOf"] {
+        nodes.extend(map.get(key).and_then(Value::as_array).into_iter().flatten());
+    }
+    if let Some(Value::Object(named)) = map.get("properties") {
+        all.names += named.len();
+        nodes.extend(named.values());
+    }
+    for node in nodes {
         let inner = shape(root, &dereferenced(root, node), depth - 1);
         all.names += inner.names;
         all.enums += inner.enums;
-    };
-    for key in ["anyOf", "oneOf", "allOf"] {
-        map.get(key).and_then(Value::as_array).into_iter().flatten().for_each(&mut add);
     }
-    for key in ["items", "additionalProperties"] {
-        map.get(key).into_iter().for_each(&mut add);
-    }
-    let named = map.get("properties").and_then(Value::as_object);
-    named.into_iter().flat_map(|named| named.values()).for_each(&mut add);
-    all.names += named.map_or(0, Map::len);
     all
 }

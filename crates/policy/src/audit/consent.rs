@@ -1,6 +1,8 @@
-//! What a chain says of consent: who was asked for what, what was approved, used, remembered and revoked.
+//! What a chain says of consent: who was asked for what, what was approved, used, remembered and
+//! revoked.
 //!
-//! The tables of approvals and grants are a cache of the chain. A row that says more than the chain does is forged.
+//! The tables of approvals and grants are a cache of the chain. A row that says more than the chain
+//! does is forged.
 
 use std::collections::HashMap;
 
@@ -11,8 +13,8 @@ use crate::approval::{Approval, ApprovalState, WAIT_MS};
 use crate::canonical::digest;
 use crate::grant::{Bound, Grant};
 
-/// What the chain does not know of an approval or a grant that a store has. Its `Display` is the reason, in lower case
-/// without a full stop.
+/// What the chain does not know of an approval or a grant that a store has. Its `Display` is the
+/// reason, in lower case without a full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unproven(String);
@@ -36,8 +38,8 @@ struct Standing {
 /// What is on record of a grant.
 #[derive(Debug, Clone)]
 struct Remembered {
-    /// What identifies its content: its digest; in a record of an older version, which bound a grant to nothing, the
-    /// fields that it has.
+    /// What identifies its content: its digest; in a record of an older version, which bound a
+    /// grant to nothing, the fields that it has.
     proof: Result<String, Value>,
     revoked: bool,
 }
@@ -49,44 +51,41 @@ impl Consented {
     }
 
     fn check(&mut self, entry: &Entry) -> Result<(), String> {
-        let id = |key: &str| {
-            let id = entry.detail.get(key).and_then(Value::as_str);
-            id.ok_or_else(|| format!("it names no {key}"))
-        };
         match entry.kind {
             Kind::Asked => {
-                let (id, digest) = (id("approval")?, entry.digest.clone().ok_or("it has no digest")?);
+                let (id, digest) = (id_of(entry, "approval")?, entry.digest.clone().ok_or("it has no digest")?);
                 let standing = Standing { state: ApprovalState::Pending, digest, approved_ms: 0 };
                 if self.approvals.insert(id.to_owned(), standing).is_some() {
-                    return Err(format!("it asks a second time as `{id}`"));
+                    return Err(format!("it requests `{id}` a second time"));
                 }
             }
             Kind::Accepted => {
-                let standing = self.standing(id("approval")?, ApprovalState::Pending, entry)?;
+                let standing = self.standing(id_of(entry, "approval")?, ApprovalState::Pending, entry)?;
                 (standing.state, standing.approved_ms) = (ApprovalState::Approved, entry.time_ms);
             }
             Kind::Rejected => {
-                self.standing(id("approval")?, ApprovalState::Pending, entry)?.state = ApprovalState::Rejected;
+                self.standing(id_of(entry, "approval")?, ApprovalState::Pending, entry)?.state =
+                    ApprovalState::Rejected;
             }
             Kind::Consumed => {
-                let id = id("approval")?;
+                let id = id_of(entry, "approval")?;
                 let standing = self.standing(id, ApprovalState::Approved, entry)?;
                 standing.state = ApprovalState::Consumed;
                 if entry.time_ms.saturating_sub(standing.approved_ms) > WAIT_MS {
-                    return Err(format!("it uses `{id}` after it had expired"));
+                    return Err(format!("it uses `{id}` after its expiry"));
                 }
             }
             Kind::Granted => {
-                let (id, granted) = (id("grant")?, Remembered { proof: on_record(entry), revoked: false });
+                let (id, granted) = (id_of(entry, "grant")?, Remembered { proof: on_record(entry), revoked: false });
                 if self.grants.insert(id.to_owned(), granted).is_some() {
                     return Err(format!("it remembers `{id}` a second time"));
                 }
             }
             Kind::Revoked => {
                 // A grant that could not be read was revoked without its name by older versions.
-                let Ok(id) = id("grant") else { return Ok(()) };
+                let Ok(id) = id_of(entry, "grant") else { return Ok(()) };
                 let grant = self.grants.get_mut(id);
-                grant.ok_or_else(|| format!("it revokes `{id}`, which nobody granted"))?.revoked = true;
+                grant.ok_or_else(|| format!("it revokes `{id}`, which was never granted"))?.revoked = true;
             }
             _ => {}
         }
@@ -95,12 +94,12 @@ impl Consented {
 
     /// The approval that a record is about, which must be in a state and have the record's digest.
     fn standing(&mut self, id: &str, state: ApprovalState, entry: &Entry) -> Result<&mut Standing, String> {
-        let standing = self.approvals.get_mut(id).ok_or_else(|| format!("nobody was asked as `{id}`"))?;
+        let standing = self.approvals.get_mut(id).ok_or_else(|| format!("`{id}` was never requested"))?;
         if standing.state != state {
             return Err(format!("`{id}` was {}, not {state}", standing.state));
         }
         if entry.digest.as_ref() != Some(&standing.digest) {
-            return Err(format!("its digest is not that of what was asked as `{id}`"));
+            return Err(format!("its digest differs from that of the request `{id}`"));
         }
         Ok(standing)
     }
@@ -110,20 +109,20 @@ impl Consented {
     /// # Errors
     /// [`Unproven`], with what the chain does not know of it.
     pub fn knows(&self, id: &str, approval: &Approval) -> Result<(), Unproven> {
-        let standing = self.approvals.get(id).ok_or_else(|| Unproven("no record asks for it".to_owned()))?;
+        let standing = self.approvals.get(id).ok_or_else(|| Unproven("no record requests it".to_owned()))?;
         if approval.id != id {
-            return Err(Unproven(format!("it says that it is `{}`", approval.id)));
+            return Err(Unproven(format!("its id is `{}`", approval.id)));
         }
         if approval.digest != standing.digest {
-            return Err(Unproven("its digest is not that of what was asked".to_owned()));
+            return Err(Unproven("its digest differs from that of the request".to_owned()));
         }
         // What is over keeps no arguments to compare.
         if approval.state.is_open() && approval.request.digest() != standing.digest {
-            return Err(Unproven("its call is not the one that was asked about".to_owned()));
+            return Err(Unproven("its call differs from the requested one".to_owned()));
         }
         let expired = approval.state == ApprovalState::Expired && standing.state.is_open();
         if approval.state != standing.state && !expired {
-            return Err(Unproven(format!("it says {}, and the records say {}", approval.state, standing.state)));
+            return Err(Unproven(format!("its state is {}, but the records have {}", approval.state, standing.state)));
         }
         if approval.state == ApprovalState::Approved
             && approval.expires_ms.saturating_sub(standing.approved_ms) > WAIT_MS
@@ -140,7 +139,7 @@ impl Consented {
     pub fn knows_grant(&self, id: &str, grant: &Grant) -> Result<(), Unproven> {
         let known = self.grants.get(id).ok_or_else(|| Unproven("no record grants it".to_owned()))?;
         if grant.id != id {
-            return Err(Unproven(format!("it says that it is `{}`", grant.id)));
+            return Err(Unproven(format!("its id is `{}`", grant.id)));
         }
         let same = match &known.proof {
             Ok(digest) => *digest == grant_digest(grant),
@@ -150,10 +149,15 @@ impl Consented {
             }
         };
         if !same {
-            return Err(Unproven("it is not what was granted".to_owned()));
+            return Err(Unproven("it differs from what was granted".to_owned()));
         }
         if known.revoked { Err(Unproven("it was revoked".to_owned())) } else { Ok(()) }
     }
+}
+
+/// The id of what a record is about.
+fn id_of<'e>(entry: &'e Entry, key: &str) -> Result<&'e str, String> {
+    entry.detail.get(key).and_then(Value::as_str).ok_or_else(|| format!("it names no {key}"))
 }
 
 /// The digest of a grant, which its record has.

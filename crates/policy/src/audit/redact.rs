@@ -22,18 +22,21 @@ const NAMES: &str = "*password* *passwd* *passphrase* *secret* *token *_token* *
 const SHAPES: &str = "sk- sk_live_ rk_live_ ghp_ gho_ ghs_ ghu_ github_pat_ glpat- xoxb- xoxp- xoxa- AKIA ASIA AIza ya29. \
     eyJ hf_ npm_ pypi- tfk_";
 
-/// Whether the value of an argument of this name is a secret. `more` contains further globs over names.
+/// Whether the value of an argument of this name is a secret. `more` contains further globs over
+/// names.
 fn is_secret(name: &str, more: &[&str]) -> bool {
     NAMES.split_whitespace().chain(more.iter().copied()).any(|glob| glob_fold(glob, name))
 }
 
-/// The arguments without secrets, with long strings truncated. `more` contains further globs over argument names.
+/// The arguments without secrets, with long strings truncated. `more` contains further globs over
+/// argument names.
 #[must_use]
 pub fn redact(arguments: &Value, more: &[&str]) -> Value {
     redact_values(arguments, more, &words)
 }
 
-/// A text without secrets, at its full length. JSON text of an object or a list is redacted by the names in it, too.
+/// A text without secrets, at its full length. JSON text of an object or a list is redacted by the
+/// names in it, too.
 pub fn redact_text(text: &str, more: &[&str]) -> String {
     let value = serde_json::from_str::<Value>(text).ok().filter(|value| value.is_object() || value.is_array());
     if let Some(value) = value {
@@ -65,17 +68,19 @@ fn redact_values(arguments: &Value, more: &[&str], words: &dyn Fn(&str, &[&str])
     }
 }
 
-/// Lines about a call without the secrets among its arguments. A line that repeats a value which [`redact`] removes, or
-/// the last segment of such a value where it is a path, is replaced as a whole. `more` as there.
+/// Lines about a call without the secrets among its arguments. A line that repeats a value which
+/// [`redact`] removes, or the last segment of such a value where it is a path, is replaced as a
+/// whole. `more` as there.
 #[must_use]
 pub(crate) fn redact_lines(lines: &[String], arguments: &Value, more: &[&str]) -> Vec<String> {
     let mut hidden = Vec::new();
     collect_hidden(arguments, more, false, &mut hidden);
-    let scrub = |line: &String| match hidden.iter().any(|value| line.contains(value.as_str())) {
-        true => REDACTED.to_owned(),
-        false => words(line, more),
-    };
-    lines.iter().map(scrub).collect()
+    let mut kept = Vec::with_capacity(lines.len());
+    for line in lines {
+        let repeats = hidden.iter().any(|value| line.contains(value.as_str()));
+        kept.push(if repeats { REDACTED.to_owned() } else { words(line, more) });
+    }
+    kept
 }
 
 /// The strings below a redacted name, in the form in which a line may repeat them.
@@ -97,7 +102,8 @@ fn collect_hidden(value: &Value, more: &[&str], under: bool, hidden: &mut Vec<St
     }
 }
 
-/// A text without its PEM blocks, each from its first line to its last, or to the end where that is missing.
+/// A text without its PEM blocks, each from its first line to its last, or to the end where that is
+/// missing.
 fn without_pem(text: &str) -> Cow<'_, str> {
     if !text.contains(PEM) {
         return Cow::Borrowed(text);
@@ -121,15 +127,21 @@ fn without_userinfo(word: &str) -> Option<String> {
     user.contains(':').then(|| format!("{scheme}://{REDACTED}@{host}{path}"))
 }
 
-/// Whether a known kind of secret stands in a word, in front or behind a character that is part of none.
+/// Whether a known kind of secret stands in a word, in front or behind a character that is part of
+/// none.
 fn has_shape(word: &str) -> bool {
-    let starts = |at: usize| word.get(..at).is_none_or(|b| !b.ends_with(|c: char| c.is_alphanumeric() || c == '_'));
-    SHAPES.split_whitespace().any(|shape| word.match_indices(shape).any(|(at, _)| starts(at)))
+    for shape in SHAPES.split_whitespace() {
+        let mut before = word.match_indices(shape).filter_map(|(at, _)| word.get(..at));
+        if before.any(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_')) {
+            return true;
+        }
+    }
+    false
 }
 
-/// A string without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, `user:pass@`, known prefixes, PEM blocks.
+/// A string without the secrets in it: `--password=x`, `TOKEN=x`, `Bearer x`, `user:pass@`, known
+/// prefixes, PEM blocks.
 fn whole_words(text: &str, more: &[&str]) -> String {
-    let secret = |name: &str| is_secret(name, more);
     let text: &str = &without_pem(text);
     let mut out = String::with_capacity(text.len().min(MAX_TEXT * 4));
     let (mut hide_user, mut hide_next) = (false, false);
@@ -142,7 +154,7 @@ fn whole_words(text: &str, more: &[&str]) -> String {
         let bare = word.trim_matches(|c| matches!(c, '"' | '\'' | ',' | ';' | '(' | ')'));
         let glued = bare.strip_prefix("-u").is_some_and(|user| user.contains(':') && !user.contains("//"));
         let named = word.split_once(['=', ':']).filter(|(name, value)| {
-            !value.is_empty() && !value.starts_with("//") && secret(name.trim_start_matches(['-', '"', '\'']))
+            !value.is_empty() && !value.starts_with("//") && is_secret(name.trim_start_matches(['-', '"', '\'']), more)
         });
         if hide_next || hide_user && bare.contains(':') || glued || has_shape(bare) {
             out.push_str(REDACTED);
@@ -158,7 +170,7 @@ fn whole_words(text: &str, more: &[&str]) -> String {
         hide_user = matches!(bare, "-u" | "-U" | "--user" | "--proxy-user");
         let name = bare.trim_start_matches('-').trim_end_matches([':', '=']);
         hide_next = name.eq_ignore_ascii_case("bearer")
-            || (secret(name) && (bare.ends_with(':') || (bare.starts_with("--") && !bare.contains('='))));
+            || (is_secret(name, more) && (bare.ends_with(':') || (bare.starts_with("--") && !bare.contains('='))));
     }
     out
 }

@@ -1,5 +1,6 @@
-//! Rules that never match, as far as the file shows. An ask or a deny of this kind is an error, and every call asks until it
-//! is fixed: its author believes that something is forbidden. An allow of this kind only allows nothing.
+//! Rules that never match, as far as the file shows. An ask or a deny of this kind is an error, and
+//! every call asks until it is fixed: its author believes that something is forbidden. An allow of
+//! this kind only allows nothing.
 
 use crate::capability::{Family, ToolCapability};
 use crate::decision::Effect;
@@ -31,7 +32,8 @@ impl Never {
     }
 }
 
-/// The shortest name that is compared with others by its letters: shorter ones are close to too many.
+/// The shortest name that is compared with others by its letters: shorter ones are close to too
+/// many.
 const SHORTEST: usize = 4;
 
 /// Why a rule of a file never matches, if that is certain.
@@ -40,28 +42,32 @@ pub(crate) fn never(rule: &Rule, file: &PolicyFile) -> Option<Never> {
     misspelled(rule, file).or_else(|| condition(rule, recorded)).or_else(|| pattern(rule)).or_else(|| host(rule))
 }
 
-/// The asks and denies of several files that never match because of what no file, or another file, records. A file alone
-/// does not show it.
+/// The asks and denies of several files that never match because of what no file, or another file,
+/// records. A file alone does not show it.
 pub(crate) fn unmatched(files: &[PolicyFile]) -> Vec<Diagnostic> {
-    let record = |own: &str| files.iter().rev().find_map(|file| file.capabilities.get(own));
     let mut found = Vec::new();
     for file in files {
         for rule in file.rules.iter().filter(|rule| rule.effect != Effect::Allow) {
             let Some(own) = rule.tool.identity().filter(|own| !file.capabilities.contains_key(own)) else { continue };
-            let recorded = record(&own);
-            let unknown = || {
-                let of_commands = rule.command.as_ref().is_some_and(|command| !command.any);
-                let known = rule.family.is_some() || recorded.is_some() || builtin(rule).is_some();
-                let why = format!("`{own}` has no record, which would name the argument with its command");
-                let help = format!("write [tool.\"{own}\"] with command = \"…\" and like = \"Bash\"");
-                (of_commands && !known).then(|| Never::new("policy-no-record", why, help))
+            let never = match files.iter().rev().find_map(|file| file.capabilities.get(&own)) {
+                Some(record) => condition(rule, Some(record)),
+                None => unrecorded(rule, &own),
             };
-            if let Some(never) = condition(rule, recorded).filter(|_| recorded.is_some()).or_else(unknown) {
-                found.push(never.diagnostic(rule));
-            }
+            found.extend(never.map(|never| never.diagnostic(rule)));
         }
     }
     found
+}
+
+/// A command of a tool that no file has a record of.
+fn unrecorded(rule: &Rule, own: &str) -> Option<Never> {
+    let of_commands = rule.command.as_ref().is_some_and(|command| !command.any);
+    if !of_commands || rule.family.is_some() || builtin(rule).is_some() {
+        return None;
+    }
+    let why = format!("`{own}` has no record, which would name the argument with its command");
+    let help = format!("write [tool.\"{own}\"] with command = \"…\" and like = \"Bash\"");
+    Some(Never::new("policy-no-record", why, help))
 }
 
 /// A name that no record has, close to one that a record has.
@@ -70,12 +76,7 @@ fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
     if file.capabilities.contains_key(&own) || builtin(rule).is_some() {
         return None;
     }
-    let close = |name: &&str| match (parts(&own), parts(name)) {
-        ((own, tool), (other, named)) if own == other => is_close(tool, named),
-        ((Some(own), tool), (Some(other), named)) => tool == named && is_close(own, other),
-        _ => false,
-    };
-    if let Some(meant) = file.capabilities.keys().map(String::as_str).find(close) {
+    if let Some(meant) = file.capabilities.keys().find(|name| is_close_identity(&own, name)) {
         let why = format!("`{own}` has no record, and its name is close to that of `{meant}`");
         return Some(Never::new(
             "policy-close-name",
@@ -83,12 +84,22 @@ fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
             format!("write `{meant}`, or a record [tool.\"{own}\"] if that is another tool"),
         ));
     }
-    // Tools of other systems have such names in lower case: only a condition needs the record of the family.
-    let meant = FAMILIES.into_iter().find(close)?;
+    // Tools of other systems have such names in lower case: only a condition needs the record of
+    // the family.
+    let meant = FAMILIES.into_iter().find(|name| is_close_identity(&own, name))?;
     let same = meant.eq_ignore_ascii_case(&own);
     let why = format!("`{own}` has no record, and its name is close to `{meant}`");
     let help = format!("write `{meant}(…)`, or a record [tool.\"{own}\"] with like = \"{meant}\"");
     (!same || rule.is_conditional()).then(|| Never::new("policy-close-name", why, help))
+}
+
+/// Whether two identities look like one: by the tool of one server, or by the server.
+fn is_close_identity(own: &str, other: &str) -> bool {
+    match (parts(own), parts(other)) {
+        ((own, tool), (other, named)) if own == other => is_close(tool, named),
+        ((Some(own), tool), (Some(other), named)) => tool == named && is_close(own, other),
+        _ => false,
+    }
 }
 
 /// The server and the tool of an identity: each is compared by itself.
@@ -113,18 +124,17 @@ const FAMILIES: [&str; 12] = [
     "Skill",
 ];
 
-/// Whether two different names look like one: but for case and joints, or for two letters, or one of a short name. Numbers
-/// are no spelling mistakes.
+/// Whether two different names look like one: but for case and joints, or for two letters, or one
+/// of a short name. Numbers are no spelling mistakes.
 fn is_close(own: &str, other: &str) -> bool {
-    let fold = |name: &str| name.to_lowercase().replace(['-', '_', '.'], "");
-    let letters = |name: &str| name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
-    let (own, other) = (fold(own), fold(other));
+    let [own, other] = [own, other].map(|name| name.to_lowercase().replace(['-', '_', '.'], ""));
     if own == other {
         return true;
     }
     let length = own.chars().count().min(other.chars().count());
     let most = if length < 7 { 1 } else { 2 };
-    length >= SHORTEST && letters(&own) != letters(&other) && strsim::damerau_levenshtein(&own, &other) <= most
+    let [letters, others] = [&own, &other].map(|name| name.replace(|c: char| c.is_ascii_digit(), ""));
+    length >= SHORTEST && letters != others && strsim::damerau_levenshtein(&own, &other) <= most
 }
 
 fn builtin(rule: &Rule) -> Option<ToolCapability> {
@@ -145,7 +155,7 @@ fn condition(rule: &Rule, recorded: Option<&ToolCapability>) -> Option<Never> {
         return Some(Never::new("policy-no-such-argument", why, help));
     }
     if let Some(target) = rule.target.as_deref().filter(|target| *target != "*" && known.target.is_none()) {
-        let why = format!("`{own}` dispatches to no other tool, so that it has no target `{target}`");
+        let why = format!("`{own}` dispatches to no other tool, so it has no target `{target}`");
         let help = match target.contains(['/', '~', '.']) {
             true => format!("for a path write [[rule]] with tool = \"{own}\" and path = \"{target}\""),
             false => format!("name the argument: `{own}(argument:{target})`, or its record's: target = \"…\""),
@@ -154,8 +164,8 @@ fn condition(rule: &Rule, recorded: Option<&ToolCapability>) -> Option<Never> {
     }
     // `rm:*` looks like a prefix of commands, and is a condition on an argument `rm`.
     let is_compact = rule.text.split_once('(').is_some_and(|(name, _)| !name.contains(','));
-    let undeclared = |name: &str| recorded.is_some() && known.declared().all(|declared| declared != name);
-    let (name, _) = rule.args.iter().find(|(name, value)| is_compact && value == "*" && undeclared(name))?;
+    let mut any = rule.args.iter().filter(|(_, value)| is_compact && recorded.is_some() && value == "*");
+    let (name, _) = any.find(|(name, _)| known.declared().all(|declared| declared != name))?;
     let why = format!("`{own}` declares no argument `{name}`, and no command that begins with it");
     let help = format!(
         "for a command write command = \"…\" and like = \"Bash\" into its record; for an argument [[rule]] with args = {{ {name} = \"*\" }}"

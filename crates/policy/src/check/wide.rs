@@ -32,7 +32,8 @@ pub(super) fn everything(rule: &Rule, report: Report<'_>) {
     report(code, format!("`{text}` allows {what}"), help);
 }
 
-/// Patterns that are written as in other languages, and mean the very characters here, or more than they seem to.
+/// Patterns that are written as in other languages, and mean the very characters here, or more than
+/// they seem to.
 pub(super) fn literally(rule: &Rule, report: Report<'_>) {
     if rule.path.as_ref().is_some_and(|(pattern, _)| pattern.has_glued_stars()) {
         let message = format!("in `{}`, `**` beside other characters stays within one segment", rule.text);
@@ -40,13 +41,13 @@ pub(super) fn literally(rule: &Rule, report: Report<'_>) {
     }
     for (name, pattern) in &rule.args {
         let what = if name.contains('.') {
-            "a dot in a name stands for itself: name the top-level argument"
+            "a dot in a name is literal: use the top-level argument"
         } else if pattern.starts_with('!') {
-            "`!` stands for itself: write what is meant, or a rule with the opposite effect"
+            "`!` is literal: write the intended pattern, or a rule with the opposite effect"
         } else if pattern.contains('{') && pattern.contains(',') && pattern.contains('}') {
-            "`{a,b}` stands for itself: write one rule for each value"
+            "`{a,b}` is literal: write one rule for each value"
         } else if is_regex(pattern) {
-            "a pattern is no regular expression: write `*` for any characters and `?` for one"
+            "a pattern is not a regular expression: write `*` for any characters and `?` for one"
         } else {
             continue;
         };
@@ -54,14 +55,14 @@ pub(super) fn literally(rule: &Rule, report: Report<'_>) {
         report("policy-args-literal", message, what);
     }
     if let Some((name, pattern)) = rule.args.iter().find(|(_, pattern)| is_query(pattern)) {
-        let message = format!("the condition `{name} = {pattern}` is a glob over a language that it does not read");
+        let message = format!("the condition `{name} = {pattern}` is a glob over a language that it does not parse");
         let help =
-            "no glob tells what a statement does: give the agent a role that may only read, and ask about the rest";
+            "a glob cannot determine what a statement does: give the agent a read-only role, and ask about the rest";
         report("policy-args-language", message, help);
     }
     if let Some(mistake) = rule.command.as_ref().and_then(CommandPattern::mistake).filter(|mistake| !mistake.never()) {
         let (what, help) = mistake.texts();
-        report("policy-pattern-literal", format!("`{}` matches less than it seems to: {what}", rule.text), help);
+        report("policy-pattern-literal", format!("`{}` matches less than it appears to: {what}", rule.text), help);
     }
     if let Some(host) = rule.host.as_ref().map(HostPattern::text) {
         let rest = host.strip_prefix('*').filter(|rest| !rest.is_empty() && !rest.starts_with(['.', '*']));
@@ -97,11 +98,13 @@ fn is_query(pattern: &str) -> bool {
     is_glob(pattern) && bare.contains(char::is_whitespace) && STATEMENTS.contains(&first)
 }
 
-/// The folders at the root of common systems: Filesystem Hierarchy Standard 3.0, macOS 15, and those of containers.
+/// The folders at the root of common systems: Filesystem Hierarchy Standard 3.0, macOS 15, and
+/// those of containers.
 const AT_ROOT: &str = "bin boot dev etc home lib lib32 lib64 media mnt opt proc root run sbin snap srv sys tmp usr var nix \
     Applications Library System Users Volumes private cores app code data workspace workspaces";
 
-/// A path at the root of the machine whose first folder no system has there: in other systems `/` is the project.
+/// A path at the root of the machine whose first folder no system has there: in other systems `/`
+/// is the project.
 fn root_path(rule: &Rule, report: Report<'_>) {
     if rule.path.is_none() {
         return;
@@ -112,7 +115,7 @@ fn root_path(rule: &Rule, report: Report<'_>) {
     };
     let first = path.split('/').next().unwrap_or_default();
     if !first.is_empty() && !is_glob(first) && !AT_ROOT.split_whitespace().any(|own| own == first) {
-        let message = format!("`{}` is about a folder at the root of the machine, not of the project", rule.text);
+        let message = format!("`{}` refers to a folder at the root of the machine, not of the project", rule.text);
         report(
             "policy-root-path",
             message,
@@ -151,7 +154,7 @@ pub(super) fn commands(rule: &Rule, command: &CommandPattern, report: Report<'_>
         report("policy-no-boundary", message, "write `name:*`");
     }
     if !command.any && !command.is_word_by_word() {
-        let message = format!("the `*` in the middle of `{text}` stands for any words, another subcommand too");
+        let message = format!("the `*` in the middle of `{text}` matches any words, including another subcommand");
         report("policy-any-words", message, "name the words, or write one rule for each form");
     }
     let lead = command.lead();

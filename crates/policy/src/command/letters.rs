@@ -1,19 +1,28 @@
-//! Letters of options: which can be combined, and which long options they stand for. For ask and deny.
+//! Letters of options: which can be combined, and which long options they stand for. For ask and
+//! deny.
 
 use crate::programs;
 
 /// The letters that an option stands for in a program, including those of long names.
 pub(super) fn letters(program: &str, word: &str) -> Option<String> {
     let name = word.split('=').next().unwrap_or(word);
-    let same = |option: &str| {
-        let own = programs::row(program).into_iter().flat_map(|row| row.letters.iter());
-        own.filter_map(|pair| pair.split_once('=')).find(|(long, _)| *long == option).map(|(_, letters)| letters)
-    };
-    if let Some(letters) = same(name) {
+    if let Some(letters) = equivalent(program, name) {
         return Some(letters.to_owned());
     }
-    let of = |c: char| same(&format!("-{c}")).map_or_else(|| c.to_string(), str::to_owned);
-    short(word).map(|letters| letters.chars().map(of).collect())
+    let mut all = String::new();
+    for letter in short(word)?.chars() {
+        match equivalent(program, &format!("-{letter}")) {
+            Some(letters) => all.push_str(letters),
+            None => all.push(letter),
+        }
+    }
+    Some(all)
+}
+
+/// The letters that an option is equivalent to by the row of its program.
+fn equivalent(program: &str, option: &str) -> Option<&'static str> {
+    let mut pairs = programs::row(program)?.letters.iter().filter_map(|pair| pair.split_once('='));
+    pairs.find(|(long, _)| *long == option).map(|(_, letters)| letters)
 }
 
 /// The letters of `-rf`; `None` for `--long`, `-`, `-5`.

@@ -1,5 +1,6 @@
-//! Command patterns that are written as a shell or a regular expression would have them. A pattern is compared with the words
-//! of one command at a time, after the shell has read them: what it does not see there, it never matches.
+//! Command patterns that are written as a shell or a regular expression would have them. A pattern
+//! is compared with the words of one command at a time, after the shell has read them: what it does
+//! not see there, it never matches.
 
 use super::lexed;
 
@@ -21,7 +22,8 @@ pub(crate) enum Mistake {
 }
 
 impl Mistake {
-    /// Whether a pattern with it never matches. If not, it only matches less than its author may think.
+    /// Whether a pattern with it never matches. If not, it only matches less than its author may
+    /// think.
     pub(crate) fn never(self) -> bool {
         self != Self::Expansion
     }
@@ -56,49 +58,54 @@ impl Mistake {
     pub(super) fn find(text: &str) -> Option<Self> {
         let body = text.trim();
         let body = body.strip_suffix(":*").unwrap_or(body);
-        // Every word with its characters, and whether each stands outside of quotes.
+        // Every word with its characters, and whether each is outside of quotes.
         let words = lexed(body)?;
-        let bare = |word: &[(char, bool)]| word.iter().filter(|(_, bare)| *bare).map(|(c, _)| *c).collect::<String>();
-        let whole = |word: &[(char, bool)]| word.iter().all(|(_, bare)| *bare);
-        let texts: Vec<(String, bool)> = words.iter().map(|word| (bare(word), whole(word))).collect();
-        let first = texts.first().filter(|(_, whole)| *whole).map(|(text, _)| text.as_str()).unwrap_or_default();
-        let any = |test: &dyn Fn(&str) -> bool| texts.iter().any(|(text, whole)| *whole && test(text));
+        let bare: Vec<String> = words.iter().map(|word| outside_of_quotes(word)).collect();
+        // The words that have no quotes, and an empty text for one that has.
+        let mut whole = Vec::with_capacity(words.len());
+        for (word, bare) in words.iter().zip(&bare) {
+            whole.push(if word.iter().all(|(_, bare)| *bare) { bare.as_str() } else { "" });
+        }
+        let first = whole.first().copied().unwrap_or_default();
         if is_assignment(words.first()?) {
             return Some(Self::Environment);
         }
-        if any(&is_operator) {
+        if whole.iter().any(|text| is_operator(text)) {
             return Some(Self::Operator);
         }
-        if texts.iter().any(|(text, _)| has_alternatives(text)) {
+        if bare.iter().any(|text| has_alternatives(text)) {
             return Some(Self::Alternatives);
         }
         if first.starts_with('^') || first.contains(".*") || first.ends_with('$') && first.len() > 1 {
             return Some(Self::Regex);
         }
-        if any(&|text| text == ":*") || first.contains(':') && !first.contains(['/', '\\']) {
+        if whole.contains(&":*") || first.contains(':') && !first.contains(['/', '\\']) {
             return Some(Self::Colon);
         }
-        let expands = |text: &str| {
-            let dollar = text.match_indices('$').any(|(at, _)| {
-                let next = text.get(at + 1..).and_then(|rest| rest.chars().next());
-                next.is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '{' | '('))
-            });
-            dollar || text.contains('`')
-        };
-        texts.iter().any(|(text, _)| expands(text)).then_some(Self::Expansion)
+        bare.iter().any(|text| expands(text)).then_some(Self::Expansion)
     }
+}
+
+/// The characters of a word that are outside of quotes.
+fn outside_of_quotes(word: &[(char, bool)]) -> String {
+    word.iter().filter(|(_, bare)| *bare).map(|(c, _)| *c).collect()
+}
+
+/// Whether a text has a variable or a substitution in it.
+fn expands(text: &str) -> bool {
+    let mut behind_dollars = text.split('$').skip(1);
+    text.contains('`') || behind_dollars.any(|rest| rest.starts_with(|c: char| c.is_alphabetic() || "_{(".contains(c)))
 }
 
 /// `NAME=value`, with a name outside of quotes.
 fn is_assignment(word: &[(char, bool)]) -> bool {
     let name: Vec<_> = word.iter().take_while(|(c, _)| *c != '=').collect();
-    let ok = |(at, (c, bare)): (usize, &&(char, bool))| {
-        *bare && (c.is_ascii_alphabetic() || *c == '_' || at > 0 && c.is_ascii_digit())
-    };
-    !name.is_empty() && name.len() < word.len() && name.iter().enumerate().all(ok)
+    let is_bare = name.iter().all(|(c, bare)| *bare && (c.is_ascii_alphanumeric() || *c == '_'));
+    is_bare && name.len() < word.len() && name.first().is_some_and(|(c, _)| !c.is_ascii_digit())
 }
 
-/// Whether a word is an operator or a redirection, or has an operator within it that no program's argument has.
+/// Whether a word is an operator or a redirection, or has an operator within it that no program's
+/// argument has.
 fn is_operator(word: &str) -> bool {
     let redirects = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '&').starts_with(['<', '>']);
     matches!(word, "|" | "||" | "&" | "&&" | ";" | "|&" | ";;")
@@ -110,10 +117,12 @@ fn is_operator(word: &str) -> bool {
 
 /// `{a,b}`, `{1..3}` or `(a|b)`.
 fn has_alternatives(word: &str) -> bool {
-    let between = |open: char, close: char| {
-        let (_, rest) = word.split_once(open)?;
-        rest.split_once(close).map(|(inner, _)| inner)
-    };
-    between('{', '}').is_some_and(|inner| inner.contains(',') || inner.contains(".."))
-        || between('(', ')').is_some_and(|inner| inner.contains('|'))
+    let braces = between(word, '{', '}').is_some_and(|inner| inner.contains(',') || inner.contains(".."));
+    braces || between(word, '(', ')').is_some_and(|inner| inner.contains('|'))
+}
+
+/// What a word has between two characters.
+fn between(word: &str, open: char, close: char) -> Option<&str> {
+    let (_, rest) = word.split_once(open)?;
+    rest.split_once(close).map(|(inner, _)| inner)
 }

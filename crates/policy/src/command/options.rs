@@ -1,4 +1,5 @@
-//! Options that a rule allows beside those that the table of programs calls harmless: `--kubeconfig=./kube/*`.
+//! Options that a rule allows beside those that the table of programs calls harmless:
+//! `--kubeconfig=./kube/*`.
 
 use crate::argv::Word;
 use crate::glob::{glob_inside, is_glob};
@@ -39,18 +40,17 @@ impl OptionPattern {
         (&self.name, self.value.as_deref())
     }
 
-    /// Whether it covers the word at a place of a command: the option as it is spelled here, with its value attached by
-    /// `=` or in the next word, or that next word. A `*` covers no `..`.
+    /// Whether it covers the word at a place of a command: the option as it is spelled here, with
+    /// its value attached by `=` or in the next word, or that next word. A `*` covers no `..`.
     pub(crate) fn covers(&self, argv: &[Word], at: usize) -> bool {
-        let text = |at: usize| argv.get(at).and_then(Word::get);
-        let Some(own) = text(at) else { return false };
+        let Some(own) = argv.get(at).and_then(Word::get) else { return false };
         let Some(pattern) = &self.value else { return own == self.name };
-        let fits = |value: &str| glob_inside(pattern, value);
         if own == self.name {
-            return text(at + 1).is_some_and(fits);
+            return argv.get(at + 1).and_then(Word::get).is_some_and(|value| glob_inside(pattern, value));
         }
         let attached = own.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('='));
-        let behind = at.checked_sub(1).and_then(text) == Some(self.name.as_str());
-        attached.is_some_and(fits) || (behind && fits(own))
+        let before = at.checked_sub(1).and_then(|before| argv.get(before));
+        attached.is_some_and(|value| glob_inside(pattern, value))
+            || before.is_some_and(|before| before.is(&self.name)) && glob_inside(pattern, own)
     }
 }

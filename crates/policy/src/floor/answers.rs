@@ -1,5 +1,6 @@
-//! The words of commands by which a person answers: `approvals approve ap-1`, `undo un-1`, `pins accept`. A program that is
-//! given them may be a copy of toolfold under any name, so that they are searched for whatever the program is.
+//! The words of commands by which a person answers: `approvals approve ap-1`, `undo un-1`, `pins
+//! accept`. A program that is given them may be a copy of toolfold under any name, so that they are
+//! searched for whatever the program is.
 
 use crate::argv::Word;
 use crate::programs::Program;
@@ -19,9 +20,11 @@ use Sought::{Id, Word as Is};
 struct Answering {
     name: &'static str,
     words: &'static [Sought],
-    /// How much each word shows, if the others are known only when the command runs. `approve` alone shows little.
+    /// How much each word shows, if the others are known only when the command runs. `approve`
+    /// alone shows little.
     weights: &'static [u8],
-    /// Whether its words also count in any order, anywhere in the line: a script, a here-document, a list of Python.
+    /// Whether its words also count in any order, anywhere in the line: a script, a here-document,
+    /// a list of Python.
     anywhere: bool,
 }
 
@@ -53,7 +56,8 @@ const COMMANDS: [Answering; 5] = [
 /// Texts, in lower case, of which a line with such a command has one at least.
 pub(super) const NEEDED: [&str; 7] = ["approvals", "approver", "undo", "pins", "session", "ap-", "un-"];
 
-/// What the known words have to show together where another word is known only when the command runs.
+/// What the known words have to show together where another word is known only when the command
+/// runs.
 const ENOUGH: u8 = 2;
 
 /// The maximum number of words of one command, or of one line, that are searched.
@@ -77,27 +81,34 @@ impl Sought {
         }
     }
 
+    /// Whether one of the words of a text is it, or may become it.
+    fn is_held_by(&self, tokens: &[Token]) -> bool {
+        tokens.iter().any(|token| match self {
+            // `ap-$N`, or `ap-%s` of `printf`.
+            Id(prefix) if token.open => token.text.starts_with(prefix) && self.may_be(&token.text),
+            Id(prefix) if token.text == *prefix => true,
+            _ => self.is(&token.text),
+        })
+    }
+
     /// Whether a word with these known pieces, in this order, may become it.
     fn may_be(&self, text: &str) -> bool {
         let pieces = pieces(text);
-        let within = |word: &str| {
-            let mut rest = word;
-            pieces.iter().all(|piece| match rest.split_once(piece.as_str()) {
-                Some((_, behind)) => {
-                    rest = behind;
-                    true
-                }
-                None => false,
-            })
-        };
         match self {
-            Self::Word(words) => words.iter().any(|word| within(word)),
-            Self::Id(prefix) => {
-                let of_id = |c: char| c.is_ascii_digit() || prefix.contains(c);
-                pieces.iter().all(|piece| piece.chars().all(of_id))
-            }
+            Self::Word(words) => words.iter().any(|word| has_in_order(word, &pieces)),
+            Self::Id(prefix) => pieces.concat().chars().all(|c| c.is_ascii_digit() || prefix.contains(c)),
         }
     }
+}
+
+/// Whether a word has these pieces, one behind the other.
+fn has_in_order(word: &str, pieces: &[String]) -> bool {
+    let mut rest = word;
+    for piece in pieces {
+        let Some((_, behind)) = rest.split_once(piece.as_str()) else { return false };
+        rest = behind;
+    }
+    true
 }
 
 /// Digits, with a sign as the parser of ids takes it.
@@ -117,21 +128,16 @@ pub(super) fn in_command(words: &[Word]) -> Option<&'static str> {
 /// The command of a person whose words a text holds, in any order.
 pub(super) fn in_text(text: &str) -> Option<&'static str> {
     let tokens: Vec<Token> = tokens(text).take(MOST).collect();
-    let held = |sought: &Sought| {
-        tokens.iter().any(|token| match sought {
-            // `ap-$N`, or `ap-%s` of `printf`.
-            Id(prefix) if token.open => token.text.starts_with(prefix) && sought.may_be(&token.text),
-            Id(prefix) if token.text == *prefix => true,
-            _ => sought.is(&token.text),
-        })
-    };
-    COMMANDS.iter().find(|own| own.anywhere && own.words.iter().all(held)).map(|own| own.name)
+    let mut anywhere = COMMANDS.iter().filter(|own| own.anywhere);
+    anywhere.find(|own| own.words.iter().all(|sought| sought.is_held_by(&tokens))).map(|own| own.name)
 }
 
 impl Answering {
-    /// Whether these words hold the command in its order. `doubt`: words that are known only when it runs may be its own.
+    /// Whether these words hold the command in its order. `doubt`: words that are known only when
+    /// it runs may be its own.
     fn fits(&self, tokens: &[Token], doubt: bool) -> bool {
-        // For each number of words that are found: whether all of them are known, and the most that the known ones show.
+        // For each number of words that are found: whether all of them are known, and the most that
+        // the known ones show.
         let mut found: Vec<Option<(bool, u8)>> = vec![None; self.words.len() + 1];
         if let Some(first) = found.first_mut() {
             *first = Some((true, 0));
@@ -156,7 +162,8 @@ impl Answering {
         found.last().copied().flatten().is_some_and(|(known, shown)| known || shown >= ENOUGH)
     }
 
-    /// Whether a command ends where only an id is missing, which its input may hold: `parallel ./tf approvals approve`.
+    /// Whether a command ends where only an id is missing, which its input may hold: `parallel ./tf
+    /// approvals approve`.
     fn is_cut_off(&self, words: &[Word]) -> bool {
         let Some((Id(_), front)) = self.words.split_last() else { return false };
         let from = words.len().saturating_sub(front.len());
@@ -172,8 +179,8 @@ impl Answering {
 fn tokens_of(word: &Word) -> Vec<Token> {
     let Some(value) = word.get() else {
         // What `xargs -I%` fills in is written like any other word.
-        let expands = |c: char| matches!(c, '$' | '`' | '*' | '?' | '[' | '{' | '~');
-        let text = if word.text.contains(expands) { word.text.clone() } else { String::new() };
+        let expands = word.text.contains(['$', '`', '*', '?', '[', '{', '~']);
+        let text = if expands { word.text.clone() } else { String::new() };
         let whole = Token { text, open: true, many: !word.one };
         let guesses = word.guess.iter().flat_map(|guess| tokens(guess));
         return std::iter::once(whole).chain(tokens(&word.text)).chain(guesses).collect();
@@ -195,10 +202,9 @@ fn is_apart(c: char) -> bool {
 fn tokens(text: &str) -> impl Iterator<Item = Token> {
     let escaped = ["\\n", "\\t", "\\r"].iter().fold(text.replace("\\\n", ""), |text, escape| text.replace(escape, " "));
     let bare: String = escaped.chars().filter(|c| *c != '\\').collect();
-    // A quote is between words (`"approvals","approve"`) or within one (`appro""vals`): where the two differ, both are read.
-    let apart = |c: char| is_apart(c) || c == '.';
-    let split = |text: &str| text.split(apart).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
-    let (mut all, joined) = (split(&bare), split(&bare.replace(['\'', '"'], "")));
+    // A quote is between words (`"approvals","approve"`) or within one (`appro""vals`): where the
+    // two differ, both are read.
+    let (mut all, joined) = (parts(&bare), parts(&bare.replace(['\'', '"'], "")));
     if joined != all {
         all.extend(joined);
     }
@@ -206,6 +212,12 @@ fn tokens(text: &str) -> impl Iterator<Item = Token> {
         let open = word.contains(['$', '`', '*', '?']);
         Token { text: word, open, many: open }
     })
+}
+
+/// The parts of a text between which other words may be.
+fn parts(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| is_apart(c) || c == '.').filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
 }
 
 /// The parts of a word as it is written that are known before it runs.

@@ -1,13 +1,13 @@
-//! Which commands run toolfold itself, under whatever name: by the name of the program, by what the host found out about it
-//! ([`Disk::is_own_program`](crate::Disk::is_own_program)), or as a copy that the line makes.
+//! Which commands run toolfold itself, under whatever name: by the name of the program, by what the
+//! host found out about it ([`Disk::is_own_program`](crate::Disk::is_own_program)), or as a copy
+//! that the line makes.
 
 use crate::argv::{Word, base_name};
-use crate::call_context::CallContext;
 use crate::context::Context;
 use crate::links::Links;
 use crate::path::LexPath;
+use crate::prepared::Prepared;
 use crate::programs::{self, Program};
-use crate::rule::Access;
 use crate::shell::{SideEffects, tables};
 
 /// The maximum number of words of a call that a host is asked about.
@@ -24,17 +24,18 @@ pub(super) enum Given<'w> {
 /// The line of a call, as far as it concerns copies of toolfold.
 pub(super) struct Line<'c> {
     links: Option<&'c Links>,
-    /// The names that the line gives to toolfold: of files that it writes while it names toolfold, and of aliases.
+    /// The names that the line gives to toolfold: of files that it writes while it names toolfold,
+    /// and of aliases.
     made: Vec<String>,
-    /// Whether an operand of a command is toolfold, so that another program of the line may be a copy of it.
+    /// Whether an operand of a command is toolfold, so that another program of the line may be a
+    /// copy of it.
     names_it: bool,
 }
 
 impl<'c> Line<'c> {
-    pub(super) fn new(cx: &'c CallContext<'_>) -> Self {
+    pub(super) fn new(cx: &'c Prepared<'_>) -> Self {
         let mut line = Self { links: cx.context.links.as_ref(), made: Vec::new(), names_it: false };
-        let SideEffects { commands, files, .. } = &cx.effects;
-        for command in commands {
+        for command in &cx.effects.commands {
             let Some((program, operands)) = command.words.split_first() else { continue };
             if program.is("cd") {
                 continue;
@@ -51,15 +52,14 @@ impl<'c> Line<'c> {
             }
         }
         if line.names_it {
-            let written =
-                files.iter().filter(|file| file.access == Access::Write).filter_map(|file| file.path.as_ref());
+            let written = cx.effects.written().filter_map(|file| file.path.as_ref());
             line.made.extend(written.flat_map(LexPath::meanings).filter_map(|path| path.parts.last().cloned()));
         }
         line
     }
 
-    /// Whether a word names toolfold: by its own name, also with a version or a platform behind it, or as a file that has
-    /// its content.
+    /// Whether a word names toolfold: by its own name, also with a version or a platform behind it,
+    /// or as a file that has its content.
     fn is_own(&self, word: &Word) -> bool {
         let name = base_name(word.get().unwrap_or(&word.text)).to_ascii_lowercase();
         let name = name.strip_suffix(".exe").unwrap_or(&name);
@@ -88,16 +88,15 @@ impl<'c> Line<'c> {
         if let Some(module) = module(words) {
             return Some(Given::Surely(module));
         }
-        let after = |at: usize| rest.get(at + 1..).unwrap_or_default();
         // A loader or a debugger takes it as its operand.
         if let Some(at) = rest.iter().position(|word| self.is_copy(word)) {
-            return Some(Given::Surely(after(at)));
+            return Some(Given::Surely(rest.get(at + 1..).unwrap_or_default()));
         }
         if tables::row_of(words).is_some_and(Program::only_looks) {
             return None;
         }
         if let Some(at) = rest.iter().position(|word| self.is_own(word)) {
-            return Some(Given::Perhaps(after(at)));
+            return Some(Given::Perhaps(rest.get(at + 1..).unwrap_or_default()));
         }
         let unknown = program.get().is_none_or(|name| name.contains('/'));
         (self.names_it && unknown).then_some(Given::Perhaps(rest))
@@ -114,16 +113,24 @@ fn cargo(rest: &[Word]) -> Option<&[Word]> {
 
 /// What `python -m toolfold` is given, by whichever interpreter and wrapper.
 fn module(words: &[Word]) -> Option<&[Word]> {
-    let python = |word: &Word| word.get().is_some_and(|name| matches!(base_name(name).get(..2), Some("py" | "uv")));
-    let own = |name: &str| name == "toolfold" || name.starts_with("toolfold.");
-    let names = |at: usize, word: &Word| {
-        let named = word.get()?;
-        let glued = named.strip_prefix("-m").filter(|name| own(name)).is_some();
-        let apart = own(named) && at > 0 && words.get(at - 1).is_some_and(|before| before.get().is_some_and(ends_in_m));
-        (glued || apart).then_some(at)
-    };
-    let at = words.iter().enumerate().find_map(|(at, word)| names(at, word))?;
-    words.get(..at)?.iter().any(python).then(|| words.get(at + 1..).unwrap_or_default())
+    let mut before = "";
+    for (at, word) in words.iter().enumerate() {
+        let text = word.get().unwrap_or_default();
+        if text.strip_prefix("-m").is_some_and(is_own_module) || is_own_module(text) && ends_in_m(before) {
+            let (front, rest) = words.split_at(at);
+            return if front.iter().any(is_python) { rest.get(1..) } else { None };
+        }
+        before = text;
+    }
+    None
+}
+
+fn is_python(word: &Word) -> bool {
+    word.get().is_some_and(|name| matches!(base_name(name).get(..2), Some("py" | "uv")))
+}
+
+fn is_own_module(name: &str) -> bool {
+    name == "toolfold" || name.starts_with("toolfold.")
 }
 
 /// Whether a word is the option `-m`, also behind others: `-Im`.
@@ -136,46 +143,51 @@ fn key(word: &Word) -> &str {
     word.get().unwrap_or(&word.text)
 }
 
-/// The words of a call that may be programs, each with the paths that it may stand for: absolute, or a bare name for the
-/// host to look up among its programs.
+/// The words of a call that may be programs, each with the paths that it may stand for: absolute,
+/// or a bare name for the host to look up among its programs.
 pub(crate) fn candidates(effects: &SideEffects, context: &Context) -> Vec<(String, Vec<String>)> {
-    // Where the line may be once its programs run.
-    let mut folders = vec![LexPath::here()];
-    for command in effects.commands.iter().filter(|command| command.words.first().is_some_and(|word| word.is("cd"))) {
-        let entered = command
-            .words
-            .iter()
-            .skip(1)
-            .filter_map(|word| word.get().map(str::to_owned).or_else(|| word.tilde.clone()));
-        let entered: Vec<LexPath> =
-            entered.flat_map(|to| folders.iter().map(move |at| at.enter(&to)).collect::<Vec<_>>()).collect();
-        folders.extend(entered);
-        folders.truncate(8);
-    }
-    let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    let mut add = |name: &str, path: &str| {
-        if found.len() >= MOST || found.iter().any(|(own, _)| own == name) {
-            return;
-        }
-        let at = |folder: &LexPath| if path.starts_with('~') { LexPath::plain(path) } else { folder.join(path) };
-        let paths = folders.iter().map(|folder| at(folder).absolute(context).to_string());
-        found.push((name.to_owned(), paths.collect()));
-    };
-    let mut bare: Vec<String> = Vec::new();
+    let (mut named, mut bare): (Vec<(&str, &str)>, Vec<&str>) = (Vec::new(), Vec::new());
     for command in &effects.commands {
         for (at, word) in command.words.iter().enumerate() {
-            let known = word.get().map(str::to_owned).or_else(|| word.tilde.clone());
-            let Some(text) = known.as_deref() else { continue };
+            let Some(text) = word.get().or(word.tilde.as_deref()) else { continue };
             if text.contains(char::is_whitespace) {
-                let parts = text.split(char::is_whitespace).filter(|part| part.contains('/'));
-                parts.for_each(|part| add(part, part));
+                named
+                    .extend(text.split(char::is_whitespace).filter(|part| part.contains('/')).map(|part| (part, part)));
             } else if text.contains('/') || at > 0 && !text.starts_with('-') {
-                add(key(word), text);
-            } else if at == 0 && programs::find(text).is_none() && !bare.iter().any(|own| own == text) {
-                bare.push(text.to_owned());
+                named.push((key(word), text));
+            } else if at == 0 && programs::find(text).is_none() && !bare.contains(&text) {
+                bare.push(text);
             }
         }
     }
-    found.extend(bare.into_iter().take(MOST).map(|name| (name.clone(), vec![name])));
+    let folders = folders(effects);
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, path) in named {
+        if found.len() < MOST && found.iter().all(|(own, _)| own != name) {
+            let paths = folders.iter().map(|folder| place_of(path, folder).absolute(context).to_string());
+            found.push((name.to_owned(), paths.collect()));
+        }
+    }
+    found.extend(bare.into_iter().take(MOST).map(|name| (name.to_owned(), vec![name.to_owned()])));
     found
+}
+
+/// The folders where a line may be once its programs run.
+fn folders(effects: &SideEffects) -> Vec<LexPath> {
+    let mut folders = vec![LexPath::here()];
+    for command in &effects.commands {
+        let Some((program, operands)) = command.words.split_first() else { continue };
+        let mut entered = Vec::new();
+        for to in operands.iter().filter(|_| program.is("cd")).filter_map(|word| word.get().or(word.tilde.as_deref())) {
+            entered.extend(folders.iter().map(|folder| folder.enter(to)));
+        }
+        folders.extend(entered);
+        folders.truncate(8);
+    }
+    folders
+}
+
+/// The path of a program in a folder.
+fn place_of(path: &str, folder: &LexPath) -> LexPath {
+    if path.starts_with('~') { LexPath::plain(path) } else { folder.join(path) }
 }

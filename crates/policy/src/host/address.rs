@@ -1,7 +1,7 @@
 //! IP addresses in every notation that some parser accepts.
 //!
-//! `inet_aton` and the URL standard read `127.1`, `0x7f.1`, `017700000001` and `2130706433` as 127.0.0.1; an IPv6
-//! address may contain an IPv4 address.
+//! `inet_aton` and the URL standard read `127.1`, `0x7f.1`, `017700000001` and `2130706433` as
+//! 127.0.0.1; an IPv6 address may contain an IPv4 address.
 
 // Only value types: `core` opens no connection.
 use core::net::{Ipv4Addr, Ipv6Addr};
@@ -14,7 +14,8 @@ pub(super) fn plain(host: &str) -> Option<String> {
     }
 }
 
-/// Whether some parser takes a host for an IPv4 address: its last label is a number (URL Standard, "ends in a number").
+/// Whether some parser takes a host for an IPv4 address: its last label is a number (URL Standard,
+/// "ends in a number").
 pub(super) fn ends_in_number(host: &str) -> bool {
     let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
     !last.is_empty() && (last.bytes().all(|b| b.is_ascii_digit()) || number(last, true).is_some())
@@ -44,8 +45,8 @@ pub(super) fn readings(host: &str) -> Vec<String> {
     all
 }
 
-/// Whether a host is this machine under any name: `localhost` and its subdomains (RFC 6761), 127.0.0.0/8, `::1`, and
-/// the unspecified address, which connects here.
+/// Whether a host is this machine under any name: `localhost` and its subdomains (RFC 6761),
+/// 127.0.0.0/8, `::1`, and the unspecified address, which connects here.
 pub(super) fn is_own(host: &str) -> bool {
     let v4 = host.parse::<Ipv4Addr>().is_ok_and(|a| a.is_loopback() || a.is_unspecified());
     let v6 = host.parse::<Ipv6Addr>().is_ok_and(|a| a.is_loopback() || a.is_unspecified());

@@ -1,4 +1,5 @@
-//! Decoding of Punycode: from the ASCII label of a host name to the Unicode label that a rule may contain.
+//! Decoding of Punycode: from the ASCII label of a host name to the Unicode label that a rule may
+//! contain.
 //!
 //! RFC 3492, section 6.2, with the parameters of section 5.
 

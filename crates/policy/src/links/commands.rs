@@ -1,7 +1,7 @@
-//! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on disk before the line
-//! runs, so they are read from its words.
+//! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on
+//! disk before the line runs, so they are read from its words.
 
-use crate::argv::{Word, program};
+use crate::argv::{all_known, known, program};
 use crate::path::LexPath;
 use crate::programs::{self, Links};
 use crate::rule::Access;
@@ -16,8 +16,8 @@ struct NewLink<'a> {
     names: [&'a str; 2],
 }
 
-/// Adds the target as another meaning to every file below a link that the same line creates, and prevents any allow
-/// from relying on its name.
+/// Adds the target as another meaning to every file below a link that the same line creates, and
+/// prevents any allow from relying on its name.
 pub(crate) fn follow_own_links(effects: &mut SideEffects) {
     let SideEffects { commands, files, .. } = effects;
     for command in commands.iter().filter(|command| creates_links(command)) {
@@ -29,7 +29,8 @@ pub(crate) fn follow_own_links(effects: &mut SideEffects) {
         for link in &links {
             let mut own: Vec<LexPath> = Vec::new();
             for file in files.iter_mut() {
-                // The first file under either name is the link itself, which the command writes, and not its target.
+                // The first file under either name is the link itself, which the command writes,
+                // and not its target.
                 if let Some(path) = file.path.as_ref().filter(|path| is_own(file, path, link))
                     && own.len() < 2
                     && !own.contains(path)
@@ -46,20 +47,22 @@ pub(crate) fn follow_own_links(effects: &mut SideEffects) {
 }
 
 fn creates_links(command: &Command) -> bool {
-    let option = |w: &Word| {
-        w.get()
-            .is_some_and(|v| (v.starts_with('-') && !v.starts_with("--") && v.contains('s')) || v.starts_with("--sy"))
-    };
     match program(&command.words).and_then(programs::find).and_then(|row| row.links) {
         Some(Links::Always) => true,
-        Some(Links::ByOption) => command.words.iter().any(option),
+        Some(Links::ByOption) => known(&command.words).any(makes_symbolic),
         None => false,
     }
 }
 
+/// Whether an option of `ln` makes its links symbolic ones.
+fn makes_symbolic(option: &str) -> bool {
+    let is_cluster = option.starts_with('-') && !option.starts_with("--");
+    is_cluster && option.contains('s') || option.starts_with("--sy")
+}
+
 /// The links that a command creates. `None` if an operand is unknown.
 fn links_of(command: &Command) -> Option<Vec<NewLink<'_>>> {
-    let words: Vec<&str> = command.words.iter().skip(1).map(Word::get).collect::<Option<_>>()?;
+    let words = all_known(command.words.get(1..).unwrap_or_default())?;
     let operands: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
     let mut links = Vec::new();
     // Any operand may be a target (`-t` puts the folder first), and any other operand its name.

@@ -6,8 +6,8 @@ use crate::path::tail::{Segment, Tail};
 /// The maximum number of names that are examined for one glob.
 const MOST: usize = 2_000;
 
-/// Whether every name that a glob expands to in a folder, and every folder on the way, leads to itself. `false` where
-/// this cannot be determined.
+/// Whether every name that a glob expands to in a folder, and every folder on the way, leads to
+/// itself. `false` where this cannot be determined.
 pub(super) fn leads_where_it_says(folder: &str, tail: &Tail, disk: &dyn Disk) -> bool {
     let (mut folders, mut seen) = (vec![folder.trim_end_matches('/').to_owned()], 0_usize);
     for segment in &tail.segments {

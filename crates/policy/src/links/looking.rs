@@ -1,29 +1,26 @@
 //! Looking instead of doubting: whether anything below a folder is what a rule denies.
 //!
-//! A search through a folder (`grep -r`, `find … | xargs grep`, a tool such as `Grep`) reads files that nobody named. Under
-//! a rule over paths that would be a doubt each time; a host that lends its disk has it decided by a walk of bounded length.
+//! A search through a folder (`grep -r`, `find … | xargs grep`, a tool such as `Grep`) reads files
+//! that nobody named. Under a rule over paths that would be a doubt each time; a host that lends
+//! its disk has it decided by a walk of bounded length.
 
 use std::collections::BTreeSet;
 
 use super::{Disk, EntryKind, Links, follow};
-use crate::call_context::CallContext;
 use crate::context::Context;
 use crate::decision::Fit;
 use crate::path::{LexPath, PathPattern};
+use crate::prepared::{Prepared, SideEffect};
 use crate::rule::{Access, Rule};
 use crate::shell::FileEffect;
 
-/// The most names that one call has looked at. A larger tree is not looked through, and the rule asks as without a disk.
+/// The most names that one call has looked at. A larger tree is not looked through, and the rule
+/// asks as without a disk.
 const MOST: usize = 20_000;
 
 /// Looks below the folders that a call reads, and notes for each rule what there is.
-pub(super) fn look<'r>(
-    cx: &CallContext<'_>,
-    rules: impl Iterator<Item = &'r Rule>,
-    context: &Context,
-    disk: &dyn Disk,
-    links: &mut Links,
-) {
+pub(super) fn look<'r>(cx: &Prepared<'_>, rules: impl Iterator<Item = &'r Rule>, disk: &dyn Disk, links: &mut Links) {
+    let context = cx.context.as_ref();
     if cx.is_shell && (cx.searched().next().is_none() || !cx.only_looks()) {
         return;
     }
@@ -37,7 +34,7 @@ pub(super) fn look<'r>(
     for folder in &folders {
         let open: Vec<&PathPattern> = rules
             .iter()
-            .filter(|(rule, _)| cx.concerns(rule) && cx.file_fit(rule, folder) == Fit::Maybe)
+            .filter(|(rule, _)| cx.concerns(rule) && cx.matches(rule, SideEffect::File(folder)) == Fit::Maybe)
             .map(|(_, pattern)| *pattern)
             .collect();
         let Some(path) = folder.path.as_ref().filter(|_| !open.is_empty()) else { continue };
@@ -54,7 +51,8 @@ pub(super) fn look<'r>(
     }
 }
 
-/// For each pattern, the first file below a folder that it may fit, links followed; or why that cannot be found out.
+/// For each pattern, the first file below a folder that it may fit, links followed; or why that
+/// cannot be found out.
 fn walk(
     root: &str,
     patterns: &[&PathPattern],

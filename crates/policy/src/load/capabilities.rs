@@ -24,8 +24,8 @@ const KEYS: &[&str] = &[
     "why",
 ];
 
-/// Reads all capability records. `false` if one of them is not sound: it may lack an argument that it was to declare,
-/// so that a deny of a path or host would not match.
+/// Reads all capability records. `false` if one of them is not sound: it may lack an argument that
+/// it was to declare, so that a deny of a path or host would not match.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     tools: &DeTable<'_>,
@@ -46,7 +46,8 @@ pub(super) fn read(
         }
         sound &= names_its_shell(reader, &capability, name.get_ref(), at);
         sound &= is_read_as_a_shell(reader, &mut capability, name.get_ref(), at);
-        // A record that was not understood must not permit anything: the tool is treated as one without a tier.
+        // A record that was not understood must not permit anything: the tool is treated as one
+        // without a tier.
         all_sound &= sound;
         if !sound {
             capability = ToolCapability { tier: None, actions: None, is_broken: true, ..capability };
@@ -62,22 +63,22 @@ pub(super) fn read(
     all_sound
 }
 
-/// Whether a tool that is like Bash is one. A tool that is named after another shell must state which shell it runs:
-/// commands of PowerShell or cmd read as bash would seem to do something else.
+/// Whether a tool that is like Bash is one. A tool that is named after another shell must state
+/// which shell it runs: commands of PowerShell or cmd read as bash would seem to do something else.
 fn names_its_shell(reader: &mut Reader<'_>, capability: &ToolCapability, name: &str, at: usize) -> bool {
     let is_other = Shell::of_name(name) == Some(Shell::Other);
     if capability.family != Some(Family::Shell) || capability.shell.is_some() || !is_other {
         return true;
     }
-    let message = format!("`like = \"Bash\"` on `{name}`, whose name is that of another shell");
+    let message = format!("`like = \"Bash\"` on `{name}`, which has the name of another shell");
     let help = "write shell = \"other\", so that every call asks, or shell = \"bash\" if bash runs its commands";
     reader.error("policy-shell", at, message, help);
     false
 }
 
-/// Whether it is said how the commands of a record are read, and which argument has them. Without the first, `Bash(rm:*)`
-/// would not cover the tool; without the second, no rule for commands matches. A record that names its shell is of the
-/// family `Bash`.
+/// Whether it is said how the commands of a record are read, and which argument has them. Without
+/// the first, `Bash(rm:*)` would not cover the tool; without the second, no rule for commands
+/// matches. A record that names its shell is of the family `Bash`.
 fn is_read_as_a_shell(reader: &mut Reader<'_>, capability: &mut ToolCapability, name: &str, at: usize) -> bool {
     let own = Family::of_name(name);
     let is_shell = capability.family == Some(Family::Shell) || capability.shell.is_some();
@@ -85,7 +86,7 @@ fn is_read_as_a_shell(reader: &mut Reader<'_>, capability: &mut ToolCapability, 
         Some(_) if capability.family.is_none() => {
             capability.family = own.or(capability.shell.map(|_| Family::Shell));
             if capability.family.is_none() {
-                let message = format!("`{name}` has a `command`, and the record does not say which shell reads it");
+                let message = format!("`{name}` has a `command`, but its record does not name the shell that reads it");
                 let help = "write like = \"Bash\", so that rules such as Bash(rm:*) cover it; beside it, shell = \"sh\", \"zsh\" or \
                             \"other\" for another one";
                 reader.error("policy-no-shell", at, message, help);
@@ -93,7 +94,7 @@ fn is_read_as_a_shell(reader: &mut Reader<'_>, capability: &mut ToolCapability, 
             }
         }
         None if is_shell && own.is_none() => {
-            let message = format!("`{name}` is a shell, and the record does not say which argument has the command");
+            let message = format!("`{name}` is a shell, but its record does not name the argument with the command");
             reader.error("policy-no-command", at, message, "write command = \"…\"");
             return false;
         }

@@ -59,8 +59,8 @@ fn broken(reader: &mut Reader<'_>, file: &mut PolicyFile, at: usize, help: &str)
     file.broken = true;
 }
 
-/// A malformed allow is ignored. A malformed ask or deny, or a rule without a known effect, would have restricted
-/// something, so every call asks until it is fixed.
+/// A malformed allow is ignored. A malformed ask or deny, or a rule without a known effect, would
+/// have restricted something, so every call asks until it is fixed.
 fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, effect: Option<Effect>, at: usize, why: &str) {
     let (what, help) = match effect {
         Some(Effect::Allow) => ("this allow is ignored", "fix it; the calls it covers ask until then"),
@@ -149,7 +149,8 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
     match written.rule(file) {
         Ok(rule) => {
             let rule = Rule { place: reader.place(at), ..rule };
-            // A rule that does not do what its examples say may do anything else: no part of the file is trusted then.
+            // A rule that does not do what its examples say may do anything else: no part of the
+            // file is trusted then.
             if written.examples_hold(reader, &rule, file) {
                 file.rules.push(rule);
             } else {
@@ -170,7 +171,9 @@ impl Written {
         rule.why.clone_from(&self.why);
         if let Some(options) = &self.options {
             if rule.effect != Effect::Allow || rule.command.as_ref().is_none_or(|command| command.any) {
-                return Err(PatternError::new("`options` belongs to an allow with a `command` that names a program"));
+                return Err(PatternError::new(
+                    "`options` is only valid on an `allow` rule whose `command` names a program",
+                ));
             }
             rule.options = options.iter().map(|text| OptionPattern::parse(text)).collect::<Result<_, _>>()?;
         }
@@ -181,9 +184,7 @@ impl Written {
         let texts = [&self.tool, &self.command, &self.path, &self.host, &self.target];
         let alone = self.access.is_none() && self.args.is_none() && self.annotations.is_none();
         if !alone || texts.into_iter().any(Option::is_some) {
-            return Err(PatternError::new(
-                "`rule` stands instead of `tool` and its conditions: write one or the other",
-            ));
+            return Err(PatternError::new("`rule` replaces `tool` and its conditions: write one or the other"));
         }
         compact(self.decide, text, |name| file.capabilities.get(name).cloned())
     }
@@ -209,7 +210,7 @@ impl Written {
                 Value::String(text) => text.clone(),
                 Value::Array(_) | Value::Object(_) => {
                     return Err(PatternError::new(format!(
-                        "`args.{name}` must be one text, number or switch: write one rule for each value"
+                        "`args.{name}` must be a string, number or boolean: write one rule for each value"
                     )));
                 }
                 other => other.to_string(),
@@ -221,7 +222,7 @@ impl Written {
             // A hint that is not known would be a condition that is not checked.
             rule.annotations = known
                 .filter(|known| serde_json::to_value(known).ok().as_ref() == Some(hints))
-                .ok_or_else(|| PatternError::new("`annotations` takes hints such as `readOnlyHint = true`"))?;
+                .ok_or_else(|| PatternError::new("`annotations` requires hints such as `readOnlyHint = true`"))?;
         }
         for (key, text) in [("command", &self.command), ("path", &self.path), ("host", &self.host)] {
             rule.text += &text.as_ref().map(|text| format!(", {key} = {text}")).unwrap_or_default();
@@ -235,12 +236,13 @@ impl Written {
         let mut hold = true;
         let examples = self.fits.iter().map(|example| (example, true));
         for (example, wanted) in examples.chain(self.misses.iter().map(|example| (example, false))) {
-            // Without a reader every command is unknown: it matches each ask and deny, and no allow. No example tells more.
+            // Without a reader every command is unknown: it matches each ask and deny, and no
+            // allow. No example tells more.
             if rule.command.is_some() && !cfg!(feature = "shell") {
                 reader.note_once(
                     "policy-example-unread",
                     example.span().start,
-                    "the examples of this file's commands are not checked: this build reads no shell commands",
+                    "the examples of this file's commands are not checked: this build cannot parse shell commands",
                     "build with the feature `shell`",
                 );
             } else if fits(rule, example.get_ref(), file) != wanted {

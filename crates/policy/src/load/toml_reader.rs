@@ -24,8 +24,8 @@ impl Reader<'_> {
         self.diagnostics.push(if help.is_empty() { diagnostic } else { diagnostic.help(help) });
     }
 
-    /// Says where the first syntax error is: what follows from it is none of the author's. Of a key that is there twice,
-    /// where it was before.
+    /// Says where the first syntax error is: what follows from it is none of the author's. Of a key
+    /// that is there twice, where it was before.
     pub(super) fn syntax(&mut self, errors: &[toml::de::Error]) {
         let at = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
         let Some(first) = errors.iter().min_by_key(|error| at(error)) else { return };
@@ -35,7 +35,7 @@ impl Reader<'_> {
             let number = self.text.get(..at(first)).unwrap_or_default().matches('\n').count();
             let own = self.text.lines().nth(number).map(head).unwrap_or_default();
             if let Some(before) = self.text.lines().take(number).position(|line| head(line) == own) {
-                message = format!("`{own}` is in line {} already", before + 1);
+                message = format!("`{own}` is already defined in line {}", before + 1);
             }
         }
         self.error("policy-syntax", at(first), message, "fix the TOML; every call asks until then");

@@ -1,18 +1,18 @@
 //! What a text may name besides its literal path.
 //!
-//! Tools differ: one decodes `%2e`, one reads `\` as `/`, one trims whitespace, Windows drops dots and spaces at the
-//! end of a name. Which tool will read the text is unknown here. So a deny considers every reading, and an allow none:
-//! a text that tools may read differently asks.
+//! Tools differ: one decodes `%2e`, one reads `\` as `/`, one trims whitespace, Windows drops dots
+//! and spaces at the end of a name. Which tool will read the text is unknown here. So a deny
+//! considers every reading, and an allow none: a text that tools may read differently asks.
 //!
 //! | form | an allow fits | a deny considers |
 //! |---|---|---|
 //! | `file:///a` | the path `/a` | the same |
-//! | `file://localhost/a`, `file:/a`, `FILE:`, with `%`, `?` or `#` | never | `/a`, decoded and not |
+//! | `file://localhost/a`, `file:/a`, `FILE:`, with `%`, `?`, `#` | never | `/a`, decoded and not |
 //! | `%70`, `%252e` | never | decoded repeatedly, as long as something can be decoded |
 //! | `a\b`, `C:\a`, `C:/a`, `\\?\C:\a` | never | `a/b`, `/a` |
 //! | `a.`, `a `, ` a`, `a. .`, `'a'` | never | the path without them |
 //! | `//localhost/a`, `\\localhost\a` | never | `/a` |
-//! | NUL, controls, invisible and bidirectional characters | never | the path without them, and the path up to the NUL |
+//! | NUL, controls, invisible characters | never | the path without them, and up to the NUL |
 //! | `a／b`, `．．/a` | never | `a/b`, `../a` |
 //! | `$HOME/a`, `${HOME}/a`, `%USERPROFILE%\a`, `$PWD/a` | never | `~/a`, `./a` |
 //! | `~user/a` | never | `/home/user/a`, `/Users/user/a`, `/root/a`; anything else is unknown |
@@ -57,19 +57,14 @@ type Read = fn(&str, &mut Readings) -> Vec<String>;
 
 const READS: &[Read] = &[url, unseen, lookalikes, trimmed, decoded, slashes, variables, users, kernel, ends, aliases];
 
-/// Every other reading of a text. Those that lead to the fully decoded one come first, so that a text with more
-/// readings than are kept cannot hide that one.
+/// Every other reading of a text. Those that lead to the fully decoded one come first, so that a
+/// text with more readings than are kept cannot hide that one.
 pub(super) fn readings(text: &str) -> Readings {
     let mut found = Readings::default();
     if has_one_reading(text) {
         return found;
     }
     let mut seen = vec![text.to_owned()];
-    let add = |seen: &mut Vec<String>, other: String| {
-        if !seen.contains(&other) {
-            seen.push(other);
-        }
-    };
     let mut bare = text.to_owned();
     for _ in 0..MOST / 2 {
         let before = bare.clone();
@@ -81,12 +76,14 @@ pub(super) fn readings(text: &str) -> Readings {
         if bare == before {
             break;
         }
-        add(&mut seen, bare.clone());
+        add_once(&mut seen, bare.clone());
     }
     let mut next = 0;
     while let Some(text) = seen.get(next).cloned() {
         next += 1;
-        READS.iter().flat_map(|read| read(&text, &mut found)).for_each(|other| add(&mut seen, other));
+        for other in READS.iter().flat_map(|read| read(&text, &mut found)) {
+            add_once(&mut seen, other);
+        }
         if seen.len() > MOST {
             found.doubt = true;
             break;
@@ -96,7 +93,15 @@ pub(super) fn readings(text: &str) -> Readings {
     found
 }
 
-/// Whether a text is so plain that no function below reads it differently: a fast path for the common case.
+/// Adds a text to a list that does not have it.
+fn add_once(seen: &mut Vec<String>, other: String) {
+    if !seen.contains(&other) {
+        seen.push(other);
+    }
+}
+
+/// Whether a text is so plain that no function below reads it differently: a fast path for the
+/// common case.
 fn has_one_reading(text: &str) -> bool {
     let bytes = text.as_bytes();
     let plain =
@@ -149,15 +154,12 @@ fn unseen(text: &str, found: &mut Readings) -> Vec<String> {
     all
 }
 
-/// Separators and dots of other scripts, which a conversion to a smaller character set may turn into ASCII.
+/// Separators and dots of other scripts, which a conversion to a smaller character set may turn
+/// into ASCII.
 fn lookalikes(text: &str, found: &mut Readings) -> Vec<String> {
-    let plain = |c: char| match c {
-        '\u{ff0f}' | '\u{2215}' | '\u{2044}' | '\u{29f8}' => '/',
-        '\u{ff3c}' | '\u{29f5}' => '\\',
-        '\u{ff0e}' | '\u{2024}' => '.',
-        c => c,
-    };
-    found.other(text, text.chars().map(plain).collect())
+    let plain = text.replace(['\u{ff0f}', '\u{2215}', '\u{2044}', '\u{29f8}'], "/");
+    let plain = plain.replace(['\u{ff3c}', '\u{29f5}'], "\\").replace(['\u{ff0e}', '\u{2024}'], ".");
+    found.other(text, plain)
 }
 
 /// Whitespace and quotes around the text, which some tools strip.
@@ -195,13 +197,15 @@ fn slashes(text: &str, found: &mut Readings) -> Vec<String> {
 fn variables(text: &str, found: &mut Readings) -> Vec<String> {
     let home = ["${HOME}", "$HOME", "%USERPROFILE%", "%HOMEPATH%"];
     let here = ["${PWD}", "$PWD", "%CD%"];
-    let behind = |names: &[&str]| {
-        let rest = names.iter().find_map(|name| text.strip_prefix(name))?;
-        (rest.is_empty() || rest.starts_with(['/', '\\'])).then(|| rest.replace('\\', "/"))
-    };
-    let read = behind(&home).map(|rest| format!("~{rest}")).or_else(|| behind(&here).map(|rest| format!(".{rest}")));
-    found.odd |= read.is_some();
-    read.into_iter().collect()
+    let mut all = Vec::new();
+    for (names, folder) in [(home.as_slice(), '~'), (here.as_slice(), '.')] {
+        let rest = names.iter().find_map(|name| text.strip_prefix(name));
+        if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\'])) {
+            found.odd = true;
+            all.push(format!("{folder}{}", rest.replace('\\', "/")));
+        }
+    }
+    all
 }
 
 /// `~user`, assuming the usual locations of home folders.
@@ -222,7 +226,6 @@ fn kernel(text: &str, found: &mut Readings) -> Vec<String> {
     if !text.starts_with('/') {
         return Vec::new();
     }
-    let rest = |from: usize| parts.get(from..).unwrap_or_default().join("/");
     // `/proc/self/task/7/root` is equivalent, one level deeper.
     let (door, behind) = match parts.as_slice() {
         ["proc", _, "task", _, door, ..] => (*door, 5),
@@ -236,7 +239,8 @@ fn kernel(text: &str, found: &mut Readings) -> Vec<String> {
         "root" | "cwd" => {
             found.odd = true;
             found.doubt |= !own;
-            vec![if door == "root" { format!("/{}", rest(behind)) } else { format!("./{}", rest(behind)) }]
+            let rest = parts.get(behind..).unwrap_or_default().join("/");
+            vec![if door == "root" { format!("/{rest}") } else { format!("./{rest}") }]
         }
         "fd" | "exe" | "map_files" | "std" => {
             found.odd = true;
@@ -250,24 +254,25 @@ fn kernel(text: &str, found: &mut Readings) -> Vec<String> {
 
 /// Dots and spaces at the end of a name, which Windows drops.
 fn ends(text: &str, found: &mut Readings) -> Vec<String> {
-    let clean = |part: &str| {
-        let part = part.trim_end_matches(' ');
-        if matches!(part, "" | "." | "..") { part.to_owned() } else { part.trim_end_matches(['.', ' ']).to_owned() }
-    };
-    found.other(text, text.split('/').map(clean).collect::<Vec<_>>().join("/"))
+    found.other(text, text.split('/').map(without_end).collect::<Vec<_>>().join("/"))
 }
 
-/// Harmless aliases of the same file: macOS keeps `/etc`, `/tmp` and `/var` below `/private`, and users'
-/// files also below `/System/Volumes/Data`; NTFS has streams.
+/// A name without the dots and spaces at its end.
+fn without_end(name: &str) -> &str {
+    let name = name.trim_end_matches(' ');
+    if matches!(name, "" | "." | "..") { name } else { name.trim_end_matches(['.', ' ']) }
+}
+
+/// Harmless aliases of the same file: macOS keeps `/etc`, `/tmp` and `/var` below `/private`, and
+/// users' files also below `/System/Volumes/Data`; NTFS has streams.
 fn aliases(text: &str, _: &mut Readings) -> Vec<String> {
     let lower = text.to_ascii_lowercase();
-    let behind = |prefix: &str| text.get(prefix.len()..).filter(|rest| rest.starts_with('/')).map(str::to_owned);
     let mut all = Vec::new();
     if lower.starts_with("/system/volumes/data/") {
-        all.extend(behind("/system/volumes/data"));
+        all.extend(text.get("/system/volumes/data".len()..).map(str::to_owned));
     }
     if ["/private/etc", "/private/tmp", "/private/var"].iter().any(|folder| lower.starts_with(folder)) {
-        all.extend(behind("/private"));
+        all.extend(text.get("/private".len()..).map(str::to_owned));
     }
     if let Some((head, name)) = text.rsplit_once('/').or(Some(("", text)))
         && let Some((file, _)) = name.split_once(':').filter(|(file, _)| file.len() > 1)

@@ -1,6 +1,6 @@
-//! Patterns over paths. For an allow, a pattern is compared narrowly: the path as written and its real path must both
-//! fit exactly. For ask and deny it is compared broadly: any meaning of the text and any path it leads to,
-//! ignoring case.
+//! Patterns over paths. For an allow, a pattern is compared narrowly: the path as written and its
+//! real path must both fit exactly. For ask and deny it is compared broadly: any meaning of the
+//! text and any path it leads to, ignoring case.
 
 use std::cell::OnceCell;
 
@@ -14,10 +14,11 @@ use crate::unicode::Equivalence;
 
 /// A pattern over paths.
 ///
-/// `/…` from the root, `~/…` from home, else from the working folder; `*` and `?` within a segment, `**` any number of
-/// segments. A trailing `/` covers everything below, and so does a `*` at the end in an ask or deny. `**` at the front
-/// means below the working folder in an allow, and anywhere in an ask or deny. A leading `!` negates the pattern: it
-/// covers whatever does *not* fit; in an allow, only below the working folder.
+/// `/…` from the root, `~/…` from home, else from the working folder; `*` and `?` within a segment,
+/// `**` any number of segments. A trailing `/` covers everything below, and so does a `*` at the
+/// end in an ask or deny. `**` at the front means below the working folder in an allow, and
+/// anywhere in an ask or deny. A leading `!` negates the pattern: it covers whatever does *not*
+/// fit; in an allow, only below the working folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {
     negated: bool,
@@ -29,8 +30,8 @@ pub struct PathPattern {
 struct Reach<'t> {
     /// Whether everything below it is included.
     recursive: bool,
-    /// What follows its segments where that is known only when the call runs. It then tells whether everything below is
-    /// included.
+    /// What follows its segments where that is known only when the call runs. It then tells whether
+    /// everything below is included.
     tail: Option<&'t Tail>,
 }
 
@@ -45,7 +46,8 @@ impl PathPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// [`PatternError`] if the pattern is empty or has a class (`[…]`), which this layer does not support.
+    /// [`PatternError`] if the pattern is empty or has a class (`[…]`), which this layer does not
+    /// support.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let (negated, body) = match text.strip_prefix('!') {
             Some(rest) => (true, rest),
@@ -71,8 +73,8 @@ impl PathPattern {
         Self { negated: false, path: LexPath::plain(path) }
     }
 
-    /// Whether it is unanchored, for the lint: it starts neither at the root, nor at home, nor with `./`, nor with
-    /// `**`.
+    /// Whether it is unanchored, for the lint: it starts neither at the root, nor at home, nor with
+    /// `./`, nor with `**`.
     #[must_use]
     pub(crate) fn is_bare(&self, text: &str) -> bool {
         self.path.base == Base::Here
@@ -80,8 +82,8 @@ impl PathPattern {
             && self.path.parts.first().is_none_or(|p| p != "**")
     }
 
-    /// Whether a path fits. `loosen` is set where fitting allows: then case counts, `**` at the end needs
-    /// something below, and what cannot be known does not fit.
+    /// Whether a path fits. `loosen` is set where fitting allows: then case counts, `**` at the end
+    /// needs something below, and what cannot be known does not fit.
     #[must_use]
     pub(crate) fn fit(&self, path: &LexPath, recursive: bool, context: &Context, loosen: bool) -> Fit {
         if loosen { self.fit_narrow(path, recursive, context) } else { self.fit_wide(path, recursive, context) }
@@ -102,7 +104,8 @@ impl PathPattern {
             // Nobody has resolved where its names lead.
             return Fit::No;
         }
-        // The model may have created a link in the pattern's own text, so links are followed only in its base.
+        // The model may have created a link in the pattern's own text, so links are followed only
+        // in its base.
         let (based, here) = (self.based(context), here.absolute(context));
         let here = links.follow_path(&here).unwrap_or(here);
         let (based, here) = (based.view(context), here.view(context));
@@ -128,8 +131,8 @@ impl PathPattern {
         let Some(links) = context.links.as_ref().filter(|_| fit == Fit::No) else { return fit };
         let vouched = || path.glob_spot(context).is_some_and(|(glob, _)| links.vouches(&glob));
         if path.tail().is_some_and(Tail::is_glob) && !vouched() {
-            // What a glob names may be links that nobody has followed: anything in the folder may lead to what is
-            // meant.
+            // What a glob names may be links that nobody has followed: anything in the folder may
+            // lead to what is meant.
             return self.fit_meanings(path, recursive, false, context).min(Fit::Maybe);
         }
         fit
@@ -152,7 +155,8 @@ impl PathPattern {
             let reach = if by_tail { Reach::of(meaning, recursive) } else { Reach { recursive, tail: None } };
             fit = fit.max(self.one(written, &text, reach, how, None));
             let Some(links) = &context.links else { continue };
-            // A negated pattern fits outside the pattern: following links there would make it fit more, not less.
+            // A negated pattern fits outside the pattern: following links there would make it fit
+            // more, not less.
             let followed = if self.negated { self.based(context) } else { self.followed(context) };
             let followed = followed.view(context);
             if !self.negated {
@@ -177,15 +181,15 @@ impl PathPattern {
         fit
     }
 
-    /// How its segments are compared where the whole is compared broadly, or narrowly. For a negated pattern it is the other
-    /// way round.
+    /// How its segments are compared where the whole is compared broadly, or narrowly. For a
+    /// negated pattern it is the other way round.
     fn how(&self, wide: bool, context: &Context) -> How {
         let equivalence = Equivalence::of(wide == self.negated, context.case_sensitive_paths);
         How { equivalence, wide: wide != self.negated, none: wide || self.negated }
     }
 
-    /// Compares one pattern with one path, both from the root if that is known. `inside` is the folder that a negated
-    /// pattern of an allow is confined to.
+    /// Compares one pattern with one path, both from the root if that is known. `inside` is the
+    /// folder that a negated pattern of an allow is confined to.
     fn one(&self, pattern: &View<'_>, path: &View<'_>, reach: Reach<'_>, how: How, inside: Option<&View<'_>>) -> Fit {
         let anywhere = how.wide && self.is_anywhere();
         let near =

@@ -1,5 +1,6 @@
-//! Where one may be in a pattern with wildcards after a part of what is compared with it: segments of a path, or
-//! characters of a name. All positions move along together, so time is bounded by the product of both lengths.
+//! Where one may be in a pattern with wildcards after a part of what is compared with it: segments
+//! of a path, or characters of a name. All positions move along together, so time is bounded by the
+//! product of both lengths.
 
 /// The possible positions in a pattern.
 #[derive(Clone)]
@@ -9,7 +10,8 @@ pub(super) struct Positions<'p, T> {
     is_many: fn(&T) -> bool,
     /// Whether such an element also stands for nothing at the end.
     none: bool,
-    /// For each element: whether it may be the next one. The last entry: whether the pattern may be at its end.
+    /// For each element: whether it may be the next one. The last entry: whether the pattern may be
+    /// at its end.
     set: Vec<bool>,
 }
 
@@ -40,7 +42,8 @@ impl<'p, T> Positions<'p, T> {
         self.spread(|_, part| is_many(part) || may(part));
     }
 
-    /// Moves past any number of things all of which must fit: only an element for any number covers them.
+    /// Moves past any number of things all of which must fit: only an element for any number covers
+    /// them.
     pub(super) fn keep_many(&mut self) {
         let mut last = false;
         for (here, part) in self.set.iter_mut().zip(self.pattern) {

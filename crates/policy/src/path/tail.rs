@@ -1,11 +1,13 @@
-//! The end of a path whose names are known only when the call runs: the glob words of a shell, and "files below".
+//! The end of a path whose names are known only when the call runs: the glob words of a shell, and
+//! "files below".
 //!
-//! Two questions about a pattern: can any expansion fit, and do all expansions fit? Sets of positions that move along
-//! the path answer both, so time is bounded by the product of both lengths. Where that product is large, or a wildcard
-//! may stand for non-ASCII letters of the pattern, the answer is "maybe".
+//! Two questions about a pattern: can any expansion fit, and do all expansions fit? Sets of
+//! positions that move along the path answer both, so time is bounded by the product of both
+//! lengths. Where that product is large, or a wildcard may stand for non-ASCII letters of the
+//! pattern, the answer is "maybe".
 //!
-//! A wildcard stands for whole characters. A name in a form that only some file systems treat as equivalent
-//! (`\u{ff0e}env`) is not searched for behind it.
+//! A wildcard stands for whole characters. A name in a form that only some file systems treat as
+//! equivalent (`\u{ff0e}env`) is not searched for behind it.
 
 use super::positions::Positions;
 use crate::decision::Fit;
@@ -18,7 +20,8 @@ pub(crate) struct Tail {
     pub(crate) segments: Vec<Segment>,
     /// Whether everything below what it names is included.
     pub(crate) recursive: bool,
-    /// Whether the shell's options may have changed: wildcards may match a leading dot and ignore case.
+    /// Whether the shell's options may have changed: wildcards may match a leading dot and ignore
+    /// case.
     pub(crate) loose: bool,
 }
 
@@ -29,7 +32,8 @@ pub(crate) enum Segment {
     Name {
         /// Its parts.
         items: Vec<Item>,
-        /// The segment as a literal name: what it stays where nothing matches and the shell leaves it unexpanded.
+        /// The segment as a literal name: what it stays where nothing matches and the shell leaves
+        /// it unexpanded.
         text: String,
     },
     /// `**`: one name, or any number of names in a shell that descends.
@@ -46,6 +50,20 @@ impl Segment {
             Self::Deep | Self::Below(_) => true,
         }
     }
+
+    /// The segment for display.
+    fn name(&self) -> &str {
+        match self {
+            Self::Name { text, .. } => text,
+            Self::Deep | Self::Below(_) => "**",
+        }
+    }
+
+    /// Whether it has a wildcard that stands for itself.
+    fn has_quoted_wildcard(&self) -> bool {
+        let Self::Name { items, .. } = self else { return false };
+        items.iter().any(|item| matches!(item, Item::Char('*' | '?' | '[')))
+    }
 }
 
 /// A part of a name.
@@ -61,6 +79,26 @@ pub(crate) enum Item {
     Class(Vec<(char, char)>),
     /// One unknown character.
     Unknown,
+}
+
+impl Item {
+    /// Whether it may stand for a letter of a pattern.
+    fn may_be(&self, letter: char, fold: bool) -> bool {
+        match self {
+            _ if letter == '?' => true,
+            Self::Char(own) => same(letter, *own, fold),
+            Self::Class(ranges) => {
+                let (lower, upper) = (letter.to_ascii_lowercase(), letter.to_ascii_uppercase());
+                is_within(ranges, letter) || fold && (is_within(ranges, lower) || is_within(ranges, upper))
+            }
+            Self::One | Self::Many | Self::Unknown => true,
+        }
+    }
+}
+
+/// Whether a class of a glob has a character.
+fn is_within(ranges: &[(char, char)], c: char) -> bool {
+    ranges.iter().any(|(first, last)| (*first..=*last).contains(&c))
 }
 
 /// How a pattern is compared.
@@ -89,20 +127,12 @@ impl Tail {
 
     /// The glob for display.
     pub(crate) fn name(&self) -> String {
-        let part = |segment: &Segment| match segment {
-            Segment::Name { text, .. } => text.clone(),
-            Segment::Deep | Segment::Below(_) => "**".to_owned(),
-        };
-        self.segments.iter().map(part).collect::<Vec<_>>().join("/")
+        self.segments.iter().map(Segment::name).collect::<Vec<_>>().join("/")
     }
 
     /// The glob as text. `None` if it is not a glob, or if the text would be ambiguous.
     pub(crate) fn text(&self) -> Option<String> {
-        let quoted = |segment: &Segment| {
-            matches!(segment, Segment::Name { items, .. }
-                if items.iter().any(|item| matches!(item, Item::Char('*' | '?' | '['))))
-        };
-        (self.is_glob() && !self.segments.iter().any(quoted)).then(|| self.name())
+        (self.is_glob() && !self.segments.iter().any(Segment::has_quoted_wildcard)).then(|| self.name())
     }
 
     /// Whether a segment may have this name.
@@ -110,7 +140,8 @@ impl Tail {
         self.segments.iter().any(|segment| segment.may_name(name, self.loose))
     }
 
-    /// The positions behind its segments: those that all names reach, or those that some name may reach.
+    /// The positions behind its segments: those that all names reach, or those that some name may
+    /// reach.
     fn moved<'p>(&self, mut at: Positions<'p, &'p str>, all: bool, equivalence: Equivalence) -> Positions<'p, &'p str> {
         for segment in &self.segments {
             match segment {
@@ -131,8 +162,8 @@ impl Tail {
     }
 }
 
-/// Whether a path fits a pattern with `**`: `Yes` if every name does that its tail expands to. `recursive`: with
-/// everything below it.
+/// Whether a path fits a pattern with `**`: `Yes` if every name does that its tail expands to.
+/// `recursive`: with everything below it.
 pub(super) fn lies<P: AsRef<str>>(
     pattern: &[P],
     path: &[&str],
@@ -140,8 +171,9 @@ pub(super) fn lies<P: AsRef<str>>(
     recursive: bool,
     How { equivalence, wide, none }: How,
 ) -> Fit {
-    let is_large = |tail: &Tail| pattern.len().saturating_mul(path.len() + tail.segments.len()) > MOST;
-    if tail.is_some_and(is_large) {
+    if let Some(tail) = tail
+        && pattern.len().saturating_mul(path.len() + tail.segments.len()) > MOST
+    {
         return Fit::Maybe;
     }
     // Before the first `**` there is only one position.
@@ -194,29 +226,21 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
         return true;
     }
     let fold = loose || folds(equivalence);
-    let may = |letter: char, item: &Item| match item {
-        _ if letter == '?' => true,
-        Item::Char(own) => same(letter, *own, fold),
-        Item::Class(ranges) => {
-            let within = |c: char| ranges.iter().any(|(a, b)| (*a..=*b).contains(&c));
-            within(letter) || fold && (within(letter.to_ascii_lowercase()) || within(letter.to_ascii_uppercase()))
-        }
-        Item::One | Item::Many | Item::Unknown => true,
-    };
-    // What `*` and `?` of a glob do not stand for in front of a name.
-    let is_leading = |letter: char, item: &Item| !loose && letter == '.' && matches!(item, Item::One | Item::Many);
     let fits = |from: usize, is_behind: bool| {
         let Some((first, rest)) = items.get(from..).and_then(<[Item]>::split_first) else { return false };
-        // The dot behind a wildcard that stands for nothing is a leading one: `*.a` does not name `.a`.
+        // The dot behind a wildcard that stands for nothing is a leading one: `*.a` does not name
+        // `.a`.
         if is_behind && !loose && *first == Item::Char('.') {
             return false;
         }
         let mut at = Positions::start(&letters, |letter| *letter == '*', true);
-        at.step(|&letter| may(letter, first) && !is_leading(letter, first));
+        // What `*` and `?` of a glob do not stand for in front of a name.
+        let no_dot = !loose && matches!(first, Item::One | Item::Many);
+        at.step(|&letter| first.may_be(letter, fold) && !(no_dot && letter == '.'));
         for item in std::iter::once(first).filter(|item| **item == Item::Many).chain(rest) {
             match item {
                 Item::Many => at.run_on(|_| true),
-                item => at.step(|&letter| may(letter, item)),
+                item => at.step(|&letter| item.may_be(letter, fold)),
             }
         }
         at.at_end()
@@ -226,7 +250,8 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
     (many > 0 && fits(many - 1, false)) || fits(many, many > 0)
 }
 
-/// Whether every name that the items can expand to fits a segment of a pattern. May answer no too often.
+/// Whether every name that the items can expand to fits a segment of a pattern. May answer no too
+/// often.
 fn includes(pattern: &str, items: &[Item], equivalence: Equivalence) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
     if !is_plain(pattern) || letters.len().saturating_mul(items.len()) > MOST {

@@ -1,6 +1,6 @@
 //! What a program is, besides its options and operands.
 
-#![cfg_attr(feature = "shell", deny(dead_code))]
+#![deny(dead_code)]
 
 use serde::de::value::MapDeserializer;
 use serde::{Deserialize, Deserializer};
@@ -9,124 +9,87 @@ use super::words::Words;
 
 /// What a program is: the words of the key `is`.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Kinds {
     /// It adds words from its input to a command: `xargs`.
-    #[serde(default)]
     pub(crate) adds_arguments: bool,
     /// It reads the language of `awk`.
-    #[serde(default)]
     pub(crate) awk: bool,
     /// Its first word holds letters of options: `tar xf`.
-    #[serde(default)]
     pub(crate) bundled_letters: bool,
     /// Its letters can be combined, for ask and deny.
-    #[serde(default)]
     pub(crate) clusters: bool,
     /// It starts commands on another machine or in a container.
-    #[serde(default)]
     pub(crate) elsewhere: bool,
     /// It reads the expressions of `find`.
-    #[serde(default)]
     pub(crate) finds: bool,
     /// It runs code that it receives.
-    #[serde(default)]
     pub(crate) interpreter: bool,
     /// It joins its words to a command line for a shell: `watch`.
-    #[serde(default)]
     pub(crate) joins_words: bool,
     /// It starts a program named in its words.
-    #[serde(default)]
     pub(crate) launcher: bool,
     /// A launcher that is often used for something else.
-    #[serde(default)]
     pub(crate) often_other: bool,
     /// It only reads, unless `not_read_only` lists an option that it has.
-    #[serde(default)]
     pub(crate) only_reads: bool,
     /// A subcommand of a launcher that only shows something.
-    #[serde(default)]
     pub(crate) only_shows: bool,
     /// It runs a command as another user.
-    #[serde(default)]
     pub(crate) other_user: bool,
     /// Settings in the working directory make it run something.
-    #[serde(default)]
     pub(crate) own_settings: bool,
     /// Operands with a slash choose another folder.
-    #[serde(default)]
     pub(crate) path_operands: bool,
     /// Operands with a pipe are commands: `convert '|ls'`.
-    #[serde(default)]
     pub(crate) pipe_operands: bool,
     /// It gives a command more rights.
-    #[serde(default)]
     pub(crate) privileged: bool,
     /// It reads code from its input, where that is not the terminal.
-    #[serde(default)]
     pub(crate) reads_code: bool,
     /// It reads commands for a shell from its input.
-    #[serde(default)]
     pub(crate) reads_commands: bool,
     /// An interpreter whose input is data.
-    #[serde(default)]
     pub(crate) reads_data: bool,
     /// Its words name no file that it reads, besides those that its row covers.
-    #[serde(default)]
     pub(crate) reads_nothing: bool,
     /// It reads a timetable of commands from its input.
-    #[serde(default)]
     pub(crate) reads_timetable: bool,
     /// It reads archives on other machines, by a program that it starts.
-    #[serde(default)]
     pub(crate) remote_archives: bool,
     /// A shell on another machine reads its words again.
-    #[serde(default)]
     pub(crate) remote_words: bool,
     /// An operand `@file` holds options.
-    #[serde(default)]
     pub(crate) response_files: bool,
     /// It runs its operands.
-    #[serde(default)]
     pub(crate) runs_arguments: bool,
     /// It reads the language of `sed`.
-    #[serde(default)]
     pub(crate) sed: bool,
     /// It sets environment variables for a command: `env`.
-    #[serde(default)]
     pub(crate) sets_environment: bool,
     /// Its operands set variables: `make`.
-    #[serde(default)]
     pub(crate) sets_variables: bool,
     /// It is a shell.
-    #[serde(default)]
     pub(crate) shell: bool,
     /// It shows files of a revision.
-    #[serde(default)]
     pub(crate) shows_files: bool,
     /// Options with a slash: `msbuild /p:x=y`.
-    #[serde(default)]
     pub(crate) slash_options: bool,
     /// It may start a program that it does not name.
-    #[serde(default)]
     pub(crate) starter: bool,
     /// It only reads, with any operands and options.
-    #[serde(default)]
     pub(crate) takes_any: bool,
     /// Its words are text for another shell: `cmd`.
-    #[serde(default)]
     pub(crate) takes_text: bool,
     /// A wrapper of whose command it adds nothing.
-    #[serde(default)]
     pub(crate) transparent: bool,
     /// It starts another program after its own options.
-    #[serde(default)]
     pub(crate) wrapper: bool,
-    /// A wrapper that writes no file itself, and runs its command on this machine, where it can be judged.
-    #[serde(default)]
+    /// A wrapper that writes no file itself, and runs its command on this machine, where it can be
+    /// judged.
     pub(crate) writes_nothing: bool,
-    /// It writes what its operands name and nothing else, unless it has an option of `writes_more`. For undo.
-    #[serde(default)]
+    /// It writes what its operands name and nothing else, unless it has an option of `writes_more`.
+    /// For undo.
     pub(crate) writes_operands: bool,
 }
 

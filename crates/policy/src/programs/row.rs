@@ -1,8 +1,9 @@
-//! A row of the table of programs. The keys of a row are the fields of [`Program`] and the names of [`Does`].
+//! A row of the table of programs. The keys of a row are the fields of [`Program`] and the names of
+//! [`Does`].
 //!
 //! Unknown keys and values are errors, and a field that no code reads is an error of the compiler.
 
-#![cfg_attr(feature = "shell", deny(dead_code))]
+#![deny(dead_code)]
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +13,8 @@ use super::Names;
 use super::kinds::{Kinds, read_kinds};
 use super::words::Words;
 
-/// What an option does. The name of each is the key that lists such options, and the order is by how much they do.
+/// What an option does. The name of each is the key that lists such options, and the order is by
+/// how much they do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub(crate) enum Does {
     /// Nothing that matters, without a value.
@@ -221,117 +223,104 @@ pub(crate) enum Links {
     ByOption,
 }
 
+/// What a program prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Prints {
+    /// Its operands.
+    Operands,
+    /// Its input; of a program that reads its operands, only without one.
+    Input,
+    /// A path that ends in its last operand.
+    Path,
+}
+
 /// A row.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Program {
-    /// The options, by their exact spelling. The packed table has the lists of a row under this key.
-    #[serde(default, deserialize_with = "read_options")]
+    /// The options, by their exact spelling. The packed table has the lists of a row under this
+    /// key.
+    #[serde(deserialize_with = "read_options")]
     pub(super) options: HashMap<Box<str>, Does, Names>,
-    /// Whether its options are listed. Where they are not, a rule that allows the program covers all of them.
+    /// Whether its options are listed. Where they are not, a rule that allows the program covers
+    /// all of them.
     #[serde(rename = "listed", default = "listed")]
     pub(crate) is_listed: bool,
     /// Whether the row itself cannot be read.
     #[serde(skip)]
     pub(crate) is_broken: bool,
-    #[serde(default)]
     pub(crate) style: Style,
-    #[serde(default)]
     pub(crate) order: Order,
     /// Whether the first operand is a subcommand with a row.
-    #[serde(default)]
     pub(crate) subcommands: bool,
     /// Whether its options may follow the subcommand.
-    #[serde(default)]
     pub(crate) global: bool,
     /// Options after whose value everything is the arguments of something else.
-    #[serde(default)]
     pub(crate) stop: Words,
     /// Options after which a command follows, up to `;` or `+`: `find -exec`.
-    #[serde(default)]
     pub(crate) until: Words,
     pub(crate) operands: Operands,
     /// What the operands are as files, where `operands` does not state it.
-    #[serde(default)]
     pub(super) files: Option<Files>,
     /// Whether each operand that it writes needs an allow.
-    #[serde(default)]
     pub(crate) needs_write: bool,
-    #[serde(default)]
     pub(crate) recursive: Option<Recursive>,
     /// Options with which it affects everything below its operands.
-    #[serde(default)]
     pub(crate) recursive_with: Words,
     /// Options with which its operands are changed.
-    #[serde(default)]
     pub(crate) in_place: Words,
     /// Options with which its operands are folders that it creates.
-    #[serde(default)]
     pub(crate) makes_folders: Words,
     /// Options with which it writes what `read` names.
-    #[serde(default)]
     pub(crate) fills: Words,
     /// Options with which a program of the kind `writes-operands` writes other files, too.
-    #[serde(default)]
     pub(crate) writes_more: Words,
-    #[serde(default)]
     pub(crate) unpacks: Option<Unpacks>,
     /// Options without which it does not unpack.
-    #[serde(default)]
     pub(crate) unpacks_with: Words,
     /// Options with which it does not unpack.
-    #[serde(default)]
     pub(crate) unpacks_not: Words,
     /// Options with which it unpacks anywhere.
-    #[serde(default)]
     pub(crate) unpacks_anywhere: Words,
     /// Options with which it does not unpack where it has no operand.
-    #[serde(default)]
     pub(crate) unpacks_new: Words,
     /// What the program is, by words.
-    #[serde(default, deserialize_with = "read_kinds")]
+    #[serde(deserialize_with = "read_kinds")]
     pub(crate) is: Kinds,
     /// Words after which a command follows: `docker run`.
-    #[serde(default)]
     pub(crate) behind: Words,
     /// How many words are between the options of a wrapper and its command.
-    #[serde(default)]
     pub(crate) before: usize,
     /// `option=letters`: letters that other options are equivalent to, for ask and deny.
-    #[serde(default)]
     pub(crate) letters: Words,
     /// The beginnings of words that are commands for it: `exec:`.
-    #[serde(default)]
     pub(crate) executes: Words,
     /// Options with which it does not run its arguments.
-    #[serde(default)]
     pub(crate) runs_not: Words,
     /// Options with which a wrapper runs nothing.
-    #[serde(default)]
     pub(crate) looks_up: Words,
-    #[serde(default)]
     pub(crate) links: Option<Links>,
+    /// What it prints, where that is certain.
+    pub(crate) prints: Option<Prints>,
+    /// The only first words with which it does.
+    pub(crate) prints_with: Words,
     /// Letters with which it prints some of the lines that it reads, and nothing else.
-    #[serde(default)]
     pub(crate) passes_on: Words,
     /// Of `git`: settings that run nothing.
-    #[serde(default)]
     pub(crate) plain_settings: Words,
     /// Of `env`: variables that run nothing.
-    #[serde(default)]
     pub(crate) plain_variables: Words,
     /// Of `env`: variables that make programs run or load something.
-    #[serde(default)]
     pub(crate) variables: Words,
     /// The only words with which it only reads.
-    #[serde(default)]
     pub(crate) reads_with: Option<Words>,
     /// Options and parts of words with which it does not only read.
-    #[serde(default)]
     pub(crate) not_read_only: Words,
     /// Whether no prefix that ends here is remembered.
-    #[serde(default)]
     pub(crate) never_remember: bool,
+    /// Options before which no prefix is remembered.
+    pub(crate) never_remember_with: Words,
 }
 
 impl Program {
@@ -340,8 +329,8 @@ impl Program {
         self.options.get(option).copied()
     }
 
-    /// Whether everything behind the value of an option, which may be a letter of a cluster such as `-Ic`, is the arguments
-    /// of something else.
+    /// Whether everything behind the value of an option, which may be a letter of a cluster such as
+    /// `-Ic`, is the arguments of something else.
     pub(crate) fn stops(&self, text: &str) -> bool {
         let name = text.split('=').next().unwrap_or(text);
         let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && self.style != Style::Word);

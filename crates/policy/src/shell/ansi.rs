@@ -1,6 +1,9 @@
 //! `$'…'`: the escapes of ANSI-C quoting (bash manual, 3.1.2.4).
 
-/// Decodes the content of `$'…'`. `None` for what is not text: `\0`, control letters, bytes above 127.
+use super::sed::Chars;
+
+/// Decodes the content of `$'…'`. `None` for what is not text: `\0`, control letters, bytes above
+/// 127.
 pub(super) fn decode(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -9,18 +12,8 @@ pub(super) fn decode(text: &str) -> Option<String> {
             out.push(c);
             continue;
         }
-        let digits = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix: u32, most: usize| {
-            let mut value = None;
-            for _ in 0..most {
-                let Some(d) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };
-                chars.next();
-                value = Some(value.unwrap_or(0) * radix + d);
-            }
-            value
-        };
-        let byte = |value: u32| char::from_u32(value).filter(|&c| c.is_ascii() && c != '\0');
         if chars.peek().is_some_and(|c| c.is_digit(8)) {
-            out.push(byte(digits(&mut chars, 8, 3)?)?);
+            out.push(character(&mut chars, 8, 3).filter(char::is_ascii)?);
             continue;
         }
         let c = chars.next()?;
@@ -34,13 +27,24 @@ pub(super) fn decode(text: &str) -> Option<String> {
             'f' => out.push('\u{c}'),
             'v' => out.push('\u{b}'),
             '\\' | '\'' | '"' | '?' => out.push(c),
-            'x' => out.push(byte(digits(&mut chars, 16, 2)?)?),
-            'u' => out.push(char::from_u32(digits(&mut chars, 16, 4)?).filter(|&c| c != '\0')?),
-            'U' => out.push(char::from_u32(digits(&mut chars, 16, 8)?).filter(|&c| c != '\0')?),
+            'x' => out.push(character(&mut chars, 16, 2).filter(char::is_ascii)?),
+            'u' => out.push(character(&mut chars, 16, 4)?),
+            'U' => out.push(character(&mut chars, 16, 8)?),
             _ => return None,
         }
     }
     Some(out)
+}
+
+/// The character with the number that the next digits are, if it is not NUL.
+fn character(chars: &mut Chars<'_>, radix: u32, most: usize) -> Option<char> {
+    let mut value = None;
+    for _ in 0..most {
+        let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };
+        chars.next();
+        value = Some(value.unwrap_or(0) * radix + digit);
+    }
+    char::from_u32(value?).filter(|c| *c != '\0')
 }
 
 #[cfg(test)]

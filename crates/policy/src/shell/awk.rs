@@ -1,8 +1,9 @@
 //! Awk programs: which of them only compute and print.
 //!
-//! Where a `/` begins a regular expression and where it divides depends on the grammar, and awks differ: mawk and the
-//! original awk read `length /"/` as a regular expression. So a `/` behind anything but an operator is read both ways,
-//! and a program is plain only if every reading of it is.
+//! Where a `/` begins a regular expression and where it divides depends on the grammar, and awks
+//! differ: mawk and the original awk read `length /"/` as a regular expression. So a `/` behind
+//! anything but an operator is read both ways, and a program is plain only if every reading of it
+//! is.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +17,12 @@ const MAX_STATES: usize = 4_096;
 struct State {
     /// The position in the text, in bytes.
     at: usize,
-    /// Whether this is inside a `print`, in which `>` writes, and the number of open parentheses in it.
+    /// Whether this is inside a `print`, in which `>` writes, and the number of open parentheses in
+    /// it.
     printing: bool,
     depth: usize,
-    /// Whether the previous token is an operator, so that `/` begins a regular expression for every awk.
+    /// Whether the previous token is an operator, so that `/` begins a regular expression for every
+    /// awk.
     operator: bool,
 }
 
@@ -29,14 +32,15 @@ enum Step {
     On(State, Option<State>),
     /// The program ends.
     End,
-    /// The text is no program in this reading, so that no awk runs it: a string or a regular expression is not closed.
+    /// The text is no program in this reading, so that no awk runs it: a string or a regular
+    /// expression is not closed.
     NoProgram,
     /// It may run, read or write something, or is not understood.
     NotPlain,
 }
 
-/// Whether a program runs nothing, and reads and writes nothing but its input and output. A program that is not
-/// understood is not plain.
+/// Whether a program runs nothing, and reads and writes nothing but its input and output. A program
+/// that is not understood is not plain.
 pub(super) fn is_plain(text: &str) -> bool {
     let start = State { at: 0, printing: false, depth: 0, operator: true };
     let (mut left, mut seen, mut ends) = (vec![start], BTreeSet::new(), false);

@@ -1,19 +1,18 @@
-//! Shell built-ins that evaluate their arguments again, change the meaning of later words, or change the folder.
+//! Shell built-ins that evaluate their arguments again, change the meaning of later words, or
+//! change the folder.
 
 use super::formats::{self, Assigns};
 use super::place::Place;
 use super::side_effects::Weight;
 use super::walker::Walker;
-use crate::argv::Word;
+use crate::argv::{Word, all_known, known};
 use crate::rule::Access;
 
 /// Reads a built-in.
 pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     let arguments = words.get(1..).unwrap_or_default();
-    let has = |option: &str| arguments.iter().any(|w| w.is(option));
-    let letter = |c: char| {
-        arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with('-') && *v != "--").any(|v| v.contains(c))
-    };
+    // The letters of its options.
+    let letters: String = known(arguments).take_while(|v| v.starts_with('-') && *v != "--").collect();
     let before = walker.found.unknowns.len();
     let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
     let declares = matches!(name, "declare" | "typeset" | "local" | "export" | "readonly");
@@ -23,19 +22,19 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
             Some((name, value)) if super::words::is_variable(name) => walker.sets(name, value),
             Some(_) => {}
             // Any name.
-            None if name == "printf" && !letter('v') => {}
+            None if name == "printf" && !letters.contains('v') => {}
             None => walker.sets("", None),
         }
     }
     match name {
         _ if declares => declare(walker, name, arguments),
         _ if reads => {
-            let callback = name != "read" && (letter('C') || letter('c'));
-            if name != "wait" || letter('p') {
-                let dangerous = arguments.iter().filter_map(Word::get).any(super::tables::is_dangerous_variable);
+            let callback = name != "read" && letters.contains(['C', 'c']);
+            if name != "wait" || letters.contains('p') {
+                let dangerous = known(arguments).any(super::tables::is_dangerous_variable);
                 walker.found.unknown("assignment", name, code_if(subscript || callback || dangerous));
             }
-            arguments.iter().filter_map(Word::get).for_each(|name| walker.set_variable(name, None));
+            known(arguments).for_each(|name| walker.set_variable(name, None));
         }
         "cd" => change_folder(walker, arguments),
         "pushd" | "popd" => {
@@ -46,7 +45,9 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
             }
         }
         "printf" => printf(walker, words, subscript),
-        "test" | "[" if has("-v") || has("-R") => walker.found.unknown("evaluating-test", "test -v", Weight::Code),
+        "test" | "[" if arguments.iter().any(|word| word.is("-v") || word.is("-R")) => {
+            walker.found.unknown("evaluating-test", "test -v", Weight::Code);
+        }
         "unset" => walker.found.unknown("assignment", "unset", code_if(subscript)),
         "let" => walker.found.unknown("arithmetic-code", "let", Weight::Code),
         // Without arguments, or with options that only display, these change nothing.
@@ -57,13 +58,14 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         }
         "set" if !arguments.is_empty() => {
             walker.found.unknown("shell-settings", name, Weight::Value);
-            if let Some(at) = arguments.iter().position(|w| w.is("--")) {
-                let rest: Option<Vec<&str>> = arguments.iter().skip(at + 1).map(Word::get).collect();
-                rest.into_iter().for_each(|all| walker.set_variable("@", Some(all.join(" "))));
+            if let Some(at) = arguments.iter().position(|w| w.is("--"))
+                && let Some(rest) = all_known(arguments.get(at + 1..).unwrap_or_default())
+            {
+                walker.set_variable("@", Some(rest.join(" ")));
             }
         }
-        "hash" if letter('p') => walker.found.unknown("shell-settings", "hash -p", Weight::Code),
-        "jobs" if letter('x') => walker.found.unknown("executing-option", "jobs -x", Weight::Code),
+        "hash" if letters.contains('p') => walker.found.unknown("shell-settings", "hash -p", Weight::Code),
+        "jobs" if letters.contains('x') => walker.found.unknown("executing-option", "jobs -x", Weight::Code),
         _ => {}
     }
     if walker.found.unknowns.iter().skip(before).any(|u| u.weight == Weight::Code) {
@@ -71,14 +73,13 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     }
 }
 
-/// Guesses which of its words a built-in runs: substitutions in subscripts, command lines in one word, the words after
-/// `jobs -x`.
+/// Guesses which of its words a built-in runs: substitutions in subscripts, command lines in one
+/// word, the words after `jobs -x`.
 fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
     if name == "jobs" {
         return super::heuristics::anywhere(arguments, &mut walker.found);
     }
-    let texts: Vec<String> = arguments.iter().filter_map(Word::get).map(str::to_owned).collect();
-    for text in texts.iter().take(64) {
+    for text in known(arguments).take(64) {
         if text.contains("$(") || text.contains('`') {
             walker.supposing(|walker| drop(walker.expanded(text)));
         } else if name == "alias" || text.contains(char::is_whitespace) {
@@ -104,11 +105,11 @@ fn code_if(evaluates: bool) -> Weight {
 }
 
 fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
-    let options = || arguments.iter().filter_map(Word::get).take_while(|v| v.starts_with(['-', '+']));
-    if arguments.is_empty() || options().any(|v| v.contains(['p', 'f', 'F'])) {
+    let letters: String = known(arguments).take_while(|v| v.starts_with(['-', '+'])).collect();
+    if arguments.is_empty() || letters.contains(['p', 'f', 'F']) {
         return;
     }
-    let mut weight = code_if(options().any(|v| v.contains(['n', 'i', 'a', 'A'])));
+    let mut weight = code_if(letters.contains(['n', 'i', 'a', 'A']));
     for word in arguments.iter().filter(|word| !word.get().is_some_and(|text| text.starts_with(['-', '+']))) {
         let (variable, _) = word.text.split_once('=').unwrap_or((&word.text, ""));
         let open = word.get().is_none() && !word.text.contains('=');

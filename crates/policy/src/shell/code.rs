@@ -1,5 +1,5 @@
-//! Code in the arguments and the input of a program: commands for itself, settings by which it runs some, text for an
-//! interpreter. Its row says which.
+//! Code in the arguments and the input of a program: commands for itself, settings by which it runs
+//! some, text for an interpreter. Its row says which.
 
 use super::files::is_remote;
 use super::given::RowSays;
@@ -9,7 +9,7 @@ use super::place::Place;
 use super::side_effects::{Unknown, Weight};
 use super::tables;
 use super::walker::{Input, Walker};
-use crate::argv::Word;
+use crate::argv::{Word, all_known, arguments, known};
 use crate::path::LexPath;
 use crate::programs::{Does, Program};
 
@@ -40,7 +40,7 @@ pub(super) fn inspect(
     if own.is.own_settings {
         other_repository(walker, says);
     }
-    for text in words.iter().skip(1).filter_map(Word::get) {
+    for text in arguments(words) {
         let (name, value) = text.split_once('=').unwrap_or(("", text));
         let marked =
             !own.executes.is_empty() && [text, value].iter().any(|text| own.executes.fit(&text.to_ascii_lowercase()));
@@ -55,16 +55,16 @@ pub(super) fn inspect(
         }
     }
     if says.program.is_some_and(|program| program.is.runs_arguments) && !says.has(|own| &own.runs_not) {
-        let text = words.iter().take(3).filter_map(Word::get).collect::<Vec<_>>().join(" ");
+        let text = known(words.get(..3).unwrap_or(words)).collect::<Vec<_>>().join(" ");
         walker.found.unknown("executing-option", &text, Weight::Code);
         heuristics::anywhere(&says.operands, &mut walker.found);
-        for line in says.operands.iter().filter_map(Word::get).filter(|text| text.contains(' ')) {
+        for line in known(&says.operands).filter(|text| text.contains(' ')) {
             walker.suppose(line);
         }
     }
     // `watch -n 1 ls -l`: its words form a command line for a shell.
     if own.is.joins_words {
-        match says.operands.iter().map(Word::get).collect::<Option<Vec<&str>>>() {
+        match all_known(&says.operands) {
             Some(line) => walker.apart(|walker| walker.program(&line.join(" "))),
             None => walker.found.unknown("payload", "its words", Weight::Code),
         }

@@ -1,19 +1,21 @@
-//! What shells read in different ways: history expansion of interactive shells, what only bash has, what only zsh does.
+//! What shells read in different ways: history expansion of interactive shells, what only bash has,
+//! what only zsh does.
 //!
-//! Sources: bash 5.2's manual, "History Expansion" and "Bash and POSIX"; zsh 5.9's manual, "History Expansion",
-//! "Filename Expansion", "Arithmetic Evaluation"; each rule was tried in both.
+//! Sources: bash 5.2's manual, "History Expansion" and "Bash and POSIX"; zsh 5.9's manual, "History
+//! Expansion", "Filename Expansion", "Arithmetic Evaluation"; each rule was tried in both.
 
 use super::reader::Refused;
-use crate::argv::Word;
+use crate::argv::{Word, arguments};
 use crate::dialect::{Dialect, Shell};
 
 const HISTORY: Refused = "a `!` that an interactive shell replaces by an earlier command";
 const SUBSTITUTION: Refused = "a line that begins with `^`, which an interactive shell replaces by an earlier command";
 
-/// Whether a `!` begins a history expansion. `rest` is the text after it, `in_double` whether it is in double quotes.
+/// Whether a `!` begins a history expansion. `rest` is the text after it, `in_double` whether it is
+/// in double quotes.
 ///
-/// A `!` before a blank, `=`, `(` or the end of a line is itself, and before a closing `"` in bash. zsh removes `!"`, so
-/// that the quote stays open.
+/// A `!` before a blank, `=`, `(` or the end of a line is itself, and before a closing `"` in bash.
+/// zsh removes `!"`, so that the quote stays open.
 pub(super) fn expands(rest: &str, in_double: bool, dialect: Dialect) -> bool {
     let closes = in_double && dialect.shell != Some(Shell::Zsh);
     dialect.interactive
@@ -24,9 +26,9 @@ pub(super) fn expands(rest: &str, in_double: bool, dialect: Dialect) -> bool {
         }
 }
 
-/// Why a text that the strict reader has read may still run something else: a history expansion. `expands` is whether the
-/// reader found a `!` that is expanded; `is_document` whether a position is in the data of a here-document, which no shell
-/// expands.
+/// Why a text that the strict reader has read may still run something else: a history expansion.
+/// `expands` is whether the reader found a `!` that is expanded; `is_document` whether a position
+/// is in the data of a here-document, which no shell expands.
 pub(super) fn history(
     text: &str,
     expands: bool,
@@ -42,26 +44,30 @@ pub(super) fn history(
     if expands { Some(HISTORY) } else { substitutes.then_some(SUBSTITUTION) }
 }
 
-/// What bash reads in another way than a POSIX shell does, so that the second runs what the first takes for text. Syntax
-/// that is an error in the second is not listed.
+/// What bash reads in another way than a POSIX shell does, so that the second runs what the first
+/// takes for text. Syntax that is an error in the second is not listed.
 const ONLY_BASH: &[&str] = &["$'", "$\"", "[[", "<<<", "|&", "&>", ";&"];
 
-/// Why a text that the strict reader refused may be another one to its shell than to bash, as which it is read. Quotes
-/// are ignored: rather too many than too few.
+/// Why a text that the strict reader refused may be another one to its shell than to bash, as which
+/// it is read. Quotes are ignored: rather too many than too few.
 pub(super) fn unread(text: &str, dialect: Dialect) -> Option<Refused> {
-    let arithmetic =
-        || text.match_indices("((").any(|(at, _)| text.get(..at).is_none_or(|before| !before.ends_with('$')));
-    let of_bash = || ONLY_BASH.iter().any(|part| text.contains(part)) || arithmetic();
     match dialect.shell {
         Some(Shell::Zsh) => return Some("text outside the grammar that zsh and bash read alike"),
-        Some(Shell::Sh) if of_bash() => return Some("text that bash reads in another way than `sh`"),
+        Some(Shell::Sh) if is_of_bash(text) => return Some("text that bash reads in another way than `sh`"),
         _ => {}
     }
-    let expanded = |(at, _): (usize, &str)| text.get(at + 1..).is_some_and(|rest| expands(rest, true, dialect));
-    history(text, text.match_indices('!').any(expanded), |_| false, dialect)
+    let mut marks = text.match_indices('!').filter_map(|(at, _)| text.get(at + 1..));
+    history(text, marks.any(|rest| expands(rest, true, dialect)), |_| false, dialect)
 }
 
-/// Built-ins of zsh that take operands for arithmetic, in which a subscript runs what it holds: `exit 'a[$(x)]'`.
+/// Whether a text may have something in it that only bash reads so.
+fn is_of_bash(text: &str) -> bool {
+    let mut arithmetic = text.match_indices("((").filter_map(|(at, _)| text.get(..at));
+    ONLY_BASH.iter().any(|part| text.contains(part)) || arithmetic.any(|before| !before.ends_with('$'))
+}
+
+/// Built-ins of zsh that take operands for arithmetic, in which a subscript runs what it holds:
+/// `exit 'a[$(x)]'`.
 const EVALUATE_IN_ZSH: &[&str] = &[
     "printf", "test", "[", "exit", "logout", "shift", "return", "break", "continue", "let", "read", "typeset",
     "declare", "local", "export", "readonly", "integer", "float", "unset",
@@ -74,19 +80,21 @@ const ZSH_WORDS: &[&str] = &["-", "noglob", "nocorrect", "repeat", "foreach", "e
 pub(super) fn words(words: &[Word], dialect: Dialect) -> Option<Refused> {
     let program = words.first().and_then(Word::get)?;
     let is_zsh = dialect.shell == Some(Shell::Zsh);
-    let operands = || words.iter().skip(1).filter_map(Word::get);
-    let subscript = |word: &str| {
-        word.split_once('[').is_some_and(|(_, inner)| ["$(", "${", "`"].iter().any(|open| inner.contains(open)))
-    };
     if dialect.may_be_zsh() && EVALUATE_IN_ZSH.contains(&program) {
-        if operands().any(subscript) {
+        let mut operands = arguments(words);
+        if operands.clone().any(runs_in_a_subscript) {
             return Some("an operand with a substitution in a subscript, which zsh runs");
         }
-        if is_zsh && operands().any(|word| word.contains('`')) {
+        if is_zsh && operands.any(|word| word.contains('`')) {
             return Some("an operand with a backquote, which zsh may run");
         }
     }
     (is_zsh && ZSH_WORDS.contains(&program)).then_some("a word that zsh reads as the beginning of another command")
+}
+
+/// Whether a word has a substitution behind a bracket.
+fn runs_in_a_subscript(word: &str) -> bool {
+    word.split_once('[').is_some_and(|(_, inner)| ["$(", "${", "`"].iter().any(|open| inner.contains(open)))
 }
 
 /// Why a word, as it is written, is another one in zsh: `=ls` is the path of `ls`.
@@ -96,7 +104,6 @@ pub(super) fn zsh_word(source: &str) -> Option<Refused> {
 
 /// Whether `<1-9>` is a pattern over numbers, as in zsh. `rest` begins with `<`.
 pub(super) fn is_range(rest: &str) -> bool {
-    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    let inner = rest.strip_prefix('<').and_then(|rest| rest.split_once('>'));
-    inner.and_then(|(inner, _)| inner.split_once('-')).is_some_and(|(from, to)| digits(from) && digits(to))
+    let inner = rest.strip_prefix('<').and_then(|rest| rest.split_once('>')).map_or("", |(inner, _)| inner);
+    inner.matches('-').count() == 1 && inner.bytes().all(|b| b.is_ascii_digit() || b == b'-')
 }

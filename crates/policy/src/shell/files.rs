@@ -1,18 +1,19 @@
 //! Which operands of well-known programs are files that they read or write.
 //!
-//! Their rows say what their operands are. A program without a row may write anything: a path deny is not a sandbox.
+//! Their rows say what their operands are. A program without a row may write anything: a path deny
+//! is not a sandbox.
 
 use super::given::RowSays;
 use super::piped_files::{self, PipedFiles};
 use super::side_effects::FileEffect;
 use super::walker::Walker;
 use super::{globs, outputs};
-use crate::argv::Word;
+use crate::argv::{Word, arguments};
 use crate::programs::{Files, Program, Recursive, Style};
 use crate::rule::Access;
 
-/// Whether a command affects everything below its operands, and whether below those that a glob names. Its row says by
-/// which options.
+/// Whether a command affects everything below its operands, and whether below those that a glob
+/// names. Its row says by which options.
 fn is_recursive(program: &Program, words: &[Word], says: &RowSays) -> (bool, bool) {
     let down = program.style != Style::Word && says.gives(["-r", "-R", "-d", "--recursive"].into_iter());
     match program.recursive {
@@ -22,8 +23,9 @@ fn is_recursive(program: &Program, words: &[Word], says: &RowSays) -> (bool, boo
         None => {
             // `rm *.o`: combined options contain no dot.
             let dotless = matches!(program.files(), Files::Write | Files::ModeWrite);
-            let unknown = |word: &Word| word.get().is_none() && globs::may_be_option(word, dotless);
-            (says.gives(program.recursive_with.iter()) || words.iter().skip(1).any(unknown), down)
+            let mut unknown = words.iter().skip(1).filter(|word| word.get().is_none());
+            let given = says.gives(program.recursive_with.iter());
+            (given || unknown.any(|word| globs::may_be_option(word, dotless)), down)
         }
     }
 }
@@ -85,8 +87,8 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
             add(walker, files.get(copies..).unwrap_or_default(), Access::Write);
         }
         Files::SignedModeWrite => {
-            let mode = |w: &&Word| w.get().is_some_and(|v| v.starts_with(['+', '-', '=']));
-            let changed: Vec<Word> = arguments.iter().filter(|w| !mode(w)).cloned().collect();
+            let mut changed = arguments.to_vec();
+            changed.retain(|word| !word.get().is_some_and(|mode| mode.starts_with(['+', '-', '='])));
             add(walker, &changed, Access::Write);
         }
         Files::RemoteCopy => {
@@ -152,7 +154,8 @@ fn into_last(walker: &mut Walker, files: &[Word]) {
     }
 }
 
-/// If the target is a folder, the files are written into it under their own names, or under any that they may contain.
+/// If the target is a folder, the files are written into it under their own names, or under any
+/// that they may contain.
 fn into_folder(walker: &mut Walker, sources: &[Word], target: &Word) {
     let Some(folder) = target.get().map(|f| f.trim_end_matches('/').to_owned()) else { return };
     for source in sources {
@@ -162,15 +165,16 @@ fn into_folder(walker: &mut Walker, sources: &[Word], target: &Word) {
     }
 }
 
-/// Adds the files that the words of a program may name of which little is known: that asks, and does not deny.
+/// Adds the files that the words of a program may name of which little is known: that asks, and
+/// does not deny.
 pub(super) fn possible(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let shows = says.program.is_some_and(|program| program.is.shows_files);
     if says.own.is_some_and(|own| own.is.reads_nothing) && !shows {
         return;
     }
-    words.iter().skip(1).filter_map(|word| named(word.get()?)).for_each(|text| may_read(walker, text));
+    arguments(words).filter_map(named).for_each(|text| may_read(walker, text));
     if shows {
-        words.iter().skip(1).filter_map(Word::get).for_each(|text| of_a_revision(walker, text));
+        arguments(words).for_each(|text| of_a_revision(walker, text));
     }
 }
 
@@ -180,8 +184,8 @@ fn may_read(walker: &mut Walker, text: &str) {
     }
 }
 
-/// What an argument of a program shows that keeps versions of files: `HEAD:f`, `:(top)f`, a pattern of its own, or any
-/// file of the folder.
+/// What an argument of a program shows that keeps versions of files: `HEAD:f`, `:(top)f`, a pattern
+/// of its own, or any file of the folder.
 fn of_a_revision(walker: &mut Walker, text: &str) {
     if matches!(text, "--no-index" | "--untracked") {
         walker.file(&Word::known("."), Access::Read, false, true);
@@ -193,7 +197,8 @@ fn of_a_revision(walker: &mut Walker, text: &str) {
     }
 }
 
-/// A pattern of git, whose `*` stands for folders, too: files of that name below the folder in front of it.
+/// A pattern of git, whose `*` stands for folders, too: files of that name below the folder in
+/// front of it.
 fn pathspec(walker: &mut Walker, text: &str) {
     let Some(at) = text.find(['*', '?', '[']) else { return };
     let folder = text.get(..at).and_then(|front| front.rsplit_once('/')).map_or(".", |(folder, _)| folder);
@@ -202,7 +207,8 @@ fn pathspec(walker: &mut Walker, text: &str) {
     walker.found.files.extend(below.files(Access::Read));
 }
 
-/// The file that a word may name: the word itself, the part after `--option=`, the part after the last `@`.
+/// The file that a word may name: the word itself, the part after `--option=`, the part after the
+/// last `@`.
 fn named(word: &str) -> Option<&str> {
     let value = if word.starts_with('-') { word.split_once('=')?.1 } else { word };
     // `name@file`, as clients that upload write it.

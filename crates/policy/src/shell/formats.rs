@@ -1,7 +1,7 @@
 //! Formats of `printf` that assign variables.
 
 use super::tables::is_dangerous_variable;
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, arguments, base_name};
 
 /// Words that may precede a built-in and run it.
 const BEFORE: &[&str] = &["command", "builtin", "exec", "noglob", "nocorrect", "-", "--", "-p"];
@@ -38,12 +38,14 @@ pub(super) fn assigns(words: &[Word]) -> Assigns {
     }
 }
 
-/// Whether one of the words that an unknown format may assign is a variable by which other programs are changed.
+/// Whether one of the words that an unknown format may assign is a variable by which other programs
+/// are changed.
 pub(super) fn may_be_dangerous(words: &[Word]) -> bool {
-    words.iter().skip(1).filter_map(Word::get).any(is_dangerous_variable)
+    arguments(words).any(is_dangerous_variable)
 }
 
-/// Whether a format has a conversion `n`, which stores the number of characters so far: `%n`, `%5n`, `%-*.3ln`.
+/// Whether a format has a conversion `n`, which stores the number of characters so far: `%n`,
+/// `%5n`, `%-*.3ln`.
 fn counts(format: &str) -> bool {
     // Flags, width, precision, an argument's number (zsh) and modifiers of length, in any order.
     let between = |c: char| c.is_ascii_digit() || " #'+-*.$,hlLjztqI".contains(c);
@@ -58,7 +60,8 @@ fn counts(format: &str) -> bool {
     false
 }
 
-/// The format with its numeric escapes replaced by their characters: zsh replaces them before it reads the conversions.
+/// The format with its numeric escapes replaced by their characters: zsh replaces them before it
+/// reads the conversions.
 fn decoded(format: &str) -> String {
     let mut text = String::new();
     let mut rest = format;
@@ -124,7 +127,8 @@ mod tests {
             "%\\x6e",
             "\\45n",
             "\\045n",
-            // bash replaces the escape when it prints, so that the `%` after it begins a conversion.
+            // bash replaces the escape when it prints, so that the `%` after it begins a
+            // conversion.
             "\\045%n",
             "\\0045n",
             "%\\156",

@@ -1,5 +1,5 @@
-//! What a row says of a command as a whole: the options and operands that it has. Every question of whether an option
-//! is given, and with which value, is put to this list.
+//! What a row says of a command as a whole: the options and operands that it has. Every question of
+//! whether an option is given, and with which value, is put to this list.
 
 use crate::argv::Word;
 use crate::programs::{self, Does, Program, Words, fits};
@@ -15,7 +15,8 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Whether it is this option, which may be cut short, or which ends in `*` for any that begins so.
+    /// Whether it is this option, which may be cut short, or which ends in `*` for any that begins
+    /// so.
     pub(super) fn is(&self, option: &str) -> bool {
         fits(option, &self.name) || self.name.starts_with("--") && self.name.len() > 2 && option.starts_with(&self.name)
     }
@@ -23,10 +24,11 @@ impl Given {
     /// What an option may be that no row lists: itself, or letters.
     pub(super) fn unlisted(text: &str) -> Vec<Self> {
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-        let own = Self { name: name.to_owned(), does: None, value: value.map(Word::known) };
-        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
-        let letters = letters.chars().map(|c| Self { name: format!("-{c}"), does: None, value: None });
-        [own].into_iter().chain(letters).collect()
+        let mut all = vec![Self { name: name.to_owned(), does: None, value: value.map(Word::known) }];
+        if let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')) {
+            all.extend(letters.chars().map(|c| Self { name: format!("-{c}"), does: None, value: None }));
+        }
+        all
     }
 }
 
@@ -51,11 +53,16 @@ impl RowSays {
         let arguments = words.get(1..).unwrap_or_default();
         let end = arguments.iter().position(|word| word.is("--")).unwrap_or(arguments.len());
         let (before, behind) = arguments.split_at(end);
-        let dashed = |word: &&Word| word.get().is_some_and(|text| text.len() > 1 && text.starts_with('-'));
-        let options = before.iter().filter(dashed).filter_map(Word::get).flat_map(Given::unlisted).collect();
-        let operands = before.iter().filter(|word| !dashed(word)).chain(behind.iter().skip(1)).cloned().collect();
         let own = programs::find(base);
-        Self { options, operands, own, program: own, ..Self::default() }
+        let mut guessed = Self { own, program: own, ..Self::default() };
+        for word in before {
+            match word.get().filter(|text| text.len() > 1 && text.starts_with('-')) {
+                Some(text) => guessed.options.extend(Given::unlisted(text)),
+                None => guessed.operands.push(word.clone()),
+            }
+        }
+        guessed.operands.extend(behind.iter().skip(1).cloned());
+        guessed
     }
 
     /// The options that one of these is. A word without a dash is looked for among the operands.
@@ -71,12 +78,13 @@ impl RowSays {
         self.program.is_some_and(|program| self.gives(key(program).iter()))
     }
 
-    /// The operands that are files, where the first of them is a pattern or a script unless an option gives that.
+    /// The operands that are files, where the first of them is a pattern or a script unless an
+    /// option gives that.
     pub(super) fn without_pattern(&self) -> &[Word] {
         let options = ["-e", "-f", "--regexp", "--expression", "--file", "--from-file", "--source"];
-        let gives =
-            |given: &Given| given.does.is_some_and(Does::takes_value) && options.iter().any(|option| given.is(option));
-        self.operands.get(usize::from(!self.options.iter().any(gives))..).unwrap_or_default()
+        let mut with_value = self.options.iter().filter(|given| given.does.is_some_and(Does::takes_value));
+        let is_given = with_value.any(|given| options.iter().any(|option| given.is(option)));
+        self.operands.get(usize::from(!is_given)..).unwrap_or_default()
     }
 
     /// The value of an option, if it is given.

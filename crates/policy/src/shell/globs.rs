@@ -1,8 +1,9 @@
 //! Glob words and braces as files: `src/*.rs`, `{a,b}.c`, `"my dir"/[0-9]*`.
 //!
-//! Reads the source of a word again as bash does: quotes, then braces, then patterns by segment. Whatever is not fully
-//! understood (variables, extended patterns, `..` after a wildcard, unusual characters) is left to the caller, who
-//! takes such a word for anything below its folder, or for anything at all.
+//! Reads the source of a word again as bash does: quotes, then braces, then patterns by segment.
+//! Whatever is not fully understood (variables, extended patterns, `..` after a wildcard, unusual
+//! characters) is left to the caller, who takes such a word for anything below its folder, or for
+//! anything at all.
 
 use super::side_effects::{FileEffect, SideEffects};
 use super::walker::Walker;
@@ -44,7 +45,8 @@ impl Walker {
         true
     }
 
-    /// Adds the names under which files are written into a folder. Returns whether that was possible.
+    /// Adds the names under which files are written into a folder. Returns whether that was
+    /// possible.
     pub(super) fn glob_into(&mut self, word: &Word, folder: &str) -> bool {
         let known = word.get().map(|text| vec![Shape::Plain(text.to_owned())]);
         let Some(shapes) = known.or_else(|| shapes(word)) else { return false };
@@ -80,7 +82,8 @@ impl Walker {
     }
 }
 
-/// Where a line may change how the shell expands globs, each of its globs may expand to anything of its form.
+/// Where a line may change how the shell expands globs, each of its globs may expand to anything of
+/// its form.
 pub(super) fn loosen(found: &mut SideEffects, command: &str) {
     let plain: String = command
         .chars()
@@ -97,7 +100,8 @@ pub(super) fn loosen(found: &mut SideEffects, command: &str) {
     }
 }
 
-/// Whether an unknown word may become an option. `dotless`: the program has no options that contain a dot.
+/// Whether an unknown word may become an option. `dotless`: the program has no options that contain
+/// a dot.
 pub(super) fn may_be_option(word: &Word, dotless: bool) -> bool {
     let Some(shapes) = shapes(word) else { return !word.one };
     shapes.iter().any(|shape| match shape {
@@ -133,7 +137,7 @@ pub(super) fn name(pattern: &str) -> Option<Segment> {
 /// What the braces of a word expand to; nothing where that is not understood.
 pub(super) fn alternatives(source: &str) -> Vec<String> {
     let words = letters(source).and_then(expand).unwrap_or_default();
-    words.iter().map(|letters| letters.iter().map(|(c, _)| c).collect()).collect()
+    words.iter().map(|letters| text(letters)).collect()
 }
 
 /// What a word may be. `None` if it is not a glob, or not understood.
@@ -175,13 +179,23 @@ fn letters(source: &str) -> Option<Vec<Letter>> {
         }
     }
     // Other programs may read these differently.
-    let odd = |&(c, _): &Letter| !c.is_ascii() || c.is_ascii_control() || matches!(c, '\\' | ':' | '%' | '"' | '\'');
+    let odd = all.iter().any(|(c, _)| !matches!(c, ' '..='~') || matches!(c, '\\' | ':' | '%' | '"' | '\''));
     // A quoted tilde at the front is literal.
     let tilde = all.first() == Some(&('~', true));
-    (!all.iter().any(odd) && !tilde).then_some(all)
+    (!odd && !tilde).then_some(all)
 }
 
-/// Every word that braces expand to, without recursion. `None` if there are too many, or they are not understood.
+/// The text of some characters, without their quotes.
+fn text(letters: &[Letter]) -> String {
+    letters.iter().map(|(c, _)| c).collect()
+}
+
+fn is_wild((c, quoted): Letter) -> bool {
+    !quoted && matches!(c, '*' | '?' | '[')
+}
+
+/// Every word that braces expand to, without recursion. `None` if there are too many, or they are
+/// not understood.
 fn expand(word: Vec<Letter>) -> Option<Vec<Vec<Letter>>> {
     let (mut todo, mut done) = (vec![word], Vec::new());
     let mut rounds = 0;
@@ -212,8 +226,8 @@ fn expand(word: Vec<Letter>) -> Option<Vec<Vec<Letter>>> {
     Some(done)
 }
 
-/// The first braces that are expanded: their start, their commas and their end. Without commas: a sequence. The outer
-/// `None`: not understood.
+/// The first braces that are expanded: their start, their commas and their end. Without commas: a
+/// sequence. The outer `None`: not understood.
 #[allow(clippy::type_complexity, reason = "three positions, used once")]
 fn braces(word: &[Letter]) -> Option<Option<(usize, Vec<usize>, usize)>> {
     let Some(open) = word.iter().position(|l| *l == ('{', false)) else {
@@ -230,7 +244,7 @@ fn braces(word: &[Letter]) -> Option<Option<(usize, Vec<usize>, usize)>> {
         }
         if depth == 0 {
             // What is no sequence after all is literal, which the pattern of one covers.
-            let body: String = word.get(open + 1..at)?.iter().map(|(c, _)| c).collect();
+            let body = text(word.get(open + 1..at)?);
             let sequence = body.contains("..") && !body.contains('/');
             return (!commas.is_empty() || sequence).then_some(Some((open, commas, at)));
         }
@@ -239,11 +253,8 @@ fn braces(word: &[Letter]) -> Option<Option<(usize, Vec<usize>, usize)>> {
 }
 
 fn shape(letters: &[Letter]) -> Option<Shape> {
-    let text = |letters: &[Letter]| letters.iter().map(|(c, _)| c).collect::<String>();
-    let is_wild = |l: &Letter| matches!(l, ('*' | '?' | '[', false));
-    let Some(first) = letters.iter().position(is_wild) else {
-        let plain = text(letters);
-        return Some(Shape::Plain(plain));
+    let Some(first) = letters.iter().position(|letter| is_wild(*letter)) else {
+        return Some(Shape::Plain(text(letters)));
     };
     let start = letters.get(..first)?.iter().rposition(|(c, _)| *c == '/').map_or(0, |at| at + 1);
     let folder = text(letters.get(..start)?);
@@ -254,7 +265,7 @@ fn shape(letters: &[Letter]) -> Option<Shape> {
         let name = text(part);
         match name.as_str() {
             "" | "." => {}
-            "**" if part.iter().all(is_wild) => segments.push(Segment::Deep),
+            "**" if part.iter().copied().all(is_wild) => segments.push(Segment::Deep),
             // `..`, and what may expand to it.
             _ if part.first()?.0 == '.' && may_climb(part) => return None,
             // `a**v` descends in fish.
@@ -269,8 +280,8 @@ fn shape(letters: &[Letter]) -> Option<Shape> {
 /// Whether a segment that starts with a dot may expand to `..`: `.*`, `.?`, `.[.]`, `..`.
 fn may_climb(part: &[Letter]) -> bool {
     let rest = part.get(1..).unwrap_or_default();
-    let wild = |l: &Letter| matches!(l, ('*' | '?', false) | ('.', _));
-    rest.is_empty() || rest.iter().all(wild) || rest.first().is_some_and(|l| *l == ('[', false))
+    rest.iter().all(|letter| matches!(letter, ('*' | '?', false) | ('.', _)))
+        || rest.first().is_some_and(|l| *l == ('[', false))
 }
 
 /// The parts of a segment. `None` if it is not understood.
@@ -304,7 +315,8 @@ fn items(part: &[Letter]) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// The class after a `[`, and its length in characters. `None` if it is not closed: then `[` is literal.
+/// The class after a `[`, and its length in characters. `None` if it is not closed: then `[` is
+/// literal.
 fn class(rest: &[Letter]) -> Option<(Item, usize)> {
     let negated = matches!(rest.first(), Some(('!' | '^', false)));
     let from = usize::from(negated);
@@ -323,7 +335,8 @@ fn class(rest: &[Letter]) -> Option<(Item, usize)> {
         rest = match rest {
             [] => return Some((Item::Class(ranges), end + 1)),
             [(a, _), ('-', _), (b, _), rest @ ..] => {
-                // A range of letters depends on the locale: it includes at least both cases of all letters in between.
+                // A range of letters depends on the locale: it includes at least both cases of all
+                // letters in between.
                 match a.is_ascii_digit() && b.is_ascii_digit() {
                     true => ranges.push((*a, *b)),
                     false if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => {

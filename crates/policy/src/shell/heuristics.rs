@@ -1,5 +1,5 @@
-//! Heuristics: guesses about the commands in a text that could not be read, so that a limit or a syntax error never
-//! weakens a deny. Never used to allow.
+//! Heuristics: guesses about the commands in a text that could not be read, so that a limit or a
+//! syntax error never weakens a deny. Never used to allow.
 
 use super::launchers;
 use super::side_effects::{Command, Role, SideEffects, Weight};
@@ -12,8 +12,8 @@ const MAX_GUESSES: usize = 50_000;
 const KEYWORDS: [&str; 13] =
     ["!", "if", "then", "else", "elif", "do", "while", "until", "time", "coproc", "exec", "eval", "function"];
 
-/// Adds every run of words between operators as a guess, and every tail of it that follows a program which may run
-/// another one.
+/// Adds every run of words between operators as a guess, and every tail of it that follows a
+/// program which may run another one.
 pub(crate) fn guess(text: &str, found: &mut SideEffects) {
     let text = text.replace("\\\n", "");
     let before = found.commands.len();
@@ -30,7 +30,8 @@ pub(crate) fn guess(text: &str, found: &mut SideEffects) {
 /// The maximum number of words of one text that are taken for files.
 const MAX_FILES: usize = 4_000;
 
-/// Suspects that each word of a text that cannot be read names a file: for denies of paths, and for the floor.
+/// Suspects that each word of a text that cannot be read names a file: for denies of paths, and for
+/// the floor.
 pub(crate) fn files(text: &str, found: &mut SideEffects) {
     let apart = |c: char| c.is_whitespace() || ";|&()`{}<>=,".contains(c);
     let text = bare(&text.replace("\\\n", ""));
@@ -79,7 +80,8 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
     }
 }
 
-/// Adds every tail of a list of words, and every command line in it: for programs that pass on their arguments.
+/// Adds every tail of a list of words, and every command line in it: for programs that pass on
+/// their arguments.
 pub(crate) fn anywhere(words: &[Word], found: &mut SideEffects) {
     for at in 0..words.len().min(12) {
         let tail = words.get(at..).unwrap_or_default();

@@ -4,7 +4,7 @@ use super::rows;
 use super::side_effects::{Command, FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{builtins, code, files, heuristics, launchers, outputs, scripts, wrappers};
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, all_known, base_name};
 use crate::programs::{self, Does, Program};
 use crate::rule::Access;
 
@@ -75,11 +75,13 @@ impl Walker {
         if words.iter().all(|w| w.guess.is_empty()) {
             return;
         }
-        let likely = |word: &Word| match word.guess.is_empty() || word.value.is_some() {
-            true => vec![word.clone()],
-            false => word.guess.iter().map(|guess| Word::known(guess)).collect(),
-        };
-        let guess: Vec<Word> = words.iter().flat_map(likely).collect();
+        let mut guess = Vec::new();
+        for word in words {
+            match word.guess.is_empty() || word.value.is_some() {
+                true => guess.push(word.clone()),
+                false => guess.extend(word.guess.iter().map(|guess| Word::known(guess))),
+            }
+        }
         heuristics::tails(&guess, &mut self.found);
         if let Some(program) = guess.first().and_then(Word::get) {
             files::guessed(self, base_name(program), &guess);
@@ -102,14 +104,13 @@ impl Walker {
             self.found.unknown("payload", text, Weight::Code);
             heuristics::guess(text.split_once('c').map_or(text, |(_, glued)| glued), &mut self.found);
         }
-        let given = |option: &'static str| says.gives([option].into_iter());
-        if given("--version") || given("--help") {
+        if says.gives(["--version", "--help"].into_iter()) {
             return;
         }
         if let Some(line) = says.value("--command") {
             return self.payload(line);
         }
-        let (text, stdin) = (given("-c"), given("-s"));
+        let (text, stdin) = (says.gives(["-c"].into_iter()), says.gives(["-s"].into_iter()));
         let rest = says.operands.strip_prefix(&[Word::known("-")]).unwrap_or(&says.operands);
         match rest.first() {
             Some(line) if text => {
@@ -141,8 +142,8 @@ impl Walker {
         }
     }
 
-    /// Reads a command line that may run: the value of an option, text from a pipe. Its commands are guesses, and
-    /// denies see its files. Returns whether all of it is known.
+    /// Reads a command line that may run: the value of an option, text from a pipe. Its commands
+    /// are guesses, and denies see its files. Returns whether all of it is known.
     pub(super) fn suppose(&mut self, text: &str) -> bool {
         let text = text.trim_start_matches(['!', '+', ':']);
         // `exec=rm x`, `core.pager=rm x`: a name before the command.
@@ -205,15 +206,18 @@ impl Walker {
         if arguments.first().and_then(Word::get).is_some_and(|text| text.starts_with('-')) {
             return;
         }
-        match arguments.iter().map(Word::get).collect::<Option<Vec<&str>>>() {
+        match all_known(arguments) {
             Some(text) => {
                 self.found.unknown("evaluated", &text.join(" "), Weight::Value);
                 self.program(&text.join(" "));
             }
             None => {
                 self.found.unknown("evaluated", base, Weight::Code);
-                let likely = |word: &Word| word.value.clone().into_iter().chain(word.guess.clone()).collect::<Vec<_>>();
-                heuristics::guess(&arguments.iter().flat_map(likely).collect::<Vec<_>>().join(" "), &mut self.found);
+                let mut likely = Vec::new();
+                for word in arguments {
+                    likely.extend(word.value.iter().chain(&word.guess).map(String::as_str));
+                }
+                heuristics::guess(&likely.join(" "), &mut self.found);
             }
         }
     }
@@ -229,12 +233,14 @@ impl Walker {
         if paths.is_empty() {
             self.found.files.push(file.clone());
         }
-        let paths = paths.into_iter().map(|path| FileEffect { path: Some(path), certain, ..file.clone() });
-        self.found.files.extend(paths);
+        for path in paths {
+            self.found.files.push(FileEffect { path: Some(path), certain, ..file.clone() });
+        }
         // What it probably becomes, for denies.
         for guess in word.guess.iter().filter(|_| value.is_none()) {
-            let guessed = |path| FileEffect { path: Some(path), own: false, ..file.clone() };
-            self.found.files.extend(self.place.files(guess).0.into_iter().map(guessed));
+            for path in self.place.files(guess).0 {
+                self.found.files.push(FileEffect { path: Some(path), own: false, ..file.clone() });
+            }
         }
     }
 }

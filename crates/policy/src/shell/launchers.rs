@@ -1,9 +1,10 @@
-//! Launchers: programs that start another program named in their arguments, and where its name may be. For guesses:
-//! what may be denied is searched for after all of them.
+//! Launchers: programs that start another program named in their arguments, and where its name may
+//! be. For guesses: what may be denied is searched for after all of them.
 //!
-//! The end of a launcher's own options is not known here. Wrappers, whose grammar matters for an allow, are read elsewhere.
+//! The end of a launcher's own options is not known here. Wrappers, whose grammar matters for an
+//! allow, are read elsewhere.
 
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, arguments, base_name};
 use crate::programs;
 
 /// Where the command that a launcher may run begins. `None` for other programs.
@@ -29,7 +30,6 @@ pub(crate) fn is_launcher(base: &str) -> bool {
 
 /// The words that may be command lines, whole or behind `=`: `-c 'rm x'`, `--run='rm x'`.
 pub(crate) fn texts(words: &[Word]) -> impl Iterator<Item = &str> {
-    let all = words.iter().skip(1).filter_map(Word::get);
-    let parts = all.flat_map(|text| [Some(text), text.split_once('=').map(|(_, value)| value)]);
+    let parts = arguments(words).flat_map(|text| [Some(text), text.split_once('=').map(|(_, value)| value)]);
     parts.flatten().filter(|text| text.contains(char::is_whitespace))
 }

@@ -5,7 +5,8 @@ use crate::programs::{Does, Program, Style};
 /// An option, and the value that is attached to it.
 pub(crate) type Meant<'w> = (String, Does, Option<&'w str>);
 
-/// The options that a word is, of which the last may take the next word. `None`: the row does not list them.
+/// The options that a word is, of which the last may take the next word. `None`: the row does not
+/// list them.
 pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<'w>>> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     let one = |(does, value)| vec![(name.to_owned(), does, value)];
@@ -45,14 +46,18 @@ fn long(does: Does, value: Option<&str>) -> Option<(Does, Option<&str>)> {
     fits.then_some((does, value))
 }
 
-/// What a long option does that is cut short: the worst of what it may be. A harmless one may be another that has no row.
+/// What a long option does that is cut short: the worst of what it may be. A harmless one may be
+/// another that has no row.
 fn cut_short(program: &Program, name: &str) -> Option<Does> {
-    let may_be = |(option, _): &(&str, Does)| option.starts_with("--") && option.starts_with(name);
-    let worst = program.options().filter(|_| program.style == Style::Gnu).filter(may_be).map(|(_, does)| does).max()?;
-    (worst > Does::Optional).then_some(worst)
+    if program.style != Style::Gnu {
+        return None;
+    }
+    let may_be = program.options().filter(|(option, _)| option.starts_with("--") && option.starts_with(name));
+    may_be.map(|(_, does)| does).max().filter(|worst| *worst > Does::Optional)
 }
 
-/// An option that is a whole word: as it is, with one dash for two or two for one, or by the longest entry that ends in `*`.
+/// An option that is a whole word: as it is, with one dash for two or two for one, or by the
+/// longest entry that ends in `*`.
 fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>) -> Option<(Does, Option<&'w str>)> {
     let other = match name.strip_prefix("--") {
         Some(rest) => format!("-{rest}"),
@@ -63,29 +68,34 @@ fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>
             return if spelled == text { long(does, None) } else { long(does, value) };
         }
     }
-    let starts = |(option, _): &(&str, Does)| option.strip_suffix('*').is_some_and(|start| text.starts_with(start));
-    let (option, does) = program.options().filter(starts).max_by_key(|(option, _)| option.len())?;
-    Some((does, text.get(option.len() - 1..)))
+    let starts = program.options().filter_map(|(option, does)| Some((option.strip_suffix('*')?, does)));
+    let (start, does) = starts.filter(|(start, _)| text.starts_with(start)).max_by_key(|(start, _)| start.len())?;
+    Some((does, text.get(start.len()..)))
 }
 
-/// What an option that is not listed may be that runs, loads or writes: one that is cut short, one with its value
-/// attached, a letter among others.
+/// What an option that is not listed may be that runs, loads or writes: one that is cut short, one
+/// with its value attached, a letter among others.
 pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Option<&'w str>)> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     let cluster = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
-    let suspected = |(option, does): (&str, Does)| {
+    let mut found = Vec::new();
+    for (option, does) in program.options() {
         if !matches!(does, Does::Write | Does::Make | Does::Here | Does::Run | Does::Load | Does::Code | Does::Start) {
-            return None;
+            continue;
         }
         if option.starts_with("--") {
-            return (name.len() > 2 && option.starts_with(name)).then_some((does, value));
+            found.extend((name.len() > 2 && option.starts_with(name)).then_some((does, value)));
+        } else if let Some(after) = cluster.and_then(|cluster| behind_letter(cluster, option)) {
+            found.push((does, Some(after).filter(|after| !after.is_empty())));
         }
-        let letter = option.strip_prefix('-').filter(|letter| letter.chars().count() == 1)?;
-        let (before, after) = cluster?.split_once(letter)?;
-        let among_letters = before.len() < 4 && before.chars().all(|c| c.is_ascii_alphabetic());
-        among_letters.then_some((does, Some(after).filter(|after| !after.is_empty())))
-    };
-    let mut found: Vec<_> = program.options().filter_map(suspected).collect();
+    }
     found.sort_unstable();
     found
+}
+
+/// What is behind the letter of an option in a cluster, if all before it may be letters, too.
+fn behind_letter<'w>(cluster: &'w str, option: &str) -> Option<&'w str> {
+    let letter = option.strip_prefix('-').filter(|letter| letter.chars().count() == 1)?;
+    let (before, after) = cluster.split_once(letter)?;
+    (before.len() < 4 && before.chars().all(|c| c.is_ascii_alphabetic())).then_some(after)
 }

@@ -1,12 +1,12 @@
-//! The files that a program writes by design: its operands where an option says so, an archive that it fills, and files
-//! whose names are elsewhere, in an archive, a patch or a commit. Its row says which. An allow for the command covers
-//! them, and a deny over their path applies to them.
+//! The files that a program writes by design: its operands where an option says so, an archive that
+//! it fills, and files whose names are elsewhere, in an archive, a patch or a commit. Its row says
+//! which. An allow for the command covers them, and a deny over their path applies to them.
 
 use super::files::is_remote;
 use super::given::RowSays;
 use super::side_effects::FileEffect;
 use super::walker::Walker;
-use crate::argv::Word;
+use crate::argv::{Word, known};
 use crate::path::LexPath;
 use crate::path::tail::Tail;
 use crate::programs::{Does, Files, Program, Unpacks};
@@ -27,23 +27,23 @@ pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word]
     unpacked(walker, words, says);
 }
 
-/// Files whose names are known only when the command runs. Such a file fits a rule at most "maybe": where no rule denies
-/// or asks about writes there, nothing changes.
+/// Files whose names are known only when the command runs. Such a file fits a rule at most "maybe":
+/// where no rule denies or asks about writes there, nothing changes.
 fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let Some((program, place)) = says.program.and_then(|program| Some((program, program.unpacks?))) else {
         return;
     };
     // An unknown word may be the option.
-    let open = |word: &Word| word.get().is_none();
-    let unsure = words.iter().any(|word| open(word) && !word.one) || says.operands.first().is_some_and(open);
+    let unsure = words.iter().any(|word| word.get().is_none() && !word.one)
+        || says.operands.first().is_some_and(|word| word.get().is_none());
     if !program.unpacks_with.is_empty() && !says.has(|own| &own.unpacks_with) && !unsure {
         return;
     }
     if says.has(|own| &own.unpacks_anywhere) || says.values(Does::Folder).next().is_some() {
         return walker.found.files.push(FileEffect::new("files that its input names", Access::Write));
     }
-    let listed = |option: &str| says.options.iter().any(|given| given.does.is_some() && given.is(option));
-    if program.unpacks_not.iter().any(listed) {
+    let mut listed = says.options.iter().filter(|given| given.does.is_some());
+    if listed.any(|given| program.unpacks_not.iter().any(|option| given.is(option))) {
         return;
     }
     let alone = says.operands.is_empty();
@@ -53,12 +53,12 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let behind = words.iter().position(|word| word.is("--")).and_then(|at| words.get(at + 1..)).unwrap_or_default();
     let paths = if place == Unpacks::Paths { &says.operands } else { behind };
     // Globs and magic of git cover the whole tree.
-    let plain = |path: &Word| !path.get().is_some_and(|text| text == "." || text.contains([':', '*', '?', '[']));
+    let whole = known(paths).any(|text| text == "." || text.contains([':', '*', '?', '[']));
     match place {
         Unpacks::Here | Unpacks::Alone => below(walker, &Word::known(".")),
         Unpacks::Anywhere => walker.found.files.push(FileEffect::new("files that its input names", Access::Write)),
         Unpacks::Last => cloned(walker, &says.operands),
-        Unpacks::Tree | Unpacks::Paths if !paths.is_empty() && paths.iter().all(plain) => {
+        Unpacks::Tree | Unpacks::Paths if !paths.is_empty() && !whole => {
             paths.iter().for_each(|path| below(walker, path));
         }
         Unpacks::Tree | Unpacks::Paths => {
@@ -71,7 +71,8 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
     }
 }
 
-/// The folder that is named last, or after what is fetched: `git clone https://example.com/name.git`.
+/// The folder that is named last, or after what is fetched: `git clone
+/// https://example.com/name.git`.
 fn cloned(walker: &mut Walker, operands: &[Word]) {
     let Some(last) = operands.last() else { return };
     let folder = match last.get() {

@@ -1,11 +1,12 @@
-//! Files that are known by where they lie and how they are called: what `find` prints and `xargs` passes on, and what a
-//! recursive search looks into. A deny of other names is then no deny of these.
+//! Files that are known by where they lie and how they are called: what `find` prints and `xargs`
+//! passes on, and what a recursive search looks into. A deny of other names is then no deny of
+//! these.
 
 use super::given::RowSays;
 use super::globs;
 use super::place::Place;
 use super::side_effects::FileEffect;
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, all_known, base_name};
 use crate::path::tail::{Segment, Tail};
 use crate::programs::{self, Operands};
 use crate::rule::Access;
@@ -55,26 +56,28 @@ impl PipedFiles {
     }
 }
 
-/// The names that an expression of `find` lets through: one of each alternative. Empty where some have none, or where
-/// the expression is not understood.
+/// The names that an expression of `find` lets through: one of each alternative. Empty where some
+/// have none, or where the expression is not understood.
 pub(super) fn of_find(words: &[Word]) -> Vec<Segment> {
-    let name = |branch: &[Word]| {
-        let mut own = None;
-        for (at, word) in branch.iter().enumerate() {
-            let before = at.checked_sub(1).and_then(|before| branch.get(before));
-            let negated = before.is_some_and(|word| word.is("!") || word.is("-not"));
-            match word.get()? {
-                "," => return None,
-                "(" if negated => return None,
-                "-name" | "-iname" if !negated && own.is_none() => {
-                    own = branch.get(at + 1).and_then(Word::get).and_then(globs::name);
-                }
-                _ => {}
+    let branches = words.split(|word| word.is("-o") || word.is("-or"));
+    branches.map(name_of_branch).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// The name that one alternative of an expression of `find` asks for.
+fn name_of_branch(branch: &[Word]) -> Option<Segment> {
+    let (mut own, mut negated) = (None, false);
+    for (at, text) in all_known(branch)?.into_iter().enumerate() {
+        match text {
+            "," => return None,
+            "(" if negated => return None,
+            "-name" | "-iname" if !negated && own.is_none() => {
+                own = branch.get(at + 1).and_then(Word::get).and_then(globs::name);
             }
+            _ => {}
         }
-        own
-    };
-    words.split(|word| word.is("-o") || word.is("-or")).map(name).collect::<Option<_>>().unwrap_or_default()
+        negated = matches!(text, "!" | "-not");
+    }
+    own
 }
 
 /// The names that a search looks into: `--include=*.py`. Empty where it looks into any.
@@ -83,11 +86,12 @@ pub(super) fn of_search(says: &RowSays) -> Vec<Segment> {
     globs.map(|glob| globs::name(glob?.get()?)).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// Whether a command passes on some of the lines that it reads, and reads nothing else. Its row says with which letters.
+/// Whether a command passes on some of the lines that it reads, and reads nothing else. Its row
+/// says with which letters.
 pub(super) fn is_filter(words: &[Word]) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
-    let texts: Option<Vec<&str>> = arguments.iter().map(Word::get).collect();
-    let (Some(program), Some(texts)) = (program.get().map(base_name), texts) else { return false };
+    let (Some(program), Some(texts)) = (program.get(), all_known(arguments)) else { return false };
+    let program = base_name(program);
     let Some(row) = programs::row(program) else { return false };
     if row.passes_on.is_empty() {
         return false;

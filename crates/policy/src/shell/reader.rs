@@ -1,15 +1,17 @@
 //! The reader of shell commands: it makes a tree of a text, and notes whether the text is in the
 //! strict grammar.
 //!
-//! The **strict grammar** is small, and right by inspection: it holds what `bash -c` and `dash -c` both
-//! read the same way. It has words of plain, single-quoted and double-quoted text without expansions;
-//! `&&`, `||`, `;`, `|`, `&` and new lines; redirections to words; assignments; `( … )`, `{ …; }`, `if`,
-//! `for`, `while` and `until`; here-documents whose mark is a name, and whose body has no expansion. No
-//! rule for single commands allows a text outside it: such a call is put before a person.
+//! The **strict grammar** is small, and right by inspection: it holds what `bash -c` and `dash -c`
+//! both read the same way. It has words of plain, single-quoted and double-quoted text without
+//! expansions; `&&`, `||`, `;`, `|`, `&` and new lines; redirections to words; assignments; `( …
+//! )`, `{ …; }`, `if`, `for`, `while` and `until`; here-documents whose mark is a name, and whose
+//! body has no expansion. No rule for single commands allows a text outside it: such a call is put
+//! before a person.
 //!
-//! The reader reads most of what is outside the grammar as well, so that denies see its commands and
-//! files: expansions, functions, `case`, `[[ … ]]`, arithmetic. [`Parsed::refused`] then names the first
-//! such part. What the reader cannot read is an error, and only heuristics search that text.
+//! The reader reads most of what is outside the grammar as well, so that denies see its commands
+//! and files: expansions, functions, `case`, `[[ … ]]`, arithmetic. [`Parsed::refused`] then names
+//! the first such part. What the reader cannot read is an error, and only heuristics search that
+//! text.
 
 mod compound;
 mod documents;
@@ -48,6 +50,7 @@ pub(super) struct Parsed {
 /// # Errors
 /// What cannot be read. Linear in the length of the text, for a given nesting.
 pub(super) fn read(text: &str, dialect: Dialect) -> Result<Parsed, Refused> {
+    crate::counted::parse();
     read_within(text, dialect, 0)
 }
 
@@ -154,7 +157,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A list that is not empty, as groups, branches and loops need one, and the keyword that ends it: none is `)`.
+    /// A list that is not empty, as groups, branches and loops need one, and the keyword that ends
+    /// it: none is `)`.
     fn body(&mut self, ends: &[&'static str]) -> Result<(List, &'static str), Refused> {
         let list = self.list(ends)?;
         if list.0.is_empty() {
@@ -237,7 +241,8 @@ impl<'t> Reader<'t> {
                     parts.push(Part::Process(process));
                 }
                 Token::Word(word) => {
-                    // dash starts what is before it in the background, and runs the words behind it.
+                    // dash starts what is before it in the background, and runs the words behind
+                    // it.
                     if both {
                         self.lexer.refuse("words behind `&>`");
                     }

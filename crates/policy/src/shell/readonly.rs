@@ -1,10 +1,11 @@
 //! Read-only commands, which are allowed where a policy sets `read_only_shell = true`.
 //!
-//! Narrow on purpose: a row says that a program only reads if none of its options runs or writes something or takes
-//! unbounded resources, besides those that the row names. Every word must be certain.
+//! Narrow on purpose: a row says that a program only reads if none of its options runs or writes
+//! something or takes unbounded resources, besides those that the row names. Every word must be
+//! certain.
 
 use super::sed::is_plain_sed;
-use crate::argv::Word;
+use crate::argv::{Word, all_known};
 use crate::programs::{self, Files, Program, Style};
 
 /// Whether a program only reads, whatever operands or options are added.
@@ -17,15 +18,16 @@ pub(super) fn added() -> Word {
     Word::unknown("…", false)
 }
 
-/// Whether a command only reads. `trusted`: whether the workspace's own settings of programs are trusted.
+/// Whether a command only reads. `trusted`: whether the workspace's own settings of programs are
+/// trusted.
 pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
-    // What `xargs` appends is unknown. For programs that only read, whatever their arguments, that does not matter.
+    // What `xargs` appends is unknown. For programs that only read, whatever their arguments, that
+    // does not matter.
     let words = match words.split_last() {
         Some((last, rest)) if *last == added() && rest.first().and_then(Word::get).is_some_and(takes_any) => rest,
         _ => words,
     };
-    let all: Option<Vec<&str>> = words.iter().map(Word::get).collect();
-    let Some(all) = all else { return false };
+    let Some(all) = all_known(words) else { return false };
     let Some((&program, arguments)) = all.split_first() else { return false };
     // Options before a subcommand select settings and places.
     let deeper =
@@ -46,8 +48,8 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
     !arguments.iter().any(|text| row.not_read_only.iter().any(|own| is_banned(row, own, text)))
 }
 
-/// Whether an argument is what a program does more than reading with. Long options may be cut short, and letters may
-/// stand among others.
+/// Whether an argument is what a program does more than reading with. Long options may be cut
+/// short, and letters may stand among others.
 fn is_banned(row: &Program, own: &str, text: &str) -> bool {
     let name = text.split('=').next().unwrap_or(text);
     if !own.starts_with('-') {

@@ -1,13 +1,14 @@
-//! The options of a command, read as its program reads them, and held against the table of programs.
+//! The options of a command, read as its program reads them, and held against the table of
+//! programs.
 //!
-//! Where it is open how a program reads a word, each way counts: a value that begins with a dash is read as an option,
-//! too, and a long option that is cut short is none that was listed as harmless.
+//! Where it is open how a program reads a word, each way counts: a value that begins with a dash is
+//! read as an option, too, and a long option that is cut short is none that was listed as harmless.
 
 use super::given::{Given, RowSays};
 use super::meaning::{meaning, suspects};
-use super::side_effects::{Role, Unknown, Weight};
+use super::side_effects::{Role, Weight};
 use super::walker::Walker;
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, arguments, base_name, known};
 use crate::programs::{self, Does, Operands, Order, Program, Style};
 
 mod does;
@@ -15,7 +16,8 @@ mod does;
 /// The most words of a subcommand: `aws s3 ls` has two.
 const MAX_SUBCOMMANDS: usize = 3;
 
-/// Reads the options of a command that starts another one, whose operands are everything behind them.
+/// Reads the options of a command that starts another one, whose operands are everything behind
+/// them.
 pub(super) fn options(
     walker: &mut Walker,
     base: &str,
@@ -30,8 +32,9 @@ pub(super) fn options(
     RowSays { options: reader.options, operands, own: Some(program), program: Some(program), ..RowSays::default() }
 }
 
-/// Holds the options of a command against its row. `words` are its words, the program first; they begin at `offset` among
-/// those of the command at `index`. Returns what its row says of the command as a whole.
+/// Holds the options of a command against its row. `words` are its words, the program first; they
+/// begin at `offset` among those of the command at `index`. Returns what its row says of the
+/// command as a whole.
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> RowSays {
     if !programs::is_readable() {
         walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
@@ -81,7 +84,8 @@ struct Reader<'r, 'w> {
     deeper: Option<usize>,
     /// Where the words begin among those of the command.
     offset: usize,
-    /// Whether the command is only guessed at: what it runs and writes counts, and no rule names it.
+    /// Whether the command is only guessed at: what it runs and writes counts, and no rule names
+    /// it.
     guessed: bool,
 }
 
@@ -98,14 +102,13 @@ impl<'r, 'w> Reader<'r, 'w> {
         Self { base, walker, index, words, own: program, program, above, operands, options, deeper, offset, guessed }
     }
 
-    /// Reads options from a word on. For a program with subcommands it ends at the first operand, else at the end. Where it
-    /// ended.
+    /// Reads options from a word on. For a program with subcommands it ends at the first operand,
+    /// else at the end. Where it ended.
     fn options(&mut self, from: usize) -> usize {
         let (program, mut at) = (self.program, from);
         while let Some(word) = self.words.get(at) {
-            let dashed = |text: &str| text.len() > 1 && text.starts_with(['-', '+']);
             let bundles = match word.get() {
-                Some(text) if dashed(text) => program.is.shell && !text.starts_with("--"),
+                Some(text) if is_dashed(text) => program.is.shell && !text.starts_with("--"),
                 Some(text) => program.is.bundled_letters && at == from && !text.is_empty() && text != "-",
                 None => false,
             };
@@ -114,7 +117,7 @@ impl<'r, 'w> Reader<'r, 'w> {
                 continue;
             }
             let known = word.get().is_some();
-            let Some(text) = literal(word).filter(|text| text.len() > 1 && text.starts_with(['-', '+'])) else {
+            let Some(text) = literal(word).filter(|text| is_dashed(text)) else {
                 self.operands.push(at);
                 if program.subcommands {
                     return at;
@@ -133,12 +136,7 @@ impl<'r, 'w> Reader<'r, 'w> {
                 self.operands.extend(at + 1..self.words.len());
                 return self.words.len();
             }
-            // `vim +12 file` begins at that line, `vim +/word file` at that word.
-            let starts_at = |place: &str| match place.strip_prefix('/') {
-                Some(word) => word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
-                None => place.bytes().all(|b| b.is_ascii_digit()),
-            };
-            if text.strip_prefix('+').is_some_and(starts_at) {
+            if text.strip_prefix('+').is_some_and(is_place) {
                 at += 1;
                 continue;
             }
@@ -172,10 +170,11 @@ impl<'r, 'w> Reader<'r, 'w> {
             self.apply(last, given.as_ref(), at);
             let stops = program.stops(text);
             self.options.push(Given { name, does: Some(last), value: given });
-            // A value that looks like an option may be one, where a program reads its line differently.
-            let number = |text: &str| program.style == Style::Word && text.starts_with(|c: char| c.is_ascii_digit());
-            let dashed = next.and_then(Word::get).and_then(|text| text.strip_prefix('-'));
-            let dashed = dashed.is_some_and(|rest| !rest.is_empty() && !number(rest));
+            // A value that looks like an option may be one, where a program reads its line
+            // differently.
+            let rest = next.and_then(Word::get).and_then(|text| text.strip_prefix('-')).unwrap_or_default();
+            let number = program.style == Style::Word && rest.starts_with(|c: char| c.is_ascii_digit());
+            let dashed = !rest.is_empty() && !number;
             at += if next.is_some() && !dashed { 2 } else { 1 };
             if stops {
                 at += usize::from(dashed);
@@ -198,8 +197,8 @@ impl<'r, 'w> Reader<'r, 'w> {
         }
     }
 
-    /// Reads a word of letters that are options, whose values are the next words: `tar xf a.tar`, `bash -euo pipefail`.
-    /// Returns where it ended.
+    /// Reads a word of letters that are options, whose values are the next words: `tar xf a.tar`,
+    /// `bash -euo pipefail`. Returns where it ended.
     fn bundled(&mut self, from: usize) -> usize {
         let letters = self.words.get(from).and_then(literal).unwrap_or_default().trim_start_matches(['-', '+']);
         let mut at = from + 1;
@@ -222,22 +221,17 @@ impl<'r, 'w> Reader<'r, 'w> {
         let program = self.program;
         let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
         let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
-        let is_known = |name: &String| programs::is_begun(name) || programs::row(name).is_some_and(|row| row.is_listed);
-        // What stands behind `python3.11` has rows behind `python`.
-        let names = [name, name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')];
-        let deeper = |word: &str| names.iter().map(|name| format!("{name} {word}")).find(is_known);
-        let known = word.and_then(deeper);
-        if let (Some(known), Some(first)) = (known, first) {
+        if let (Some(known), Some(first)) = (word.and_then(|word| row_behind(name, word)), first) {
             return Some((known, first));
         }
         // `python -m pytest`: the option and its value name the row.
-        let module = self.words.windows(2).enumerate().skip(1).find_map(|(at, pair)| {
-            let [option, value] = pair else { return None };
-            let option = option.get().filter(|option| program.stops(option))?;
-            deeper(&format!("{option} {}", value.get()?)).map(|name| (name, at + 1))
-        });
-        if module.is_some() {
-            return module;
+        for (at, pair) in self.words.windows(2).enumerate().skip(1) {
+            let [Word { value: Some(option), .. }, Word { value: Some(module), .. }] = pair else { continue };
+            if program.stops(option)
+                && let Some(name) = row_behind(name, &format!("{option} {module}"))
+            {
+                return Some((name, at + 1));
+            }
         }
         if program.subcommands
             && let Some(first) = first
@@ -247,15 +241,13 @@ impl<'r, 'w> Reader<'r, 'w> {
         None
     }
 
-    /// Words behind `--` that another program gets: an option among them with a path or a setting may be any of its own.
+    /// Words behind `--` that another program gets: an option among them with a path or a setting
+    /// may be any of its own.
     fn behind(&mut self, from: usize) {
         let rest = self.words.get(from..).unwrap_or_default();
-        let texts = || rest.iter().filter_map(Word::get);
+        let mut texts = known(rest);
         let hands_on = matches!(self.program.operands, Operands::Code | Operands::Write | Operands::None);
-        let number =
-            |text: &str| text.split_once('=').is_some_and(|(_, value)| value.bytes().all(|b| b.is_ascii_digit()));
-        let says_where = |text: &str| text.contains(['/', '=', ':']) && !number(text);
-        if hands_on && texts().any(|text| text.starts_with('-')) && texts().any(says_where) {
+        if hands_on && texts.clone().any(|text| text.starts_with('-')) && texts.any(names_a_place) {
             self.unlisted("option", from);
         }
     }
@@ -264,17 +256,12 @@ impl<'r, 'w> Reader<'r, 'w> {
     fn finish(mut self) -> RowSays {
         let program = self.program;
         let first = self.operands.first().copied();
-        let text = |at: &usize| self.words.get(*at).and_then(Word::get);
-        // A setting that a build tool evaluates: `make 'X=$(shell …)'`, `just 'x=; ls' build`.
-        let sets = |at: &usize| {
-            text(at).is_some_and(|text| text.contains('=') && text.contains(['$', '`', ';', '|', '&', '\n']))
-        };
         let asked = match program.operands {
             Operands::None => first,
-            Operands::Inline => self.operands.iter().copied().find(|at| text(at).is_some_and(|text| !is_name(text))),
+            Operands::Inline => self.operand_that(|text| !is_name(text)),
             // Who allows a program has not allowed what its subcommand starts.
             Operands::Command => first.and(self.deeper),
-            Operands::Code => self.operands.iter().copied().find(sets),
+            Operands::Code => self.operand_that(is_evaluated),
             Operands::Data
             | Operands::Read
             | Operands::PatternRead
@@ -288,13 +275,12 @@ impl<'r, 'w> Reader<'r, 'w> {
         if let Some(at) = asked {
             self.unlisted("operand", at);
         }
-        let acts = |(place, at): (usize, &usize)| operand_acts(program, text(at)?, place).map(|what| (what, *at));
-        if let Some(((kind, weight), at)) = self.operands.iter().enumerate().find_map(acts) {
+        if let Some((at, kind, weight)) = self.acting_operand() {
             self.doubt(kind, at, weight, None);
         }
         // What another program reads, and what no row lists, may be code or name a file.
-        let unlisted = |part: &Unknown| part.option.is_some_and(|(of, at)| of == self.index && at >= self.offset);
-        let unlisted = self.walker.found.unknowns.iter().any(unlisted);
+        let mut options = self.walker.found.unknowns.iter().filter_map(|part| part.option);
+        let unlisted = options.any(|(of, at)| of == self.index && at >= self.offset);
         let code = unlisted
             || !program.is_listed
             || matches!(program.operands, Operands::Code | Operands::Command | Operands::Inline | Operands::None);
@@ -309,7 +295,7 @@ impl<'r, 'w> Reader<'r, 'w> {
         // What it starts has options of its own.
         if program.operands == Operands::Command
             && let Some(first) = first
-            && let Some(inner) = text(&first).map(base_name)
+            && let Some(inner) = self.words.get(first).and_then(Word::get).map(base_name)
         {
             let rest = self.words.get(first..).unwrap_or_default();
             inspect(self.walker, inner, rest, (self.index, self.offset + first));
@@ -318,6 +304,58 @@ impl<'r, 'w> Reader<'r, 'w> {
         let operands = self.operands.iter().filter_map(|at| self.words.get(*at)).cloned().collect();
         RowSays { code, needs_write, own: Some(self.own), program: Some(program), options: self.options, operands }
     }
+
+    /// The place of the first operand that does more than being one, and what that is.
+    fn acting_operand(&self) -> Option<(usize, &'static str, Weight)> {
+        for (place, at) in self.operands.iter().copied().enumerate() {
+            let Some(text) = self.words.get(at).and_then(Word::get) else { continue };
+            if let Some((kind, weight)) = operand_acts(self.program, text, place) {
+                return Some((at, kind, weight));
+            }
+        }
+        None
+    }
+
+    /// The place of the first operand whose text is of some kind.
+    fn operand_that(&self, is: fn(&str) -> bool) -> Option<usize> {
+        let mut operands = self.operands.iter().copied();
+        operands.find(|at| self.words.get(*at).and_then(Word::get).is_some_and(is))
+    }
+}
+
+/// The name of the row of a word behind a program. What is behind `python3.11` has rows behind
+/// `python`.
+fn row_behind(name: &str, word: &str) -> Option<String> {
+    let versionless = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let mut names = [name, versionless].map(|name| format!("{name} {word}")).into_iter();
+    names.find(|name| programs::is_begun(name) || programs::row(name).is_some_and(|row| row.is_listed))
+}
+
+/// Whether a text may be an option, or several.
+fn is_dashed(text: &str) -> bool {
+    text.len() > 1 && text.starts_with(['-', '+'])
+}
+
+/// Whether a program begins at a place: `vim +12 file` at that line, `vim +/word file` at that
+/// word.
+fn is_place(text: &str) -> bool {
+    match text.strip_prefix('/') {
+        Some(word) => word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
+        None => text.bytes().all(|b| b.is_ascii_digit()),
+    }
+}
+
+/// Whether a text has a path or a setting in it that is no number.
+fn names_a_place(text: &str) -> bool {
+    let value = text.split_once('=').map_or(text, |(_, value)| value);
+    let is_number = text.contains('=') && value.bytes().all(|b| b.is_ascii_digit());
+    text.contains(['/', '=', ':']) && !is_number
+}
+
+/// Whether an operand is a setting that a build tool evaluates: `make 'X=$(shell …)'`, `just 'x=;
+/// ls' build`.
+fn is_evaluated(text: &str) -> bool {
+    text.contains('=') && text.contains(['$', '`', ';', '|', '&', '\n'])
 }
 
 /// What an operand does beyond being one, with its weight, where the row says that operands may.
@@ -336,8 +374,10 @@ fn operand_acts(program: &Program, text: &str, place: usize) -> Option<(&'static
         return Some(("executing-option", Weight::Code));
     }
     // `msbuild /p:x=y`, but not `/folder/file`.
-    let slash = || text.strip_prefix('/').map(|rest| rest.split(':').next().unwrap_or(rest));
-    if is.slash_options && slash().is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphabetic())) {
+    if is.slash_options
+        && let Some(rest) = text.strip_prefix('/')
+        && rest.split(':').next().unwrap_or(rest).bytes().all(|b| b.is_ascii_alphabetic())
+    {
         return Some(("option", Weight::Value));
     }
     // `just folder/recipe` runs what another folder says.
@@ -356,7 +396,7 @@ fn literal(word: &Word) -> Option<&str> {
 
 /// The words of a command as texts.
 fn texts(words: &[Word]) -> impl Iterator<Item = String> {
-    words.iter().skip(1).filter_map(Word::get).map(str::to_owned)
+    arguments(words).map(str::to_owned)
 }
 
 /// Whether a text is the name of a file or of a thing, and no code.

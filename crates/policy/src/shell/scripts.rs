@@ -1,11 +1,11 @@
-//! The languages of `sed` and `awk`, and what `echo` and `printf` print.
+//! The languages of `sed` and `awk`, and what commands print.
 
 use super::given::RowSays;
 use super::sed::is_plain_sed;
 use super::side_effects::Weight;
 use super::walker::Walker;
-use crate::argv::{Word, base_name};
-use crate::programs::Program;
+use crate::argv::{Word, all_known, base_name};
+use crate::programs::{self, Operands, Prints, Program};
 
 /// Reads the scripts in the arguments of `sed` or `awk`, whose own row is `own`.
 pub(super) fn inspect(walker: &mut Walker, own: &Program, says: &RowSays) {
@@ -24,30 +24,27 @@ pub(super) fn inspect(walker: &mut Walker, own: &Program, says: &RowSays) {
     }
 }
 
-/// What `echo` or `printf` prints, where every word is certain. For guesses only.
-pub(super) fn printed(words: &[Word]) -> Option<String> {
-    let program = base_name(words.first()?.get()?);
-    // A lookup prints the path of the program.
-    if matches!(
-        (program, words.get(1).and_then(Word::get)),
-        ("which", _) | ("command", Some("-v")) | ("type", Some("-p" | "-P"))
-    ) {
-        return words.last()?.get().map(str::to_owned);
-    }
-    let words = words.iter().skip(1).map(Word::get).collect::<Option<Vec<&str>>>();
-    let words = words.filter(|_| matches!(program, "echo" | "printf"))?.into_iter();
-    let words: Vec<&str> = words.skip_while(|w| matches!(*w, "-n" | "-e" | "-E" | "-ne" | "-en" | "--")).collect();
-    Some(words.join(" ").replace("\\n", "\n"))
-}
-
-/// What `cat` and `tee` pass on of their input. For guesses only.
-pub(super) fn passed_on(words: &[Word], read: Option<String>) -> Option<String> {
-    let (program, rest) = words.split_first()?;
-    let option = |w: &Word| w.get().is_some_and(|v| v.starts_with('-'));
-    match base_name(program.get()?) {
-        "cat" if rest.iter().all(option) => read,
-        "tee" => read,
-        _ => None,
+/// What a command prints, where every word is certain. `read`: its input. For guesses only.
+pub(super) fn printed(words: &[Word], read: Option<String>) -> Option<String> {
+    let (program, arguments) = words.split_first()?;
+    let row = programs::row(base_name(program.get()?))?;
+    match row.prints? {
+        Prints::Path => {
+            let first = arguments.first().and_then(Word::get).unwrap_or_default();
+            let looks_up = row.prints_with.is_empty() || row.prints_with.fit(first);
+            words.last().filter(|_| looks_up)?.get().map(str::to_owned)
+        }
+        Prints::Operands => {
+            let texts = all_known(arguments)?
+                .into_iter()
+                .skip_while(|text| matches!(*text, "-n" | "-e" | "-E" | "-ne" | "-en" | "--"));
+            Some(texts.collect::<Vec<_>>().join(" ").replace("\\n", "\n"))
+        }
+        Prints::Input => {
+            let reads_files = row.operands == Operands::Read;
+            let has_operand = arguments.iter().any(|word| !word.get().is_some_and(|text| text.starts_with('-')));
+            read.filter(|_| !(reads_files && has_operand))
+        }
     }
 }
 

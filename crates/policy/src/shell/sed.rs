@@ -2,8 +2,8 @@
 
 use std::iter::Peekable;
 
-/// Whether a sed script has only commands that neither run nor write: no `e`, `w`, `W`, `r`, `R`, no flags
-/// `e`, `w`. A script that is not understood is not plain.
+/// Whether a sed script has only commands that neither run nor write: no `e`, `w`, `W`, `r`, `R`,
+/// no flags `e`, `w`. A script that is not understood is not plain.
 pub(crate) fn is_plain_sed(script: &str) -> bool {
     let mut chars = script.chars().peekable();
     loop {
@@ -59,7 +59,8 @@ pub(super) fn skip_text(chars: &mut Chars<'_>, end: char) -> bool {
     }
 }
 
-/// Skips to the delimiter of a regular expression; `false` if there is none, or if a bracket may hide it.
+/// Skips to the delimiter of a regular expression; `false` if there is none, or if a bracket may
+/// hide it.
 pub(super) fn skip_regex(chars: &mut Chars<'_>, end: char) -> bool {
     loop {
         match chars.next() {
@@ -72,8 +73,8 @@ pub(super) fn skip_regex(chars: &mut Chars<'_>, end: char) -> bool {
     }
 }
 
-/// Skips a bracket expression, which ends in the same place for every program that reads it. Some end the regular
-/// expression at a delimiter within, and some read a backslash there as itself.
+/// Skips a bracket expression, which ends in the same place for every program that reads it. Some
+/// end the regular expression at a delimiter within, and some read a backslash there as itself.
 fn skip_bracket(chars: &mut Chars<'_>, end: char) -> bool {
     chars.next_if_eq(&'^');
     if chars.peek() == Some(&']') {

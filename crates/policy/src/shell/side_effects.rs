@@ -1,4 +1,5 @@
-//! What a command line does: the lists that the policy judges, and the limits within which they are made.
+//! What a command line does: the lists that the policy judges, and the limits within which they are
+//! made.
 
 use serde::Serialize;
 
@@ -19,7 +20,8 @@ pub(crate) const MAX_DEPTH: usize = 8;
 pub enum Role {
     /// It runs, and must be allowed.
     Runs,
-    /// It only starts another command that is also listed (`timeout 5 …`). Only ask and deny consider it.
+    /// It only starts another command that is also listed (`timeout 5 …`). Only ask and deny
+    /// consider it.
     Carries,
     /// It may run, by a guess. Only ask and deny consider it.
     Guess,
@@ -46,7 +48,8 @@ pub struct FileEffect {
     pub text: String,
     /// Whether it is read, or written (created, changed, deleted).
     pub access: Access,
-    /// Whether it needs an allow of its own, besides that of the command: redirects, and options that write.
+    /// Whether it needs an allow of its own, besides that of the command: redirects, and options
+    /// that write.
     pub own: bool,
     /// Whether it may include everything below the path.
     pub recursive: bool,
@@ -67,7 +70,8 @@ impl FileEffect {
 pub enum Weight {
     /// A value: which argument, which file. A rule that allows every command covers it.
     Value,
-    /// Code: anything may run. A rule that allows every command covers it only where no rule restricts anything.
+    /// Code: anything may run. A rule that allows every command covers it only where no rule
+    /// restricts anything.
     Code,
     /// A person could not see what they approve. Always asks.
     Unseen,
@@ -83,15 +87,16 @@ pub struct Unknown {
     pub text: String,
     /// Its weight.
     pub weight: Weight,
-    /// For an interpreter that receives code: the index of its command. An allow that names the interpreter covers the
-    /// code.
+    /// For an interpreter that receives code: the index of its command. An allow that names the
+    /// interpreter covers the code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interpreter: Option<usize>,
-    /// For an option or operand that its program's row does not list: the index of the command, and that of the word. An
-    /// allow or a grant that names the word covers it.
+    /// For an option or operand that its program's row does not list: the index of the command, and
+    /// that of the word. An allow or a grant that names the word covers it.
     #[serde(skip)]
     pub option: Option<(usize, usize)>,
-    /// For a command whose settings lie where it runs: that folder. Where the call itself runs there, it is no unknown.
+    /// For a command whose settings lie where it runs: that folder. Where the call itself runs
+    /// there, it is no unknown.
     #[serde(skip)]
     pub folder: Option<LexPath>,
 }
@@ -107,21 +112,21 @@ impl Unknown {
     pub(crate) fn reason(&self) -> String {
         let Self { kind, text, .. } = self;
         let says = match *kind {
-            "strict" => return format!("it has {text}, which is not in the grammar that the strict reader reads"),
+            "strict" => return format!("it has {text}, which the strict reader does not support"),
             "dialect" => return format!("it has {text}"),
-            "piped-code" => return "a program reads its commands from its input, which nobody sees before".to_owned(),
+            "piped-code" => return "a program reads its commands from its input, which cannot be reviewed".to_owned(),
             "other-repository" => {
                 return "git in another folder runs the settings and hooks of that repository".to_owned();
             }
-            "option" | "operand" | "subcommand" => "is nothing that the table of programs calls harmless",
-            "option-for-another-place" => "makes the program work in another place, or with other settings",
-            "option-for-another-host" => "makes the program talk to another host",
+            "option" | "operand" | "subcommand" => "is not listed as harmless in the program table",
+            "option-for-another-place" => "changes the program's folder or settings",
+            "option-for-another-host" => "makes the program contact another host",
             "executing-option" => "runs another command",
             "loading-option" => "loads code or settings",
-            "response-file" => "holds options that nobody sees",
+            "response-file" => "contains options that cannot be reviewed",
             "writing-option" => "writes a file that is not named",
             "acting-option" => "changes what the program does",
-            "environment" | "assignment" => "is set, and may change what a program does",
+            "environment" | "assignment" => "is set and may change what a program does",
             "added-arguments" => "gets arguments that are known only when it runs",
             _ => "is known only when it runs",
         };
@@ -154,6 +159,11 @@ pub struct SideEffects {
 }
 
 impl SideEffects {
+    /// The files that are written.
+    pub(crate) fn written(&self) -> impl Iterator<Item = &FileEffect> {
+        self.files.iter().filter(|file| file.access == Access::Write)
+    }
+
     /// Suspects that a text names a file, which may be read or written.
     pub(crate) fn suspect(&mut self, text: &str, certain: bool) {
         for access in [Access::Read, Access::Write] {

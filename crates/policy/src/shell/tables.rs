@@ -47,21 +47,20 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
 
 /// Whether an environment variable makes a program run or load something else.
 pub(crate) fn is_dangerous_variable(name: &str) -> bool {
-    let fits = |row: &programs::Program| {
-        let end = |own: &str| own.strip_prefix('*').is_some_and(|end| name.ends_with(end));
-        row.variables.fit(name) || row.variables.iter().any(end)
-    };
     // Without the table, any may.
-    !programs::is_readable() || programs::row("env").is_some_and(fits)
+    let Some(row) = programs::row("env") else { return !programs::is_readable() };
+    let mut ends = row.variables.iter().filter_map(|own| own.strip_prefix('*'));
+    row.variables.fit(name) || ends.any(|end| name.ends_with(end))
 }
 
-/// Whether setting a variable for a command asks nobody: it changes how something is displayed, and its value names no
-/// file.
+/// Whether setting a variable for a command asks nobody: it changes how something is displayed, and
+/// its value names no file.
 pub(super) fn is_harmless(name: &str, value: &str) -> bool {
     let listed = programs::row("env").is_some_and(|row| row.plain_variables.fit(name));
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_.,+@=:-".contains(c) || (name == "TZ" && c == '/');
+    let plain = if name == "TZ" { "_.,+@=:-/" } else { "_.,+@=:-" };
+    let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || plain.contains(c));
     // `TZ=:file` and `TZ=/file` are read.
-    listed && value.chars().all(plain) && !value.starts_with([':', '/']) && !value.contains("..")
+    listed && is_plain && !value.starts_with([':', '/']) && !value.contains("..")
 }
 
 #[cfg(test)]

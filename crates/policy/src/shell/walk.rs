@@ -11,7 +11,19 @@ use super::walker::{Input, Walker};
 use crate::argv::{Word, base_name};
 use crate::dialect::Dialect;
 use crate::path::LexPath;
-use crate::rule::Access;
+use crate::programs::Operands;
+
+/// Whether a command runs a file that the line may have written.
+fn runs_file(command: &Command) -> bool {
+    let Some(program) = command.words.first().and_then(Word::get) else { return true };
+    let base = base_name(program);
+    if program.contains('/') || tables::is_shell(base) {
+        return true;
+    }
+    // The code of other languages is theirs: who allows `python` allows what it runs.
+    let runs_code = tables::row_of(&command.words).is_some_and(|row| row.operands == Operands::Code);
+    runs_code && !tables::is_interpreter(base)
+}
 
 /// What a line does that starts in a folder, and that the reader has read or not.
 pub(super) fn walk_line(command: &str, start: &LexPath, parsed: &Result<Parsed, Refused>) -> SideEffects {
@@ -39,17 +51,10 @@ impl Walker {
         }
     }
 
-    /// A line that writes a file and then runs a file may run what it wrote: `cp /bin/ls x; ./x`, `echo ls >s; sh s`.
+    /// A line that writes a file and then runs a file may run what it wrote: `cp /bin/ls x; ./x`,
+    /// `echo ls >s; sh s`.
     fn written_and_run(&mut self) {
-        let runs_file = |command: &Command| {
-            let Some(program) = command.words.first().and_then(Word::get) else { return true };
-            let base = base_name(program);
-            // The code of other languages is theirs: who allows `python` allows what it runs.
-            let code =
-                || tables::row_of(&command.words).is_some_and(|row| row.operands == crate::programs::Operands::Code);
-            program.contains('/') || tables::is_shell(base) || code() && !tables::is_interpreter(base)
-        };
-        if self.found.files.iter().any(|file| file.access == Access::Write)
+        if self.found.written().next().is_some()
             && self.found.commands.iter().any(|command| command.role == Role::Runs && runs_file(command))
         {
             self.found.code_hints.push(self.line.clone());
@@ -113,13 +118,12 @@ impl Walker {
         self.printed_since(before)
     }
 
-    /// The output of the commands read since then, where there is one command and its output is certain.
+    /// The output of the commands read since then, where there is one command and its output is
+    /// certain.
     fn printed_since(&mut self, before: usize) -> Option<String> {
         let read = self.read.take();
         match self.found.commands.get(before..) {
-            Some([only]) => {
-                super::scripts::printed(&only.words).or_else(|| super::scripts::passed_on(&only.words, read))
-            }
+            Some([only]) => super::scripts::printed(&only.words, read),
             _ => None,
         }
     }

@@ -37,16 +37,19 @@ pub(super) struct Walker {
     pub(super) found: SideEffects,
     /// Values that the line itself assigns, where they are certain. For guesses only.
     pub(super) variables: BTreeMap<String, String>,
-    /// The names that the line sets to something that may be no number, and those that arithmetic evaluates.
+    /// The names that the line sets to something that may be no number, and those that arithmetic
+    /// evaluates.
     pub(super) set: BTreeSet<String>,
     pub(super) evaluated: BTreeSet<String>,
     /// Functions that the line defines.
     pub(super) functions: Vec<String>,
     pub(super) place: Place,
     pub(super) depth: usize,
-    /// Text printed by the command before the pipe, where certain: what a shell after it would read.
+    /// Text printed by the command before the pipe, where certain: what a shell after it would
+    /// read.
     pub(super) piped: Option<String>,
-    /// The files that the latest command prints, and those that the command before the pipe printed.
+    /// The files that the latest command prints, and those that the command before the pipe
+    /// printed.
     pub(super) printed_files: Option<PipedFiles>,
     pub(super) piped_files: Option<PipedFiles>,
     /// Text that the latest simple command reads, where certain.
@@ -72,7 +75,8 @@ impl Walker {
         Self { place: Place::at(start.clone()), line: line.to_owned(), ..Self::default() }
     }
 
-    /// Goes somewhere from where it comes back: what runs in a shell of its own changes the folder of that shell.
+    /// Goes somewhere from where it comes back: what runs in a shell of its own changes the folder
+    /// of that shell.
     pub(super) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let place = self.place.clone();
         let result = walk(self);

@@ -1,5 +1,5 @@
-//! Words: from the source of a word to its value, where that is certain, and to everything that runs while it is
-//! expanded.
+//! Words: from the source of a word to its value, where that is certain, and to everything that
+//! runs while it is expanded.
 
 use super::reader;
 use super::reader::tree::{Kind, Piece, Text};

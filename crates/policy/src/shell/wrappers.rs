@@ -1,4 +1,5 @@
-//! Wrappers: programs that start another program, with their own options and the position of the other program.
+//! Wrappers: programs that start another program, with their own options and the position of the
+//! other program.
 
 use super::given::RowSays;
 use super::piped_files::{self, PipedFiles};
@@ -6,7 +7,7 @@ use super::place::Place;
 use super::side_effects::{FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{heuristics, launchers, readonly, tables};
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, all_known, base_name};
 use crate::programs::{Does, Program};
 use crate::rule::Access;
 
@@ -83,7 +84,8 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
     }
 }
 
-/// Where the inner command starts, behind its options. `None`, with an unknown, if that is not certain.
+/// Where the inner command starts, behind its options. `None`, with an unknown, if that is not
+/// certain.
 fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays) -> Option<usize> {
     let mut at = words.len() - says.operands.len();
     while let Some(text) = words.get(at).and_then(Word::get).filter(|_| wrapper.is.sets_environment) {
@@ -97,9 +99,13 @@ fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays)
     }
     let operands = wrapper.before;
     at += operands;
-    // What `env -S` splits.
-    let splits = |does| wrapper.is.sets_environment && matches!(does, Does::Run | Does::Load);
-    let open = says.options.iter().find(|given| given.does.is_none_or(splits)).map(|given| given.name.as_str());
+    let open = says.options.iter().find(|given| match given.does {
+        // What `env -S` splits.
+        Some(Does::Run | Does::Load) => wrapper.is.sets_environment,
+        Some(_) => false,
+        None => true,
+    });
+    let open = open.map(|given| given.name.as_str());
     let unknown = words.get(1..at).unwrap_or_default().iter().find(|word| word.get().is_none());
     if let Some(text) = open.or(unknown.map(|word| word.text.as_str())) {
         walker.found.unknown("wrapper-option", text, Weight::Code);
@@ -146,13 +152,17 @@ fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
         replace(walker, before, &listing, |text| text.trim_matches(['\'', '"']) == "{}");
         at += end + 1;
     }
+    walker.printed_files = Some(listing).filter(|_| prints_names(program, words));
+}
+
+/// Whether what `find` prints is some of the names that it finds, and nothing else.
+fn prints_names(program: &Program, words: &[Word]) -> bool {
+    let Some(texts) = all_known(words) else { return false };
     // `grep -l` prints some of the names that it is given.
-    let lists = words.windows(3).any(
-        |three| matches!(three, [exec, program, option] if exec.is("-exec") && program.is("grep") && option.is("-l")),
-    );
-    let prints = |text: &str| matches!(text, "-printf" | "-ls") || !lists && program.starts_command(text);
-    let plain = words.iter().all(|word| word.get().is_some_and(|text| !prints(text)));
-    walker.printed_files = Some(listing).filter(|_| plain);
+    let lists = texts.windows(3).any(|three| three == ["-exec", "grep", "-l"]);
+    let prints_other =
+        texts.iter().any(|text| matches!(*text, "-printf" | "-ls") || !lists && program.starts_command(text));
+    !prints_other
 }
 
 /// Whether a program runs code that it is given.
@@ -178,13 +188,20 @@ fn replace(walker: &mut Walker, before: usize, listing: &PipedFiles, stands: imp
 
 /// The starting points of `find`: the words before its expression.
 fn starts(words: &[Word]) -> Vec<Word> {
-    let option = |w: &&Word| w.get().is_some_and(|v| matches!(v, "-H" | "-L" | "-P") || v.starts_with("-O"));
-    let is_start = |w: &&Word| w.get().is_none_or(|v| !v.starts_with(['-', '(', '!']));
-    let starts: Vec<Word> = words.iter().skip(1).skip_while(option).take_while(is_start).cloned().collect();
+    let mut starts = Vec::new();
+    for word in words.iter().skip(1) {
+        match word.get() {
+            Some("-H" | "-L" | "-P") if starts.is_empty() => {}
+            Some(text) if starts.is_empty() && text.starts_with("-O") => {}
+            Some(text) if text.starts_with(['-', '(', '!']) => break,
+            _ => starts.push(word.clone()),
+        }
+    }
     if starts.is_empty() { vec![Word::known(".")] } else { starts }
 }
 
-/// Programs that start another program by a grammar that is not known here: what they start is guessed.
+/// Programs that start another program by a grammar that is not known here: what they start is
+/// guessed.
 fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Word], input: &Input) {
     let is = own.map(|own| own.is).unwrap_or_default();
     if words.len() < 2 && !is.reads_commands {
@@ -218,7 +235,8 @@ fn placeholder(says: &RowSays) -> Option<String> {
     Some(mark.unwrap_or("{}").to_owned())
 }
 
-/// Marks the words that contain the placeholder as unknown. The command line of a shell among them is still examined.
+/// Marks the words that contain the placeholder as unknown. The command line of a shell among them
+/// is still examined.
 fn fill(words: &mut [Word], mark: &str) {
     for word in words {
         let Some(value) = word.get().filter(|v| !mark.is_empty() && v.contains(mark)).map(str::to_owned) else {

@@ -1,5 +1,4 @@
-//! Runs commands of `toolfold` in a process each: for platforms on which standard streams cannot be
-//! replaced.
+//! Runs commands in a process each, where standard streams cannot be replaced.
 
 use std::io::Write;
 use std::path::Path;

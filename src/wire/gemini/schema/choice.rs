@@ -103,7 +103,7 @@ impl Writer<'_> {
         let shapes: Vec<&Value> =
             listed.iter().filter(fits).filter(|value| value.is_object() || value.is_array()).collect();
         let kinds = shapes.iter().map(|value| Kinds::of_value(value)).fold(Kinds::NONE, Kinds::and);
-        let asked = !shapes.is_empty() && !self.ambiguous.contains(&self.at);
+        let asked = !shapes.is_empty() && !self.plain.contains(&self.at);
         if asked {
             let texts: Vec<String> = shapes.iter().map(ToString::to_string).collect();
             let description = super::text_schema(map, "(JSON, written as text)").shift_remove("description");

@@ -1,8 +1,9 @@
-//! What a random host, its model and its person do.
+//! Actions of a random host, its model and its user.
 
 use proptest::prelude::*;
 
-/// One call of a message: a label, a tool and an argument, each of few, so that calls collide.
+/// One call of a message: a label, a tool and an argument, each from a small set, so that calls
+/// collide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) label: &'static str,
@@ -32,7 +33,7 @@ pub(super) enum Action {
         which: usize,
         yes: bool,
     },
-    /// The host takes up an approval.
+    /// The host resumes an approval.
     Resume(usize),
     Tools,
     /// The process ends; another one reads the log, or a snapshot.

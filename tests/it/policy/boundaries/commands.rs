@@ -14,9 +14,10 @@ fn lines(rules: &str, cases: &[(&str, Decision)]) {
     }
 }
 
-/// The first rule denies; what a later one of its file allows again is exactly what that one covers.
+/// The first rule denies; what a later one of its file allows again is exactly what that one
+/// covers.
 #[test]
-fn with_last_match_a_later_allow_takes_back_what_it_covers() {
+fn with_last_match_a_later_allow_wins() {
     let rules = |first: &str, second: &str| format!("{first}\n{second}\n[policy]\norder = \"last-match\"\n");
     let git = rules("deny = [\"Bash(git:*)\"]", "allow = [\"Bash(git log:*)\"]");
     lines(
@@ -55,7 +56,8 @@ fn with_last_match_a_later_allow_takes_back_what_it_covers() {
     check(&toolfold::policy::Policy::new(files), &context(), ("wipe", &json!({})), Deny);
 }
 
-/// Under an allow for every command, what may run any code asks only where something restricts the tool.
+/// Under an allow for every command, what may run any code asks only where something restricts the
+/// tool.
 #[test]
 fn unknown_code_runs_under_an_allow_for_everything_unless_something_restricts_the_tool() {
     let code = ("Bash", &json!({"command": "eval \"$CODE\""}));

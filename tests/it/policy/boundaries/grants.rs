@@ -7,8 +7,8 @@ use toolfold::catalog::Catalog;
 use toolfold::conversation::Outcome;
 use toolfold::engine::{Engine, PolicyLayer};
 use toolfold::policy::{
-    Approver, Bound, Context, Decision, Effect, Grant, GrantError, GrantScope, GrantTarget, MemoryStore, PolicyCall,
-    ToolOrigin, compact,
+    Approver, Bound, Context, Decision, Effect, Grant, GrantError, GrantScope, GrantTarget, History, MemoryStore,
+    PolicyCall, ToolOrigin, compact,
 };
 
 use super::{context, of_user, verdict};
@@ -32,7 +32,7 @@ fn words(tokens: &[&str], open: bool) -> GrantTarget {
 }
 
 #[test]
-fn a_grant_is_in_force_in_its_scope_and_folder_and_before_its_end() {
+fn a_grant_applies_in_its_scope_and_folder_until_it_ends() {
     let of = |scope| Grant { scope, ..grant("t", GrantTarget::Tool) };
     let session = |name: &str| of(GrantScope::Session(name.to_owned()));
     let project = |name: &str| of(GrantScope::Project(name.to_owned()));
@@ -66,7 +66,7 @@ fn a_grant_is_in_force_in_its_scope_and_folder_and_before_its_end() {
 }
 
 #[test]
-fn words_cover_the_commands_that_they_begin_and_no_option_that_nobody_listed() {
+fn a_prefix_covers_its_commands_without_unlisted_options() {
     let option = "--kubeconfig=dev.yaml";
     let rules = "allow = [\"Bash(ls:*)\"]";
     for (target, line, covered) in [
@@ -96,7 +96,7 @@ fn words_cover_the_commands_that_they_begin_and_no_option_that_nobody_listed() {
 }
 
 #[test]
-fn what_would_cover_arbitrary_code_cannot_be_remembered() {
+fn arbitrary_code_cannot_be_remembered() {
     enum Is {
         Fine,
         Wide,
@@ -143,7 +143,7 @@ fn what_would_cover_arbitrary_code_cannot_be_remembered() {
 
 /// The very same call is offered where all that it does is known before it runs.
 #[test]
-fn what_is_offered_is_static_and_would_ask_again() {
+fn an_offered_grant_is_static_and_would_ask_again() {
     let rules = "allow = [\"Bash(kubectl get:*)\", \"Bash(ls:*)\", \"Bash(cd:*)\"]";
     for (line, offered) in [
         ("id", true),
@@ -158,16 +158,19 @@ fn what_is_offered_is_static_and_would_ask_again() {
         let arguments: Value = json!({ "command": line });
         let policy = of_user(rules);
         let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
-        let verdict = policy.decide(&call, &context(), &[]);
-        let shown = policy.displayed(&call, &context(), &verdict).remember;
+        let context = context();
+        let prepared = policy.prepare(call, &context, None, History::default());
+        let verdict = prepared.decide(&[]);
+        let shown = prepared.displayed(&verdict).remember;
         let exact = [GrantTarget::Arguments { arguments: arguments.clone() }];
         assert_eq!(shown, if offered { &exact[..] } else { &[] }, "{line}: {}", verdict.reason());
     }
 }
 
-/// What a grant is bound to binds it, each part by itself: another definition of the tool, or another policy, asks again.
+/// What a grant is bound to binds it, each part by itself: another definition of the tool, or
+/// another policy, asks again.
 #[test]
-fn a_grant_ends_where_the_tool_or_the_policy_is_another() {
+fn a_grant_ends_when_the_tool_or_the_policy_changes() {
     const RULES: &str = "[tool.save]\ntier = \"a\"\nwrites = [\"path\"]\n";
     const OTHER: &str = "[tool.save]\ntier = \"a\"\nwrites = [\"path\"]\n[tool.look]\ntier = \"read_only\"\n";
     let dispatch = |description: &str, rules: &str, store: &Arc<MemoryStore>| -> (Outcome, Approver) {

@@ -8,7 +8,7 @@ use super::{context, of_user, policy, verdict};
 const RECORDS: &str = "[tool.look]\ntier = \"read_only\"\n[tool.drop]\ntier = \"a\"\nwrites = []\n";
 
 #[test]
-fn an_audit_lets_run_what_would_not_and_says_what_it_would_be() {
+fn audit_mode_allows_calls_and_records_the_decision() {
     use Decision::{Allow, AllowAudited, Confirm, Deny};
     let user = format!("deny = [\"wipe\"]\n[policy]\nmode = \"audit\"\n{RECORDS}");
     let policy = policy(&[(PolicyScope::User, &user), (PolicyScope::Managed, "deny = [\"format\"]")]);

@@ -1,7 +1,9 @@
 //! What a record says of a tool: its tier beside hints, its arguments, how to undo it.
 
 use serde_json::json;
-use toolfold::policy::{Annotations, Context, Decision, PolicyCall, PolicyFile, PolicyScope, PolicyTier, ToolOrigin};
+use toolfold::policy::{
+    Annotations, Context, Decision, History, PolicyCall, PolicyFile, PolicyScope, PolicyTier, ToolOrigin,
+};
 
 use super::{check, context, of_user};
 
@@ -54,28 +56,29 @@ fn a_list_of_paths_is_every_path_in_it() {
 }
 
 #[test]
-fn a_person_is_shown_the_class_that_the_record_names() {
+fn the_shown_undo_class_is_that_of_the_record() {
     for class in ["snapshot", "inverse", "compensate", "irreversible"] {
         let policy = of_user(&format!("[tool.save]\ntier = \"a\"\nwrites = [\"path\"]\nundo = \"{class}\""));
         let arguments = json!({"path": "a"});
         let call = PolicyCall { tool: "save", origin: &ToolOrigin::Native, arguments: &arguments };
-        let verdict = policy.decide(&call, &context(), &[]);
-        assert_eq!(policy.displayed(&call, &context(), &verdict).undo, class);
+        let context = context();
+        let prepared = policy.prepare(call, &context, None, History::default());
+        assert_eq!(prepared.displayed(&prepared.decide(&[])).undo, class);
     }
     let unknown = PolicyFile::load("[tool.save]\ntier = \"a\"\nundo = \"magic\"", "policy.toml", PolicyScope::User);
     assert!(unknown.has_errors() && unknown.value.broken, "a class that nobody knows");
 }
 
 #[test]
-fn tiers_have_the_names_that_people_read() {
+fn tiers_have_readable_names() {
     let named = [PolicyTier::ReadOnly, PolicyTier::B, PolicyTier::A].map(|tier| tier.to_string());
     assert_eq!(named, ["read-only", "B", "A"]);
 }
 
-/// A record that only says how to undo declares no argument, so that those which nobody declared are still guessed at. One
-/// that declares others makes the guess a doubt.
+/// A record that only says how to undo declares no argument, so that those which nobody declared
+/// are still guessed at. One that declares others makes the guess a doubt.
 #[test]
-fn a_record_that_says_only_how_to_undo_is_none_of_the_arguments() {
+fn an_undo_only_record_declares_no_arguments() {
     let arguments = json!({"file_path": "a", "target": "/etc/passwd"});
     for (record, expected) in [
         ("", Decision::Deny),
@@ -93,7 +96,7 @@ fn a_record_that_says_only_how_to_undo_is_none_of_the_arguments() {
 }
 
 #[test]
-fn a_record_without_a_tier_is_reported_unless_it_says_only_how_to_undo() {
+fn a_record_without_a_tier_is_reported_unless_it_is_undo_only() {
     let codes = |text: &str| {
         let file = PolicyFile::load(text, "policy.toml", PolicyScope::User).into_result().unwrap();
         file.check(None).into_iter().map(|found| found.code).collect::<Vec<_>>()
@@ -109,7 +112,8 @@ fn a_record_without_a_tier_is_reported_unless_it_says_only_how_to_undo() {
     }
 }
 
-/// What could not be read is complained of once: that the tool has no tier is not its author's mistake then.
+/// What could not be read is complained of once: that the tool has no tier is not its author's
+/// mistake then.
 #[test]
 fn a_record_that_cannot_be_read_is_reported_once() {
     let file = PolicyFile::load("[tool.save]\ntier = \"b\"\nwritez = []", "policy.toml", PolicyScope::User);
@@ -118,12 +122,13 @@ fn a_record_that_cannot_be_read_is_reported_once() {
     assert_eq!(file.value.check(None), []);
 }
 
-/// A rule whose hint nobody knows, or whose conditions stand beside a compact rule, would be wider than it is written.
+/// A rule whose hint nobody knows, or whose conditions stand beside a compact rule, would be wider
+/// than it is written.
 #[test]
 fn a_rule_with_a_condition_that_would_not_be_checked_is_an_error() {
     for (rule, says) in [
-        ("rule = \"Bash\"\ncommand = \"git log\"", "instead of `tool`"),
-        ("tool = \"x\"\nannotations = { readonlyHint = true }", "takes hints"),
+        ("rule = \"Bash\"\ncommand = \"git log\"", "replaces `tool`"),
+        ("tool = \"x\"\nannotations = { readonlyHint = true }", "requires hints"),
         ("tool = \"x\"\ncomand = \"git log\"", "unknown key `comand`"),
     ] {
         let file = PolicyFile::load(&format!("[[rule]]\ndecide = \"allow\"\n{rule}"), "p", PolicyScope::User);
@@ -132,7 +137,8 @@ fn a_rule_with_a_condition_that_would_not_be_checked_is_an_error() {
     }
 }
 
-/// A record of a tool that has a built-in one takes over the arguments of that where it declares none of its own.
+/// A record of a tool that has a built-in one takes over the arguments of that where it declares
+/// none of its own.
 #[test]
 fn a_record_declares_its_own_arguments_or_those_of_the_built_in_one() {
     use Decision::{Allow, Confirm, Deny};

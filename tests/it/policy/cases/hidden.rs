@@ -1,5 +1,5 @@
-//! What runs though it looks like data: words that braces make, words that `xargs` adds, values that arithmetic evaluates,
-//! scripts that come by another descriptor, programs under another name.
+//! What runs though it looks like data: words that braces make, words that `xargs` adds, values
+//! that arithmetic evaluates, scripts that come by another descriptor, programs under another name.
 
 use super::check;
 
@@ -167,7 +167,8 @@ fn operands_that_act() {
     }
 }
 
-/// Names of files in scripts, in variables and in the input of a program that is no reader of texts.
+/// Names of files in scripts, in variables and in the input of a program that is no reader of
+/// texts.
 #[test]
 fn names_of_files_elsewhere() {
     let rules = &["allow Bash(*)", "deny Read(**/.env)", "deny Edit(**/keep.txt)"];

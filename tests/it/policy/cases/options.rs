@@ -152,7 +152,8 @@ fn options_and_evaluators() {
         "git log --ext-diff",
         "sed 1e f",
         "sed 's/a/b/e' f",
-        // Within brackets a delimiter ends nothing: these run what the pattern space and the first field name.
+        // Within brackets a delimiter ends nothing: these run what the pattern space and the first
+        // field name.
         "sed 's/[/]/g;p;#/e' f",
         "sed 's/[]/]/g;p;#/e' f",
         "sed 's/[[:alpha:]/]/g;p;#/e' f",

@@ -1,5 +1,5 @@
-//! How far a reader reaches: behind options of wrappers, into texts that something will run, to files that a program
-//! makes or reads because that is what it is for. And how far it must not.
+//! How far a reader reaches: behind options of wrappers, into texts that something will run, to
+//! files that a program makes or reads because that is what it is for. And how far it must not.
 
 use super::{LISTED, check};
 

@@ -1,4 +1,5 @@
-//! Commands that other programs start: launchers, options and variables that run, text that a shell reads again.
+//! Commands that other programs start: launchers, options and variables that run, text that a shell
+//! reads again.
 
 use serde_json::json;
 
@@ -8,7 +9,7 @@ use super::check;
 const NO_RM: &[&str] = &["allow Bash(*)", "deny Bash(rm:*)"];
 
 #[test]
-fn a_deny_sees_what_is_started() {
+fn a_deny_covers_started_programs() {
     let deny = [
         // Launchers.
         "logsave /dev/null rm x",
@@ -134,7 +135,7 @@ fn a_rule_that_names_what_a_wrapper_starts_covers_it() {
 }
 
 #[test]
-fn text_that_stands_in_the_line_is_its_value() {
+fn literal_text_is_its_value() {
     check(
         &["allow Bash(git commit:*)", "allow Bash(cat:*)"],
         &[
@@ -153,11 +154,12 @@ fn text_that_stands_in_the_line_is_its_value() {
 }
 
 #[test]
-fn what_only_reads_under_options_cut_short() {
+fn read_only_options_may_be_abbreviated() {
     let reads = ["builtin READ_ONLY_SAFE_SHELL"];
     check(&reads, &["tree --outp f", "sort --comp x f", "rg --hostname x f", "file --comp f"].map(|c| (c, "ask")));
     check(&reads, &["tree -L 2", "sort --reverse f", "rg --hidden f", "file --brief f"].map(|c| (c, "allow")));
-    // Code from another program is not what an allow for the interpreter meant; a script in the line is.
+    // Code from another program is not what an allow for the interpreter meant; a script in the
+    // line is.
     let python = ["allow Bash(python3:*)", "allow Bash(curl:*)"];
     check(
         &python,
@@ -197,7 +199,8 @@ fn options_under_other_names() {
     );
 }
 
-/// A server's tool that carries the name of one of the host's is not that tool to an allow; to a deny it is.
+/// A server's tool that carries the name of one of the host's is not that tool to an allow; to a
+/// deny it is.
 #[test]
 fn a_servers_tool_named_like_the_hosts() {
     for (rule, tool, arguments, expected) in [
@@ -215,7 +218,7 @@ fn a_servers_tool_named_like_the_hosts() {
 }
 
 #[test]
-fn what_may_be_remembered() {
+fn rememberable_commands() {
     for (rule, expected) in [
         ("docker ps:*", "allow"),
         ("kubectl get:*", "allow"),

@@ -10,6 +10,8 @@ use toolfold::policy::{
     ApprovalError, ApprovalState, Context, Displayed, MemoryStore, Policy, PolicyFile, PolicyScope, Request,
 };
 
+use crate::policy::redeem;
+
 pub(super) fn evaluate(row: &Row, policy: &Policy, ctx: &Value) -> (&'static str, String) {
     match run(row, policy, ctx) {
         Ok(()) => ("allow", "approved once, for exactly this call".to_owned()),
@@ -22,7 +24,8 @@ pub(super) fn evaluate(row: &Row, policy: &Policy, ctx: &Value) -> (&'static str
 fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
     let flag = |key: &str| ctx[key].as_bool().unwrap_or(false);
     let text = |key: &str| ctx[key].as_str().unwrap_or_default().to_owned();
-    let context = row.context(policy);
+    let prepared = row.prepare(policy);
+    let context = Context { links: prepared.links().cloned(), ..row.context.clone() };
     let request = |arguments: &Value, session: String, call_id: String, schema: &str| Request {
         message: None,
         origin: row.origin.clone(),
@@ -52,8 +55,9 @@ fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
     let schema = if flag("schema_hash_changed") { "schema-2" } else { "schema-1" };
     let now_ms = if flag("expired") { 10 * WAIT_MS } else { 2 };
     let context = Context { session: text("scope"), now_ms, definition_changed: false, ..context.clone() };
-    // The present call must be the approved one in everything that the approval is bound to: its digest is what finds it. An
-    // approval without a digest cannot exist, so that there is none to find.
+    // The present call must be the approved one in everything that the approval is bound to: its
+    // digest is what finds it. An approval without a digest cannot exist, so that there is none to
+    // find.
     let now = request(&row.arguments, context.session.clone(), text("call_id"), schema).digest();
     let without_digest = ctx.get("digest").is_some_and(Value::is_null);
     let found = gate.get(&approval.id).ok().filter(|found| found.digest == now && !without_digest);
@@ -64,7 +68,7 @@ fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
     }
     let policy = Policy::new(files);
     if flag("consumed") {
-        gate.redeem(&id, &policy, &context, schema, |_, _| Ok(()))?;
+        redeem(&gate, &id, &policy, &context, schema)?;
     }
-    gate.redeem(&id, &policy, &context, schema, |_, _| Ok(())).map(drop)
+    redeem(&gate, &id, &policy, &context, schema).map(drop)
 }

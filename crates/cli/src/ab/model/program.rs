@@ -1,4 +1,4 @@
-//! A model that is a program: request bodies in, response bodies out.
+//! A model that is a program: request bodies on its input, response bodies on its output.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it starts a program and waits for it")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,10 +12,9 @@ use super::super::super::output::Failure;
 use super::{NoAnswer, foreign_line};
 use crate::configuration::parse::command_words;
 
-/// The longest response that is read, in bytes.
+/// Maximum size of a response in bytes.
 const MAX_RESPONSE: u64 = 64 << 20;
 
-/// See the module.
 pub(in super::super::super) struct Program {
     words: Vec<String>,
     once: bool,
@@ -25,7 +24,7 @@ pub(in super::super::super) struct Program {
     running: Option<Running>,
 }
 
-/// The program, and what it writes: a line at a time, or all at once.
+/// A running program and its output, read line by line or all at once.
 struct Running {
     child: Child,
     input: Option<ChildStdin>,
@@ -48,7 +47,7 @@ impl Program {
 
     pub(super) fn answer_request(&mut self, body: &Value) -> Result<Value, NoAnswer> {
         if self.sent >= self.most {
-            let why = format!("stopped after {} requests, as --max-requests says", self.sent);
+            let why = format!("stopped after {} requests (--max-requests)", self.sent);
             return Err(NoAnswer::Everything(why));
         }
         self.sent += 1;
@@ -61,7 +60,7 @@ impl Program {
         if self.once {
             drop(running.input.take());
         }
-        // A program that has ended reads nothing, but may have answered.
+        // A program that exits without reading its input may still have answered.
         drop(written);
         let text = running.answers.recv_timeout(self.timeout).map_err(|why| match why {
             RecvTimeoutError::Timeout => NoAnswer::Request("the program gave no answer in time".to_owned()),
@@ -76,7 +75,7 @@ impl Program {
         })
     }
 
-    /// Starts it. Its standard error is this command's own.
+    /// Starts the program. It shares the standard error of this command.
     fn start_program(&self) -> Result<Running, NoAnswer> {
         let [program, args @ ..] = self.words.as_slice() else {
             return Err(NoAnswer::Everything("--model-cmd names no program".to_owned()));

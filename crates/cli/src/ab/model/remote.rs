@@ -1,5 +1,4 @@
-//! A model behind an API: Chat Completions and its likes, Responses, Anthropic, Gemini.
-#![allow(clippy::disallowed_methods, reason = "this module is an edge: the key comes from the environment")]
+//! A model behind an API: Chat Completions and compatible APIs, Responses, Anthropic, Gemini.
 
 use std::time::Duration;
 
@@ -7,26 +6,25 @@ use serde_json::Value;
 
 use super::super::super::output::Failure;
 use super::{NoAnswer, foreign_line};
+use crate::disk::variable;
 use toolfold::wire::Wire;
 use toolfold_gateway::outbox::{Posted, Poster};
 
-/// The version of Anthropic's API that is asked for. Source: its reference, "Versioning".
+/// The requested version of Anthropic's API. Source: its reference, "Versioning".
 const ANTHROPIC_VERSION: &str = "2023-06-01";
-/// The first wait before a request is sent again; it doubles each time.
+/// The wait before the first retry; it doubles with each retry.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// No wait is longer, whatever the server asks for.
+/// The longest wait between retries, even if the server asks for a longer one.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// How much is waited for.
+/// Limits of time and number of requests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience {
     pub(super) timeout: Duration,
     pub(super) retries: u32,
-    /// Requests in all.
     pub(super) most: u64,
 }
 
-/// See the module.
 pub(in super::super::super) struct Remote {
     poster: Poster,
     url: String,
@@ -35,7 +33,7 @@ pub(in super::super::super) struct Remote {
     wire: Wire,
     patience: Patience,
     sent: u64,
-    /// Whether the host has answered anything so far.
+    /// Whether the host has answered any request.
     reached: bool,
 }
 
@@ -50,7 +48,7 @@ impl Remote {
         let is_http = base.starts_with("http://") || base.starts_with("https://");
         if !is_http || base.contains(['?', '#', '@']) || base.contains(char::is_whitespace) {
             let message = "--base-url must be an http or https address without user, query or fragment";
-            return Err(Failure::usage(message).help("a key belongs in a variable: --key-env NAME"));
+            return Err(Failure::usage(message).help("pass a key in an environment variable: --key-env NAME"));
         }
         let base = base.trim_end_matches('/');
         let path_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '@');
@@ -64,9 +62,8 @@ impl Remote {
             _ => format!("{base}/chat/completions"),
         };
         let key = key_env.map(|name| {
-            let value = std::env::var(name).ok().filter(|value| !value.is_empty());
-            let missing = || Failure::usage(format!("the variable `{name}` that --key-env names is not set"));
-            let value = value.ok_or_else(missing)?;
+            let value = variable(name)
+                .ok_or_else(|| Failure::usage(format!("the variable `{name}` that --key-env names is not set")))?;
             Ok::<_, Failure>(match wire {
                 Wire::Anthropic => ("x-api-key", value.clone(), value),
                 Wire::Gemini => ("x-goog-api-key", value.clone(), value),
@@ -83,7 +80,7 @@ impl Remote {
         let mut wait = FIRST_WAIT;
         for attempt in 0_u32.. {
             if self.sent >= self.patience.most {
-                let why = format!("stopped after {} requests, as --max-requests says", self.sent);
+                let why = format!("stopped after {} requests (--max-requests)", self.sent);
                 return Err(NoAnswer::Everything(why));
             }
             self.sent += 1;
@@ -91,7 +88,7 @@ impl Remote {
             self.reached |= posted.is_ok();
             let (why, asked) = match posted {
                 Ok(Posted { status: 200..=299, body, .. }) => {
-                    // A server that echoes the key does not get it into a file.
+                    // A server that echoes the key must not put it into a file.
                     let read = serde_json::from_str(&self.hidden(&body));
                     return read.map_err(|why| NoAnswer::Request(format!("the response is not JSON: {why}")));
                 }
@@ -105,7 +102,7 @@ impl Remote {
                         _ => NoAnswer::Request(why),
                     });
                 }
-                // A host that never took a connection is not waited for at every question.
+                // A host that has never accepted a connection gets no more retries.
                 Err(why) if !self.reached && attempt >= 1 => {
                     return Err(NoAnswer::Everything(format!("{} does not answer: {}", self.url, self.hidden(&why))));
                 }
@@ -129,7 +126,7 @@ impl Remote {
         Ok(self.poster.post(&self.url, &headers, body)?)
     }
 
-    /// The text without the key.
+    /// The text with the key removed.
     fn hidden(&self, text: &str) -> String {
         self.key.as_ref().map_or_else(|| text.to_owned(), |(_, _, secret)| text.replace(secret.as_str(), "[key]"))
     }

@@ -6,24 +6,24 @@ use super::super::scope::{Scope, Tightening};
 use super::keys;
 use toolfold_measure::check::Growth;
 
-/// The lock's file if none is set.
+/// The default path of the lock.
 const LOCK_FILE: &str = "toolfold.lock";
 
 /// The values of `[check]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Check {
-    /// The lock's file.
+    /// The path of the lock.
     pub lock: String,
-    /// Tokens of the tool block on the first turn.
+    /// Maximum tokens of the tool block on the first turn.
     pub max_first_turn: Option<usize>,
-    /// Tokens of one tool.
+    /// Maximum tokens of one tool.
     pub max_tool: Option<usize>,
-    /// Tokens of one category's tools.
+    /// Maximum tokens of one category's tools.
     pub max_category: Option<usize>,
-    /// By how much the first turn of an arm may grow.
+    /// Maximum growth of an arm's first turn.
     pub max_growth: GrowthBudget,
-    /// By how much one tool may grow.
+    /// Maximum growth of one tool.
     pub max_tool_growth: GrowthBudget,
     /// Whether tools that the lock does not contain are allowed.
     pub new_tools: bool,
@@ -31,15 +31,15 @@ pub struct Check {
     pub frozen: bool,
 }
 
-/// A budget of growth.
+/// A limit of growth.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum GrowthBudget {
-    /// No source sets the budget.
+    /// No source sets the limit.
     #[default]
     Unset,
-    /// The budget is off.
+    /// The limit is disabled.
     Off,
-    /// The budget.
+    /// The limit.
     AtMost(Growth),
 }
 
@@ -60,7 +60,7 @@ keys! {
         paths: Paths::File,
         flag: "--lock",
         default: LOCK_FILE,
-        help: "the lock that check and diff compare with, and lock writes",
+        help: "the lock that check and diff compare with and lock writes",
         store: |settings, text| {
             settings.check.lock = if text.is_empty() { LOCK_FILE } else { text }.to_owned();
             Ok(())
@@ -70,49 +70,49 @@ keys! {
         scope: Scope::Project,
         flag: "--max-first-turn",
         default: "",
-        help: "tokens of the tool block on the first turn, or off",
+        help: "maximum tokens of the tool block on the first turn, or off",
         store: |settings, text| parse_into(&mut settings.check.max_first_turn, text, token_budget),
     }
     MAX_TOOL = "check.max_tool" {
         scope: Scope::Project,
         flag: "--max-tool",
         default: "",
-        help: "tokens of one tool whole, or off",
+        help: "maximum tokens of one tool in full, or off",
         store: |settings, text| parse_into(&mut settings.check.max_tool, text, token_budget),
     }
     MAX_CATEGORY = "check.max_category" {
         scope: Scope::Project,
         flag: "--max-category",
         default: "",
-        help: "tokens of one category's tools whole, or off",
+        help: "maximum tokens of one category's tools in full, or off",
         store: |settings, text| parse_into(&mut settings.check.max_category, text, token_budget),
     }
     MAX_GROWTH = "check.max_growth" {
         scope: Scope::Project,
         flag: "--max-growth",
         default: "",
-        help: "by how much the first turn of an arm may grow since the lock: 200, 5%, or off",
+        help: "maximum growth of an arm's first turn since the lock: 200, 5%, or off",
         store: |settings, text| parse_into(&mut settings.check.max_growth, text, growth),
     }
     MAX_TOOL_GROWTH = "check.max_tool_growth" {
         scope: Scope::Project,
         flag: "--max-tool-growth",
         default: "",
-        help: "by how much one tool may grow since the lock: 100, 10%, or off",
+        help: "maximum growth of one tool since the lock: 100, 10%, or off",
         store: |settings, text| parse_into(&mut settings.check.max_tool_growth, text, growth),
     }
     NEW_TOOLS = "check.new_tools" {
         scope: Scope::Project,
         flag: "--no-new-tools",
         default: "on",
-        help: "whether there may be tools that the lock has not",
+        help: "whether tools that are not in the lock are allowed",
         store: |settings, text| parse_into(&mut settings.check.new_tools, text, switch),
     }
     FROZEN = "check.frozen" {
         scope: Scope::Project,
         flag: "--frozen",
         default: "off",
-        help: "whether nothing may differ from the lock",
+        help: "whether any difference from the lock is an error",
         store: |settings, text| parse_into(&mut settings.check.frozen, text, switch),
     }
 }

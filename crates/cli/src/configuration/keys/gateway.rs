@@ -1,4 +1,4 @@
-//! `[gateway]`: which servers the gateway represents, and how it is reached.
+//! `[gateway]`: which servers the gateway connects to, and how it is reached.
 
 use super::super::parse::{client, optional, parse_into, switch};
 use super::super::paths::Paths;
@@ -7,7 +7,7 @@ use super::keys;
 use toolfold_gateway::clients::McpClient;
 
 /// Why a project cannot set the servers of the gateway, or how it is reached.
-const SERVERS: Scope = Scope::User("a project cannot add servers, nor say how they are reached and kept");
+const SERVERS: Scope = Scope::User("a project cannot configure servers or how the gateway is reached");
 
 /// The values of `[gateway]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Gateway {
     pub state: Option<String>,
     /// The environment variable with the key that seals ids and state.
     pub state_key_env: Option<String>,
-    /// Whether the cached list is answered while servers start.
+    /// Whether the cached list is returned while servers start.
     pub eager_cache: bool,
 }
 
@@ -64,7 +64,7 @@ keys! {
         env: "TOOLFOLD_GATEWAY_NAMESPACE",
         flag: "--namespace",
         default: "off",
-        help: "whether every tool has its server before its name, not only where names collide",
+        help: "whether every tool's name is prefixed with its server, not only if names collide",
         store: |settings, text| parse_into(&mut settings.gateway.namespace, text, switch),
     }
     CLIENT = "gateway.client" {
@@ -72,7 +72,7 @@ keys! {
         env: "TOOLFOLD_GATEWAY_CLIENT",
         flag: "--client",
         default: "generic",
-        help: "the client that the gateway serves: which names are its own, whether it defers tools itself",
+        help: "the client that the gateway serves: reserved names, and whether it defers tools itself",
         store: |settings, text| parse_into(&mut settings.gateway.client, text, client),
     }
     ELICITATION = "gateway.elicitation" {
@@ -80,7 +80,7 @@ keys! {
         env: "TOOLFOLD_GATEWAY_ELICITATION",
         flag: "--no-elicitation",
         default: "on",
-        help: "whether a person is asked through the client where it has forms; off: only toolfold approvals and the console",
+        help: "whether approvals are requested through the client's forms; off: only toolfold approvals and the console",
         store: |settings, text| parse_into(&mut settings.gateway.elicitation, text, switch),
     }
     HTTP = "gateway.http" {
@@ -96,7 +96,7 @@ keys! {
         env: "TOOLFOLD_GATEWAY_TOKEN_ENV",
         flag: "--token-env",
         default: "",
-        help: "the variable with the token that requests over HTTP bring; only in your own configuration",
+        help: "the variable with the token of requests over HTTP; only in your own configuration",
         store: |settings, text| parse_into(&mut settings.gateway.token_env, text, optional),
     }
     STATE = "gateway.state" {
@@ -105,7 +105,7 @@ keys! {
         env: "TOOLFOLD_GATEWAY_STATE",
         flag: "--state",
         default: "",
-        help: "the file in which sessions over HTTP outlive the process; only in your own configuration",
+        help: "the file that stores sessions over HTTP; only in your own configuration",
         store: |settings, text| parse_into(&mut settings.gateway.state, text, optional),
     }
     STATE_KEY_ENV = "gateway.state_key_env" {
@@ -121,7 +121,7 @@ keys! {
         env: "TOOLFOLD_GATEWAY_EAGER_CACHE",
         flag: "--eager-cache",
         default: "off",
-        help: "whether the list is answered from the last one while servers start; only in your own configuration",
+        help: "whether the cached list is returned while servers start; only in your own configuration",
         store: |settings, text| parse_into(&mut settings.gateway.eager_cache, text, switch),
     }
 }

@@ -57,6 +57,6 @@ fn policy_use(text: &str) -> Result<PolicyUse, String> {
         "off" => Ok(PolicyUse::Off),
         "audit" => Ok(PolicyUse::Audit),
         "enforce" => Ok(PolicyUse::Enforce),
-        _ => Err(format!("`{text}` is none of off, audit and enforce")),
+        _ => Err(format!("`{text}` must be off, audit or enforce")),
     }
 }

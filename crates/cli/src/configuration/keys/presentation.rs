@@ -18,11 +18,11 @@ pub struct Presentation {
     pub profile: Option<String>,
     /// First-turn tokens before arm auto folds further.
     pub budget: usize,
-    /// The conversation that arm auto assumes.
+    /// The session that arm auto assumes.
     pub workload: Workload,
-    /// What happens to calls that leave out hidden parameters.
+    /// What happens to calls that omit hidden parameters.
     pub blind: Blind,
-    /// Whether arguments with one meaning are corrected.
+    /// Whether arguments with only one possible meaning are corrected.
     pub coerce: bool,
     /// The provider's API.
     pub wire: Wire,
@@ -100,19 +100,19 @@ keys! {
     STEP = "presentation.step" {
         scope: Scope::Project,
         default: "600",
-        help: "tokens by which a conversation grows from request to request, for arm auto",
+        help: "tokens that a conversation grows by per request, for arm auto",
         store: |settings, text| parse_into(&mut settings.presentation.workload.step_tokens, text, whole_number),
     }
     BLIND = "presentation.blind" {
         scope: Scope::Project,
         default: "show",
-        help: "calls that leave out parameters which were hidden: show them first, or forward the call as it is",
+        help: "calls that omit hidden parameters: show the parameters first, or forward the call unchanged",
         store: |settings, text| parse_into(&mut settings.presentation.blind, text, or_default),
     }
     COERCE = "presentation.coerce" {
         scope: Scope::Project,
         default: "on",
-        help: "whether arguments with only one meaning are corrected: null for an absent parameter, numbers and JSON as strings",
+        help: "whether arguments with only one possible meaning are corrected: null for an absent parameter, numbers and JSON as strings",
         store: |settings, text| parse_into(&mut settings.presentation.coerce, text, switch),
     }
     WIRE = "presentation.wire" {

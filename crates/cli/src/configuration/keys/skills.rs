@@ -1,4 +1,4 @@
-//! `[skills]`: which skills are offered, and how much is read.
+//! `[skills]`: which skills are offered, and the limits for reading them.
 
 use super::super::parse::{comma_list, parse_into, switch, whole_number};
 use super::super::paths::Paths;
@@ -8,7 +8,7 @@ use super::keys;
 use toolfold::skill::{Budget, Limits};
 
 /// Why a project cannot set the limits.
-const LIMITS: Scope = Scope::User("a project cannot say how much is read");
+const LIMITS: Scope = Scope::User("a project cannot change the limits of skills");
 
 /// The values of `[skills]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,9 +18,9 @@ pub struct Skills {
     pub on: bool,
     /// The folders of skills.
     pub roots: Vec<String>,
-    /// What the declaration of `activate_skill` may cost.
+    /// Maximum cost of the declaration of `activate_skill`.
     pub budget: Budget,
-    /// How much is read below a root, and stored.
+    /// Limits for what is read below a root, and stored.
     pub limits: Limits,
 }
 
@@ -43,31 +43,31 @@ keys! {
     BUDGET = "skills.budget" {
         scope: Scope::Project,
         default: "2000",
-        help: "tokens that activate_skill may cost, list and enum together",
+        help: "maximum tokens of activate_skill, list and enum together",
         store: |settings, text| parse_into(&mut settings.skills.budget, text, |text| whole_number(text).map(Budget::Tokens)),
     }
     DEPTH = "skills.depth" {
         scope: LIMITS,
         default: "6",
-        help: "levels of folders that are read below a root of skills",
+        help: "maximum depth of folders below a root of skills",
         store: |settings, text| parse_into(&mut settings.skills.limits.depth, text, whole_number),
     }
     FOLDERS = "skills.folders" {
         scope: LIMITS,
         default: "20000",
-        help: "folders that are read below a root of skills",
+        help: "maximum number of folders below a root of skills",
         store: |settings, text| parse_into(&mut settings.skills.limits.folders, text, whole_number),
     }
     ENTRIES = "skills.entries" {
         scope: LIMITS,
         default: "200000",
-        help: "names that are read in the folders below a root of skills",
+        help: "maximum number of names in the folders below a root of skills",
         store: |settings, text| parse_into(&mut settings.skills.limits.entries, text, whole_number),
     }
     BYTES = "skills.bytes" {
         scope: LIMITS,
         default: "256MiB",
-        help: "text of skills that is held, of one root and of all",
+        help: "maximum size of skill texts, per root and in total",
         store: |settings, text| {
             let bytes = units::size(text)?;
             settings.skills.limits = Limits { root_bytes: bytes, bytes, ..settings.skills.limits };

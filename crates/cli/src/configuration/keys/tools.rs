@@ -9,7 +9,7 @@ use super::keys;
 use toolfold::catalog::Format;
 
 /// Why a project cannot set the servers.
-const SERVERS: Scope = Scope::User("a project cannot start servers, nor say what they are sent");
+const SERVERS: Scope = Scope::User("a project cannot start servers or change what they receive");
 
 /// The values of `[tools]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Tools {
     pub mcp_config: Option<String>,
     /// The name of the one server of that file.
     pub mcp_server: Option<String>,
-    /// How long servers may take to start and to list their tools.
+    /// Maximum time for servers to start and to list their tools.
     pub mcp_timeout: Duration,
     /// The environment variable with the bearer token for the URL.
     pub mcp_token_env: Option<String>,
@@ -83,7 +83,7 @@ keys! {
         env: "TOOLFOLD_MCP_TIMEOUT",
         flag: "--mcp-timeout",
         default: "30s",
-        help: "how long servers may take to start and to list their tools",
+        help: "maximum time for servers to start and list their tools",
         store: |settings, text| parse_into(&mut settings.tools.mcp_timeout, text, period),
     }
     MCP_TOKEN_ENV = "tools.mcp_token_env" {

@@ -1,4 +1,4 @@
-//! `[undo]`: how much is stored to undo calls.
+//! `[undo]`: limits of the snapshots that undo uses.
 
 use super::super::parse::{parse_into, period};
 use super::super::scope::Scope;
@@ -7,13 +7,13 @@ use super::keys;
 use std::time::Duration;
 
 /// Why a project cannot set the limits.
-const LIMITS: Scope = Scope::User("a project cannot say what is kept to undo its calls");
+const LIMITS: Scope = Scope::User("a project cannot change the limits of snapshots");
 
 /// The values of `[undo]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Undo {
-    /// Maximum size of one call's snapshot in bytes; 0 makes none.
+    /// Maximum size of one call's snapshot in bytes; 0 disables snapshots.
     pub limit: u64,
     /// Maximum size of all snapshots in bytes.
     pub total: u64,
@@ -26,19 +26,19 @@ keys! {
         scope: LIMITS,
         flag: "--undo-limit",
         default: "64MiB",
-        help: "the most that the snapshot of one call may hold; 0 makes none",
+        help: "maximum size of one call's snapshot; 0 disables snapshots",
         store: |settings, text| parse_into(&mut settings.undo.limit, text, size),
     }
     TOTAL = "undo.total" {
         scope: LIMITS,
         default: "1GiB",
-        help: "the most that all snapshots may hold; the oldest go first",
+        help: "maximum size of all snapshots; the oldest are removed first",
         store: |settings, text| parse_into(&mut settings.undo.total, text, size),
     }
     KEEP = "undo.keep" {
         scope: LIMITS,
         default: "7d",
-        help: "how long a snapshot is kept",
+        help: "how long a snapshot is stored",
         store: |settings, text| parse_into(&mut settings.undo.keep, text, period),
     }
 }

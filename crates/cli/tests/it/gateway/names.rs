@@ -1,4 +1,4 @@
-//! Names of tools and prompts before servers that want each other's.
+//! Names of tools and prompts in front of servers with colliding names.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn start(own: &Newcomer, more: &[&str]) -> Talk {
     Talk::new(own.command(&[&args, more].concat()))
 }
 
-/// Who runs a tool of this name.
+/// The server that runs a tool of this name.
 fn runs(talk: &mut Talk, name: &str) -> String {
     let answer = talk.ask("tools/call", &json!({"name": name, "arguments": {}}));
     answer["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).replace('\u{202e}', "")
@@ -79,7 +79,7 @@ fn a_tool_keeps_its_name_when_lists_change() {
     for (name, server) in [("late", "docs"), ("github_late", "github"), ("read_page", "docs"), ("search", "github")] {
         assert_eq!(runs(&mut talk, name), format!("{server} ran it"));
     }
-    // A new conversation names by the configuration again.
+    // A new conversation assigns names from the configuration again.
     drop(talk);
     let names = start(&own, &[]).names();
     let docs = ["docs_search", "docs_turn", "docs_read_page", "docs_late", "expand_tools", "docs_github_search"];
@@ -87,7 +87,7 @@ fn a_tool_keeps_its_name_when_lists_change() {
 }
 
 #[test]
-fn names_do_not_depend_on_which_server_is_there() {
+fn names_do_not_depend_on_which_servers_are_up() {
     let Some(own) = two("names-down", "search", "search read_page") else { return };
     let list = own.path("project/toolfold-servers.json");
     let text = std::fs::read_to_string(&list).unwrap();
@@ -99,7 +99,7 @@ fn names_do_not_depend_on_which_server_is_there() {
     assert_eq!(runs(&mut talk, "docs_search"), "docs ran it");
     let report = doctor(&own, &[]);
     assert!(report["renamed"][1]["why"].as_str().unwrap().contains("`github`, which precedes it, has not listed"));
-    // With a list of the earlier server that was kept, its names are known while it is down.
+    // With a cached list of the earlier server, its names are known while it is down.
     std::fs::write(&list, &text).unwrap();
     assert_eq!(start(&own, &["--eager-cache"]).names(), ["search", "docs_search", "read_page"]);
     std::fs::remove_file(own.path("github.tools")).unwrap();
@@ -164,7 +164,7 @@ fn a_resource_is_read_from_the_server_that_listed_it() {
         let listed = talk.ask("resources/list", &json!({}))["resources"].clone();
         listed.as_array().unwrap().iter().map(|own| own["uri"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    // A prompt that is named like a resource is no resource.
+    // A prompt with the name of a resource is not a resource.
     assert_eq!(talk.ask("prompts/list", &json!({}))["prompts"][0]["name"], "mem___a");
     assert_eq!(uris(&mut talk), ["mem://a", "mem://b", "mem://c"]);
     let read = |talk: &mut Talk, uri: &str| talk.ask("resources/read", &json!({"uri": uri})).to_string();

@@ -1,4 +1,5 @@
-//! Tests of `ab`: recorded tasks, oracles, resuming, models that are programs or servers, and reports.
+//! Tests of `ab`: recorded tasks, oracles, resuming, models that are programs or servers, and
+//! reports.
 
 mod live;
 #[cfg(unix)]
@@ -11,7 +12,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-/// A folder below the system's own that goes when the test ends.
+/// A temporary folder that is removed when the test ends.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -41,7 +42,7 @@ impl Drop for Scratch {
 
 fn toolfold(args: &[&str]) -> Command {
     let mut command = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")));
-    // No configuration of whoever runs the tests is read.
+    // The configuration of the user who runs the tests is not read.
     command.args(args).current_dir(std::env::temp_dir()).env("XDG_CONFIG_HOME", "/nonexistent").env("NO_COLOR", "1");
     command
 }
@@ -57,7 +58,7 @@ fn json_of(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Tools that are worth folding, half of whose parameters are optional.
+/// Tools that are worth folding; half of their parameters are optional.
 fn tools() -> Value {
     let words = "It says at some length what it does, so that there is something to fold away here. ".repeat(6);
     let text = |about: &str| json!({"type": "string", "description": format!("{about}. {words}")});
@@ -102,7 +103,8 @@ fn given(scratch: &Scratch) -> (String, String) {
     (scratch.write("tasks.jsonl", &tasks()), scratch.write("tools.json", &tools().to_string()))
 }
 
-/// A file of the corpora, which are not part of the repository. `None`, with a printed line, where it is absent.
+/// A file of the corpora, which are not part of the repository. `None`, with a printed line, if it
+/// is absent.
 fn corpus(path: &str) -> Option<String> {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora").join(path);
     if !place.exists() {

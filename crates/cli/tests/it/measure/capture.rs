@@ -1,4 +1,4 @@
-//! `capture`: what a server lists, with its identity and digest, and no secret of the caller's.
+//! `capture`: the tools of a server with its identity and digest, without the caller's secrets.
 #![cfg(unix)]
 
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn read(place: &Place, name: &str) -> (String, Value) {
 }
 
 #[test]
-fn a_capture_is_read_back_and_names_its_package() {
+fn a_capture_can_be_read_and_names_its_package() {
     let place = Place::new();
     let server = fixture("--stdio --bare --tools 12");
     let out = place.path("tools.json");
@@ -36,7 +36,7 @@ fn a_capture_is_read_back_and_names_its_package() {
 }
 
 #[test]
-fn the_digest_is_of_what_the_tools_say() {
+fn the_digest_depends_only_on_the_tools() {
     let place = Place::new();
     let tool = |text: &str| {
         let file = place.put("t.json", text);
@@ -72,7 +72,7 @@ fn no_secret_is_written() {
 }
 
 #[test]
-fn a_file_is_replaced_whole_and_a_device_stays_one() {
+fn a_file_is_replaced_atomically_and_a_device_written_to() {
     let place = Place::new();
     let server = fixture("--stdio --bare --tools 2");
     let device = std::fs::metadata("/dev/null").unwrap();
@@ -84,7 +84,7 @@ fn a_file_is_replaced_whole_and_a_device_stays_one() {
     assert_eq!(place.run(&["capture", "--mcp", &server, "--out", &place.path("link.json")]).code, 0);
     assert!(std::fs::symlink_metadata(place.path("link.json")).unwrap().is_symlink(), "a link is followed");
     assert_eq!(read(&place, "old.json").1["tools"].as_array().unwrap().len(), 2);
-    // A server that fails leaves what is there, and no other file.
+    // If a server fails, the existing file is unchanged, and no other file is left.
     let ran = place.run(&["capture", "--mcp", "sh -c 'exit 1'", "--out", &old]);
     assert_eq!((ran.code, read(&place, "old.json").1["tools"].as_array().unwrap().len()), (1, 2));
     let left = std::fs::read_dir(std::path::Path::new(&old).parent().unwrap()).unwrap();
@@ -92,7 +92,7 @@ fn a_file_is_replaced_whole_and_a_device_stays_one() {
     assert!(left.iter().all(|name| !name.ends_with(".new")), "{left:?}");
     let ran = place.run(&["capture", "--mcp", &server, "--out", "/nowhere/at/all.json"]);
     assert!(ran.code == 1 && ran.err.contains("cannot be written"), "{}", ran.err);
-    // An empty list is told, not saved.
+    // An empty list is reported, not saved.
     let none = place.shell_server(r#"printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}\n' "$id""#);
     let ran = place.run(&["capture", "--mcp", &none]);
     assert!(ran.code == 1 && ran.out.is_empty() && ran.err.contains("no tools"), "{}", ran.err);

@@ -9,12 +9,12 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-/// A folder of its own below the test's temporary folder, empty.
+/// An empty subfolder of the test's temporary folder.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("check").join(name);
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).unwrap();
-    // A configuration of its own ends the search in the folders above.
+    // Its own configuration ends the search in the folders above.
     std::fs::write(path.join("toolfold.toml"), "").unwrap();
     path
 }
@@ -65,9 +65,10 @@ fn git(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a pull request goes through: the lock is committed, a description grows, the check says where.
+/// The steps of a pull request: the lock is committed, a description grows, the check reports
+/// where.
 #[test]
-fn a_pull_request_that_grows_a_tool_by_200_tokens_fails_and_says_where() {
+fn a_pull_request_that_grows_a_tool_by_200_tokens_fails_and_shows_where() {
     let path = locked("pull_request", &[]);
     git(&path, &["init", "-q"]);
     git(&path, &["add", "."]);
@@ -91,7 +92,8 @@ fn a_pull_request_that_grows_a_tool_by_200_tokens_fails_and_says_where() {
     let (code, out, _) = run(&path, &["check", "--tools", "tools.json"]);
     assert!(code == 1 && out.contains("`/properties/range`") && out.contains("toolfold lock"), "{out}");
 
-    // The way out that it names: the lock is written again, and its diff is the line of that tool and the totals.
+    // The suggested fix: the lock is written again, and its diff is the line of that tool and the
+    // totals.
     assert_eq!(run(&path, &["lock", "--tools", "tools.json"]).0, 0);
     let diff = git(&path, &["diff", "--unified=0", "--", "toolfold.lock"]);
     let lines: Vec<&str> = diff.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++")).collect();
@@ -101,7 +103,7 @@ fn a_pull_request_that_grows_a_tool_by_200_tokens_fails_and_says_where() {
 }
 
 #[test]
-fn exit_codes_say_what_is_the_matter() {
+fn exit_codes_distinguish_the_causes() {
     let path = locked("codes", &[]);
     let check = |more: &[&str]| run(&path, &[&["check", "--tools", "tools.json"], more].concat());
     for (more, code, said) in [
@@ -117,11 +119,19 @@ fn exit_codes_say_what_is_the_matter() {
         (vec!["--report", "pdf=x"], 2, "there is no format `pdf`"),
         (vec!["--lock", "none.lock"], 2, "there is no none.lock"),
         (vec!["--lock", "none.lock", "--max-tool", "100000"], 0, ""),
-        (vec!["--meter", "json/o200k_base"], 3, "made with meter `billed:openai-chat/gpt-4.1`, not `json/o200k_base`"),
-        (vec!["--model", "gpt-5.4"], 3, "was made with no model, not `gpt-5.4`"),
-        (vec!["--arm", "stable"], 3, "made with arm `auto`, not `stable`"),
-        (vec!["--wire", "anthropic"], 3, "made with wire `openai-chat`, not `anthropic`"),
-        (vec!["--lock", "none.lock", "--max-tool", "9999", "--model", "unheard-of"], 3, "how tokens of `unheard-of`"),
+        (
+            vec!["--meter", "json/o200k_base"],
+            3,
+            "created with meter `billed:openai-chat/gpt-4.1`, not `json/o200k_base`",
+        ),
+        (vec!["--model", "gpt-5.4"], 3, "was created with no model, not `gpt-5.4`"),
+        (vec!["--arm", "stable"], 3, "created with arm `auto`, not `stable`"),
+        (vec!["--wire", "anthropic"], 3, "created with wire `openai-chat`, not `anthropic`"),
+        (
+            vec!["--lock", "none.lock", "--max-tool", "9999", "--model", "unheard-of"],
+            3,
+            "billing of tokens of `unheard-of`",
+        ),
     ] {
         let (found, out, err) = check(&more);
         assert_eq!(found, code, "{more:?}\n{out}{err}");
@@ -136,7 +146,7 @@ fn a_lock_of_another_kind_is_never_compared() {
     let path = locked("hostile", &[]);
     let lock = std::fs::read_to_string(path.join("toolfold.lock")).unwrap();
     for (name, text, said) in [
-        ("newer", lock.replacen("version = 1", "version = 7", 1), "its version is 7"),
+        ("newer", lock.replacen("version = 1", "version = 7", 1), "unsupported version 7"),
         (
             "conflict",
             lock.replacen("tools = [", "<<<<<<< ours\ntools = [\n=======\n>>>>>>> theirs", 1),
@@ -144,7 +154,7 @@ fn a_lock_of_another_kind_is_never_compared() {
         ),
         ("garbage", "\u{1}\u{2}not a lock".to_owned(), "not a lock"),
         ("empty", String::new(), "it has no `version`"),
-        ("twice", lock.replace("\"tool_1\"", "\"tool_2\""), "tool `tool_2` is in it twice"),
+        ("twice", lock.replace("\"tool_1\"", "\"tool_2\""), "duplicate tool `tool_2`"),
         ("huge", lock.replacen("full = ", "full = 99999999999999999999", 1), "not a lock"),
         ("large", lock.replacen("full = ", "full = 9999999999", 1), "is not a number of tokens"),
         ("arm", lock.replace("auto", "autobahn"), "arm `autobahn` cannot be measured"),
@@ -160,7 +170,7 @@ fn a_lock_of_another_kind_is_never_compared() {
 }
 
 #[test]
-fn budgets_stand_in_the_configuration_and_flags_win() {
+fn flags_override_budgets_of_the_configuration() {
     let path = locked("configured", &[]);
     std::fs::write(
         path.join("toolfold.toml"),
@@ -175,7 +185,7 @@ fn budgets_stand_in_the_configuration_and_flags_win() {
     assert_eq!(run(&path, &["check", "--tools", "tools.json"]).0, 1, "a bad file");
     std::fs::write(path.join("toolfold.toml"), "[check]\nlock = '/etc/hosts'\n").unwrap();
     let (code, _, err) = run(&path, &["lock", "--tools", "tools.json"]);
-    assert!(code == 0 && err.contains("the lock of a project lies in its folder"), "{err}");
+    assert!(code == 0 && err.contains("a project's lock must be in its folder"), "{err}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of `report --html`. What a browser makes of it, `.ci/html` tests.
+//! Tests of `report --html`. `.ci/html` tests the page in a browser.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::measure::check::{folder, run, write};
 
-/// Markup in every text that a list can bring.
+/// Markup in every text of a list.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)><!-- `x` {{data}} https://evil.example/";
 
 fn tools(number: usize) -> Value {
@@ -35,7 +35,7 @@ fn a_page_of_200_hostile_tools_is_small_inert_and_the_same_twice() {
         assert!(!text.contains(markup), "{markup}");
     }
     assert_eq!((text.matches("<script").count(), text.matches("</script>").count()), (2, 2));
-    // No element asks for anything; an address that a stranger wrote is text.
+    // No element loads anything; an address in foreign text stays text.
     for asks in
         [" src=", " href=\"http", "url(", "@import", " style=", "srcset", "<link", "<iframe", "<object", "fetch("]
     {
@@ -71,7 +71,7 @@ fn the_page_has_the_figures_of_the_report() {
 }
 
 #[test]
-fn a_page_goes_where_it_is_told() {
+fn a_page_is_written_to_the_given_file() {
     let path = folder("html_out");
     write(&path, "secret-folder-name.json", &tools(3));
     let (code, out, err) = run(&path, &["report", "--tools", "secret-folder-name.json", "--html", "-"]);

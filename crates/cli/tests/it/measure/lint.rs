@@ -21,9 +21,9 @@ fn good() -> String {
 }
 
 #[test]
-fn a_sound_list_has_no_findings_and_a_bad_one_fails() {
+fn a_valid_list_has_no_findings_and_a_bad_one_fails() {
     let (code, out, err) = lint(&["--profile", "off"], &good());
-    assert_eq!((code, out.starts_with("nothing found in 1 tools")), (0, true), "{out}{err}");
+    assert_eq!((code, out.starts_with("no findings in 1 tools")), (0, true), "{out}{err}");
     let (code, out, err) = lint(&[], BAD);
     assert_eq!(code, 1, "{err}");
     assert!(out.contains("error[contradictory-bounds]") && out.contains("/inputSchema/properties/n/minimum"), "{out}");
@@ -42,7 +42,7 @@ fn severities_decide_the_exit_code() {
 }
 
 #[test]
-fn what_an_api_refuses_is_an_error_when_it_is_asked_for() {
+fn what_the_given_api_rejects_is_an_error() {
     let tools = r#"[{"name":"a","description":"Reads rows.","inputSchema":{"type":"object"}}]"#;
     assert_eq!(lint(&[], tools).0, 0);
     assert_eq!(lint(&["--wire", "anthropic"], tools).0, 0);
@@ -51,7 +51,7 @@ fn what_an_api_refuses_is_an_error_when_it_is_asked_for() {
 }
 
 #[test]
-fn json_says_what_is_found_and_what_it_costs() {
+fn json_has_findings_and_their_costs() {
     let (code, out, err) = lint(&["--json"], BAD);
     assert_eq!(code, 1, "{err}");
     let value: Value = serde_json::from_str(&out).unwrap();
@@ -63,7 +63,7 @@ fn json_says_what_is_found_and_what_it_costs() {
 }
 
 #[test]
-fn the_fixed_list_goes_where_it_was_told_to_and_says_what_was_done() {
+fn the_fixed_list_goes_to_the_given_file_and_fixes_are_reported() {
     let fixed = BAD.replace(r#""title":"N","#, "");
     let fixed = fixed.replace(r#""description":"Which."}"#, r#""description":"Which.","items":{}}"#);
     let (code, out, err) = lint(&["--fix"], BAD);
@@ -101,7 +101,7 @@ fn an_earlier_list_shows_what_breaks() {
 }
 
 #[test]
-fn rules_are_listed_and_unknown_ones_refused() {
+fn rules_are_listed_and_unknown_ones_rejected() {
     let (code, out, _) = from_stdin(&["lint", "--rules"], "");
     assert!(code == 0 && out.contains("secret-in-text") && out.contains("newly-required"), "{out}");
     let (code, _, err) = lint(&["--allow", "no-descriptio"], BAD);
@@ -109,9 +109,9 @@ fn rules_are_listed_and_unknown_ones_refused() {
     assert_eq!(lint(&[], "[]").0, 1);
 }
 
-/// A list with an entry that cannot be read is looked at all the same.
+/// A list with an entry that cannot be read is still checked.
 #[test]
-fn an_entry_that_is_no_tool_is_a_finding() {
+fn an_entry_that_is_not_a_tool_is_a_finding() {
     let (code, out, err) =
         lint(&[], r#"[{"name":"a","inputSchema":{"type":"object"}},{"inputSchema":{"type":"object"}}]"#);
     assert!(code == 1 && out.contains("error[unreadable-tool]"), "{out}{err}");

@@ -1,4 +1,4 @@
-//! Tests of `probe`: scripted models on this machine, honest ones and one that knows too much.
+//! Tests of `probe`: scripted models on this machine, honest ones and one that knows the answers.
 
 use std::process::Command;
 
@@ -10,11 +10,11 @@ use crate::measure::ab::server::{Request, Server};
 /// What a scripted model can do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Model {
-    /// Calls whatever it was shown.
+    /// Calls everything it was shown.
     Able,
-    /// Calls only what is declared, and never through `call_tool`.
+    /// Calls only declared tools, and never through `call_tool`.
     DeclaredOnly,
-    /// Knows the answers beforehand.
+    /// Knows the answers in advance.
     Cheats,
     /// Never calls.
     Talks,
@@ -32,7 +32,7 @@ fn probe(args: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// The name and the value behind a nonce.
+/// The name and the value of a nonce.
 fn secret(nonce: &str) -> (String, String) {
     let hex: String = Sha256::digest(nonce.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     (format!("berth_{}", &hex[..6]), format!("Q-{}", &hex[6..16]))
@@ -76,11 +76,11 @@ fn asked(model: Model, more: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn a_model_is_told_from_another_by_what_it_takes() {
+fn models_differ_by_what_they_support() {
     for (model, in_result, bridge, note) in [
-        (Model::Able, "yes", "yes", "declared at all: yes"),
-        (Model::DeclaredOnly, "yes", "no", "declared at all: no"),
-        (Model::Talks, "no", "no", "declared at all: no"),
+        (Model::Able, "yes", "yes", "undeclared tools: yes"),
+        (Model::DeclaredOnly, "yes", "no", "undeclared tools: no"),
+        (Model::Talks, "no", "no", "undeclared tools: no"),
     ] {
         let (code, row, said) = asked(model, &[]);
         assert_eq!(code, Some(0), "{model:?}: {said}");
@@ -93,11 +93,11 @@ fn a_model_is_told_from_another_by_what_it_takes() {
 }
 
 #[test]
-fn a_control_that_succeeds_proves_nothing_and_says_so() {
+fn a_control_that_succeeds_is_reported_as_no_proof() {
     let (code, row, said) = asked(Model::Cheats, &[]);
     assert_eq!(code, Some(0), "{said}");
     assert!(row.contains("in_result = \"unprobed\"") && row.contains("bridge = \"unprobed\""), "{row}");
-    assert!(row.contains("without ever being shown the schema"), "{row}");
+    assert!(row.contains("the model was right without the schema"), "{row}");
     assert!(said.contains("the control succeeded for declared stub"), "{said}");
 }
 
@@ -125,7 +125,7 @@ fn the_row_is_read_back_as_presentation_capabilities() {
 }
 
 #[test]
-fn a_model_that_cannot_be_asked_gives_no_row() {
+fn an_unreachable_model_gives_no_row() {
     let server = Server::start(|_| (400, "", "{\"error\":{\"message\":\"no tools here\"}}".to_owned()));
     let (code, row, said) = probe(&["probe", "--base-url", &server.url, "--model", "m"]);
     assert_eq!(code, Some(3), "{said}");

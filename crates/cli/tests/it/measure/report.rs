@@ -1,4 +1,4 @@
-//! `report`: a verdict that never costs more, figures as they are billed, and a page that reads well.
+//! `report`: a verdict that never costs more, figures as billed, and a page that reads well.
 #![cfg(unix)]
 
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn report(place: &Place, args: &[&str]) -> Value {
     ran.json()
 }
 
-/// So many tools with descriptions of so many words.
+/// `count` tools with descriptions of `words` words.
 fn tools(place: &Place, count: usize, words: usize) -> String {
     let tool = |at: usize| {
         let words = format!("Word number {at} of several. {}", "more words ".repeat(words));
@@ -44,7 +44,7 @@ fn the_verdict_costs_no_more_than_full() {
             continue;
         }
         let saved = verdict["session_saved"].as_f64().unwrap();
-        assert!(saved > 0.0 && text.starts_with("take `"), "{args:?}: {text}");
+        assert!(saved > 0.0 && text.starts_with("use `"), "{args:?}: {text}");
         let auto = || report["arms"].get("auto").filter(|auto| auto["chosen"]["arm"] == verdict["arm"]);
         let arm = report["arms"].get(verdict["arm"].as_str().unwrap()).or_else(auto).unwrap();
         let cost = |arm: &Value| arm["session"]["usd"].as_f64().unwrap();
@@ -53,12 +53,13 @@ fn the_verdict_costs_no_more_than_full() {
     }
     let few = report(&place, &["--tools", &tools(&place, 4, 10)]);
     assert_eq!(few["verdict"]["arm"], "full", "{}", few["verdict"]);
-    // Of tools of one subject an expansion brings nearly all, which may cost what folding saved; the built-in ones have eleven.
+    // For tools of one subject an expansion adds nearly all of them, which may cost what folding
+    // saved; the built-in ones have eleven subjects.
     let many = report(&place, &[]);
     assert_eq!(many["verdict"]["arm"], "kept", "{}", many["verdict"]);
 }
 
-/// What a lookup brings is JSON in the messages of most arms, and the array of arm seed.
+/// A lookup is JSON in the messages of most arms, and part of the array in arm seed.
 #[test]
 fn lookups_cost_what_each_arm_delivers() {
     let report = report(&Place::new(), &[]);
@@ -68,7 +69,7 @@ fn lookups_cost_what_each_arm_delivers() {
         let name = category["name"].as_str().unwrap();
         let of = |arm: &str| report["arms"][arm]["expansions"].get(name).cloned();
         let Some(stable) = of("stable") else { continue };
-        // Core tools are whole already.
+        // Core tools are already complete.
         let folded = |tool: &&Value| tool["category"] == name && tool["tier"] == "extended";
         let sum = |key: &str| -> u64 {
             report["per_tool"].as_array().unwrap().iter().filter(folded).map(|tool| figure(&tool[key])).sum()
@@ -102,7 +103,7 @@ fn a_model_chooses_meter_prices_and_limits() {
     assert_eq!(report(&place, &["--model", "gemini-2.5-pro"])["meter"], "estimate:gemini/gemini-2.5-pro");
     let usual = report(&place, &[]);
     assert_eq!((&usual["pricing"]["model"], &usual["pricing"]["priced_as"]), (&json!("gpt-4.1"), &json!("gpt-5.4")));
-    // Unknown is unmeasured, and never 0.
+    // An unknown figure is unmeasured, and never 0.
     let unknown = report(&place, &["--model", "gpt-4.1"]);
     assert_eq!(
         (&unknown["pricing"]["usd_per_million"], &unknown["pricing"]["priced_as"]),

@@ -26,7 +26,7 @@ fn arm<'a>(answer: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
-fn a_scenario_that_tells_sizes_needs_no_tools() {
+fn a_scenario_with_sizes_needs_no_tools() {
     let file = scenarios("toy-6-category.toml");
     let answer = answer(&["--scenario", &file, "--model", "claude-opus-5.5"], "");
     let share = |name: &str| arm(&answer, name)["relative_to_full"].as_f64().unwrap();
@@ -72,11 +72,11 @@ fn answer_of_chat() -> Value {
 }
 
 #[test]
-fn what_has_no_price_is_unmeasured_and_says_what_is_known() {
+fn without_a_price_nothing_is_measured_and_known_prices_are_listed() {
     let (code, out, err) = sim(&["--model", "my-model", "--arms", "stable"], "");
     assert_eq!(code, 3, "{err}");
     assert!(
-        err.contains("no price of `my-model` is known") && err.contains("--prices") && err.contains("docs/cost.md"),
+        err.contains("the price of `my-model` is unknown") && err.contains("--prices") && err.contains("docs/cost.md"),
         "{err}"
     );
     assert!(out.contains("input cost") && out.contains("no meter is known"), "{out}");
@@ -100,7 +100,7 @@ fn names_of_a_scenario_are_those_of_the_tools() {
     assert!(messages("stable") > messages("seed") + 1_000, "the definitions come in the answer: {answer}");
     assert_eq!(arm(&answer, "seed")["cache_breaks"], 1);
     let (code, _, err) = sim(&["--model", "gpt-5.4", "--scenario", "-"], &scenario.replace("'format'", "'formats'"));
-    assert!(code == 1 && err.contains("no category `formats`: did you mean `format`?"), "{err}");
+    assert!(code == 1 && err.contains("unknown category `formats`; did you mean `format`?"), "{err}");
     let (code, _, err) = sim(&["--model", "gpt-5.4", "--scenario", "-"], "request = 3");
     assert!(code == 1 && err.contains("line 1") && err.contains("docs/cost.md"), "{err}");
     let (code, _, err) = sim(&["--model", "gpt-5.4", "--arms", "stabel"], "");
@@ -158,9 +158,12 @@ fn a_transcript_of_any_wire_is_a_session() {
         let never = answer_never(&text);
         assert_eq!(arm(&never, "stable")["requests"], 3);
     }
-    for (text, because) in
-        [("{}", "expected messages"), ("[]", "no request"), ("[", "no JSON"), ("[{\"role\":\"user\"}]", "no request")]
-    {
+    for (text, because) in [
+        ("{}", "expected messages"),
+        ("[]", "no message of the model"),
+        ("[", "not JSON"),
+        ("[{\"role\":\"user\"}]", "no message of the model"),
+    ] {
         let (code, _, err) = sim(&["--model", "gpt-5.4", "--trace", "-"], text);
         assert!(code == 1 && err.contains(because), "{text}: {err}");
     }

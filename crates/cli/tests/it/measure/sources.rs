@@ -1,4 +1,4 @@
-//! Every form of tools, and servers that misbehave while they are asked for theirs.
+//! Every format of tool lists, and servers that misbehave while their tools are listed.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const TOOLFOLD: &str = env!("CARGO_BIN_EXE_toolfold");
 
-/// What a command did.
+/// The result of a command.
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) out: String,
@@ -23,7 +23,7 @@ impl Ran {
     }
 }
 
-/// A folder of a test's own, gone afterwards.
+/// A test's own folder, removed at the end.
 pub(crate) struct Place(PathBuf);
 
 impl Place {
@@ -64,7 +64,7 @@ impl Place {
         Ran { code, out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// A server in shell that answers `tools/list` with what a command prints behind its id.
+    /// A shell server that answers `tools/list` with the output of a command after its id.
     pub(crate) fn shell_server(&self, lists: &str) -> String {
         let script = format!(
             r#"
@@ -184,7 +184,7 @@ fn a_client_s_list_gives_one_server_or_all() {
 }
 
 #[test]
-fn a_url_is_asked_with_the_token_of_a_variable() {
+fn a_url_is_requested_with_the_token_of_a_variable() {
     let mut command = Command::new(fixture("").trim());
     let mut child =
         command.args(["--http", "127.0.0.1:0", "--bare", "--tools", "3"]).stdout(Stdio::piped()).spawn().unwrap();
@@ -204,9 +204,9 @@ fn a_url_is_asked_with_the_token_of_a_variable() {
     }
 }
 
-/// Each in a bounded time, with a reason that a person can act on, and nothing on standard output.
+/// Each ends in a bounded time, with a helpful error, and nothing on standard output.
 #[test]
-fn servers_that_misbehave_are_told() {
+fn misbehaving_servers_are_reported() {
     let place = Place::new();
     let server = place.shell_server("echo noise; echo 'not so fast' >&2; sleep 30");
     let big = Place::new();

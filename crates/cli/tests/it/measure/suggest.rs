@@ -39,7 +39,8 @@ fn said(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// The built-in tools, used in so many sessions: every one reads and writes cells, the third of them formats.
+/// The built-in tools, used in `sessions` sessions: every one reads and writes cells, every third
+/// one formats.
 fn log(sessions: usize) -> String {
     let call = |session: usize, tool: &str, arguments: &Value| {
         json!({"conversation": format!("s{session}"), "tool": tool, "arguments": arguments}).to_string() + "\n"
@@ -81,12 +82,12 @@ fn a_log_gives_a_profile_that_loads_cleanly() {
     {
         assert!(told.contains(part), "{part}: {told}");
     }
-    // The same again is the same, byte by byte.
+    // A repetition gives the same bytes.
     let again = folder.run(&["suggest", "calls.jsonl", "--arm", "stable"]);
     assert_eq!(String::from_utf8(again.stdout).unwrap(), profile);
     let refused = folder.run(&["suggest", "calls.jsonl", "--out", "p.toml"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(said(&refused).contains("`p.toml` is already there"), "{}", said(&refused));
+    assert!(said(&refused).contains("`p.toml` already exists"), "{}", said(&refused));
     assert!(folder.run(&["suggest", "calls.jsonl", "--arm", "stable", "--out", "p.toml", "--force"]).status.success());
 }
 
@@ -95,12 +96,12 @@ fn excel() -> String {
 }
 
 #[test]
-fn without_usage_it_says_so() {
+fn without_usage_it_reports_that() {
     let folder = Folder::new("none");
     let output = folder.run(&["suggest", "--profile", "derived"]);
     let (told, profile) = (said(&output), String::from_utf8(output.stdout.clone()).unwrap());
     assert!(output.status.success(), "{told}");
-    assert!(told.starts_with("no usage was given: core is empty because nothing says what is used; "), "{told}");
+    assert!(told.starts_with("no usage was given: core is empty because usage is unknown; "), "{told}");
     assert!(profile.contains("\ncore = []\n") && profile.contains("# Core is empty because there is no usage data."));
 }
 
@@ -139,12 +140,12 @@ fn json_has_the_documented_shape() {
     for cost in ["today", "full", "no_core", "suggested"] {
         assert!(answer["costs"][cost]["milli_tokens"].as_u64().unwrap() > 0, "{cost}");
     }
-    assert!(said(&output).contains("`raed_excel` was called once and is none of the 49 tools"), "{}", said(&output));
+    assert!(said(&output).contains("`raed_excel` was called once and is not one of the 49 tools"), "{}", said(&output));
 }
 
-/// Each with the exit code and what is said.
+/// Each with the exit code and the message.
 #[test]
-fn hostile_files_are_told_by_line() {
+fn hostile_files_are_reported_by_line() {
     let good = "{\"conversation\": \"a\", \"tool\": \"read_excel\"}\n";
     let document = json!({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": [
         {"id": "1", "type": "function", "function": {"name": "read_excel", "arguments": "{}"}}]}]});
@@ -176,16 +177,11 @@ fn hostile_files_are_told_by_line() {
         ),
         ("deep", [b"[".repeat(100_000), b"\n".to_vec(), good.as_bytes().to_vec()].concat(), 0, "nested too deeply"),
         ("a document", document.as_bytes().to_vec(), 0, "from 1 call in 1 session"),
-        (
-            "a document cut off",
-            document.as_bytes()[..document.len() - 9].to_vec(),
-            1,
-            "nothing that was read tells of a call",
-        ),
-        ("empty", vec![], 1, "nothing that was read tells of a call of one of the tools"),
-        ("blank", b"\n\n \n".to_vec(), 1, "nothing that was read tells of a call"),
-        ("other tools", b"{\"tool\": \"launch_rocket\", \"session\": 1}\n".to_vec(), 1, "are these the right --tools?"),
-        ("nothing", b"{\"level\": \"info\"}\n[]\n3\n".to_vec(), 1, "3 values say nothing of calls"),
+        ("a document cut off", document.as_bytes()[..document.len() - 9].to_vec(), 1, "the input contains no call"),
+        ("empty", vec![], 1, "the input contains no call of these tools"),
+        ("blank", b"\n\n \n".to_vec(), 1, "the input contains no call"),
+        ("other tools", b"{\"tool\": \"launch_rocket\", \"session\": 1}\n".to_vec(), 1, "check --tools"),
+        ("nothing", b"{\"level\": \"info\"}\n[]\n3\n".to_vec(), 1, "3 values contain no calls"),
     ];
     let folder = Folder::new("hostile");
     for (name, bytes, code, expected) in cases {
@@ -198,7 +194,7 @@ fn hostile_files_are_told_by_line() {
 }
 
 #[test]
-fn usage_mistakes_say_what_to_do() {
+fn usage_errors_have_help() {
     let folder = Folder::new("usage");
     folder.write("calls.jsonl", &log(3));
     for (args, code, expected) in [
@@ -217,7 +213,7 @@ fn usage_mistakes_say_what_to_do() {
 }
 
 #[test]
-fn a_bound_on_core_is_kept_and_standard_input_is_read() {
+fn a_limit_of_core_applies_and_standard_input_is_read() {
     let folder = Folder::new("bound");
     let mut child = command(
         &folder.0,

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// Runs the command with an input: its exit code, its output and what it said.
+/// Runs the command with an input: its exit code, its output and its standard error.
 pub(crate) fn from_stdin(args: &[&str], input: &str) -> (i32, String, String) {
     let done = toolfold_testing::command(env!("CARGO_BIN_EXE_toolfold"), &std::env::temp_dir(), args, input.as_bytes());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -24,7 +24,7 @@ fn in_locale(args: &[&str], input: &str, locale: &str) -> (i32, String, String) 
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // A command that refuses its arguments does not read.
+    // A command that rejects its arguments does not read its input.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     let done = child.wait_with_output().unwrap();
@@ -32,7 +32,7 @@ fn in_locale(args: &[&str], input: &str, locale: &str) -> (i32, String, String) 
     (done.status.code().unwrap(), text(done.stdout), text(done.stderr))
 }
 
-/// What `report` says that a list costs full.
+/// The cost of a list in full, as `report` states it.
 pub(crate) fn report_of(tools: &Value) -> u64 {
     let (code, out, err) = from_stdin(&["report", "--tools", "-", "--arms", "full", "--json"], &tools.to_string());
     assert_eq!(code, 0, "{err}");
@@ -99,7 +99,7 @@ fn lines_are_drawn_as_the_locale_can() {
 }
 
 #[test]
-fn a_threshold_that_is_none_is_usage() {
+fn an_invalid_threshold_is_a_usage_error() {
     for wrong in ["x", "1.5", "101%", "-1%", "%"] {
         assert_eq!(from_stdin(&["tree", &format!("--min={wrong}")], "").0, 2, "{wrong}");
     }

@@ -26,7 +26,7 @@ fn answer(args: &[&str]) -> Value {
     serde_json::from_str(&out).unwrap()
 }
 
-/// The oracle is `report`, which knows no parts: a list with the part minus a list without it.
+/// The oracle is `report`, which has no parts: a list with the part minus a list without it.
 #[test]
 fn a_part_costs_what_the_report_of_a_list_without_it_is_less() {
     let own = answer(&["read_rows", "--tools", "-", "--json"]);
@@ -82,7 +82,7 @@ fn what_clients_alone_read_is_not_billed() {
 }
 
 #[test]
-fn every_detail_says_what_it_hides() {
+fn every_detail_states_what_it_hides() {
     let own = answer(&["read_rows", "--tools", "-", "--json"]);
     let hides = |detail: &str| -> Vec<String> {
         let found = own["details"].as_array().unwrap().iter().find(|one| one["detail"] == detail).unwrap();
@@ -130,6 +130,6 @@ fn an_unknown_name_is_an_error_with_the_nearest() {
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("did you mean `read_rows`"), "{err}");
     let (code, _, err) = why(&["zzz", "--tools", "-"]);
-    assert!(code == 1 && err.contains("no tool named `zzz` among 2"), "{err}");
+    assert!(code == 1 && err.contains("unknown tool `zzz`, not among 2"), "{err}");
     assert_eq!(why(&[]).0, 2);
 }

@@ -1,4 +1,4 @@
-//! Servers that want a login: what the gateway and its login do, and what they do not let themselves be talked into.
+//! Servers that require a login: what the gateway and its login do, and what they reject.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::serving::lines::{Lines, text};
 use crate::serving::place::{Http, Place, TOOLFOLD, eventually};
 use crate::serving::web::{post, request, session};
 
-/// A gateway that logs everything that anything in it says.
+/// A gateway that logs everything.
 fn gateway(place: &Place, args: &[&str]) -> Lines {
     let own = ["env", "TOOLFOLD_LOG=trace", TOOLFOLD, "gateway", "--arm", "full", "--profile", "off"];
     let command: Vec<String> = own.iter().chain(args).map(|own| (*own).to_owned()).collect();
@@ -70,7 +70,7 @@ fn a_server_is_logged_in_to_and_its_tools_are_called() {
     assert_eq!(text(&answer), "hello");
     assert_eq!(lines.end(), Some(0));
 
-    // Only its owner can read it, and nothing else has it.
+    // Only its owner can read it, and nothing else contains it.
     let file = &kept(&place)[0];
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(file), mode(file.parent().unwrap())), (0o600, 0o700));
@@ -90,7 +90,7 @@ fn a_server_is_logged_in_to_and_its_tools_are_called() {
 }
 
 #[test]
-fn a_login_counts_for_a_gateway_that_runs() {
+fn a_running_gateway_uses_a_new_login() {
     let (place, issuer) = (Place::new(), Issuer::new(Ways { lists_freely: true, ..Ways::default() }));
     let url = issuer.mcp();
     let mut lines = ready(&place, &["--url", &url]);
@@ -109,7 +109,7 @@ fn a_login_counts_for_a_gateway_that_runs() {
 }
 
 #[test]
-fn a_renewal_that_nobody_waits_for_any_more_is_not_lost() {
+fn a_renewal_without_a_waiting_call_is_not_lost() {
     let (place, issuer) = (Place::new(), Issuer::new(Ways::default()));
     let url = issuer.mcp();
     assert!(log_in(&place, &["--url", &url]).1);
@@ -126,7 +126,8 @@ fn a_renewal_that_nobody_waits_for_any_more_is_not_lost() {
         let (address, id) = (address.clone(), id.clone());
         std::thread::spawn(move || post(&address, &[("Mcp-Session-Id", &id)], call))
     };
-    // The old refresh token is spent, and the answer with the new one on its way, when the session ends.
+    // The session ends when the old refresh token is spent, and the answer with the new one is on
+    // its way.
     eventually("it is renewed", || issuer.seen("/token").len() == 2);
     assert_eq!(request(&address, "DELETE", &[("Mcp-Session-Id", &id)], "").status, 204);
     waits.join().unwrap();
@@ -142,7 +143,7 @@ fn a_server_that_only_greets_without_a_login_comes_back_after_it() {
     let (place, issuer) = (Place::new(), Issuer::new(Ways { greets_freely: true, ..Ways::default() }));
     let url = issuer.mcp();
     let (said, good) = place.toolfold(&["gateway", "doctor", "--url", &url]);
-    assert!(!good && said.contains("login     server: it wants a login: run `toolfold"), "{said}");
+    assert!(!good && said.contains("login     server: login required; run `toolfold"), "{said}");
     let mut lines = gateway(&place, &["--url", &url]);
     initialize(&mut lines, "0");
     let refused = lines.call("1", "greet", &json!({}));
@@ -175,7 +176,7 @@ fn a_token_is_renewed_once_however_many_need_it() {
     }
     let renewed = issuer.seen("/token").iter().filter(|own| own.fields["grant_type"] == "refresh_token").count();
     assert_eq!(renewed, 1);
-    // One that is at its end by the clock is renewed before the server has to refuse it.
+    // An expired token is renewed before the server rejects it.
     issuer.ways(|own| own.expires_in = Some(1));
     issuer.revoke(false);
     assert_eq!(text(&both[0].call("30", "greet", &json!({}))), "hello");
@@ -184,12 +185,13 @@ fn a_token_is_renewed_once_however_many_need_it() {
     let before = issuer.seen("/mcp").len();
     assert_eq!(text(&both[0].call("31", "greet", &json!({}))), "hello");
     assert_eq!(issuer.seen("/mcp").len(), before + 1);
-    // Where that is refused, a person is needed, and the authorization server is left in peace.
+    // If the renewal is rejected, a new login is required, and the authorization server gets no
+    // more requests.
     issuer.revoke(true);
     let asked = issuer.seen("/token").len();
     for id in ["40", "41"] {
         let refused = both[0].call(id, "greet", &json!({}));
-        assert!(error(&refused).contains("it wants a login"), "{refused}");
+        assert!(error(&refused).contains("login required"), "{refused}");
     }
     assert_eq!(issuer.seen("/token").len(), asked + 1);
     let log = std::fs::read_to_string(place.file("log")).unwrap();
@@ -207,7 +209,7 @@ fn a_token_goes_to_no_other_host() {
     assert!(error(&refused).contains("307"), "{refused}");
     assert!(issuer.seen("/mcp").last().unwrap().authorization.is_some());
     assert!(other.seen("/mcp").is_empty(), "{:?}", other.seen("/mcp"));
-    // Nor is what was kept for one URL used for another of the same name.
+    // A login for one URL is not used for another with the same name.
     let mut lines = gateway(&place, &["--url", &other.mcp()]);
     error(&initialize(&mut lines, "0"));
     assert!(other.seen("/mcp").iter().all(|own| own.authorization.is_none()));
@@ -221,7 +223,7 @@ fn a_token_goes_to_no_other_host() {
     assert!(other.seen("/.well-known/oauth-protected-resource/mcp").is_empty());
 }
 
-/// A login that must not come to a token: what it says, in words of which one is expected.
+/// A login that must not get a token; its error contains the expected word.
 fn refused(ways: Ways, word: &str) -> Issuer {
     let (place, issuer) = (Place::new(), Issuer::new(ways));
     let (said, good) = log_in(&place, &["--url", &issuer.mcp(), "--timeout", "3s"]);
@@ -231,7 +233,7 @@ fn refused(ways: Ways, word: &str) -> Issuer {
 }
 
 #[test]
-fn an_answer_that_was_not_asked_for_is_not_taken() {
+fn an_unsolicited_answer_is_rejected() {
     let evil = Some("http://evil.test".to_owned());
     for (ways, word) in [
         (Ways { state: Some("guessed".to_owned()), ..Ways::default() }, "`state`"),
@@ -241,11 +243,11 @@ fn an_answer_that_was_not_asked_for_is_not_taken() {
         let issuer = refused(ways, word);
         assert_eq!((issuer.seen("/authorize").len(), issuer.seen("/token").len()), (1, 0), "{word}");
     }
-    // What is said of another is not even begun with.
+    // A server whose metadata describes another one is never contacted.
     for (ways, word) in [
         (Ways { resource: Some("https://evil.test/mcp".to_owned()), ..Ways::default() }, "another resource"),
         (Ways { issuer: evil, ..Ways::default() }, "https URL"),
-        (Ways { padding: 10 * 1024 * 1024, ..Ways::default() }, "larger than"),
+        (Ways { padding: 10 * 1024 * 1024, ..Ways::default() }, "exceeds"),
     ] {
         let issuer = refused(ways, word);
         assert_eq!((issuer.seen("/register").len(), issuer.seen("/authorize").len()), (0, 0), "{word}");
@@ -259,7 +261,7 @@ fn a_token_endpoint_that_hangs_is_given_up() {
 }
 
 #[test]
-fn further_scopes_are_asked_for_once() {
+fn additional_scopes_are_requested_once() {
     let ways = Ways { call_scope: Some("write".to_owned()), ..Ways::default() };
     let (place, issuer) = (Place::new(), Issuer::new(ways));
     let url = issuer.mcp();
@@ -270,7 +272,7 @@ fn further_scopes_are_asked_for_once() {
     assert!(log_in(&place, &["--url", &url]).1);
     let scopes: Vec<String> = issuer.seen("/authorize").iter().map(|own| own.fields["scope"].clone()).collect();
     assert_eq!(scopes, ["offline_access read", "offline_access read write"]);
-    // The client is the one that was registered the first time.
+    // The client that was registered the first time is reused.
     assert_eq!(issuer.seen("/register").len(), 1);
     assert_eq!(text(&lines.call("3", "greet", &json!({}))), "hello");
     issuer.ways(|own| own.never_content = true);
@@ -279,7 +281,7 @@ fn further_scopes_are_asked_for_once() {
 }
 
 #[test]
-fn a_program_logs_in_by_itself_and_tells_its_secret_to_nobody_else() {
+fn a_program_logs_in_and_sends_its_secret_nowhere_else() {
     let (place, issuer, other) = (Place::new(), Issuer::new(Ways::default()), Issuer::new(Ways::default()));
     let servers = json!({"mcpServers": {"hr": {"url": issuer.mcp()}}});
     let servers = place.put("servers.json", &servers.to_string());
@@ -302,7 +304,7 @@ fn a_program_logs_in_by_itself_and_tells_its_secret_to_nobody_else() {
     issuer.ways(|own| own.issuer = Some(other.url.clone()));
     issuer.revoke(true);
     let moved = lines.call("3", "greet", &json!({}));
-    assert!(error(&moved).contains("given to no other"), "{moved}");
+    assert!(error(&moved).contains("not sent to another server"), "{moved}");
     assert!(other.seen("/token").is_empty() && issuer.seen("/token").len() == 1);
     lines.end();
     let log = std::fs::read_to_string(place.file("log")).unwrap();
@@ -315,23 +317,23 @@ fn settings_of_a_login_are_checked_and_secrets_not_repeated() {
     let place = Place::new();
     let servers = place.put("servers.json", r#"{"mcpServers": {"payroll": {"url": "https://hr.test/mcp"}}}"#);
     for (lines, word) in [
-        ("client_secret = \"hunter22\"\nclient_id = \"me\"", "not written here"),
-        ("client_secret = \"${A}-hunter22\"\nclient_id = \"me\"", "not written here"),
+        ("client_secret = \"hunter22\"\nclient_id = \"me\"", "does not belong in this file"),
+        ("client_secret = \"${A}-hunter22\"\nclient_id = \"me\"", "does not belong in this file"),
         ("client_secret = \"${A}\"", "client_id"),
         ("grant = \"client_credentials\"", "needs a secret"),
         ("grant = \"password\"", "not a grant type"),
         ("clientid = \"me\"", "did you mean `client_id`"),
-        ("redirect_port = 70000", "not a port"),
+        ("redirect_port = 70000", "must be a port number"),
         ("issuer = \"hr.test\"", "URL"),
     ] {
         let config = place.put("gateway.toml", &format!("[gateway.server.payroll.auth]\n{lines}\n"));
         let (said, good) = place.toolfold(&["gateway", "login", "payroll", "--servers", &servers, "--config", &config]);
         assert!(!good && said.contains(word) && !said.contains("hunter22"), "{lines}: {said}");
     }
-    // A project's own file says nothing of logins.
+    // A project's own file cannot configure logins.
     place.put("toolfold.toml", "[gateway.server.payroll.auth]\nclient_id = \"theirs\"\n");
     let (said, _) = place.toolfold(&["gateway", "logout", "payroll", "--servers", &servers]);
-    assert!(said.contains("`gateway.server.payroll.auth` is left out"), "{said}");
+    assert!(said.contains("`gateway.server.payroll.auth` is ignored"), "{said}");
     let (said, good) = place.toolfold(&["gateway", "login", "payrol", "--servers", &servers]);
     assert!(!good && said.contains("did you mean `payroll`"), "{said}");
 }

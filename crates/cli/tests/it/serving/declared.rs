@@ -1,4 +1,5 @@
-//! What a stateless client is asked for: what that request says that it can, whoever else uses the server.
+//! Requests to a stateless client depend on the capabilities that its own request declares, whoever
+//! else uses the server.
 
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ fn a_client_is_asked_for_what_its_request_declares() {
     let place = Place::new();
     let mut lines = started(&place);
     let (nothing, all) = (json!({}), json!({"elicitation": {}, "sampling": {}, "roots": {}}));
-    // The first client can nothing, which is nothing to the next.
+    // The first client has no capabilities, which does not affect the next.
     for (id, name, method) in
         [(1, "ask", "elicitation/create"), (2, "sample", "sampling/createMessage"), (3, "roots", "roots/list")]
     {

@@ -1,4 +1,4 @@
-//! The fixture's driver, which is the official SDK's client, and what it says.
+//! The fixture's driver, which is the official SDK's client, and its output.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -21,13 +21,13 @@ struct Bytes {
     error: Option<Box<RawValue>>,
 }
 
-/// Where the driver finds its server.
+/// How the driver reaches its server.
 pub(crate) enum At<'a> {
     Command(&'a [String]),
     Url(&'a str),
 }
 
-/// Drives a server by a script.
+/// Runs a script against a server.
 pub(crate) fn drive(place: &Place, options: &str, at: &At<'_>, script: &[Value]) -> Driven {
     let mut command = place.command("timeout");
     command.args(["180", &fixture(), "--client"]).args(options.split_whitespace());
@@ -37,7 +37,7 @@ pub(crate) fn drive(place: &Place, options: &str, at: &At<'_>, script: &[Value])
     };
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let lines: String = script.iter().map(|step| format!("{step}\n")).collect();
-    // The driver may have failed to connect, which its output says.
+    // The driver may have failed to connect; its output shows that.
     drop(child.stdin.take().unwrap().write_all(lines.as_bytes()));
     let output = child.wait_with_output().unwrap();
     let mut lines: Vec<String> = String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
@@ -52,12 +52,12 @@ impl Driven {
         found.unwrap_or_else(|| panic!("no step {step} in {:#?}", self.0))
     }
 
-    /// What a step gave, with everything about it.
+    /// The result of a step, with everything about it.
     pub(crate) fn step(&self, step: usize) -> Value {
         serde_json::from_str(self.line(step)).unwrap()
     }
 
-    /// The result or the error of a step, to the byte.
+    /// The bytes of the result or the error of a step.
     pub(crate) fn bytes(&self, step: usize) -> String {
         let bytes: Bytes = serde_json::from_str(self.line(step)).unwrap();
         match (bytes.result, bytes.error) {
@@ -73,7 +73,7 @@ impl Driven {
         own["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {own}")).to_owned()
     }
 
-    /// The lines of a kind: `notification`, `request`, `garbage`, as they were written.
+    /// The lines of a kind, as written: `notification`, `request`, `garbage`.
     pub(crate) fn of_kind(&self, kind: &str) -> Vec<Value> {
         let values = self.0.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
         values.filter_map(|line| line.get(kind).cloned()).collect()

@@ -1,4 +1,4 @@
-//! Arms and skills: what is shown, opened, repaired, and what stays as it was.
+//! Arms and skills: what is shown, opened, repaired, and what is unchanged.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn names_of(list: &Value) -> Vec<String> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A generated tool that stands folded in a list.
+/// A generated tool that is folded in a list.
 const FOLDED: &str = "github_update_issues";
 
 #[test]
@@ -78,7 +78,7 @@ fn index_calls_through_the_bridge() {
 }
 
 #[test]
-fn seed_opens_in_place_where_the_client_can_be_told() {
+fn seed_opens_in_place_if_the_client_can_be_notified() {
     let place = Place::new();
     let script = [
         json!({"list": true}),
@@ -97,7 +97,7 @@ fn seed_opens_in_place_where_the_client_can_be_told() {
 }
 
 #[test]
-fn seed_is_refused_where_nobody_can_be_told() {
+fn seed_is_rejected_if_the_client_cannot_be_notified() {
     let place = Place::new();
     let script = [json!({"list": true}), json!({"call": FOLDED, "arguments": {"workspace": "w"}})];
     let ran = folded(&place, STATELESS, "--arm seed --budget 500", "--stdio --bare --tools 60", &script);
@@ -136,7 +136,7 @@ fn an_invalid_call_is_sent_back_with_the_schema_and_never_runs() {
 }
 
 #[test]
-fn what_is_no_parameter_stays_on_a_folded_tool() {
+fn unknown_members_stay_on_a_folded_tool() {
     let place = Place::new();
     let direct = drive(&place, "", &At::Command(&server("--raw --tools 60")), &[json!({"list": true})]);
     let whole = direct.step(1);

@@ -1,4 +1,4 @@
-//! What is lost, left open, or hangs: streams that are taken up again, subscriptions at the end, last words.
+//! Lost and hanging connections: resumed streams, subscriptions at the end, a server's last output.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -27,7 +27,7 @@ fn events(body: &str) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn a_lost_stream_is_taken_up_where_it_was_lost() {
+fn a_lost_stream_is_resumed_where_it_was_lost() {
     let place = Place::new();
     let gateway = Http::gateway(&place, &place.gateway(FULL, &server("--stdio --bare --faults")));
     let address = gateway.address();
@@ -68,7 +68,7 @@ fn a_lost_stream_is_taken_up_where_it_was_lost() {
     let answers: Vec<&Value> = rest.iter().map(|(_, own)| own).filter(|own| own["id"] == 7).collect();
     assert!(answers.len() == 1 && answers[0]["result"].is_object(), "{rest:#?}");
     assert_eq!(rest.last().unwrap().1["id"], 7, "the answer is the end");
-    // Nothing comes twice: what is after the last event is nothing.
+    // Nothing is repeated: there is nothing after the last event.
     assert_eq!(taken_up(&rest.last().unwrap().0), []);
     let headers = [("Mcp-Session-Id", id.as_str()), ("Last-Event-ID", "99-1"), ("Accept", "text/event-stream")];
     assert_eq!(request(address, "GET", &headers, "").status, 404);
@@ -95,7 +95,7 @@ fn an_open_subscription_ends_with_the_gateway_and_not_after_it() {
     stream.write_all(head.as_bytes()).unwrap();
     let mut lines = BufReader::new(stream);
     let mut said = String::new();
-    // It is open once it was acknowledged.
+    // It is open when it is acknowledged.
     while !said.contains("notifications/subscriptions/acknowledged") {
         assert!(lines.read_line(&mut said).unwrap() > 0, "it ended: {said}");
     }
@@ -109,7 +109,7 @@ fn an_open_subscription_ends_with_the_gateway_and_not_after_it() {
     assert_eq!(gateway.child.wait().unwrap().code(), Some(0));
 }
 
-/// One request as a server over HTTP reads it: its head, and its body as JSON.
+/// A request as a server over HTTP reads it: its head, and its body as JSON.
 fn heard(stream: &mut BufReader<TcpStream>) -> Option<(String, Value)> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -123,7 +123,8 @@ fn heard(stream: &mut BufReader<TcpStream>) -> Option<(String, Value)> {
     Some((head, serde_json::from_slice(&body).unwrap_or(Value::Null)))
 }
 
-/// A server over HTTP that never says that it has taken `notifications/cancelled`, nor answers calls of `hang`.
+/// A server over HTTP that never acknowledges `notifications/cancelled`, and never answers calls of
+/// `hang`.
 fn hanging() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -164,14 +165,14 @@ fn hanging() -> String {
 }
 
 #[test]
-fn a_notification_that_hangs_holds_up_nobody() {
+fn a_hanging_notification_blocks_no_other() {
     let place = Place::new();
     let command = format!("{TOOLFOLD} gateway {FULL} --url {}", hanging());
     let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
     let mut lines = Lines::session(&place, &command, &json!({}));
     lines.ask("1", "tools/call", &json!({"name": "hang", "arguments": {}}));
     lines.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
-    // Three in a row: none may wait for the notification to be taken, which it never is.
+    // Three in a row: none may wait for the acknowledgement of the notification, which never comes.
     for id in ["2", "3", "4"] {
         assert_eq!(text(&lines.call(id, "swift", &json!({}))), "swift");
     }
@@ -181,9 +182,9 @@ fn a_notification_that_hangs_holds_up_nobody() {
 }
 
 #[test]
-fn last_words_are_for_the_log_alone() {
+fn the_last_output_goes_only_to_the_log() {
     let place = Place::new();
-    // It ends in the middle of a call, with a secret on its lips.
+    // It exits during a call, with a secret in its output.
     let ends = "\
         read line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-11-25\",\
         \"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"ends\",\"version\":\"1\"}}}'; \

@@ -13,7 +13,7 @@ fn lines(place: &Place, behind: &str) -> Lines {
     Lines::session(place, &place.gateway(FULL, &server(behind)), &json!({}))
 }
 
-/// Calls again until the server is there again.
+/// Repeats the call until the server is up again.
 fn again(lines: &mut Lines, name: &str, arguments: &Value) -> Value {
     let mut last = Value::Null;
     let mut number = 1_000;
@@ -26,7 +26,7 @@ fn again(lines: &mut Lines, name: &str, arguments: &Value) -> Value {
 }
 
 #[test]
-fn a_crash_in_a_call_is_told_and_the_server_comes_back() {
+fn a_crash_in_a_call_is_reported_and_the_server_restarts() {
     for client in [SESSIONS, STATELESS] {
         let place = Place::new();
         let servers = place.servers(&[("one", server("--stdio --bare --faults")), ("two", server("--raw"))]);
@@ -57,22 +57,22 @@ fn a_crash_in_a_call_is_told_and_the_server_comes_back() {
 }
 
 #[test]
-fn a_server_that_crashes_again_and_again_is_started_ever_more_rarely() {
+fn a_crashing_server_restarts_with_growing_delays() {
     let place = Place::new();
     let starts = place.file("starts");
     let script = format!("echo x >> {starts}; exec timeout 1 \"$0\" \"$@\"");
     let behind = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--raw")].concat();
-    // It introduces itself each time, and is gone a second later.
+    // It initializes each time, and exits a second later.
     let mut lines = Lines::session(&place, &place.gateway(FULL, &behind), &json!({}));
     std::thread::sleep(std::time::Duration::from_secs(12));
     let count = std::fs::read_to_string(&starts).unwrap().lines().count();
-    // Without waiting longer each time it would be eight.
+    // Without growing delays it would be eight.
     assert!(count <= 5, "started {count} times within 12 s");
     assert_eq!(lines.end(), Some(0));
 }
 
 #[test]
-fn a_server_that_cannot_be_started_is_said() {
+fn a_server_that_cannot_be_started_is_reported() {
     let place = Place::new();
     let mut lines = Lines::start(&place, &place.gateway(FULL, &["no-such-program".to_owned()]));
     let params =
@@ -99,7 +99,7 @@ fn a_server_that_dies_while_it_is_greeted_comes_up_later() {
     assert_eq!(lines.end(), Some(0));
 }
 
-/// A server that knows one lifecycle, and dies of the other's greeting.
+/// A server that supports one lifecycle, and exits on the other's first request.
 #[test]
 fn a_server_that_dies_of_a_greeting_gets_the_other() {
     for (client, word) in [(SESSIONS, "initialize"), (STATELESS, "server/discover")] {
@@ -160,7 +160,7 @@ fn ten_thousand_tools_come_whole() {
         Cases::Ci | Cases::Long => (10_000, "grafana_list_issues_v6"),
     };
     let place = Place::new();
-    // A build without optimisation takes a minute for them.
+    // An unoptimised build takes a minute for them.
     let script = [json!({"list": true, "within_ms": 150_000}), json!({"call": last, "arguments": {"labels": []}})];
     let behind = server(&format!("--stdio --bare --tools {count}"));
     let ran = drive(&place, "", &At::Command(&place.gateway(FULL, &behind)), &script);
@@ -169,7 +169,7 @@ fn ten_thousand_tools_come_whole() {
 }
 
 #[test]
-fn a_list_that_changes_under_us_is_told_and_read_again() {
+fn a_changed_list_is_reported_and_read_again() {
     for client in [SESSIONS, STATELESS] {
         let place = Place::new();
         let script = [
@@ -215,7 +215,7 @@ fn lists_without_end_end() {
 }
 
 #[test]
-fn a_bad_tool_costs_no_other_its_place() {
+fn an_invalid_tool_does_not_affect_the_others() {
     let place = Place::new();
     for arm in ["full", "stable", "index"] {
         let gateway = place.gateway(&format!("--arm {arm} --budget 50"), &server("--raw --lists bad"));
@@ -231,7 +231,7 @@ fn a_bad_tool_costs_no_other_its_place() {
 }
 
 #[test]
-fn ids_in_use_and_what_is_no_message_are_refused() {
+fn ids_in_use_and_invalid_messages_are_rejected() {
     let place = Place::new();
     let mut lines = lines(&place, "--raw");
     lines.ask("1", "tools/call", &json!({"name": "late", "arguments": {"millis": 800}}));
@@ -278,7 +278,7 @@ fn a_line_of_forty_megabytes_is_a_line() {
     lines.bytes(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping"{blanks}"#).as_bytes());
     lines.bytes(b"}\n");
     assert!(lines.answer("1").contains("result"));
-    // A line that never ends is no reason to stay.
+    // A line that never ends does not keep it running.
     lines.bytes(b"{\"jsonrpc\":");
     assert_eq!(lines.end(), Some(0));
 }
@@ -291,7 +291,7 @@ fn a_client_that_leaves_in_a_call_ends_everything() {
     let servers = children(lines.child.id());
     assert_eq!(servers.len(), 1);
     assert_eq!(lines.end(), Some(0));
-    // What it asked before is still answered.
+    // Its earlier request is still answered.
     assert!(lines.answer("1").contains("after 1000 ms"));
     eventually("the server has ended", || !servers.iter().any(|own| crate::serving::place::runs(*own)));
 }

@@ -1,4 +1,5 @@
-//! A server that wants a login, with its own authorization server, on one port of this machine; and the person's browser.
+//! A server that requires a login, with its own authorization server, on one port of this machine;
+//! and the user's browser.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::serving::place::{Place, TOOLFOLD};
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -21,30 +22,30 @@ pub(crate) struct Request {
     body: String,
 }
 
-/// What the server does otherwise than it should, or could.
+/// Deviations from the normal behaviour of the server.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Ways {
     /// The resource in the metadata.
     pub(crate) resource: Option<String>,
-    /// Where the metadata of the resource leads to instead.
+    /// Another address of the resource's metadata.
     pub(crate) metadata_at: Option<String>,
     /// Bytes before the metadata of the authorization server.
     pub(crate) padding: usize,
-    /// The `state` and the `iss` of the answer to the browser.
+    /// The `state` and the `iss` of the redirect.
     pub(crate) state: Option<String>,
     pub(crate) iss: Option<String>,
     pub(crate) no_iss: bool,
     /// The token endpoint never answers.
     pub(crate) hangs: bool,
-    /// Where the server sends its clients on to.
+    /// The target of the server's redirects.
     pub(crate) leads_to: Option<String>,
-    /// Only calls want a token; only what comes after `initialize` does.
+    /// Only calls require a token; otherwise everything after `initialize` does.
     pub(crate) lists_freely: bool,
     pub(crate) greets_freely: bool,
-    /// The scope that calls need, and whether tokens of that scope are refused all the same.
+    /// The scope that calls require, and whether tokens of that scope are still rejected.
     pub(crate) call_scope: Option<String>,
     pub(crate) never_content: bool,
-    /// How long a token lives, in seconds.
+    /// Lifetime of a token in seconds.
     pub(crate) expires_in: Option<i64>,
     /// Another authorization server than this one.
     pub(crate) issuer: Option<String>,
@@ -54,14 +55,14 @@ pub(crate) struct Ways {
 struct State {
     ways: Ways,
     seen: Vec<Request>,
-    /// Tokens that are good, with their scopes, and the refresh token that is.
+    /// Valid tokens with their scopes, and the valid refresh token.
     access: BTreeMap<String, String>,
     refresh: BTreeSet<String>,
     made: usize,
     scope: String,
 }
 
-/// See the module.
+/// The server and its authorization server.
 pub(crate) struct Issuer {
     pub(crate) url: String,
     state: Arc<Mutex<State>>,
@@ -98,12 +99,12 @@ impl Issuer {
         self.state.lock().unwrap().seen.iter().filter(|own| own.path == path).cloned().collect()
     }
 
-    /// Holds back the answers of the token endpoint until what is given is dropped.
+    /// Delays the answers of the token endpoint until the result is dropped.
     pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
         self.held.lock().unwrap()
     }
 
-    /// Takes every access token back, and the refresh tokens, too, if so wished.
+    /// Revokes every access token, and with `all` the refresh tokens, too.
     pub(crate) fn revoke(&self, all: bool) {
         let mut state = self.state.lock().unwrap();
         state.access.clear();
@@ -122,7 +123,7 @@ fn serve(stream: TcpStream, url: &str, state: &Mutex<State>, held: &Mutex<()>) {
         state.ways.hangs && request.path == "/token"
     };
     if hangs {
-        // Until the client has gone.
+        // Until the client disconnects.
         drop(reader.read(&mut [0]));
         return;
     }
@@ -293,7 +294,7 @@ fn message(request: &Request, url: &str, ways: &Ways, state: &State) -> Answer {
     json_answer("200 OK", &json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}))
 }
 
-/// What a login printed, and whether it succeeded. The browser does what it is told.
+/// The output of a login, and whether it succeeded. The browser follows the address.
 pub(crate) fn log_in(place: &Place, args: &[&str]) -> (String, bool) {
     let mut command = place.command(TOOLFOLD);
     command.env("TOOLFOLD_LOG", "trace").args(["gateway", "login", "--no-browser", "--json"]).args(args);
@@ -310,7 +311,7 @@ pub(crate) fn log_in(place: &Place, args: &[&str]) -> (String, bool) {
     (said, child.wait().unwrap().success())
 }
 
-/// Opens an address, and goes where it leads.
+/// Opens an address, and follows its redirects.
 pub(crate) fn browse(address: &str) {
     let mut next = Some(address.to_owned());
     while let Some(address) = next.take() {

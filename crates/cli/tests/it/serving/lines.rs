@@ -1,4 +1,4 @@
-//! A client of lines, for what no SDK would send.
+//! A client that writes lines, for messages that no SDK would send.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
@@ -13,7 +13,7 @@ pub(crate) struct Lines {
     pub(crate) child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// What came while something else was waited for.
+    /// Lines that arrived while it waited for another.
     pub(crate) seen: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Lines {
         Self { child, input, lines, seen: Vec::new() }
     }
 
-    /// The same, introduced with a version of sessions.
+    /// The same, initialized with a session-based version.
     pub(crate) fn session(place: &Place, command: &[String], capabilities: &Value) -> Self {
         let mut own = Self::start(place, command);
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "lines", "version": "1"}});
@@ -60,7 +60,7 @@ impl Lines {
         input.flush().unwrap();
     }
 
-    /// A request; its answer is not waited for.
+    /// Sends a request without waiting for its answer.
     pub(crate) fn ask(&mut self, id: &str, method: &str, params: &Value) {
         self.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#));
     }
@@ -75,7 +75,7 @@ impl Lines {
         self.asked(id, "tools/call", &json!({"name": name, "arguments": arguments}))
     }
 
-    /// The answer to a request, as it was written.
+    /// The answer to a request, as written.
     pub(crate) fn answer(&mut self, id: &str) -> String {
         let start = format!(r#"{{"jsonrpc":"2.0","id":{id},"#);
         let answers = |rest: &str| rest.starts_with("\"result\":") || rest.starts_with("\"error\":");
@@ -98,13 +98,13 @@ impl Lines {
         }
     }
 
-    /// Closes its standard input, and gives the code that it ends with.
+    /// Closes its standard input, and returns the exit code.
     pub(crate) fn end(&mut self) -> Option<i32> {
         drop(self.input.take());
         self.ended()
     }
 
-    /// Waits for its end.
+    /// Waits for it to exit.
     pub(crate) fn ended(&mut self) -> Option<i32> {
         for _ in 0..300 {
             if let Some(status) = self.child.try_wait().unwrap() {

@@ -1,4 +1,4 @@
-//! Names of tools in sessions that outlive the process, and what is remembered of servers.
+//! Names of tools in sessions that outlive the process, and the stored names of servers.
 
 use serde_json::{Value, json};
 
@@ -18,14 +18,14 @@ fn names(gateway: &Http, session: &str) -> Vec<String> {
 fn a_resumed_session_has_its_names_and_servers_are_remembered() {
     let place = Place::new();
     let mark = place.file("mark");
-    // The first server starts once the mark is there.
+    // The first server starts once the mark exists.
     let script = format!("test -e {mark} && exec \"$0\" \"$@\"; exit 1");
     let late = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--stdio --bare --faults")].concat();
     let servers = place.servers(&[("one", late), ("two", server("--raw"))]);
     let options = format!("--arm full --profile off --servers {servers} {}", kept(&place));
     let first = gateway(&place, &options, &[]);
     let old = session(first.address(), "{}");
-    // The first server has not listed, and nothing is remembered of it.
+    // The first server has not listed its tools, and nothing is stored about it.
     let before = names(&first, &old);
     assert!(!before.is_empty() && before.iter().all(|name| name.starts_with("two_")), "{before:?}");
     drop(first);
@@ -45,7 +45,7 @@ fn a_resumed_session_has_its_names_and_servers_are_remembered() {
     assert!(named.contains(&"odd".to_owned()) && named.contains(&"two_echo".to_owned()), "{named:?}");
     drop(second);
 
-    // While it is down again, its names are remembered.
+    // While it is down again, its stored names are used.
     std::fs::remove_file(&mark).unwrap();
     let third = gateway(&place, &options, &[]);
     let remembered = names(&third, &session(third.address(), "{}"));

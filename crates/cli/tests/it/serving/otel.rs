@@ -1,4 +1,5 @@
-//! Telemetry by OpenTelemetry, into a receiver of the test's own. The messages are protobuf, in which texts stand as they are.
+//! Telemetry by OpenTelemetry, to a receiver in the test. The messages are protobuf, which contains
+//! texts unencoded.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +13,7 @@ use crate::serving::place::{Place, server};
 const FULL: &str = "--arm full --profile off";
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-/// What came, by its path.
+/// The received bodies with their paths.
 type Came = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
 
 /// A receiver that answers with a status.
@@ -45,7 +46,7 @@ fn take(mut stream: &TcpStream, status: u16, came: &Came) -> Option<()> {
     stream.write_all(format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n").as_bytes()).ok()
 }
 
-/// One call through a gateway with these variables; gives what its server read.
+/// Runs one call through a gateway with these variables; returns the input of its server.
 fn called(place: &Place, variables: &[String]) -> String {
     let read = place.file("read");
     let tee = format!("tee {read} | \"$0\" \"$@\"");
@@ -66,7 +67,7 @@ fn has(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|own| own == text)
 }
 
-/// What came at a path.
+/// The bodies received at a path.
 fn at(came: &Came, path: &str) -> Vec<u8> {
     came.lock().unwrap().iter().filter(|(own, _)| own == path).flat_map(|(_, body)| body.clone()).collect()
 }
@@ -93,7 +94,7 @@ fn spans_and_metrics_are_exported_without_content() {
         assert!(has(&metrics, text.as_bytes()), "no {text}");
     }
     assert!(!has(&traces, b"topsecret") && !has(&metrics, b"topsecret"));
-    // The client's trace goes on, through the gateway's own spans.
+    // The client's trace continues through the gateway's own spans.
     let trace: Vec<u8> = (0..16).map(|at| u8::from_str_radix(&TRACE[2 * at..2 * at + 2], 16).unwrap()).collect();
     assert!(has(&traces, &trace));
     let call = read.lines().find(|line| line.contains("tools/call")).unwrap();
@@ -102,7 +103,7 @@ fn spans_and_metrics_are_exported_without_content() {
 }
 
 #[test]
-fn content_is_exported_where_that_is_asked_for() {
+fn content_is_exported_on_request() {
     let place = Place::new();
     let (url, came) = receiver(200);
     let capture = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true".to_owned();
@@ -113,23 +114,23 @@ fn content_is_exported_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_receiver_that_refuses_or_is_not_there_disturbs_nothing() {
+fn a_failing_or_absent_receiver_has_no_effect() {
     let place = Place::new();
     let (refuses, came) = receiver(400);
     called(&place, &[format!("OTEL_EXPORTER_OTLP_ENDPOINT={refuses}")]);
     assert!(!at(&came, "/v1/traces").is_empty());
-    assert!(std::fs::read_to_string(place.file("log")).unwrap().contains("telemetry is not taken: HTTP 400"));
+    assert!(std::fs::read_to_string(place.file("log")).unwrap().contains("cannot deliver telemetry: HTTP 400"));
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     called(&place, &[format!("OTEL_EXPORTER_OTLP_ENDPOINT=http://{gone}")]);
 }
 
 #[test]
-fn nobody_is_told_anything_unless_one_is_named() {
+fn nothing_is_exported_without_a_receiver() {
     let place = Place::new();
     let (url, came) = receiver(200);
     let off = "OTEL_SDK_DISABLED=true".to_owned();
     let read = called(&place, &[format!("OTEL_EXPORTER_OTLP_ENDPOINT={url}"), off]);
     assert!(came.lock().unwrap().is_empty());
-    // The client's context passes as it is.
+    // The client's context is passed unchanged.
     assert!(read.contains(&format!("00-{TRACE}-00f067aa0ba902b7-01")), "{read}");
 }

@@ -1,4 +1,4 @@
-//! What passes through a gateway that folds nothing is what the server and the client said.
+//! A gateway that folds nothing passes the messages of server and client unchanged.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use crate::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
 use crate::serving::lines::Lines;
 use crate::serving::place::{Http, Place, server};
 
-/// The command of a gateway that folds nothing, before the fixture over HTTP or standard input, and the fixture if it runs.
+/// The command of a gateway that folds nothing, in front of the fixture over HTTP or standard
+/// input, and the fixture if it runs.
 fn plain(over_http: bool, behind: &str) -> (Vec<String>, Option<Http>) {
     let upstream = over_http.then(|| Http::fixture(behind.trim_start_matches("--stdio ")));
     let mut command: Vec<String> =
@@ -21,7 +22,7 @@ fn plain(over_http: bool, behind: &str) -> (Vec<String>, Option<Http>) {
     (command, upstream)
 }
 
-/// Runs a script through a gateway, over the transports and with the lifecycles that are named.
+/// Runs a script through a gateway, over the given transports and with the given lifecycles.
 fn through(place: &Place, over: (bool, bool), client: &str, behind: &str, script: &[Value]) -> Driven {
     let (down, up) = over;
     let (command, _upstream) = plain(up, behind);
@@ -33,10 +34,10 @@ fn through(place: &Place, over: (bool, bool), client: &str, behind: &str, script
     drive(place, &options, &At::Url(&gateway.url), script)
 }
 
-/// A result without what each lifecycle adds to every result.
+/// A result without the members that each lifecycle adds to every result.
 fn bare(mut value: Value) -> Value {
     if let Some(tools) = value.get_mut("tools").and_then(Value::as_array_mut) {
-        // These two are offered on standard output only.
+        // These two are only offered over standard output.
         tools.retain(|tool| tool["name"] != "garbage" && tool["name"] != "twice");
         value["count"] = json!(0);
     }
@@ -113,7 +114,7 @@ fn same(over: (bool, bool)) {
                 if what.get("elicit").is_some() {
                     continue;
                 }
-                // Of a tool that there is not, the gateway itself speaks.
+                // The gateway itself answers for an unknown tool.
                 if what == &call("no_such_tool") {
                     assert!(passed.all().contains("no_such_tool"));
                     continue;
@@ -178,7 +179,7 @@ fn odd(over: (bool, bool)) {
                 if client == its {
                     assert_eq!(own, other, "{why}");
                 } else {
-                    // What the lifecycle adds stands at the beginning or the end.
+                    // The lifecycle adds its members at the beginning or the end.
                     let own = own.replace(r#""resultType":"complete","#, "").replace(r#","resultType":"complete""#, "");
                     let other =
                         other.replace(r#""resultType":"complete","#, "").replace(r#","resultType":"complete""#, "");
@@ -187,7 +188,7 @@ fn odd(over: (bool, bool)) {
                     assert_eq!(own, other, "{why}");
                 }
             }
-            // What the SDK keeps of the odd tool is not all; the bytes are.
+            // The SDK drops members of the odd tool; the bytes contain them.
             assert_eq!(
                 passed.step(1)["result"]["tools"][0],
                 direct.step(1)["result"]["tools"][0],
@@ -198,13 +199,13 @@ fn odd(over: (bool, bool)) {
 }
 
 #[test]
-fn content_that_nobody_knows_passes_stdio() {
+fn unknown_content_passes_stdio() {
     odd((false, false));
     odd((false, true));
 }
 
 #[test]
-fn content_that_nobody_knows_passes_http() {
+fn unknown_content_passes_http() {
     odd((true, false));
     odd((true, true));
 }
@@ -256,7 +257,7 @@ fn a_cancelled_call_is_cancelled_at_the_server() {
         json!({"wait_ms": 500}),
         json!({"call": "counts", "arguments": {}}),
     ];
-    // A quick run tries two of the four ways to and from the gateway.
+    // A quick run tries two of the four combinations of transports.
     for over in toolfold_testing::sample([(false, false), (false, true), (true, false), (true, true)], 2) {
         for client in [SESSIONS, STATELESS] {
             for only in ["initialize", "discover"] {
@@ -281,7 +282,7 @@ fn log_lines_come_in_the_order_of_the_server() {
         for round in 0..ROUNDS {
             lines.asked(&format!("{}", 10 + round), "tools/call", &json!({"name": "log", "arguments": {}}));
         }
-        // Over HTTP they come on a stream of their own, and so perhaps after the answer.
+        // Over HTTP they arrive on a separate stream, and therefore sometimes after the answer.
         let levels = std::cell::RefCell::new(Vec::new());
         lines.until(&|line| {
             let message: Value = serde_json::from_str(line).unwrap();
@@ -311,7 +312,8 @@ fn log_lines_and_updates_reach_a_session() {
         let of = |method: &str| notes.iter().filter(|note| note["method"] == method).cloned().collect::<Vec<_>>();
         let messages = of("notifications/message");
         let mut levels: Vec<&str> = messages.iter().filter_map(|note| note["params"]["level"].as_str()).collect();
-        // The driver's SDK handles each notification in a task of its own, so that their order is not seen here.
+        // The driver's SDK handles each notification in a separate task, so the order is not
+        // visible here.
         levels.sort_unstable();
         assert_eq!(levels, ["alert", "critical", "emergency", "error", "warning"], "{over:?}");
         let updated: Vec<Value> =

@@ -1,4 +1,4 @@
-//! Where a test runs: the binaries, a folder of its own, and processes that end with it.
+//! The surroundings of a test: the binaries, its own folder, and processes that end with it.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub(crate) fn server(args: &str) -> Vec<String> {
     std::iter::once(fixture()).chain(args.split_whitespace().map(str::to_owned)).collect()
 }
 
-/// A folder of a test's own, gone afterwards.
+/// A test's own folder, removed at the end.
 pub(crate) struct Place(PathBuf);
 
 impl Place {
@@ -47,7 +47,7 @@ impl Place {
         self.0.join(name).exists()
     }
 
-    /// A command that finds nothing of this machine's configuration.
+    /// A command that does not find this machine's configuration.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.0).env("HOME", &self.0).env("XDG_CONFIG_HOME", self.0.join("config"));
@@ -55,14 +55,14 @@ impl Place {
         command
     }
 
-    /// Runs `toolfold` to its end: what it printed, and whether it succeeded.
+    /// Runs `toolfold` to its end: its output, and whether it succeeded.
     pub(crate) fn toolfold(&self, args: &[&str]) -> (String, bool) {
         let output = self.command(TOOLFOLD).args(args).output().unwrap();
         let said = [output.stdout, output.stderr].concat();
         (String::from_utf8(said).unwrap(), output.status.success())
     }
 
-    /// A person's answer to a call, with the key that the store gets with the first one.
+    /// A decision on a call, with the key that the store gets with the first one.
     pub(crate) fn approve(&self, id: &str, store: &str) -> (String, bool) {
         let key = format!("{store}.key");
         if !std::path::Path::new(&key).exists() {
@@ -81,7 +81,7 @@ impl Place {
         self.put("servers.json", &serde_json::json!({"mcpServers": all}).to_string())
     }
 
-    /// The command line of a gateway before a server on standard input and output.
+    /// The command line of a gateway in front of a server on standard input and output.
     pub(crate) fn gateway(&self, options: &str, behind: &[String]) -> Vec<String> {
         let mut all: Vec<String> = vec![TOOLFOLD.to_owned(), "gateway".to_owned()];
         all.extend(options.split_whitespace().map(str::to_owned));
@@ -120,7 +120,7 @@ impl Http {
         Self::of(starts.stderr(Stdio::piped()).spawn().unwrap())
     }
 
-    /// A process that says on standard error where it listens. What else it says is read and dropped.
+    /// A process that prints its address on standard error. Its other output is read and dropped.
     pub(crate) fn of(mut child: Child) -> Self {
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let url = url_in(&mut log);
@@ -136,7 +136,7 @@ impl Http {
 
 impl Drop for Http {
     fn drop(&mut self) {
-        // Asked, so that it ends its own children.
+        // Terminated with a signal, so that it can end its own children.
         terminate(self.child.id());
         for _ in 0..150 {
             if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
@@ -170,7 +170,7 @@ fn url_in(mut lines: impl BufRead) -> String {
     }
 }
 
-/// The processes whose parent is this one.
+/// The child processes of a process.
 pub(crate) fn children(process: u32) -> Vec<u32> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -184,18 +184,18 @@ pub(crate) fn children(process: u32) -> Vec<u32> {
     all
 }
 
-/// How many files a process has open.
+/// The number of open files of a process.
 pub(crate) fn files_of(process: u32) -> usize {
     std::fs::read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count)
 }
 
-/// Whether a process runs, and is not only waited for.
+/// Whether a process is running, and not only waiting to be reaped.
 pub(crate) fn runs(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
-/// Waits until something is so: half a minute at most, which only a failure takes.
+/// Waits until a condition is true: at most half a minute, which only a failure takes.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     for _ in 0..300 {
         if is_so() {

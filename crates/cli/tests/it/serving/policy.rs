@@ -1,4 +1,4 @@
-//! Calls that a person has to see first, calls that never run, and what the audit says afterwards.
+//! Calls that require approval, calls that never run, and their records in the audit trail.
 
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn yes() -> Value {
 }
 
 #[test]
-fn a_yes_runs_it_once_and_anything_else_never() {
+fn an_approved_call_runs_once_and_any_other_never() {
     let script = [
         yes(),
         echo(1),
@@ -115,7 +115,7 @@ fn a_yes_runs_it_once_and_anything_else_never() {
                 assert_eq!(ran.step(step)["result"]["isError"], true, "{client} {step}: {}", ran.all());
             }
             assert!(ran.text(12).contains(r#""echo":1"#), "{}", ran.text(12));
-            // The same call again is another call.
+            // The same call repeated is another call.
             assert_eq!(ran.step(14)["result"]["structuredContent"]["n"], 1, "{}", ran.all());
             assert!(ran.text(15).contains(r#""echo":2"#), "{}", ran.text(15));
             judged.verified();
@@ -179,7 +179,7 @@ fn given(state: &str) -> Value {
 }
 
 #[test]
-fn a_state_is_good_for_its_own_call_once_and_here() {
+fn a_state_is_valid_once_for_its_own_call_and_process() {
     let judged = Judged::new();
     let mut lines = Lines::start(&judged.place, &judged.command("--stdio --bare --faults"));
     let (one, two) = (json!({"n": 1}), json!({"n": 2}));
@@ -189,7 +189,7 @@ fn a_state_is_good_for_its_own_call_once_and_here() {
     let refused = |answer: &Value| {
         assert_eq!(answer["result"]["isError"], true, "{answer}");
     };
-    // Altered.
+    // An altered state.
     let mut altered = state.clone();
     let last = altered.pop().unwrap();
     altered.push(if last == 'A' { 'B' } else { 'A' });
@@ -262,7 +262,7 @@ fn an_approval_outlives_a_gateway_that_is_killed_and_runs_once() {
 }
 
 #[test]
-fn a_gateway_that_is_killed_while_a_call_runs_leaves_a_sound_audit() {
+fn a_gateway_killed_during_a_call_leaves_an_intact_audit() {
     let judged = Judged::new();
     let command = judged.command("--stdio --bare --faults");
     let can: Value = serde_json::from_str(CAN).unwrap();
@@ -277,7 +277,7 @@ fn a_gateway_that_is_killed_while_a_call_runs_leaves_a_sound_audit() {
     signal(lines.child.id(), "KILL");
     lines.ended();
     judged.verified();
-    // What was approved once has begun: it is not run again without a person.
+    // An approved call has started: it does not run again without another approval.
     let mut lines = Lines::session(&judged.place, &command, &json!({}));
     let again = lines.call("1", "late", &json!({"millis": 20_000}));
     assert_eq!(again["result"]["isError"], true, "{again}");
@@ -305,7 +305,7 @@ fn sessions_over_http_do_not_share_approvals_and_leave_no_files_open() {
 }
 
 #[test]
-fn a_server_has_a_policy_of_its_own() {
+fn a_server_has_its_own_policy() {
     let place = Place::new();
     place.put("one.toml", "[[rule]]\ntool = \"*\"\ndecide = \"allow\"\n[[rule]]\ntool = \"add\"\ndecide = \"deny\"\n");
     let config = place.put("own.toml", "[gateway.server.one]\npolicy = \"one.toml\"\n");
@@ -322,7 +322,8 @@ fn a_server_has_a_policy_of_its_own() {
     assert!(!refused, "its own rules allow: {said}");
     let (refused, said) = called(&mut lines, "2", "two_counts");
     assert!(refused && said.contains("approv"), "nobody has spoken of the other server's tools: {said}");
-    // What is not the server's own to say is said, and then nothing runs unasked.
+    // What does not belong to one server alone is reported, and then nothing runs without
+    // approval.
     place.put("one.toml", "[policy]\ndefault = \"allow\"\n[tool.odd]\ntier = \"read_only\"\n");
     let (said, _) = place.toolfold(&["gateway", "doctor", "--servers", &servers, "--config", &config]);
     assert!(said.contains("`default` is set") && said.contains("server `one` alone"), "{said}");
@@ -341,13 +342,13 @@ fn a_client_with_forms_is_not_asked_where_that_is_off() {
         let mut without = command.clone();
         without.insert(at, "--no-elicitation".to_owned());
         let ran = drive(&judged.place, &options, &At::Command(&without), &[yes(), echo(1)]);
-        assert!(ran.text(2).contains("waits for a person's approval"), "{client}: {}", ran.all());
+        assert!(ran.text(2).contains("requires approval"), "{client}: {}", ran.all());
         judged.approve(&approval_in(&ran.text(2)));
     }
 }
 
 #[test]
-fn what_a_configuration_names_lies_beside_it() {
+fn paths_of_a_configuration_are_relative_to_it() {
     let place = Place::new();
     let servers = place.servers(&[("one", server("--raw"))]);
     place.put(
@@ -358,16 +359,16 @@ fn what_a_configuration_names_lies_beside_it() {
         "[gateway]\nservers = {servers:?}\n[gateway.server.one]\nexclude = [\"wirte_*\"]\n[policy]\nfile = \"policy.toml\"\n"
     );
     place.put("own/toolfold.toml", &text);
-    // Whoever writes the working folder changes nothing.
+    // A process that can write to the working directory changes nothing.
     place.put("policy.toml", "[policy]\nmode = \"off\"\n");
     for config in ["own/toolfold.toml", &place.file("own/toolfold.toml")] {
         let (said, good) = place.toolfold(&["gateway", "doctor", "--config", config]);
-        assert!(good && said.contains("every call asks a person"), "{said}");
-        // What fits nothing is said.
+        assert!(good && said.contains("every call requires approval"), "{said}");
+        // A record without a match is reported.
         assert!(said.contains("[tool.\"mcp:one/od\"]") && said.contains("did you mean `odd`"), "{said}");
         assert!(said.contains("`wirte_*`"), "{said}");
     }
     place.put("own/policy.toml", "[tool.\"mcp:one/odd\"]\nteir = \"b\"\n");
     let (said, good) = place.toolfold(&["gateway", "doctor", "--config", "own/toolfold.toml"]);
-    assert!(!good && said.contains("every call asks") && said.contains("1 thing wrong"), "{said}");
+    assert!(!good && said.contains("every call requires approval") && said.contains("1 problem with"), "{said}");
 }

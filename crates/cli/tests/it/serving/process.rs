@@ -1,4 +1,4 @@
-//! Ends: of the gateway, of its servers, of many sessions.
+//! Shutdown: of the gateway, of its servers, of many sessions.
 
 use serde_json::json;
 
@@ -11,22 +11,22 @@ use crate::serving::web::{Reply, post, session};
 
 const FULL: &str = "--arm full --profile off";
 
-/// A gateway over HTTP before a server.
+/// A gateway over HTTP in front of a server.
 fn http(place: &Place, options: &str, behind: &[String]) -> Http {
     Http::gateway(place, &place.gateway(options, behind))
 }
 
 #[test]
-fn a_server_is_given_time_to_end_by_itself() {
+fn a_server_has_time_to_exit_on_its_own() {
     let place = Place::new();
     let done = place.file("done");
-    // It tidies up for a while once its input has ended.
+    // It does some work after its input has ended.
     let script = format!("\"$0\" \"$@\"; sleep 0.5; echo tidy > {done}");
     let behind = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--raw")].concat();
     let mut lines = Lines::session(&place, &place.gateway(FULL, &behind), &json!({}));
     assert_eq!(lines.end(), Some(0));
     assert!(place.has("done"), "it was killed before it was done");
-    // So over HTTP, when the gateway is asked to end.
+    // Over HTTP the same happens when the gateway is terminated.
     std::fs::remove_file(&done).unwrap();
     let mut gateway = http(&place, FULL, &behind);
     session(gateway.address(), "{}");
@@ -81,7 +81,7 @@ fn a_call_that_does_not_end_in_time_is_answered_as_unknown() {
 }
 
 #[test]
-fn asked_to_end_under_load_it_answers_what_runs() {
+fn a_shutdown_under_load_answers_running_calls() {
     let place = Place::new();
     let policy = place.put("policy.toml", "[tool.\"mcp:server/late\"]\ntier = \"b\"\nwrites = []\n");
     let store = place.file("store.db");
@@ -181,7 +181,7 @@ fn the_fixture_is_there() {
 }
 
 #[test]
-fn what_a_server_said_before_it_ended_is_for_the_log() {
+fn the_last_output_of_a_server_goes_to_the_log() {
     let place = Place::new();
     let script = "echo key=hunter2 >&2; exec \"$0\" \"$@\"".to_owned();
     let behind = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--raw")].concat();

@@ -6,7 +6,7 @@ use crate::serving::lines::Lines;
 use crate::serving::place::{Http, Place, TOOLFOLD, server};
 use crate::serving::web::{Reply, hello, request_at};
 
-/// The command of a gateway before two servers.
+/// The command of a gateway in front of two servers.
 fn command(place: &Place, more: &[&str]) -> Vec<String> {
     let servers = place.servers(&[("one", server("--raw")), ("two", server("--stdio --bare --faults"))]);
     let arm: &[&str] = if more.contains(&"--arm") { &[] } else { &["--arm", "full"] };
@@ -59,17 +59,17 @@ fn sessions_choose_servers_and_tools_that_read_and_cannot_choose_again() {
     assert!(one.iter().chain(&two).all(|name| all.contains(name)), "{all:?} {one:?} {two:?}");
     let (reads, _) = session_list(address, "/mcp?toolsets=one&readonly=true", &[]);
     assert!(reads.contains(&"odd".to_owned()) && reads.len() < one.len(), "{reads:?}");
-    // What was chosen is fixed; another's tool is none of the session's.
+    // The selection is fixed; another tool is not part of the session.
     let own = [("Mcp-Session-Id", id.as_str())];
     let body = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
     let other = request_at(address, "/mcp?toolsets=two", "POST", &own, body);
-    assert!(other.status == 400 && other.body.contains("fixed"), "{} {}", other.status, other.body);
+    assert!(other.status == 400 && other.body.contains("cannot change"), "{} {}", other.status, other.body);
     assert_eq!(request_at(address, "/mcp?toolsets=one", "POST", &own, body).status, 200);
     let hidden = two.iter().find(|name| !one.contains(name)).unwrap();
     let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": hidden, "arguments": {}}});
     let called = json_of(&request_at(address, "/mcp", "POST", &own, &call.to_string()));
     assert!(called["error"].is_object() || called["result"]["isError"] == true, "{called}");
-    // What there is not is refused with what there is.
+    // An unknown name is rejected with the list of valid ones.
     let unknown = request_at(address, "/mcp?toolsets=three", "POST", &[], &hello("{}"));
     assert_eq!(unknown.status, 400);
     assert!(unknown.body.contains("three") && unknown.body.contains("`one`, `two` and `all`"), "{}", unknown.body);
@@ -114,7 +114,7 @@ fn categories_of_the_profile_are_toolsets() {
 }
 
 #[test]
-fn a_record_by_a_plain_name_is_said() {
+fn a_record_with_an_unqualified_name_is_reported() {
     let place = Place::new();
     let policy = place.put("policy.toml", "[tool.odd]\ntier = \"read_only\"\n");
     let options = ["--profile", "off", "--policy", policy.as_str(), "--store", &place.file("store.db")];
@@ -161,42 +161,42 @@ fn each_profile_has_an_address() {
     let ping = r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#;
     assert_eq!(request_at(address, "/mcp/odds", "POST", &own, ping).status, 200);
     assert_eq!(request_at(address, "/mcp/reads", "POST", &own, ping).status, 400);
-    // Toolsets narrow it, and do not widen it.
+    // Toolsets restrict the profile, and never extend it.
     assert_eq!(request_at(address, "/mcp/odds?toolsets=two", "POST", &[], &hello("{}")).status, 200);
     assert!(stateless_list(address, "/mcp/reads?toolsets=two").is_empty());
     for path in ["/mcp/none", "/mcp?profile=none", "/mcp/odds?profile=reads", "/mcp/Odds", "/mcp/%2e"] {
         assert_eq!(request_at(address, path, "POST", &[], &hello("{}")).status, 400, "{path}");
     }
     let unknown = request_at(address, "/mcp/none", "POST", &[], &hello("{}"));
-    assert!(unknown.body.contains("there are `index`, `odds`, `reads`"), "{}", unknown.body);
+    assert!(unknown.body.contains("valid profiles: `index`, `odds`, `reads`"), "{}", unknown.body);
 }
 
 #[test]
-fn a_profile_that_cannot_be_served_is_said_before_it_serves() {
+fn an_unusable_profile_is_reported_at_startup() {
     let place = Place::new();
     for (text, word) in [
         ("[gateway.profile.a]\nprofile = \"none.toml\"\n", "none.toml"),
         ("[gateway.profile.a]\narm = \"stabel\"\n", "stable"),
         ("[gateway.profile.a]\ntoolsets = [\"nine\"]\n", "`nine`"),
-        ("[gateway.profile.a]\ntoolsets = []\n", "no toolset is named"),
+        ("[gateway.profile.a]\ntoolsets = []\n", "the list of toolsets is empty"),
         ("[gateway.profile.a]\nread-only = true\n", "did you mean `read_only`"),
         ("[gateway.profile.a]\nread_only = 1\n", "true or false"),
-        ("[gateway.profile.\"a b\"]\narm = \"full\"\n", "small letters"),
+        ("[gateway.profile.\"a b\"]\narm = \"full\"\n", "lower-case letters"),
         ("[gateway.profile]\na = 1\n", "is not a table"),
     ] {
         let config = place.put("gateway.toml", text);
         let (said, good) = place.toolfold(&["gateway", "--config", &config, "--url", "http://127.0.0.1:9/mcp"]);
         assert!(!good && said.contains(word), "{text}: {said}");
     }
-    // A project says nothing of them.
+    // A project's file cannot configure them.
     std::fs::remove_file(place.file("gateway.toml")).unwrap();
     place.put("toolfold.toml", "[gateway.profile.a]\narm = \"full\"\n");
     let (said, _) = place.toolfold(&["config", "--explain"]);
-    assert!(said.contains("`gateway.profile.a` is left out"), "{said}");
+    assert!(said.contains("`gateway.profile.a` is ignored"), "{said}");
 }
 
 #[test]
-fn servers_have_profiles_of_their_own() {
+fn servers_have_their_own_profiles() {
     let place = Place::new();
     place.put("two.toml", "[category.talk]\ndescription = \"echoes\"\ntools = [\"echo\", \"counts\"]\n");
     let text = "[gateway.server.one]\nprofile = \"off\"\n[gateway.server.two]\nprofile = \"two.toml\"\n";
@@ -223,7 +223,7 @@ fn servers_have_profiles_of_their_own() {
 }
 
 #[test]
-fn nothing_is_read_where_the_client_speaks() {
+fn nothing_else_is_read_from_the_clients_standard_input() {
     let place = Place::new();
     let said_of = |text: &str, more: &[&str]| {
         let config = place.put("gateway.toml", text);

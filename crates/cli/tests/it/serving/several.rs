@@ -30,7 +30,7 @@ fn tools_of_one_name_are_namespaced_and_both_run() {
 }
 
 #[test]
-fn prompts_of_one_name_are_namespaced_and_both_can_be_got() {
+fn prompts_of_one_name_are_namespaced_and_both_work() {
     for client in [SESSIONS, STATELESS] {
         let place = Place::new();
         let get = |name: &str| json!({"request": "prompts/get", "params": {"name": name, "arguments": {"arg1": "one", "arg2": "two"}}});
@@ -57,7 +57,7 @@ fn prompts_of_one_name_are_namespaced_and_both_can_be_got() {
 }
 
 #[test]
-fn a_prompt_can_be_got_by_its_shown_name_before_any_list() {
+fn a_prompt_works_by_its_shown_name_before_any_list() {
     for client in [SESSIONS, STATELESS] {
         let place = Place::new();
         let script = [json!({"request": "prompts/get", "params": {"name": "two_test_prompt_with_arguments",

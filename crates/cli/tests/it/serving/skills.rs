@@ -15,7 +15,7 @@ fn skilled(place: &Place) -> String {
     format!("--arm full --profile off --skills {}", place.file("skills"))
 }
 
-/// A session and what it was told of the gateway.
+/// A session and its answer to initialize.
 fn begun(place: &Place, command: &[String], capabilities: &Value) -> (Lines, Value) {
     let mut lines = Lines::start(place, command);
     let client = json!({"name": "lines", "version": "1"});
@@ -64,7 +64,7 @@ fn the_gateways_skills_are_listed_and_read() {
         ] {
             assert_eq!(lines.asked("6", method, &json!({"uri": uri}))["error"]["code"], -32602, "{method} {uri}");
         }
-        // What has changed since is listed as it is now.
+        // A changed file is listed in its current form.
         place.put("skills/pdf/references/forms.md", "Other forms.");
         let again = lines.asked("7", "skills/list", &json!({}));
         assert_ne!(again["result"]["skills"][0]["resources"], skill["resources"]);
@@ -73,14 +73,14 @@ fn the_gateways_skills_are_listed_and_read() {
 }
 
 #[test]
-fn a_client_that_lists_skills_itself_is_not_told_twice() {
+fn a_client_that_lists_skills_itself_gets_them_once() {
     let place = Place::new();
     let command = place.gateway(&skilled(&place), &server("--raw"));
     let (mut without, _) = begun(&place, &command, &json!({}));
     let (mut with, _) = begun(&place, &command, &json!({"extensions": {EXTENSION: {}}}));
     let (without, with) = (without.asked("1", "tools/list", &json!({})), with.asked("1", "tools/list", &json!({})));
     assert!(names(&without).contains(&"activate_skill"), "{without}");
-    // Every tool of the server stays.
+    // Every tool of the server is still listed.
     let rest: Vec<&str> = names(&without).into_iter().filter(|name| *name != "activate_skill").collect();
     assert_eq!(names(&with), rest);
 }

@@ -1,4 +1,4 @@
-//! What outlives the process, and what is kept apart: sessions over HTTP in a file, and tenants.
+//! State that outlives the process or is separate: sessions over HTTP in a file, and tenants.
 
 use std::process::Stdio;
 
@@ -52,7 +52,7 @@ fn a_session_outlives_a_gateway_that_is_killed() {
     first.child.wait().unwrap();
 
     let second = gateway(&place, &options, &[]);
-    // Its session at the server goes on, and so does what the model was shown.
+    // Its session at the server continues, and so does the record of what the model was shown.
     assert_eq!(text(&call(&second, &id, "echo", &json!({"text": "b"}))), "\"b\" in up-1");
     assert!(!expand(&second, &id).contains(SCHEMA), "it is open already");
     assert_eq!((upstream.times("initialize"), upstream.times("DELETE")), (1, 0));
@@ -66,11 +66,11 @@ fn two_gateways_serve_one_session_by_turns() {
     let id = session(one.address(), "{}");
     assert_eq!(text(&call(&other, &id, "echo", &json!({"text": "a"}))), "\"a\" in up-1");
     assert!(expand(&one, &id).contains(SCHEMA));
-    // What the one has shown, the other knows, although it had the session already.
+    // What one gateway has shown, the other knows, although it already had the session.
     assert!(!expand(&other, &id).contains(SCHEMA));
     assert_eq!(upstream.times("initialize"), 1);
 
-    // Where the client ends it, it is over everywhere.
+    // A session that the client ends is ended everywhere.
     assert_eq!(request(other.address(), "DELETE", &[("Mcp-Session-Id", &id)], "").status, 204);
     for gateway in [&one, &other] {
         assert_eq!(call(gateway, &id, "echo", &json!({"text": "b"})).status, 404);
@@ -81,18 +81,19 @@ fn two_gateways_serve_one_session_by_turns() {
 }
 
 #[test]
-fn the_key_alone_lets_a_client_go_on_after_a_restart() {
+fn with_the_key_a_client_continues_after_a_restart() {
     let (place, upstream) = (Place::new(), Upstream::start(30));
     let options = format!("--arm stable --state-key-env STATE_KEY --url {}", upstream.url);
     let first = gateway(&place, &options, &[]);
     let id = session(first.address(), "{}");
     drop(first);
     let second = gateway(&place, &options, &[]);
-    // Nothing was kept but the id: the server is greeted anew, and the model is shown things anew.
+    // Only the id was stored: the server is initialized again, and the model is shown everything
+    // again.
     assert_eq!(text(&call(&second, &id, "echo", &json!({"text": "a"}))), "\"a\" in up-2");
     assert!(expand(&second, &id).contains(SCHEMA));
     drop(second);
-    // Without the key there is no such session, and an altered id is none either.
+    // Without the key the session does not exist, and neither does one with an altered id.
     let other = gateway(&place, &format!("--arm stable --url {}", upstream.url), &[]);
     assert_eq!(call(&other, &id, "echo", &json!({"text": "a"})).status, 404);
     let third = gateway(&place, &options, &[]);
@@ -102,7 +103,7 @@ fn the_key_alone_lets_a_client_go_on_after_a_restart() {
 }
 
 #[test]
-fn what_is_kept_is_read_with_the_key_only() {
+fn stored_state_is_read_only_with_the_key() {
     let (place, upstream) = (Place::new(), Upstream::start(30));
     let options = format!("--arm stable {} --url {}", kept(&place), upstream.url);
     let first = gateway(&place, &options, &[]);
@@ -119,7 +120,7 @@ fn what_is_kept_is_read_with_the_key_only() {
 }
 
 #[test]
-fn what_is_wrong_with_key_or_file_is_said() {
+fn errors_of_key_and_file_are_reported() {
     let place = Place::new();
     let said = |options: &[&str]| {
         let mut starts = place.command(TOOLFOLD);
@@ -129,12 +130,12 @@ fn what_is_wrong_with_key_or_file_is_said() {
     };
     let state = place.file("state.db");
     let (code, why) = said(&["--state", &state]);
-    assert!(code == Some(2) && why.contains("needs a key") && why.contains("openssl rand"), "{why}");
+    assert!(code == Some(2) && why.contains("requires a key") && why.contains("openssl rand"), "{why}");
     let (code, why) = said(&["--state", &state, "--state-key-env", "SHORT"]);
     assert!(code == Some(2) && why.contains("it has 5 bytes, not 32") && !why.contains("c2hv"), "{why}");
     let (code, why) = said(&["--state", &state, "--state-key-env", "NONE_SUCH"]);
     assert!(code == Some(2) && why.contains("NONE_SUCH"), "{why}");
-    // Something else is left as it is.
+    // Another file is unchanged.
     let text = place.put("notes.txt", "not a database, and long enough to be one: ".repeat(10).as_str());
     let before = std::fs::read(&text).unwrap();
     let (code, why) = said(&["--state", &text, "--state-key-env", "STATE_KEY"]);
@@ -148,7 +149,7 @@ fn a_silent_session_makes_room_and_comes_back() {
     let own = gateway(&place, &format!("--arm stable --max-sessions 2 --url {}", upstream.url), &[]);
     let ids: Vec<String> = (0..4).map(|_| session(own.address(), "{}")).collect();
     assert!(expand(&own, &ids[3]).contains(SCHEMA));
-    // The first two were put aside, and are taken up again; the third goes aside for them.
+    // The first two were suspended, and are resumed; the third is suspended for them.
     for id in &ids {
         assert!(text(&call(&own, id, "echo", &json!({"text": "a"}))).starts_with("\"a\" in up-"));
     }
@@ -156,7 +157,7 @@ fn a_silent_session_makes_room_and_comes_back() {
 }
 
 #[test]
-fn tenants_have_sessions_approvals_and_audit_of_their_own() {
+fn tenants_have_their_own_sessions_approvals_and_audit() {
     let place = Place::new();
     let policy = place.put("policy.toml", "[tool.\"mcp:server/echo\"]\ntier = \"a\"\nwrites = []\n");
     let options = format!(
@@ -179,7 +180,7 @@ fn tenants_have_sessions_approvals_and_audit_of_their_own() {
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     assert_eq!(post(own.address(), &[ada, session], ready).status, 202);
     let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a"}}}"#;
-    // The other's token opens nothing of hers.
+    // The other tenant's token gives no access to her session.
     assert_eq!(post(own.address(), &[bob, session], call).status, 404);
     let waits = post(own.address(), &[ada, session], call);
     assert!(waits.body.contains("approval"), "{}", waits.body);
@@ -209,7 +210,7 @@ fn stateless_clients_do_not_share_what_they_were_shown() {
             "params": {"name": "expand_tools", "arguments": {"tools": ["letters_3"]}, "_meta": meta}});
         text(&post(own.address(), &[("MCP-Protocol-Version", "2026-07-28")], &body.to_string()))
     };
-    // More often than a model is let before it is told that it goes in circles.
+    // More calls than a model can make before it gets the directive about loops.
     let answers: Vec<String> = (0..8).map(expand).collect();
     assert!(answers[0].contains(SCHEMA), "{}", answers[0]);
     for (number, answer) in answers.iter().enumerate() {
@@ -220,7 +221,7 @@ fn stateless_clients_do_not_share_what_they_were_shown() {
 const CONFIRMED: &str = "[tool.\"mcp:server/echo\"]\ntier = \"a\"\nwrites = []\n";
 
 #[test]
-fn a_yes_is_good_for_one_call_whichever_gateway_makes_it() {
+fn an_approval_is_valid_for_one_call_at_any_gateway() {
     let (place, upstream) = (Place::new(), Upstream::start(0));
     let (policy, store) = (place.put("policy.toml", CONFIRMED), place.file("store.db"));
     let options =
@@ -248,7 +249,7 @@ fn a_yes_is_good_for_one_call_whichever_gateway_makes_it() {
 }
 
 #[test]
-fn what_a_stateless_client_brings_back_is_good_once_at_any_gateway() {
+fn state_of_a_stateless_client_is_valid_once_at_any_gateway() {
     let (place, upstream) = (Place::new(), Upstream::start(0));
     let (policy, store) = (place.put("policy.toml", CONFIRMED), place.file("store.db"));
     let options =
@@ -264,7 +265,7 @@ fn what_a_stateless_client_brings_back_is_good_once_at_any_gateway() {
         let reply = post(gateway.address(), &[("MCP-Protocol-Version", "2026-07-28")], &body.to_string());
         serde_json::from_str::<Value>(&reply.body).unwrap_or_else(|_| panic!("{} {}", reply.status, reply.body))
     };
-    // The other has a conversation of its own already.
+    // The other gateway already has its own conversation.
     assert_eq!(call(&other, &json!({}))["result"]["resultType"], "input_required");
     let asked = call(&one, &json!({}));
     let state = asked["result"]["requestState"].clone();
@@ -274,7 +275,7 @@ fn what_a_stateless_client_brings_back_is_good_once_at_any_gateway() {
     assert_eq!(ran["result"]["content"][0]["text"], "\"a\" in up-1", "{ran}");
     for gateway in [&one, &other] {
         let again = call(gateway, &yes);
-        assert!(again["error"]["message"].as_str().is_some_and(|why| why.contains("used before")), "{again}");
+        assert!(again["error"]["message"].as_str().is_some_and(|why| why.contains("already used")), "{again}");
     }
     assert_eq!(upstream.times("tools/call"), 1);
 }

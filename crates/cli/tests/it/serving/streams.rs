@@ -27,7 +27,7 @@ fn events(body: &str) -> Vec<(String, Value)> {
     all
 }
 
-/// A stream that is open, and what was read of it.
+/// An open stream, and what was read from it.
 struct Open(BufReader<TcpStream>, String);
 
 impl Open {
@@ -79,7 +79,7 @@ fn a_client_that_lost_its_connection_in_a_call_gets_what_it_missed_once() {
     assert_eq!(steps, [&json!(2.0), &json!(3.0), &json!(4.0), &Value::Null], "{rest:?}");
     let (last, answer) = rest.last().unwrap();
     assert!(answer["id"] == 7 && answer["result"].is_object(), "{answer}");
-    // Who has it all gets nothing twice; who lost a part of that gets the part.
+    // A client that has everything gets nothing twice; a client that lost a part gets that part.
     assert_eq!(resumed(last), []);
     assert_eq!(resumed(&rest[1].0), rest[2..]);
     let gone = [("Mcp-Session-Id", id.as_str()), ("Last-Event-ID", "99-1")];
@@ -107,7 +107,7 @@ fn a_subscription_ends_with_the_gateway_at_once() {
     let answer: Value = serde_json::from_str(&lines.answer("7")).unwrap();
     assert_eq!(answer["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 7, "{answer}");
     assert_eq!(lines.ended(), Some(0));
-    // So over HTTP.
+    // The same over HTTP.
     let mut gateway = Http::gateway(&place, &place.gateway(FULL, &server("--stdio --faults --only discover")));
     let open = Open::start(gateway.address(), ("MCP-Protocol-Version", STATELESS), &listen(8));
     terminate(gateway.child.id());
@@ -117,7 +117,7 @@ fn a_subscription_ends_with_the_gateway_at_once() {
 }
 
 #[test]
-fn a_message_that_a_server_never_takes_holds_up_no_other() {
+fn a_message_that_a_server_never_accepts_blocks_no_other() {
     let place = Place::new();
     let upstream = Upstream::start(0);
     let command = format!("{TOOLFOLD} gateway {FULL} --url {}", upstream.url);
@@ -128,7 +128,7 @@ fn a_message_that_a_server_never_takes_holds_up_no_other() {
     eventually("it hangs", || upstream.times("notifications/hang") == 1);
     let answer = lines.call("2", "echo", &json!({"text": "after"}));
     assert!(text(&answer).starts_with("\"after\""), "{answer}");
-    // Nor the next that asks for no answer, for long.
+    // The next message that has no answer does not wait long either.
     lines.say(r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#);
     eventually("it is sent", || upstream.times("notifications/roots/list_changed") == 1);
     assert_eq!(lines.end(), Some(0));

@@ -1,4 +1,4 @@
-//! Calls of one message: none of them can know what the answer to another one brings.
+//! Calls of one message: none of them depends on the answer to another one.
 
 use serde_json::{Value, json};
 
@@ -51,19 +51,19 @@ fn what_an_expansion_of_the_same_message_opens_is_unread() {
     let blind = request("blind", FOLDED, json!({"workspace": "w"}));
     let unknown = request("unknown", "no_such_tool", json!({}));
     lines.bytes(format!("{expand}\n{blind}\n{unknown}\n").as_bytes());
-    // The answers come in the order of the calls: the second refers to the first.
+    // The answers come in the order of the calls: the second one refers to the first.
     let order: Vec<Value> =
         (0..3).map(|_| serde_json::from_str(&lines.until(&|line| line.contains("\"result\""))).unwrap()).collect();
     let ids: Vec<&str> = order.iter().map(|own| own["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["expand", "blind", "unknown"]);
     assert!(text(&order[0]).contains("workspace"));
-    assert!(text(&order[1]).contains("was not run yet") && text(&order[1]).contains("another answer"), "{order:?}");
+    assert!(text(&order[1]).contains("was not run yet") && text(&order[1]).contains("another result"), "{order:?}");
     let ran = lines.call("9", FOLDED, &json!({"workspace": "w"}));
     assert_eq!(ran["result"]["structuredContent"]["tool"], FOLDED, "{ran}");
 }
 
 #[test]
-fn an_answer_that_is_held_back_can_be_cancelled_and_is_given_at_the_end() {
+fn a_delayed_answer_can_be_cancelled_and_is_sent_at_the_end() {
     let place = Place::new();
     let mut lines = Lines::session(&place, &place.gateway(OPTIONS, &server(BEHIND)), &json!({}));
     lines.asked("1", "tools/list", &json!({}));
@@ -73,7 +73,8 @@ fn an_answer_that_is_held_back_can_be_cancelled_and_is_given_at_the_end() {
     };
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#;
     lines.bytes(format!("{}\n{cancel}\n", expand("2")).as_bytes());
-    // Its id is free at once, and what the client did not get is still closed. While an answer is held back, its id is used.
+    // Its id is free immediately, and what the client did not get is still closed. While an answer
+    // is delayed, its id is used.
     lines.bytes(format!("{0}\n{0}\n", expand("2")).as_bytes());
     let first = lines.answer("2");
     let second = lines.answer("2");

@@ -1,4 +1,5 @@
-//! A server over HTTP in the test itself: it gives sessions, insists on them, and writes down what it was asked.
+//! A server over HTTP in the test itself: it creates sessions, requires them, and records its
+//! requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-/// See the module.
+/// The server, with its recorded requests.
 pub(crate) struct Upstream {
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -28,7 +29,7 @@ impl Upstream {
         Self { url, asked }
     }
 
-    /// How often a method was asked for.
+    /// The number of requests with a method.
     pub(crate) fn times(&self, method: &str) -> usize {
         self.asked.lock().unwrap().iter().filter(|own| *own == method).count()
     }
@@ -72,7 +73,7 @@ fn serve(mut stream: TcpStream, asked: &Mutex<Vec<String>>, more: usize) -> std:
             }
             _ if !known => ("404 Not Found", String::new(), String::new()),
             "GET" => ("405 Method Not Allowed", String::new(), String::new()),
-            // Taken, and never answered.
+            // Read, and never answered.
             "notifications/hang" => loop {
                 std::thread::park();
             },

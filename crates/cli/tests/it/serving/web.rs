@@ -1,4 +1,4 @@
-//! The gateway over HTTP, byte by byte: who may ask, and what is refused.
+//! The gateway over HTTP, byte by byte: who may connect, and what is rejected.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use crate::serving::place::{Http, Place, children, eventually, runs, server};
 
 const FULL: &str = "--arm full --profile off";
 
-/// What came back.
+/// A response.
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) head: String,
@@ -34,7 +34,7 @@ pub(crate) fn request_at(address: &str, path: &str, method: &str, headers: &[(&s
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
-    // It may refuse before it has read all.
+    // It may reject the request before it has read all of it.
     drop(stream.write_all(body.as_bytes()));
     let mut all = Vec::new();
     drop(stream.read_to_end(&mut all));
@@ -61,7 +61,7 @@ pub(crate) fn session_of(reply: &Reply) -> String {
     own.unwrap_or_else(|| panic!("no session in {}", reply.head)).1.to_owned()
 }
 
-/// Begins a session, and gives its id.
+/// Starts a session, and returns its id.
 pub(crate) fn session(address: &str, capabilities: &str) -> String {
     let reply = post(address, &[], &hello(capabilities));
     assert_eq!(reply.status, 200, "{}", reply.body);
@@ -156,7 +156,7 @@ fn an_address_of_the_world_needs_a_token() {
 }
 
 #[test]
-fn an_id_in_use_gets_nobody_elses_answer() {
+fn an_id_in_use_gets_no_other_answer() {
     let place = Place::new();
     let gateway = started(&place, "");
     let address = gateway.address().to_owned();

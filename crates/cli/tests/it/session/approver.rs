@@ -1,4 +1,5 @@
-//! The key with which a person answers from outside a session, and copies of the program that try it without.
+//! The key of a person who decides outside of a session, and copies of the program that try without
+//! it.
 #![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +18,7 @@ const TOOLS: &str = r#"[
   {"type":"function","function":{"name":"delete_file","description":"Deletes a file.","parameters":{"type":"object","properties":{"file_path":{"type":"string"}},"required":["file_path"]}}}
 ]"#;
 
-/// A folder with a configuration folder of its own, in which a session has asked for an approval.
+/// A folder with its own configuration folder, in which a session has requested an approval.
 struct Asked {
     place: Place,
     session: Session,
@@ -35,7 +36,7 @@ impl Asked {
         Self { place, session }
     }
 
-    /// A command in the place, with the place as its home: exit code, and what it prints.
+    /// A command in the place, with the place as its home: exit code and output.
     fn runs(&self, program: &str, args: &[&str], environment: &[(&str, &str)]) -> (i32, String) {
         let output = Command::new(program)
             .args(args)
@@ -70,7 +71,7 @@ impl Asked {
         why["state"].as_str().unwrap().to_owned()
     }
 
-    /// The outcome of a command that the agent asks for.
+    /// The outcome of a command that the agent requests.
     fn asks(&mut self, id: &str, command: &str) -> Value {
         self.session.say(call(id, "Bash", json!({ "command": command })))["outcome"].clone()
     }
@@ -80,7 +81,7 @@ const APPROVE: [&str; 5] = ["approvals", "approve", "ap-1", "--store", "s.db"];
 const INIT: [&str; 4] = ["approvals", "init", "--store", "s.db"];
 
 #[test]
-fn an_answer_needs_the_key_that_the_store_knows() {
+fn a_decision_requires_the_key_of_the_store() {
     let asked = Asked::new("key");
     let with = |args: &[&'static str], more: &[&'static str]| [args, more].concat();
     asked.refused(&APPROVE, "toolfold approvals init --store s.db");
@@ -92,10 +93,10 @@ fn an_answer_needs_the_key_that_the_store_knows() {
     assert!(asked.succeeds(&INIT).contains("already"), "to make it again changes nothing");
     let text = std::fs::read_to_string(&key).unwrap();
 
-    // Somebody without the key, or with another one, by whatever way.
+    // Without the key, or with another one, in every way.
     let other = ["approvals", "init", "--store", "other.db", "--key-file", "other.key"];
     asked.succeeds(&other);
-    asked.refused(&with(&APPROVE, &["--key-file", "other.key"]), "is not the one of this store");
+    asked.refused(&with(&APPROVE, &["--key-file", "other.key"]), "is not the key of this store");
     asked.refused(&with(&APPROVE, &["--key-file", "nowhere"]), "there is no approver's key at nowhere");
     asked.refused(&with(&APPROVE, &["--key-file", "p.toml"]), "p.toml");
     let elsewhere = asked.place.file("elsewhere");
@@ -103,18 +104,18 @@ fn an_answer_needs_the_key_that_the_store_knows() {
         let (code, said) = asked.runs(TOOLFOLD, &APPROVE, &[("XDG_CONFIG_HOME", &elsewhere), (name, text.trim())]);
         assert!(code == 1 && said.contains("there is no approver's key"), "{name}: {said}");
     }
-    // A new key does not take the place of the old one, and none is left behind.
-    asked.refused(&with(&INIT, &["--key-file", "new.key"]), "has an approver's key already");
-    asked.refused(&with(&INIT, &["--key-file", "new.key", "--old-key", "other.key"]), "is not the one of this store");
+    // A new key does not replace the old one, and no file is left.
+    asked.refused(&with(&INIT, &["--key-file", "new.key"]), "already has an approver's key");
+    asked.refused(&with(&INIT, &["--key-file", "new.key", "--old-key", "other.key"]), "is not the key of this store");
     asked.refused(&with(&INIT, &["--key-file", "new.key", "--old-key", "nowhere"]), "there is no key at nowhere");
     assert!(!asked.place.0.join("new.key").exists());
-    // What others can read is no secret.
+    // A key that others can read is not secret.
     std::fs::set_permissions(&key, PermissionsExt::from_mode(0o644)).unwrap();
     asked.refused(&APPROVE, "other users can read");
     std::fs::set_permissions(&key, PermissionsExt::from_mode(0o600)).unwrap();
 
     asked.succeeds(&with(&INIT, &["--key-file", "new.key", "--old-key", ".config/toolfold/approver.key"]));
-    asked.refused(&APPROVE, "is not the one of this store");
+    asked.refused(&APPROVE, "is not the key of this store");
     asked.succeeds(&with(&APPROVE, &["--key-file", "new.key"]));
     assert_eq!(asked.state(), "approved");
     let audit = asked.succeeds(&["audit", "export", "--store", "s.db"]);
@@ -123,9 +124,9 @@ fn an_answer_needs_the_key_that_the_store_knows() {
     assert!(asked.succeeds(&["audit", "verify", "--store", "s.db"]).starts_with("ok "));
 }
 
-/// A terminal proves nothing: `script` gives one to anybody.
+/// A terminal proves nothing: `script` provides one to every process.
 #[test]
-fn a_copy_of_the_program_answers_for_nobody() {
+fn a_copy_of_the_program_cannot_approve() {
     let mut asked = Asked::new("copy");
     let copy = asked.place.0.join("tf");
     std::fs::copy(TOOLFOLD, &copy).unwrap();
@@ -137,7 +138,7 @@ fn a_copy_of_the_program_answers_for_nobody() {
         assert_eq!(asked.asks(&format!("c{at}"), command), "refuse", "{command}");
     }
     assert_eq!(asked.asks("3", "./tf report"), "forward", "what it does otherwise is left to the rules");
-    // Whoever runs it all the same needs the key.
+    // It still needs the key.
     let line = line.replace("ap-1", "ap-1 --store s.db");
     let elsewhere = asked.place.file("elsewhere");
     asked.succeeds(&INIT);

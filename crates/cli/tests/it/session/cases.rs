@@ -1,4 +1,5 @@
-//! The lines of `corpora/cases/conversation` that showed a fault of identity, as a host would send them.
+//! The lines of `corpora/cases/conversation` that showed a fault of identity, as a host would send
+//! them.
 
 use super::{Place, answers};
 
@@ -19,8 +20,8 @@ fn outcomes(args: &[&str], file: &str, key: &str) -> Option<Vec<String>> {
 }
 
 #[test]
-fn a_call_of_a_repeated_id_is_asked_about_again() {
-    // With a store of its own: numbers of approvals in the user's store depend on what ran before.
+fn a_call_with_a_repeated_id_requires_approval_again() {
+    // With its own store: numbers of approvals in the user's store depend on earlier runs.
     let place = Place::new("repeated-id");
     let args = ["--arm", "stable", "--policy", "excel", "--store", &place.file("store.sqlite")];
     let Some(asked) = outcomes(&args, "approval_by_repeated_id.jsonl", "approval") else { return };
@@ -35,7 +36,7 @@ fn of_three_blind_calls_none_runs() {
     }
 }
 
-/// The model repeats the call under the same id, then makes another call under it.
+/// The model repeats the call with the same id, then makes another call with it.
 #[test]
 fn a_call_that_was_shown_its_definition_runs_when_it_is_made_again() {
     for arm in ["lean", "stable"] {

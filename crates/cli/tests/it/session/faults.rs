@@ -1,4 +1,5 @@
-//! Killed at any moment: what was answered is in the log, and the conversation goes on as if nothing had happened.
+//! Killed at any moment: the log contains what was answered, and the conversation continues as if
+//! nothing had happened.
 
 use std::io::BufRead;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use toolfold_testing::faults;
 
 use super::{Place, Session, call};
 
-/// A conversation with every kind of outcome. Its policy asks in the middle.
+/// A conversation with every kind of outcome. Its policy requires an approval in the middle.
 fn script() -> Vec<Value> {
     let expand = |id: &str, category: &str| call(id, "expand_tools", json!({"categories": [category]}));
     vec![
@@ -43,13 +44,13 @@ fn start(args: &[String]) -> Session {
     Session::start(&args.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// An outcome without what policy said when it was judged: given again, it was not asked again.
+/// An outcome without the policy's decision, which is missing when the outcome is repeated.
 fn essence(mut answer: Value) -> Value {
     answer.as_object_mut().unwrap().remove("context");
     answer
 }
 
-/// What the state is after each line, and the answers, where nothing goes wrong.
+/// The state after each line, and the answers, without a fault.
 fn undisturbed(place: &Place, script: &[Value]) -> (Vec<Value>, Vec<Value>) {
     let mut session = start(&args(place, "undisturbed"));
     let mut states = vec![session.say(r#"{"snapshot":true}"#)];
@@ -77,7 +78,7 @@ fn killed_after_an_answer_the_log_has_it() {
         session.kill();
         let mut session = start(&args);
         assert_eq!(session.say(r#"{"snapshot":true}"#), states[last], "round {round}, killed after line {last}");
-        // A host that does not know what was done with the last call sends it again.
+        // A host that does not know the outcome of the last call sends it again.
         let again = &script[last - 1];
         if again.get("call").is_some_and(|call| call["name"] != "delete_file") {
             assert_eq!(essence(session.say(again)), essence(answers[last - 1].clone()), "round {round}");
@@ -116,7 +117,8 @@ fn killed_at_any_moment_the_log_has_at_least_what_was_answered() {
     }
 }
 
-/// The line of several calls of which only some were recorded, if the state is the one in its middle.
+/// The line of several calls of which only some were recorded, if the state is the one in its
+/// middle.
 fn between(state: &Value, script: &[Value]) -> Option<usize> {
     let called = state["snapshot"]["state"]["called"].as_u64()?;
     let calls =

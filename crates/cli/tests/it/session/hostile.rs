@@ -1,11 +1,11 @@
-//! Lines that are wrong, large, deep or no text: one error each, and the session goes on.
+//! Lines that are wrong, large, deep or no text: one error each, and the session continues.
 
 use serde_json::json;
 
 use super::{Session, answers, call};
 use crate::commands::run_with;
 
-/// A line, and what its error says.
+/// A line, and its error.
 const WRONG: [(&str, &str); 34] = [
     ("nope", "the line is not JSON: "),
     ("{\"call\":", "the line is not JSON: it ends in the middle of a value"),
@@ -15,8 +15,8 @@ const WRONG: [(&str, &str); 34] = [
     ("{}", "expected an object with one key, found an empty one"),
     ("{\"toolz\":true}", "unknown key `toolz`; did you mean `tools`?"),
     ("{\"quux\":true}", "unknown key `quux`"),
-    ("{\"tools\":true,\"log\":true}", "a line asks for one thing, and this one for `tools` and `log`"),
-    ("{\"tools\":true,\"tools\":true}", "the key `tools` stands twice"),
+    ("{\"tools\":true,\"log\":true}", "a line is one request, found `tools` and `log`"),
+    ("{\"tools\":true,\"tools\":true}", "duplicate key `tools`"),
     ("{\"tools\":false}", "`tools`: expected true, or an object with `count` or `entries`, found a boolean"),
     ("{\"tools\":1}", "found a number"),
     ("{\"tools\":{\"cuont\":true}}", "`tools`: unknown key `cuont`; did you mean `count`?"),
@@ -29,27 +29,27 @@ const WRONG: [(&str, &str); 34] = [
         "{\"call\":{\"id\":\"1\",\"name\":\"x\",\"args\":{}}}",
         "`call`: unknown key `args`; known are `id`, `name` and `arguments`",
     ),
-    ("{\"call\":{\"id\":\"1\",\"id\":\"2\",\"name\":\"x\"}}", "the key `id` stands twice"),
+    ("{\"call\":{\"id\":\"1\",\"id\":\"2\",\"name\":\"x\"}}", "duplicate key `id`"),
     ("{\"call\":{\"id\":\"\\ud800\",\"name\":\"x\"}}", "`call.id`: expected a string of Unicode characters"),
     ("{\"calls\":{}}", "`calls`: expected a list of calls, found an object"),
     ("{\"calls\":[{\"id\":\"1\"}]}", "`calls[0]`: expected an object with `id` and `name`; `name` is missing"),
     ("{\"result\":{\"id\":\"1\"}}", "`result`: expected an object with `id` and `content`; `content` is missing"),
-    ("{\"result\":{\"id\":\"1\",\"content\":\"x\"}}", "no call `1` is at the host"),
+    ("{\"result\":{\"id\":\"1\",\"content\":\"x\"}}", "call `1` is not waiting for a result"),
     ("{\"finished\":{\"id\":\"1\",\"ok\":\"yes\"}}", "`finished.ok`: expected true or false, found a string"),
     ("{\"accept\":7}", "`accept`: expected a string, found a number"),
-    ("{\"accept\":\"ap-1\"}", "no policy is on, so that no call waits"),
+    ("{\"accept\":\"ap-1\"}", "no call waits, because policy is off"),
     ("{\"reject\":{\"reason\":\"x\"}}", "`reject`: expected an object with `id`; `id` is missing"),
     ("{\"seen\":{}}", "openai-chat: the message must be an array, not an object"),
     ("{\"seen_calls\":[1]}", "`seen_calls[0]`: expected a string, found a number"),
     ("{\"snapshot\":\"x\"}", "`snapshot`: expected true, found a string"),
     (
         "{\"restore\":{\"version\":1,\"state\":{}}}",
-        "the snapshot is of form 1; this version of toolfold reads forms 2 to 3",
+        "the snapshot has version 1; this toolfold supports versions 2 to 3",
     ),
     ("{\"restore\":{\"version\":2,\"state\":{}}}", "`restore`: expected a snapshot"),
 ];
 
-/// Words of the library that reads JSON, which say nothing to who writes a line.
+/// Terms of the JSON library that mean nothing to the author of a line.
 const RUST: [&str; 9] = [
     "invalid type",
     "missing field",
@@ -63,7 +63,7 @@ const RUST: [&str; 9] = [
 ];
 
 #[test]
-fn what_is_wrong_with_a_line_is_said_in_the_words_of_the_protocol() {
+fn errors_of_a_line_use_the_terms_of_the_protocol() {
     let mut session = Session::start(&["--arm", "stable"]);
     let before = session.say(r#"{"snapshot":true}"#);
     for (line, says) in WRONG {
@@ -81,7 +81,7 @@ fn what_is_wrong_with_a_line_is_said_in_the_words_of_the_protocol() {
 }
 
 #[test]
-fn a_line_number_and_a_way_out_are_in_every_error() {
+fn every_error_has_a_line_number_and_help() {
     let told = answers(&["--arm", "full"], &["", "nope", "\u{feff}{\"explain\":true}", "{\"call\":{}}"]);
     assert_eq!(told[0]["error"]["line"], 2, "blank lines are counted");
     assert_eq!(told[1]["arm"], "full", "a byte order mark is no error");
@@ -137,7 +137,7 @@ fn control_characters_come_through_unchanged() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_the_session() {
+fn a_closed_pipe_ends_the_session() {
     let mut session = Session::start(&["--arm", "full"]);
     session.say(r#"{"explain":true}"#);
     let Session { mut child, input, output } = session;

@@ -1,4 +1,4 @@
-//! The log: written before the answer, resumed by id, refused where it does not fit.
+//! The log: written before the answer, resumed by id, rejected if it does not match.
 
 use std::io::Write;
 
@@ -16,7 +16,7 @@ fn records(place: &Place, name: &str) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_answered_is_in_the_log_first() {
+fn an_answer_is_logged_before_it_is_sent() {
     let place = Place::new("first");
     let log = place.file("l.jsonl");
     for durable in [false, true] {
@@ -52,7 +52,7 @@ fn what_is_answered_is_in_the_log_first() {
 }
 
 #[test]
-fn a_conversation_goes_on_from_its_log() {
+fn a_conversation_is_resumed_from_its_log() {
     let place = Place::new("resume");
     let log = place.file("l.jsonl");
     let begun = ["--arm", "lean", "--wire", "anthropic", "--model", "claude-sonnet-4.5", "--log", &log, "--id", "c-1"];
@@ -64,7 +64,7 @@ fn a_conversation_goes_on_from_its_log() {
     session.kill();
     // Another conversation in the same file.
     answers(&["--log", &log, "--id", "c-2"], &[json!({"tools": true})]);
-    // What the flags leave open comes from the log.
+    // Settings without a flag come from the log.
     let mut session = Session::start(&["--log", &log, "--id", "c-1"]);
     assert_eq!(session.say(r#"{"snapshot":true}"#), snapshot);
     let explained = session.say(r#"{"explain":true}"#);
@@ -145,16 +145,16 @@ fn a_torn_end_is_dropped() {
         assert_eq!(place.read("l.jsonl"), kept, "cut at {cut}");
         assert_eq!(ran.err.contains("warning[torn-log]"), cut > kept.len(), "cut at {cut}: {}", ran.err);
     }
-    // A record is whole though its line is not ended.
+    // A record is complete even if its line has no end.
     place.put("l.jsonl", &whole[..whole.len() - 1]);
     let (ran, told) = super::ran(&args, &[expand("2"), json!({"tools": true})]);
     assert_eq!((ran.code, &told[0]["reason"]), (0, &json!("expanded")));
     assert_eq!(place.read("l.jsonl"), whole, "the end of the line is mended, and nothing is judged twice");
-    // What a disk leaves that lost power.
+    // Zero bytes, as a disk may leave them after a power failure.
     place.put("l.jsonl", format!("{kept}{}", "\0".repeat(500)));
     let (ran, told) = super::ran(&args, &[json!({"snapshot": true})]);
     assert_eq!((ran.code, &told[0]), (0, &before), "{}", ran.err);
-    // Another conversation cleans up, too: its records would stand behind the torn ones.
+    // Another conversation also removes the torn end: its records would follow it.
     place.put("l.jsonl", &whole[..whole.len() - 30]);
     answers(&["--log", &log, "--id", "other"], &[json!({"tools": true})]);
     let (ran, told) = super::ran(&args, &[json!({"snapshot": true})]);
@@ -162,7 +162,7 @@ fn a_torn_end_is_dropped() {
 }
 
 #[test]
-fn a_file_that_is_no_whole_log_is_refused_and_left_alone() {
+fn an_incomplete_log_is_rejected_and_unchanged() {
     let place = Place::new("refused");
     answers(
         &["--arm", "stable", "--log", &place.file("good.jsonl"), "--id", "c"],
@@ -178,24 +178,24 @@ fn a_file_that_is_no_whole_log_is_refused_and_left_alone() {
         (
             "old",
             old.to_owned(),
-            "old:1:1: error[bad-record]: is an event of an older form without `v`, and only forms 2 to 3 are read",
+            "old:1:1: error[bad-record]: is an older event without `v`; only versions 2 to 3 are supported",
         ),
         (
             "new",
             good.replace("{\"v\":3", "{\"v\":4"),
-            "new:1:1: error[bad-record]: is a record of form 4, and only forms 2 to 3 are read",
+            "new:1:1: error[bad-record]: has version 4; only versions 2 to 3 are supported",
         ),
         (
             "gap",
             [lines[0], &lines[2..].concat()].concat(),
-            "gap:2:1: error[log-gap]: record 2 of `c` follows where record 1 should stand",
+            "gap:2:1: error[log-gap]: record 2 of `c` is out of order: expected record 1",
         ),
         (
             "headless",
             lines[1..].concat(),
-            "headless:1:1: error[log-gap]: record 1 of `c` follows where record 0 should stand",
+            "headless:1:1: error[log-gap]: record 1 of `c` is out of order: expected record 0",
         ),
-        ("twice", format!("{good}{good}"), "error[log-gap]: record 0 of `c` follows where record"),
+        ("twice", format!("{good}{good}"), "error[log-gap]: record 0 of `c` is out of order: expected record"),
         (
             "arm",
             good.replace("\"arm\":\"stable\"", "\"arm\":\"native\""),
@@ -217,7 +217,7 @@ fn a_file_that_is_no_whole_log_is_refused_and_left_alone() {
     assert_eq!(ran.code, 1, "{}", ran.err);
     let ran = run(&["session", "--log", &place.file("no/folder")]);
     assert!(ran.code == 1 && ran.err.contains("error[unwritable]"), "{}", ran.err);
-    // With the profile off, what was folded cannot go on.
+    // With the profile off, a folded conversation cannot continue.
     let ran = run(&["session", "--profile", "off", "--log", &place.file("good.jsonl"), "--id", "c"]);
     assert!(ran.code == 1 && ran.err.contains("error[log-unfit]"), "{}", ran.err);
 }
@@ -267,7 +267,7 @@ fn a_snapshot_begins_a_log() {
     assert_eq!(resumed[0], told[2]);
     assert_eq!(resumed[1]["reason"], "expanded");
     let why = resumed[2]["error"]["message"].as_str().unwrap();
-    assert!(why.contains("a log cannot go back"), "{why}");
+    assert!(why.contains("cannot be rewound"), "{why}");
     let other = answers(&["--log", &place.file("m.jsonl"), "--id", "d"], &[restore]);
     assert_eq!(other[0]["error"]["help"], "start the session with --id c");
     let report: Value = serde_json::from_str(&run(&["log", &log, "--json"]).out).unwrap();
@@ -299,12 +299,12 @@ fn approvals_survive_the_process() {
     assert_eq!(error["error"]["help"], "no call waits", "{error}");
     let again = session.say(&delete);
     assert_eq!(again["outcome"], "refuse", "an approval is handed over once: {again}");
-    assert!(again["reason"].as_str().unwrap().contains("already used; check whether it took effect"), "{again}");
+    assert!(again["reason"].as_str().unwrap().contains("already used; check whether the call took effect"), "{again}");
     assert_eq!(session.end().0, 0);
 }
 
 #[test]
-fn other_tools_than_the_model_was_shown_are_noticed() {
+fn tools_that_differ_from_those_shown_are_reported() {
     let place = Place::new("changed");
     let log = place.file("l.jsonl");
     answers(&["--arm", "stable", "--log", &log, "--id", "c"], &[json!({"tools": true})]);
@@ -344,7 +344,7 @@ fn a_log_may_be_a_pipe() {
     assert_eq!(told[0]["reason"], "expanded");
     let written = reader.join().unwrap();
     assert!(written.lines().count() >= 4 && written.starts_with("{\"v\":3"), "{written}");
-    // Nothing of it is a file to resume from.
+    // None of these is a file to resume from.
     let mut open = std::fs::OpenOptions::new().append(true).create(true).open(place.file("log")).unwrap();
     open.write_all(b"").unwrap();
 }

@@ -30,10 +30,10 @@ fn a_line_may_have_the_key_of_its_message() {
     let other = session.say(json!({"calls": [{"id": "y", "name": "list_sheets"}], "key": "msg_2"}));
     assert_eq!(other["diagnostics"][0]["code"], "message-key-reused", "{other}");
     for (line, says) in [
-        (json!({"tools": true, "key": "msg_1"}), "`key` is the key of an assistant message, and `tools` has none"),
+        (json!({"tools": true, "key": "msg_1"}), "`key` is not supported for `tools`"),
         (json!({"calls": [], "key": 1}), "`key`: expected a string"),
         (json!({"calls": [], "kye": "msg_1"}), "unknown key `kye`; did you mean `key`?"),
-        (json!({"pause": "z"}), "no call `z` is at the host"),
+        (json!({"pause": "z"}), "call `z` is not waiting for a result"),
     ] {
         let error = session.say(&line);
         assert!(error["error"]["message"].as_str().unwrap().contains(says), "{line}: {error}");
@@ -41,9 +41,10 @@ fn a_line_may_have_the_key_of_its_message() {
     assert_eq!(session.end().0, 0);
 }
 
-/// A model that numbers the calls of each message anew: a person is asked twice, and both runs are on record.
+/// A model that restarts the numbering of calls in each message: each call requires approval, and
+/// both runs are recorded.
 #[test]
-fn a_call_of_a_repeated_id_is_approved_and_recorded_each_time() {
+fn a_call_with_a_repeated_id_is_approved_and_recorded_each_time() {
     let place = Place::new("repeated");
     let (store, log) = (place.file("store.sqlite"), place.file("log.jsonl"));
     let args = ["--arm", "stable", "--policy", "excel", "--store", &store, "--log", &log, "--id", "c"];
@@ -52,7 +53,7 @@ fn a_call_of_a_repeated_id_is_approved_and_recorded_each_time() {
             {"name": "delete_file", "arguments": "{\"file_path\":\"old.xlsx\",\"confirm\":true}"}}]}});
     let mut approvals = Vec::new();
     for _ in 0..3 {
-        // Each round in a process of its own, with the same secret.
+        // Each round in a separate process, with the same secret.
         let mut session = Session::start_with(&crate::root(), &args, &[("TOOLFOLD_SESSION_SECRET", "repeated-ids")]);
         let asked = session.say(&message);
         assert_eq!(asked["outcomes"][0]["outcome"], "confirm", "{asked}");

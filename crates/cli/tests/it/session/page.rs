@@ -1,14 +1,14 @@
-//! `docs/session.md` says what happens.
+//! `docs/session.md` shows what happens.
 
 use serde_json::{Value, json};
 
 use super::{Place, Session};
 
-/// What stands for what is left out.
+/// Represents omitted parts.
 const ANY: &str = "…";
 
-/// Whether an answer is what the page shows of it. A string that ends with `…` is a beginning; an element `…` stands for
-/// the rest of a list, a key `…` for other keys.
+/// Whether an answer matches the page. A string that ends with `…` is a prefix; an element `…`
+/// represents the rest of a list, a key `…` other keys.
 fn shows(shown: &Value, answer: &Value) -> bool {
     match (shown, answer) {
         (Value::String(shown), Value::String(answer)) => match shown.strip_suffix(ANY) {
@@ -68,7 +68,7 @@ fn the_page_names_every_request() {
     }
 }
 
-/// The kinds of answers that a call gets when it is made again and again, each time with another id.
+/// The kinds of answers of a call that is repeated with other ids.
 fn again(times: usize, name: &str, arguments: &Value, ran: bool) -> Vec<String> {
     let mut session = Session::start(&["--arm", "stable"]);
     let mut told = Vec::new();

@@ -1,4 +1,4 @@
-//! A session in a folder whose files somebody else may have written: an agent, or whoever the folder was cloned from.
+//! A session in a folder with files from elsewhere: from an agent, or from a cloned repository.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{Place, Session, call};
 
 const TOOLS: &str = r#"[{"type":"function","function":{"name":"Bash","description":"Runs a command.","parameters":{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}}}]"#;
 
-/// What becomes of commands in a session that starts in a folder.
+/// The outcomes of commands in a session that starts in a folder.
 fn outcomes(place: &Place, folder: &str, args: &[&str], commands: &[&str]) -> Vec<Value> {
     let (store, tools) = (place.file("store.sqlite"), place.file("tools.json"));
     let own = [&["--store", &store, "--tools", &tools], args].concat();
@@ -27,18 +27,18 @@ fn a_project_weakens_no_policy() {
     place.put("tools.json", TOOLS);
     let policy = place.put("own.toml", "allow = [\"Bash(ls:*)\"]\ndeny = [\"Bash(rm:*)\"]\n");
     let commands = ["ls", "rm x", "cat x", "echo > toolfold.toml"];
-    // Off, another policy, trust in itself: none of it counts beside a policy that a flag names.
+    // Off, another policy, trust in itself: none of it applies besides a policy that a flag names.
     place.put("project/toolfold.toml", "[policy]\nmode = 'off'\nfile = 'policy.toml'\n[trust]\nworkspaces = ['.']\n");
     place.put("project/policy.toml", "allow = [\"Bash\"]\n[policy]\ndefault = 'allow'\n");
     let expected = [json!("forward"), json!("refuse"), json!("confirm"), json!("refuse")];
     assert_eq!(outcomes(&place, "project", &["--policy", &policy], &commands), expected);
-    // Without one, the project's is in force and only asks; a subfolder has it, too.
+    // Without one, the project's policy applies and only requires approval; also in a subfolder.
     let expected = [json!("confirm"), json!("confirm"), json!("confirm"), json!("refuse")];
     assert_eq!(outcomes(&place, "project", &[], &commands), expected);
     let deep = ["ls", "echo > ../../toolfold.toml", "echo > ../../policy.toml"];
     let expected = [json!("confirm"), json!("refuse"), json!("refuse")];
     assert_eq!(outcomes(&place, "project/deep/er", &[], &deep), expected);
-    // It may forbid more.
+    // It may deny more.
     place.put("project/policy.toml", "deny = [\"Bash(ls:*)\"]\n");
     assert_eq!(outcomes(&place, "project", &["--policy", &policy], &["ls"]), [json!("refuse")]);
     // Unless the user trusts it. Then the user's own file is protected, too.

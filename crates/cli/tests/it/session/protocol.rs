@@ -8,7 +8,7 @@ use crate::commands::{person, run};
 const EXPAND: &str = r#"{"message":{"role":"assistant","tool_calls":[{"id":"m1","type":"function","function":{"name":"expand_tools","arguments":"{\"categories\":[\"chart\"]}"}},{"id":"m2","type":"function","function":{"name":"list_sheets","arguments":"{\"file_path\":\"a.xlsx\"}"}}]}}"#;
 
 #[test]
-fn a_call_walks_through_confirm_accept_and_result() {
+fn a_call_is_confirmed_accepted_and_gets_its_result() {
     let place = Place::new("walk");
     let store = place.file("store.sqlite");
     let mut session =
@@ -42,12 +42,12 @@ fn a_call_walks_through_confirm_accept_and_result() {
         json!({"id": "2", "messages": [{"role": "tool", "tool_call_id": "2", "content": "{\"gone\":true}"}]})
     );
     let twice = session.say(json!({"result": {"id": "2", "content": "gone"}}));
-    assert_eq!(twice["error"]["message"], "no call `2` is at the host");
+    assert_eq!(twice["error"]["message"], "call `2` is not waiting for a result");
     let skill = session.say(call("3", "activate_skill", json!({"name": "format-basic"})));
     assert_eq!((&skill["reason"], &skill["activation"]["name"]), (&json!("activated"), &json!("format-basic")));
     let asked = session.say(call("4", "delete_file", json!({"file_path": "b.xlsx", "confirm": true})));
     let no = session.say(json!({"reject": {"id": asked["approval"], "reason": "keep it"}}));
-    assert_eq!((&no["outcome"], &no["reason"]), (&json!("refuse"), &json!("a person said no: keep it")));
+    assert_eq!((&no["outcome"], &no["reason"]), (&json!("refuse"), &json!("a person rejected it: keep it")));
     let again = session.say(call("4", "delete_file", json!({"file_path": "b.xlsx", "confirm": true})));
     assert_eq!(again["outcome"], "refuse", "what was rejected is never asked again under the same id");
     let (code, err) = session.end();
@@ -92,7 +92,7 @@ fn a_message_is_answered_call_by_call_and_as_whole_messages() {
 }
 
 #[test]
-fn answers_of_every_wire_stand_in_its_own_messages() {
+fn answers_have_the_message_format_of_the_wire() {
     let arguments = json!({"file_path": "a.xlsx"});
     for (wire, message, appended) in [
         (
@@ -152,13 +152,13 @@ fn arguments_keep_every_digit() {
 }
 
 #[test]
-fn arguments_are_one_line_and_what_was_judged() {
+fn arguments_are_on_one_line_and_as_judged() {
     let place = Place::new("exact");
     let tools =
         json!([{"name": "f", "description": "Do f.", "inputSchema": {"type": "object", "properties": {"n": {}}}}]);
     let tools = place.put("tools.json", tools.to_string());
     let mut session = Session::start(&["--tools", &tools, "--arm", "full"]);
-    // Line breaks, a repeated key, numbers that no float holds.
+    // Line breaks, a repeated key, numbers that no float can represent.
     let text = "{\n \"n\": \"first\",\r\n \"n\": [ 1e400, -0.10, 1.0 ]\n}";
     let answer = session.say_text(&json!({"call": {"id": "1", "name": "f", "arguments": text}}).to_string());
     assert!(answer.contains(r#""arguments":{"n":[1e400,-0.10,1.0]},"#), "{answer}");
@@ -180,7 +180,7 @@ fn the_same_call_gives_the_same_outcome_and_another_call_of_its_id_is_new() {
     ]}));
     assert_eq!((&several["outcomes"][0]["id"], &several["outcomes"][1]["outcome"]), (&json!("1"), &json!("forward")));
     assert_eq!(several["outcomes"][0]["reason"], "unknown_tool", "{several}");
-    // Nothing is judged if one of them is no call.
+    // Nothing is judged if one of them is not a call.
     let broken = session.say(json!({"calls": [{"id": "3", "name": "list_sheets"}, {"id": "4"}]}));
     assert_eq!(broken["error"]["message"], "`calls[1]`: expected an object with `id` and `name`; `name` is missing");
     let log = session.say(r#"{"log":true}"#);
@@ -190,7 +190,7 @@ fn the_same_call_gives_the_same_outcome_and_another_call_of_its_id_is_new() {
 }
 
 #[test]
-fn tokens_and_neutral_entries_are_given_when_asked_for() {
+fn tokens_and_neutral_entries_are_returned_on_request() {
     let lines = [json!({"tools": true}), json!({"tools": {"count": true, "entries": true}}), json!({"tools": {}})];
     let told = answers(&["--arm", "stable"], &lines);
     assert_eq!(told[0]["tools"], told[1]["tools"]);
@@ -233,7 +233,7 @@ fn what_tools_prints_is_what_a_session_sends() {
 }
 
 #[test]
-fn names_are_those_of_the_wire_and_targets_those_of_the_host() {
+fn names_are_the_wires_and_targets_the_hosts() {
     let place = Place::new("names");
     let tool = |name: &str| {
         json!({"name": name, "description": "Writes files. With words.", "inputSchema":
@@ -267,7 +267,7 @@ fn names_are_those_of_the_wire_and_targets_those_of_the_host() {
 }
 
 #[test]
-fn a_snapshot_goes_on_elsewhere() {
+fn a_snapshot_is_restored_elsewhere() {
     let mut session = Session::start(&["--arm", "stable", "--id", "s"]);
     session.say(EXPAND);
     let snapshot = session.say(r#"{"snapshot":true}"#);
@@ -291,7 +291,7 @@ fn a_snapshot_goes_on_elsewhere() {
 }
 
 #[test]
-fn a_skill_that_asks_first_is_approved_by_a_person() {
+fn a_skill_that_requires_approval_is_approved_by_a_person() {
     let place = Place::new("skill");
     std::fs::create_dir_all(place.0.join("skills/careful")).unwrap();
     let text = "---\nname: careful\ndescription: Deletes things. Use with care.\nmetadata:\n  x: y\n---\nSteps.\n";
@@ -311,7 +311,7 @@ fn an_experiment_needs_an_id() {
         let ran = run(&[command, "--config", &config]);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
         assert!(
-            ran.err.contains("the experiment chooses an arm by the conversation's id, and there is none"),
+            ran.err.contains("the experiment chooses an arm by the conversation's id, which is missing"),
             "{}",
             ran.err
         );
@@ -330,13 +330,13 @@ fn an_experiment_needs_an_id() {
 fn with_the_profile_off_a_folding_arm_is_arm_full_with_a_warning() {
     let (ran, told) = ran(&["--arm", "stable", "--profile", "off"], &[json!({"explain": true})]);
     assert_eq!((ran.code, &told[0]["arm"]), (0, &json!("full")));
-    assert!(ran.err.contains("warning[nothing-to-fold]: arm stable has nothing to fold with"), "{}", ran.err);
+    assert!(ran.err.contains("warning[nothing-to-fold]: arm stable cannot fold without a profile"), "{}", ran.err);
     let quiet = super::ran(&["--profile", "off"], &[json!({"explain": true})]).0;
     assert_eq!((quiet.code, quiet.err.as_str()), (0, ""), "arm auto finds arm full by itself");
 }
 
 #[test]
-fn what_a_wire_cannot_carry_is_said_on_every_surface() {
+fn every_surface_reports_what_a_wire_does_not_support() {
     let place = Place::new("noticed");
     let tools = json!([{"name": "a.b", "description": "Do it.", "inputSchema": {"type": "object", "properties": {}}}]);
     let tools = place.put("tools.json", tools.to_string());
@@ -350,9 +350,9 @@ fn what_a_wire_cannot_carry_is_said_on_every_surface() {
     assert!(printed.code == 0 && printed.err.contains(&format!("[{code}]")), "{}", printed.err);
 }
 
-/// Whoever can start a session must not be able to say yes to what another session asked.
+/// A process that can start a session must not be able to approve what another session requested.
 #[test]
-fn a_yes_counts_only_in_the_session_that_asked() {
+fn an_approval_counts_only_in_the_session_that_requested_it() {
     let place = Place::new("channel");
     let (store, log) = (place.file("store.sqlite"), place.file("l.jsonl"));
     let args = ["--policy", "excel", "--store", &store, "--arm", "stable", "--id", "c"];
@@ -365,7 +365,7 @@ fn a_yes_counts_only_in_the_session_that_asked() {
     assert_eq!(first.say(delete("1"))["approval"], "ap-1");
     let snapshot = first.say(r#"{"snapshot":true}"#)["snapshot"].clone();
 
-    // A restored state brings no approval with it, under any secret but the first session's.
+    // A restored state brings no approval with it, with any secret but the first session's.
     for secret in ["", "guessed"] {
         let mut other = start(secret, &[]);
         assert_eq!(other.say(json!({"restore": snapshot}))["restored"], true);
@@ -375,7 +375,7 @@ fn a_yes_counts_only_in_the_session_that_asked() {
         let again = other.say(delete("1"));
         assert_eq!(again["outcome"], "confirm", "the same call asks again");
         assert_ne!(again["approval"], "ap-1");
-        // In its own name it may ask and be told.
+        // For its own requests it may receive decisions.
         assert_eq!(other.say(json!({"accept": again["approval"]}))["outcome"], "forward");
         other.say(r#"{"finished":{"id":"1","ok":true}}"#);
     }
@@ -385,7 +385,8 @@ fn a_yes_counts_only_in_the_session_that_asked() {
     let by: Value = serde_json::from_str(&by.out).unwrap();
     assert_eq!(by["answered_by"], "the host, by a line of session `c`");
 
-    // After a crash, the log brings back what waits, and the answer comes through the secret or the command.
+    // After a crash, the log restores what waits, and the decision comes through the secret or the
+    // command.
     let logged = ["--log", log.as_str()];
     let mut session = start("s3cret", &logged);
     let (one, two) = (

@@ -1,4 +1,4 @@
-//! The published schema says what lines are, and lines are what it says.
+//! The published schema accepts exactly the lines of the protocol.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn the_committed_file_is_the_schema() {
     assert!(printed.out == kept, "{FILE} is out of date: toolfold session --schema > {FILE}");
 }
 
-/// Lines of a whole conversation, each of which is answered without an error.
+/// Lines of a whole conversation, each answered without an error.
 fn lines() -> Vec<Value> {
     vec![
         json!({"tools": true}),
@@ -96,7 +96,7 @@ fn the_schema_is_closed() {
     }
 }
 
-/// A line that may be a request, and may not.
+/// A line that may or may not be a request.
 fn line() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(true)),
@@ -152,11 +152,12 @@ fn line() -> impl Strategy<Value = Value> {
     prop_oneof![any, prop::sample::select(lines())]
 }
 
-/// What a line is refused for before anything is looked up.
+/// Whether a line is rejected before its content is looked up.
 fn is_malformed(answer: &Value) -> bool {
     let message = answer["error"]["message"].as_str().unwrap_or("");
-    ["expected", "unknown key", "a line asks", "is missing"].iter().any(|word| message.contains(word))
-        // The message of another wire is one for the schema, which knows no wire; so are messages to be seen.
+    ["expected", "unknown key", "a line is one request", "is missing"].iter().any(|word| message.contains(word))
+        // The schema does not know the wire, so it accepts a message of another one; the same for
+        // messages that were seen.
         && !message.starts_with("openai-chat")
 }
 

@@ -1,4 +1,5 @@
-//! `toolfold undo` behind a real session. The test plays the host: it runs the writes itself once a call leaves.
+//! `toolfold undo` after a real session. The test plays the host: it runs the writes itself when a
+//! call is forwarded.
 #![cfg(unix)]
 
 mod hostile;
@@ -81,14 +82,14 @@ impl World {
     fn undo(&self, args: &[&str]) -> Ran {
         let store = self.store();
         let all: Vec<&str> = ["undo"].into_iter().chain(args.iter().copied()).collect();
-        // Looking needs no key.
+        // Reading needs no key.
         if args.contains(&"--list") || args.contains(&"--dry-run") {
             return run(&[&all[..], &["--store", &store]].concat());
         }
         person(&store, &all)
     }
 
-    /// The state of a snapshot, as the list says it.
+    /// The state of a snapshot in the list.
     fn state(&self, id: &str) -> String {
         let ran = self.undo(&["--list", "--json"]);
         assert_eq!(ran.code, 0, "{}", ran.err);
@@ -97,7 +98,7 @@ impl World {
         found.map_or_else(String::new, |row| row["state"].as_str().unwrap().to_owned())
     }
 
-    /// The audit trail is whole; how many records of undoing it has.
+    /// Checks that the audit trail is intact; returns its number of undo records.
     fn audited(&self) -> usize {
         let store = self.store();
         let ran = run(&["audit", "verify", "--store", &store]);
@@ -107,7 +108,7 @@ impl World {
     }
 }
 
-/// A call that a person approves: its outcome when it leaves.
+/// A call that is approved: its outcome when it is forwarded.
 fn approved(session: &mut Session, asked: &Value) -> Value {
     let confirm = session.say(asked);
     assert_eq!(confirm["outcome"], "confirm", "{confirm}");
@@ -134,7 +135,7 @@ fn a_file_that_a_confirmed_call_overwrote_comes_back() {
     let mut session = world.session(&["--id", "s-1"]);
     let confirm = session.say(write_call("c1", "notes.md"));
     assert_eq!(world.undo(&["--list"]).out, "no call has a snapshot\n", "nothing is copied before the yes");
-    // What was changed between the asking and the yes is part of what was there before the call.
+    // A change between the request and the approval is part of the state before the call.
     world.put("notes.md", "older, then edited by hand");
     let forward = session.say(json!({ "accept": confirm["approval"] }));
     assert_eq!((&forward["undo"]["class"], &forward["undo"]["snapshot"]["id"]), (&json!("snapshot"), &json!("un-1")));
@@ -265,7 +266,7 @@ fn a_call_that_was_shown_as_undoable_waits_for_the_one_before() {
 }
 
 #[test]
-fn two_sessions_at_once_keep_apart() {
+fn two_sessions_at_once_are_independent() {
     let world = World::new("sessions");
     world.put("a.md", "1");
     world.put("b.md", "1");
@@ -274,7 +275,7 @@ fn two_sessions_at_once_keep_apart() {
     let other = two.say(call("c", "Edit", json!({"file_path": "a.md"})));
     assert_eq!(other["undo"]["class"], "irreversible", "the other session's call is still writing: {other}");
     assert_eq!(two.say(call("d", "Edit", json!({"file_path": "b.md"})))["undo"]["snapshot"]["id"], "un-2");
-    // The end of the other session's call of the same id is not the end of this one.
+    // The end of the other session's call with the same id is not the end of this one.
     finished(&mut two, "c");
     assert_eq!(world.undo(&["--list", "--json"]).out.matches(r#""state":"as_before""#).count(), 2);
     world.put("a.md", "2");
@@ -283,13 +284,13 @@ fn two_sessions_at_once_keep_apart() {
     assert_eq!(world.state("un-1"), "unreported", "its session is gone");
     assert_eq!(two.say(call("e", "Edit", json!({"file_path": "a.md"})))["undo"]["class"], "snapshot");
     let refused = world.undo(&["un-1"]);
-    assert!(refused.code == 1 && refused.err.contains("what the call left is not known"), "{}", refused.err);
+    assert!(refused.code == 1 && refused.err.contains("the state after the call is unknown"), "{}", refused.err);
     assert_eq!(world.undo(&["un-1", "--force"]).code, 0);
     assert_eq!((world.read("a.md").as_str(), world.audited()), ("1", 2));
 }
 
 #[test]
-fn a_session_that_is_resumed_reports_what_the_one_before_let_go() {
+fn a_resumed_session_reports_the_calls_of_the_earlier_one() {
     let world = World::new("resumed");
     world.put("a.md", "1");
     let log = world.place.file("log.jsonl");

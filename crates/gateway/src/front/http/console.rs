@@ -1,8 +1,9 @@
-//! The console: a page for people that shows what the gateway does, and where they answer approvals.
+//! The console: a web page that shows the gateway's activity and where users answer approvals.
 //!
-//! The page itself holds nothing that is secret, so that it is served to any browser on this machine; all data needs the token.
-//! A browser cannot bring one with a navigation: it stands behind the `#` of the address, which is never sent, and the page's
-//! script sends it as a header. Nothing is kept in a cookie, so that another site's page has nothing to ride on.
+//! The page contains no secrets, so any browser on this machine may load it; all data requires the
+//! token. A browser cannot send a token with a navigation: the token follows the `#` of the
+//! address, which is never sent, and the page's script sends it as a header. No cookie is used, so
+//! pages of other sites cannot act with the user's credentials.
 
 mod answers;
 mod page;
@@ -23,10 +24,10 @@ use super::plain_text;
 use crate::approvals::Approvals;
 use crate::dashboard::Dashboard;
 
-/// How many streams there may be at once.
+/// The maximum number of open event streams.
 const MAX_STREAMS: usize = 32;
 
-/// See the module. A handle.
+/// Handle of the console.
 #[derive(Clone)]
 pub struct Console {
     inner: Arc<Inner>,
@@ -37,20 +38,20 @@ struct Inner {
     approvals: Option<Arc<Approvals>>,
     guard: Guard,
     streams: AtomicUsize,
-    /// Whether the gateway is shutting down: then its streams do.
+    /// Becomes `true` when the gateway shuts down, which ends the streams.
     ends: watch::Sender<bool>,
 }
 
 impl Console {
-    /// Creates a console over a dashboard and, if a store exists, over its approvals. `guard` should
-    /// have a token: every user of the console can approve calls.
+    /// Creates a console over a dashboard and, if a store exists, over its approvals. `guard`
+    /// should have a token: every user of the console can approve calls.
     #[must_use]
     pub fn new(dashboard: Dashboard, approvals: Option<Arc<Approvals>>, guard: Guard) -> Self {
         let (ends, _) = watch::channel(false);
         Self { inner: Arc::new(Inner { dashboard, approvals, guard, streams: AtomicUsize::new(0), ends }) }
     }
 
-    /// Its routes.
+    /// The routes of the page, its stream and its answers.
     pub(super) fn routes(&self) -> Router {
         Router::new()
             .route("/console", get(show))
@@ -59,19 +60,18 @@ impl Console {
             .with_state(self.clone())
     }
 
-    /// Ends the streams.
     pub(super) fn end_streams(&self) {
         self.inner.ends.send_replace(true);
     }
 
-    /// Whether a request may see or answer anything.
-    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    /// Checks the token and the origin of a request.
+    #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
     fn check_request(&self, headers: &HeaderMap) -> Result<(), Response> {
         self.inner.guard.check_headers(headers)?;
         if is_own_page(headers) {
             return Ok(());
         }
-        Err(plain_text(StatusCode::FORBIDDEN, "only the console's own page may ask here"))
+        Err(plain_text(StatusCode::FORBIDDEN, "only the console's own page may send this request"))
     }
 }
 
@@ -92,12 +92,12 @@ async fn watch_on(State(console): State<Console>, headers: HeaderMap) -> Respons
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| (open < MAX_STREAMS).then_some(open + 1));
     match open {
         Ok(_) => stream::response(console),
-        Err(_) => plain_text(StatusCode::SERVICE_UNAVAILABLE, "too many consoles are open: close one"),
+        Err(_) => plain_text(StatusCode::SERVICE_UNAVAILABLE, "too many open consoles; close one"),
     }
 }
 
-/// Whether a request comes from the gateway's own page, or from no page at all. The guard lets pages of this machine call,
-/// which may be anybody's development server; the console lets only its own.
+/// Whether a request comes from the gateway's own page, or not from a page. The guard accepts pages
+/// of this machine, such as a development server's; the console only accepts its own.
 fn is_own_page(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let site = headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_own_page_may_ask() {
+    fn requests_of_other_pages_are_rejected() {
         let asks = |given: &[(&'static str, &str)]| {
             let mut headers = HeaderMap::new();
             headers.insert("host", HeaderValue::from_static("localhost:3900"));

@@ -1,4 +1,4 @@
-//! A stream of events, as a response.
+//! A response that is a stream of server-sent events.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use tokio::sync::mpsc;
 
 use super::EVENTS;
 
-/// After how long a silent stream shows that it is alive.
+/// Interval of keep-alive comments on a silent stream.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// One event: its id, where the stream can be taken up again, and a message as text.
+/// One event: a message as text, with an id if the stream can be resumed.
 #[derive(Debug, Clone)]
 pub(super) struct Event {
     pub(super) id: Option<String>,
@@ -28,7 +28,7 @@ impl Event {
     }
 }
 
-/// The stream of what comes through a channel, after what is there already. `kept` lives as long as the response.
+/// A response that streams the given events, then the channel. Owns `kept`.
 pub(super) fn response<G: Send + 'static>(
     before: Vec<Event>,
     events: mpsc::UnboundedReceiver<Event>,

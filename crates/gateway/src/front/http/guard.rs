@@ -1,4 +1,4 @@
-//! Who may ask: the Host and the Origin of a request, and the token.
+//! Checks the host, the origin and the token of requests.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use sha2::{Digest, Sha256};
 use super::plain_text;
 use crate::settings::DEFAULT_TENANT;
 
-/// See the module. By default: callers that mean this machine, from no other site, without a token.
+/// Checks requests. Default: loopback names, no foreign site, no token.
 #[derive(Clone, Default)]
 pub struct Guard {
-    /// SHA-256 of each token, and whose it is: comparing digests takes the same time whatever they are.
+    /// SHA-256 of each token with its tenant. Comparing digests takes constant time.
     tokens: Vec<([u8; 32], Arc<str>)>,
-    /// Names by which the gateway may be called, beside those of this machine.
+    /// Accepted names of the gateway in addition to those of this machine.
     hosts: Vec<String>,
-    /// Sites whose pages may call, beside those of this machine.
+    /// Accepted origins in addition to those of this machine.
     origins: Vec<String>,
 }
 
@@ -32,78 +32,78 @@ impl std::fmt::Debug for Guard {
 }
 
 impl Guard {
-    /// The same with a token that every request has to bring: that of the one tenant, or of one more who may ask.
+    /// Adds a token of the only tenant. Every request must have one of the tokens.
     #[must_use]
     pub fn token(self, token: &str) -> Self {
         self.tenant(DEFAULT_TENANT, token)
     }
 
-    /// The same with a token of a tenant. Every request has to bring one of all tokens.
+    /// Adds a token of a tenant. Every request must have one of the tokens.
     #[must_use]
     pub fn tenant(mut self, tenant: &str, token: &str) -> Self {
         self.tokens.push((Sha256::digest(token.as_bytes()).into(), tenant.into()));
         self
     }
 
-    /// The same for nobody's token yet.
+    /// Removes all tokens.
     #[must_use]
     pub fn without_tokens(self) -> Self {
         Self { tokens: Vec::new(), ..self }
     }
 
-    /// The same for further names of the gateway, without port.
+    /// Adds accepted names of the gateway, without ports.
     #[must_use]
     pub fn hosts(self, hosts: Vec<String>) -> Self {
         Self { hosts, ..self }
     }
 
-    /// The same for further sites, such as `https://app.test`.
+    /// Adds accepted origins, such as `https://app.test`.
     #[must_use]
     pub fn origins(self, origins: Vec<String>) -> Self {
         Self { origins, ..self }
     }
 
-    /// Whether a token is needed.
+    /// Whether requests need a token.
     #[must_use]
     pub fn has_token(&self) -> bool {
         !self.tokens.is_empty()
     }
 
-    /// Whether a request may be answered, and whose it is.
+    /// Returns the tenant of a request.
     ///
     /// # Errors
-    /// The answer that it gets instead: 403 for a foreign Host or Origin (a page of another site that reached this machine by
-    /// rebinding its name), 401 without the token.
-    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    /// The response to send instead: 403 for a foreign Host or Origin (a page of another site that
+    /// reached this machine by DNS rebinding), 401 without a valid token.
+    #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
     pub fn check_headers(&self, headers: &HeaderMap) -> Result<Arc<str>, Response> {
         self.check_site(headers)?;
         self.check_token(headers)
     }
 
-    /// Whether a request means this gateway, and comes from no foreign site.
+    /// Checks that a request is for this gateway and does not come from a foreign site.
     ///
     /// # Errors
     /// As for [`Guard::check_headers`].
-    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
     pub(super) fn check_site(&self, headers: &HeaderMap) -> Result<(), Response> {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let Some(host) = host.and_then(|host| host.parse::<http::uri::Authority>().ok()) else {
             return Err(plain_text(StatusCode::BAD_REQUEST, "the Host header is missing or malformed"));
         };
         if !is_here(host.host()) && !self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host.host())) {
-            return Err(plain_text(StatusCode::FORBIDDEN, "this Host is not served here"));
+            return Err(plain_text(StatusCode::FORBIDDEN, "unknown Host"));
         }
         if let Some(origin) = headers.get(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
             let own = origin.parse::<Uri>().ok().is_some_and(|uri| uri.host().is_some_and(is_here));
             if !own && !self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
-                return Err(plain_text(StatusCode::FORBIDDEN, "this Origin may not ask here"));
+                return Err(plain_text(StatusCode::FORBIDDEN, "this Origin is not allowed"));
             }
         }
         Ok(())
     }
 
-    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
     fn check_token(&self, headers: &HeaderMap) -> Result<Arc<str>, Response> {
         if self.tokens.is_empty() {
             return Ok(DEFAULT_TENANT.into());
@@ -117,11 +117,11 @@ impl Guard {
             return Ok(tenant.clone());
         }
         let asks = [(header::WWW_AUTHENTICATE, "Bearer")];
-        Err((StatusCode::UNAUTHORIZED, asks, "this needs the gateway's bearer token\n").into_response())
+        Err((StatusCode::UNAUTHORIZED, asks, "the gateway's bearer token is missing or invalid\n").into_response())
     }
 }
 
-/// Whether a host is a name of this machine.
+/// Whether a host is a loopback name.
 fn is_here(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_is_served() {
+    fn only_loopback_hosts_are_accepted() {
         let guard = Guard::default().hosts(vec!["tools.test".into()]).origins(vec!["https://app.test".into()]);
         for host in ["localhost:3000", "127.0.0.1", "[::1]:80", "LOCALHOST", "tools.test:443"] {
             assert_eq!(status(&guard, &[("host", host)]), 200, "{host}");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_needed_where_there_is_one() {
+    fn requests_need_a_token_if_one_is_configured() {
         let guard = Guard::default().token("s3cret");
         let with = |value| status(&guard, &[("host", "localhost"), ("authorization", value)]);
         assert_eq!((with("Bearer s3cret"), with("bearer s3cret")), (200, 200));

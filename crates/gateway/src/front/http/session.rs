@@ -1,4 +1,4 @@
-//! One session: its hub, and the streams that its client reads.
+//! One session: its hub, and the streams to its client.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,37 +21,35 @@ use crate::selection::Selection;
 use crate::settings::Settings;
 use crate::state::{Record, StateError, StateKey};
 
-/// How many events are kept for a client that lost its connection, of each stream.
+/// The number of events of each stream that are stored for a client that lost its connection.
 const KEPT_EVENTS: usize = 256;
 
-/// How much of a stream is kept that somebody reads, in bytes. What nobody reads is kept whole.
+/// The maximum stored events of a stream that is read, in bytes. Unread ones all stay.
 const KEPT_BYTES: usize = 1024 * 1024;
 
-/// How many streams are kept that have ended.
+/// The maximum number of stored streams that have ended.
 const KEPT_STREAMS: usize = 32;
 
-/// What a session goes on from.
+/// The stored conversation on which a session is based.
 pub(super) struct Goes {
     pub(super) record: Record,
-    /// The version of what was kept; 0 if nothing was.
+    /// The version of the stored state; 0 without one.
     pub(super) version: u64,
 }
 
-/// See the module.
 pub(super) struct Session {
-    /// Where it is kept.
+    /// The key of its stored state.
     key: StateKey,
-    /// The version of what is kept that its hub knows.
+    /// The version of the stored state that its hub has read or written.
     version: Arc<AtomicU64>,
-    /// `None` once it has ended.
+    /// `None` after its end.
     hub: Mutex<Option<mpsc::Sender<ToHub>>>,
     task: Mutex<Option<JoinHandle<()>>>,
     streams: Arc<Streams>,
-    /// What its client chose when it connected.
+    /// The selection with which its client connected.
     pub(super) selection: Selection,
 }
 
-/// The streams of a session.
 #[derive(Default)]
 struct Streams(Mutex<State>);
 
@@ -63,11 +61,11 @@ struct State {
     used: Option<Instant>,
 }
 
-/// A stream: that of a request, or the one that belongs to none.
+/// The stream of one request, or the stream for messages that belong to no request.
 struct Stream {
     number: u64,
     of: Option<Id>,
-    /// Who reads it now.
+    /// The connection that reads it.
     reader: Option<mpsc::UnboundedSender<Event>>,
     kept: VecDeque<(u64, String)>,
     events: u64,
@@ -75,6 +73,11 @@ struct Stream {
 }
 
 impl Stream {
+    /// Whether it is read, or its request runs.
+    fn is_busy(&self) -> bool {
+        !self.done && (self.of.is_some() || self.reader.as_ref().is_some_and(|reader| !reader.is_closed()))
+    }
+
     fn push(&mut self, data: String) {
         self.events += 1;
         if let Some(reader) = &self.reader
@@ -112,16 +115,15 @@ impl State {
         number
     }
 
-    /// Where a message that belongs to a request goes, or one that belongs to none: to the stream that is open for that, else
-    /// to any that is read.
+    /// The stream for a message: the open stream of its request, or the general stream; otherwise
+    /// any stream that is read.
     fn stream_for(&mut self, of: Option<&Id>) -> Option<&mut Stream> {
-        let is_open = |own: &Stream| !own.done;
         let at = match of {
-            Some(id) => self.all.iter().position(|own| is_open(own) && own.of.as_ref() == Some(id)),
+            Some(id) => self.all.iter().position(|own| !own.done && own.of.as_ref() == Some(id)),
             None => None,
         };
-        let at = at.or_else(|| self.all.iter().position(|own| is_open(own) && own.of.is_none()));
-        let at = at.or_else(|| self.all.iter().rposition(|own| is_open(own) && own.reader.is_some()));
+        let at = at.or_else(|| self.all.iter().position(|own| !own.done && own.of.is_none()));
+        let at = at.or_else(|| self.all.iter().rposition(|own| !own.done && own.reader.is_some()));
         at.and_then(|at| self.all.get_mut(at))
     }
 }
@@ -139,7 +141,7 @@ impl Sink for Streams {
         };
         stream.push(message.to_text());
         if answers && stream.of.as_ref() == of {
-            // Its reader sees the end of the stream after the answer.
+            // Ends the stream after the response.
             (stream.done, stream.reader) = (true, None);
         }
     }
@@ -153,7 +155,7 @@ impl Sink for Streams {
 }
 
 impl Session {
-    /// A session under the settings of its selection.
+    /// Starts a session with the settings of its selection.
     pub(super) fn start_session(settings: Settings, id: String, selection: Selection, goes: Option<Goes>) -> Self {
         let streams = Arc::new(Streams::default());
         {
@@ -177,13 +179,13 @@ impl Session {
         &self.key
     }
 
-    /// Takes over what other processes have made of it meanwhile. `false` if one of them has ended it.
+    /// Loads other processes' changes. Returns `false` if one has ended the session.
     pub(super) async fn refreshed(&self, settings: &Settings) -> Result<bool, StateError> {
         let Some(state) = settings.state.as_ref().filter(|state| state.store.is_shared()) else { return Ok(true) };
         let known = self.version.load(Ordering::Acquire);
         let kept = state.store.version(&self.key).await?;
         if kept <= known {
-            // What was never written, or is being written, is as new as it can be.
+            // A session without stored state, or whose state is being written, is up to date.
             return Ok(kept > 0 || known == 0 || !state.store.is_consumed(&ended_marker(&self.key)).await?);
         }
         let Some(kept) = state.store.read_state(&self.key).await? else { return Ok(true) };
@@ -196,16 +198,13 @@ impl Session {
         Ok(true)
     }
 
-    /// When it was used last, if nobody reads and nothing runs.
+    /// The time of the last use; `None` while it is read or a request runs.
     pub(super) fn quiet_since(&self) -> Option<Instant> {
         let state = self.streams.state();
-        let busy = |own: &Stream| {
-            !own.done && (own.of.is_some() || own.reader.as_ref().is_some_and(|reader| !reader.is_closed()))
-        };
-        state.used.filter(|_| !state.all.iter().any(busy))
+        state.used.filter(|_| !state.all.iter().any(Stream::is_busy))
     }
 
-    /// Ends it for good: nothing of it is kept.
+    /// Ends the session and removes its stored state.
     pub(super) async fn forget(&self) {
         if let Some(hub) = self.hub() {
             drop(hub.send(ToHub::Forget).await);
@@ -222,7 +221,7 @@ impl Session {
         Client::new(0, self.streams.clone())
     }
 
-    /// Whether `initialize` was answered with a yes.
+    /// Whether `initialize` succeeded.
     pub(super) fn has_begun(&self) -> bool {
         self.streams.state().begun
     }
@@ -233,14 +232,14 @@ impl Session {
         }
     }
 
-    /// A request: answered as JSON if the answer is the first thing that comes, else as a stream.
+    /// Handles a request. A result that comes first is sent as JSON, not as a stream.
     pub(super) async fn answer_request(&self, request: Request) -> Response {
         let ended = || plain_text(StatusCode::NOT_FOUND, "the session has ended");
         let Some(hub) = self.hub() else { return ended() };
         let (to, mut events) = mpsc::unbounded_channel();
         let number = {
             let mut state = self.streams.state();
-            // The hub would say so too, but on the stream of the request that has the id.
+            // The hub would reject it too, but on the stream of the request that has the id.
             if state.all.iter().any(|own| !own.done && own.of.as_ref() == Some(&request.id)) {
                 let why = format!("request id {} is already in use by an open request", request.id);
                 let refused = Err(error_member(code::INVALID_REQUEST, &why));
@@ -253,14 +252,14 @@ impl Session {
         }
         drop(hub);
         let Some(first) = events.recv().await else {
-            // Cancelled: there is no answer, and nothing went wrong.
+            // A cancelled request has no response; that is not an error.
             let lives = self.hub().is_some();
             return if lives { events::response(Vec::new(), events, ()) } else { ended() };
         };
         let whole = Message::from_json(&first.data).ok().filter(|message| matches!(message, Message::Response(..)));
         match whole {
             Some(answer) => {
-                // It has no event that could be asked for again.
+                // No event was sent, so the client cannot resume the stream.
                 self.streams.state().all.retain(|own| own.number != number);
                 json(StatusCode::OK, &answer)
             }
@@ -268,7 +267,7 @@ impl Session {
         }
     }
 
-    /// The stream that belongs to no request, or one that is taken up again.
+    /// Opens the general stream, or resumes a stream after its last event.
     pub(super) fn listen(&self, headers: &HeaderMap) -> Response {
         let (to, events) = mpsc::unbounded_channel();
         let mut state = self.streams.state();
@@ -279,7 +278,7 @@ impl Session {
             .and_then(|(stream, event)| Some((stream.parse::<u64>().ok()?, event.parse::<u64>().ok()?)));
         if let Some((number, after)) = place {
             let Some(stream) = state.all.iter_mut().find(|own| own.number == number) else {
-                return plain_text(StatusCode::NOT_FOUND, "that stream is not kept any more");
+                return plain_text(StatusCode::NOT_FOUND, "the stream is no longer stored");
             };
             let missed = stream.kept.iter().filter(|(event, _)| *event > after);
             let missed =
@@ -291,7 +290,7 @@ impl Session {
             return events::response(missed, events, ());
         }
         if let Some(stream) = state.all.iter_mut().find(|own| own.of.is_none() && !own.done) {
-            // The one that asked last is read.
+            // The newest connection reads the stream.
             stream.reader = Some(to);
         } else {
             state.add_stream(None, to);
@@ -299,14 +298,14 @@ impl Session {
         events::response(Vec::new(), events, ())
     }
 
-    /// Whether nobody has used it for a while, and nobody reads.
+    /// Whether it has been idle for `idle` and is not being read.
     pub(super) fn is_idle(&self, idle: Duration) -> bool {
         let state = self.streams.state();
         let read = state.all.iter().any(|own| own.reader.as_ref().is_some_and(|reader| !reader.is_closed()));
         !read && state.used.is_none_or(|used| used.elapsed() > idle)
     }
 
-    /// Ends it: what runs is cancelled.
+    /// Ends it and cancels running requests.
     pub(super) fn end_session(&self) {
         drop(self.hub.lock().unwrap_or_else(PoisonError::into_inner).take());
         for stream in &mut self.streams.state().all {
@@ -314,7 +313,7 @@ impl Session {
         }
     }
 
-    /// Ends it once what runs has ended.
+    /// Ends it after its running requests.
     pub(super) async fn drain(&self) {
         let hub = self.hub.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(hub) = hub {

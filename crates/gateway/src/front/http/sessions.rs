@@ -1,7 +1,8 @@
-//! The sessions of all clients of a tenant up to 2025-11-25.
+//! The sessions of one tenant's clients, for versions up to 2025-11-25.
 //!
-//! A session's id is sealed: it tells every process with the key which conversation it is. Where that is kept, any of them
-//! takes it up, be it after a restart or instead of another.
+//! The session id is sealed and identifies the conversation to every process that has the key. If
+//! the conversation is stored, any of these processes can resume it, after a restart or in place of
+//! another process.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,19 +20,19 @@ use crate::selection::Selection;
 use crate::settings::Settings;
 use crate::state::{Record, StateError, StateKey};
 
-/// The longest text of `initialize` that a session's id carries, in bytes. Many servers read heads of up to 8 KiB.
+/// The maximum size of the `initialize` request in a session id, in bytes. Many servers accept
+/// headers of at most 8 KiB.
 const MAX_CARRIED: usize = 3 * 1024;
 
-/// How long it is remembered that a session was ended, in milliseconds: longer than its id can be used.
+/// How long the end of a session is remembered, in milliseconds: longer than its id is valid.
 const ENDED_MS: i64 = 31 * 24 * 60 * 60 * 1000;
 
-/// See the module.
 pub(super) struct Sessions {
     settings: Settings,
     id: String,
     most: usize,
     open: Mutex<HashMap<String, Arc<Session>>>,
-    /// Held while one is taken up, so that two requests do not take it up twice.
+    /// Held while a session is resumed, so that two requests do not resume it twice.
     taking_up: tokio::sync::Mutex<()>,
 }
 
@@ -70,14 +71,14 @@ impl Sessions {
                 return refused(StatusCode::BAD_REQUEST, Some(request.id), why);
             }
         };
-        // Names depend on what servers have listed to other processes, too.
+        // Names also depend on the tools that servers have listed to other processes.
         if let Err(why) = self.settings.names.refresh().await {
             return unkept(&why);
         }
         let Some(number) = random() else {
-            return plain_text(StatusCode::INTERNAL_SERVER_ERROR, "the system gives no random bits");
+            return plain_text(StatusCode::INTERNAL_SERVER_ERROR, "the system has no random bits");
         };
-        // The audit names conversations, and the session's id is a secret.
+        // The audit contains conversation ids, and the session id is a secret.
         let conversation = format!("{}/{number}", self.id);
         let params = request.params.as_deref().map(|own| own.get().to_owned());
         let params = params.filter(|text| text.len() <= MAX_CARRIED);
@@ -88,7 +89,7 @@ impl Sessions {
         let session = {
             let mut open = self.lock_sessions();
             if open.len() >= self.most {
-                let why = format!("{} sessions are in use: end one, or try again later", self.most);
+                let why = format!("{} sessions are in use; end one or try again later", self.most);
                 return refused(StatusCode::SERVICE_UNAVAILABLE, Some(request.id), error_member(code::INTERNAL, &why));
             }
             let session = Arc::new(Session::start_session(settings, conversation, selection.clone(), None));
@@ -107,7 +108,7 @@ impl Sessions {
         response
     }
 
-    /// Ends the session that has been silent for longest, if there are too many: where it is kept, it can be taken up again.
+    /// Ends the session that is idle longest if there are too many; it can be resumed.
     fn make_room(&self) {
         let mut open = self.lock_sessions();
         if open.len() < self.most || self.settings.state.is_none() {
@@ -116,7 +117,7 @@ impl Sessions {
         let quiet = open.iter().filter_map(|(name, session)| Some((session.quiet_since()?, name.clone())));
         let oldest = quiet.min_by_key(|(since, _)| *since).map(|(_, name)| name);
         if let Some(session) = oldest.and_then(|name| open.remove(&name)) {
-            tracing::info!("a silent session is put aside, since there are {}", self.most);
+            tracing::info!("an idle session is suspended: {} sessions are open", self.most);
             session.end_session();
         }
     }
@@ -147,22 +148,22 @@ impl Sessions {
         state.store.remove_state(key).await
     }
 
-    /// The session that a request names. A request may leave the selection out, and must not make another.
-    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    /// The session of a request, whose selection is missing or the session's.
+    #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
     async fn selected_session(&self, headers: &HeaderMap, selection: &Selection) -> Result<Arc<Session>, Response> {
         let session = self.session_by_name(headers).await?;
         if !selection.is_all() && *selection != session.selection {
-            let why = "the session was begun with another selection of tools, which is fixed: send `initialize` for a new one";
+            let why = "the session has another selection of tools, which cannot change; send `initialize` to start a new session";
             return Err(refused(StatusCode::BAD_REQUEST, None, error_member(code::INVALID_REQUEST, why)));
         }
         Ok(session)
     }
 
-    /// The session of a name: one of this process, as other processes have left it, or one that is taken up.
-    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    /// The session with the id in the headers: updated with other processes' changes, or resumed.
+    #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
     async fn session_by_name(&self, headers: &HeaderMap) -> Result<Arc<Session>, Response> {
         let Some(name) = headers.get(&SESSION) else {
-            let why = "Bad Request: the header Mcp-Session-Id is missing: send `initialize` first";
+            let why = "Bad Request: the header Mcp-Session-Id is missing; send `initialize` first";
             return Err(refused(StatusCode::BAD_REQUEST, None, error_member(code::INVALID_REQUEST, why)));
         };
         let name = name.to_str().map_err(|_| unknown_session())?;
@@ -181,14 +182,14 @@ impl Sessions {
         }
     }
 
-    #[allow(clippy::result_large_err, reason = "it is the answer, made once")]
+    #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
     async fn take_up(&self, name: &str) -> Result<Arc<Session>, Response> {
         let (Some(state), Some(Ok(Opened { what: Sealed::Session { conversation, params, selection }, .. }))) =
             (&self.settings.state, self.settings.unsealed(name))
         else {
             return Err(unknown_session());
         };
-        // What it was begun with may be gone.
+        // Tools of its selection may no longer exist.
         let settings = selection.settings(&self.settings).map_err(|_| unknown_session())?;
         let _one = self.taking_up.lock().await;
         if let Some(session) = self.lock_sessions().get(name) {
@@ -207,10 +208,10 @@ impl Sessions {
         self.make_room();
         let mut open = self.lock_sessions();
         if open.len() >= self.most {
-            let why = format!("{} sessions are in use: try again later", self.most);
+            let why = format!("{} sessions are in use; try again later", self.most);
             return Err(refused(StatusCode::SERVICE_UNAVAILABLE, None, error_member(code::INTERNAL, &why)));
         }
-        tracing::info!(conversation, "a session is taken up");
+        tracing::info!(conversation, "resumed a session");
         let goes = Goes { record, version };
         let session = Arc::new(Session::start_session(settings, conversation, selection, Some(goes)));
         open.insert(name.to_owned(), session.clone());
@@ -234,7 +235,7 @@ impl Sessions {
     }
 }
 
-/// What is used up when a client ends its session.
+/// The key that is consumed when a client ends its session.
 pub(super) fn ended_marker(key: &StateKey) -> StateKey {
     StateKey { tenant: key.tenant.clone(), name: format!("ended {}", key.name) }
 }
@@ -246,7 +247,7 @@ fn unknown_session() -> Response {
 
 pub(super) fn unkept(why: &StateError) -> Response {
     tracing::error!("{why}");
-    let why = "the gateway's store of conversations cannot be used now: try again later";
+    let why = "the gateway's store of conversations is unavailable; try again later";
     refused(StatusCode::SERVICE_UNAVAILABLE, None, error_member(code::INTERNAL, why))
 }
 

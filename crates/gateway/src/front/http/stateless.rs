@@ -1,4 +1,4 @@
-//! Requests of 2026-07-28: each for itself, all of one selection through one hub.
+//! Stateless requests (2026-07-28). All requests of one selection share a hub.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,10 +25,9 @@ use crate::settings::Settings;
 use crate::state::{Record, StateError, StateKey};
 use crate::version::{META_CAPABILITIES, META_VERSION};
 
-/// How long it is remembered that a client's state was used, in milliseconds: longer than it can be.
+/// How long the use of a request state is remembered, in milliseconds: longer than it is valid.
 const USED_MS: i64 = 2 * 60 * 60 * 1000;
 
-/// See the module.
 pub(super) struct Stateless {
     settings: Settings,
     id: String,
@@ -36,7 +35,7 @@ pub(super) struct Stateless {
     next: AtomicU64,
 }
 
-/// How many selections have a hub at once. Of more, the one that was used longest ago ends once its requests are answered.
+/// The maximum number of hubs. Beyond it, the least recently used one ends.
 const MAX_HUBS: usize = 32;
 
 /// A hub of one selection.
@@ -51,11 +50,11 @@ struct Running {
 #[derive(Clone)]
 struct StoredVersion {
     key: StateKey,
-    /// The version of what is kept that the hub knows.
+    /// The version of the stored state that the hub has read or written.
     version: Arc<AtomicU64>,
 }
 
-/// Where the messages of one request go.
+/// Receives the messages for one request.
 struct One(mpsc::UnboundedSender<Message>);
 
 impl Sink for One {
@@ -64,7 +63,7 @@ impl Sink for One {
     }
 }
 
-/// Says that a client has gone, once nobody reads its answer any more.
+/// Reports to the hub that the client has disconnected, when it is dropped.
 struct Waits {
     hub: mpsc::Sender<ToHub>,
     key: u64,
@@ -77,7 +76,7 @@ impl Drop for Waits {
             return;
         }
         let (hub, key) = (self.hub.clone(), self.key);
-        // The runtime may be ending: then the hub is, too.
+        // If the runtime is shutting down, so is the hub.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move { drop(hub.send(ToHub::Gone(key)).await) });
         }
@@ -89,7 +88,7 @@ impl Stateless {
         Self { settings, id: id.to_owned(), hubs: Mutex::default(), next: AtomicU64::new(0) }
     }
 
-    /// Uses up what the gateway gave a client to bring back. `false` if that was used before.
+    /// Consumes the `requestState` of a request. Returns `false` if it was used before.
     async fn uses_up(&self, request: &Request, by: u64) -> Result<bool, StateError> {
         let (Some(state), Some(params)) = (&self.settings.state, &request.params) else { return Ok(true) };
         if !params.get().contains("requestState") {
@@ -111,7 +110,7 @@ impl Stateless {
         }
         let settings = selection.settings(&self.settings)?;
         let kept = StoredVersion { key: self.state_key(selection), version: Arc::default() };
-        // A conversation's id is its own: one that ends closes what was opened under it.
+        // A unique id: the end of a conversation closes the approvals under its id.
         let id = if selection.is_all() {
             self.id.clone()
         } else {
@@ -125,13 +124,13 @@ impl Stateless {
         if hubs.len() > MAX_HUBS {
             let others = hubs.iter().filter(|(own, _)| *own != selection && !own.is_all());
             let oldest = others.min_by_key(|(_, own)| own.used).map(|(own, _)| own.clone());
-            // Requests that run hold it until they are answered.
+            // Running requests hold it until their end.
             oldest.and_then(|own| hubs.remove(&own));
         }
         Ok((to, kept))
     }
 
-    /// Where the conversation of a selection is kept: the same in every process.
+    /// The key of a selection's conversation, the same in every process.
     fn state_key(&self, selection: &Selection) -> StateKey {
         let all = format!("{}/stateless", self.id);
         let name = if selection.is_all() {
@@ -143,7 +142,7 @@ impl Stateless {
         StateKey { tenant: self.settings.tenant.clone(), name }
     }
 
-    /// What other processes have made of the conversation meanwhile: the calls that wait for a person.
+    /// The record, if other processes have changed it: it has the pending calls.
     async fn changed(&self, StoredVersion { key, version }: &StoredVersion) -> Result<Option<Record>, StateError> {
         let Some(state) = self.settings.state.as_ref().filter(|state| state.store.is_shared()) else { return Ok(None) };
         if state.store.version(key).await? <= version.load(Ordering::Acquire) {
@@ -154,7 +153,7 @@ impl Stateless {
         Ok(Record::open_sealed(&self.settings.seal, key, &kept))
     }
 
-    /// Ends the hubs of selections that nobody has asked for in a while.
+    /// Ends the hubs of idle selections.
     pub(super) fn end_idle(&self, idle: Duration) {
         let mut hubs = self.hubs.lock().unwrap_or_else(PoisonError::into_inner);
         hubs.retain(|selection, own| selection.is_all() || own.used.elapsed() < idle);
@@ -166,7 +165,7 @@ impl Stateless {
     }
 
     pub(super) async fn post(&self, message: Message, selection: &Selection) -> Response {
-        // Names depend on what servers have listed to other processes, too.
+        // Names also depend on the tools that servers have listed to other processes.
         if !self.has_hub(selection)
             && let Err(why) = self.settings.names.refresh().await
         {
@@ -202,7 +201,7 @@ impl Stateless {
         events::response(vec![event(&first)], until_answered(messages, waits), ())
     }
 
-    /// What has to be done before the hub hears a message: an answer, if it must not.
+    /// Prepares a message for the hub. Returns a response if the message must not reach the hub.
     async fn prepared(
         &self,
         (hub, kept): (&mpsc::Sender<ToHub>, &StoredVersion),
@@ -211,7 +210,7 @@ impl Stateless {
     ) -> Result<Option<Response>, StateError> {
         let Message::Request(request) = message else { return Ok(None) };
         if !self.uses_up(request, key).await? {
-            let why = "that `requestState` was used before: make the request again without one";
+            let why = "this `requestState` was already used; send the request again without it";
             let answer = Message::Response(request.id.clone(), Err(error_member(code::INVALID_PARAMS, why)));
             return Ok(Some(json(StatusCode::OK, &answer)));
         }
@@ -232,16 +231,16 @@ impl Stateless {
     }
 }
 
-/// Passes messages on until the answer; then the stream ends.
+/// Forwards messages up to the response, which ends the stream.
 fn until_answered(mut messages: mpsc::UnboundedReceiver<Message>, waits: Waits) -> mpsc::UnboundedReceiver<Event> {
     let (to, events) = mpsc::unbounded_channel();
     tokio::spawn(async move {
-        // All of it, so that it is dropped here.
+        // Moves it into the task, so that it is dropped with the task.
         let mut waits = waits;
         loop {
             let message = tokio::select! {
                 message = messages.recv() => message,
-                // Nobody reads any more.
+                // The client has disconnected.
                 () = to.closed() => return,
             };
             let Some(message) = message else { return };
@@ -263,7 +262,7 @@ fn lacks_meta(request: &Request) -> bool {
     !meta.has_member(META_VERSION) || !meta.has_member(META_CAPABILITIES)
 }
 
-/// The status that goes with an error (specification 2026-07-28, "streamable HTTP").
+/// The HTTP status for an error (specification 2026-07-28, "streamable HTTP").
 fn status_of(error: Option<&Raw>, malformed: bool) -> StatusCode {
     let Some(error) = error else { return StatusCode::OK };
     match Object::from_json(error).and_then(|own| own.read_as::<i64>("code")) {

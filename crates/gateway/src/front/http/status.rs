@@ -1,4 +1,4 @@
-//! `/healthz` and `/metrics`: for whoever keeps the gateway running.
+//! `/healthz` and `/metrics`, for operators.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use super::plain_text;
 use crate::approvals::Approvals;
 use crate::dashboard::Dashboard;
 
-/// See the module.
 #[derive(Clone)]
 pub(super) struct Status {
     pub(super) guard: Guard,
@@ -27,8 +26,9 @@ impl Status {
     }
 }
 
-/// The gateway is well as long as it answers: it starts servers again by itself, and takes calls for those that are there. So
-/// the status is 200, and the text says which are down to whoever may know.
+/// The gateway is healthy while it responds: it restarts servers automatically and accepts calls to
+/// the others. So the status is 200, and the text lists the servers that are down to authorized
+/// callers.
 async fn health(State(own): State<Status>, headers: HeaderMap) -> Response {
     let health = own.dashboard.as_ref().map(Dashboard::health).unwrap_or_default();
     if health.down.is_empty() {
@@ -48,7 +48,9 @@ async fn metrics(State(own): State<Status>, headers: HeaderMap) -> Response {
     if let Err(refused) = own.guard.check_headers(&headers) {
         return refused;
     }
-    let Some(dashboard) = own.dashboard else { return plain_text(StatusCode::NOT_FOUND, "nothing is counted here") };
+    let Some(dashboard) = own.dashboard else {
+        return plain_text(StatusCode::NOT_FOUND, "this gateway has no dashboard");
+    };
     let pending = match own.approvals {
         Some(approvals) => tokio::task::spawn_blocking(move || approvals.count_pending().ok()).await.ok().flatten(),
         None => None,

@@ -1,12 +1,12 @@
-//! Standard input and output without a thread in between, where they are pipes or sockets, as they are for a program that
-//! another starts.
+//! Standard input and output without an extra thread if they are pipes or sockets, which is usual
+//! for a program that another one starts.
 
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader};
 
 type Input = Box<dyn AsyncBufRead + Send + Unpin>;
 type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// How much is read at once, in bytes.
+/// The size of the read buffer, in bytes.
 const BUFFER: usize = 64 * 1024;
 
 fn buffered(input: impl AsyncRead + Send + Unpin + 'static) -> Input {

@@ -1,8 +1,10 @@
-//! Tokens for a server that wants a login (OAuth 2.1, as the MCP specification has it): which one goes with a request, how it is
-//! renewed, and what is done when the server refuses it. A token goes to the server that it was given for and nowhere else.
+//! Tokens for a server that requires a login (OAuth 2.1, as specified by MCP): selects the token of
+//! a request, renews it, and handles its rejection. A token is only sent to the server that it was
+//! issued for.
 //!
-//! Written over the HTTP client that is here anyway: the flow is half a dozen small requests, and the part that has to be right
-//! (which party is believed what) is in no general crate. Only signatures are ring's, which TLS brings.
+//! This client is not from a crate: the flow is a few small requests, and its critical part (which
+//! party is trusted for what) is in no general crate. Signatures are from `ring`, which TLS needs
+//! anyway.
 
 mod assertion;
 mod challenge;
@@ -33,13 +35,13 @@ use self::token::{For, Refused};
 use self::web::Web;
 use crate::error::GatewayError;
 
-/// So long before its end a token is renewed, in milliseconds: what is under way and clocks that are apart.
+/// How long before its end a token is renewed, in milliseconds: transit and clocks.
 const EARLY_MS: i64 = 30_000;
 
-/// So long what was read of the vault counts, in milliseconds: a person may have logged out since.
+/// How long a read login is used, in milliseconds: the user may have logged out.
 const AGE_MS: i64 = 10_000;
 
-/// So long nothing is asked of an authorization server after it failed, in milliseconds: calls would wait for it one by one.
+/// Pause after an authorization server failed, in milliseconds, so that calls do not wait.
 const REST_MS: i64 = 15_000;
 
 /// The login at one server, shared by all connections to it.
@@ -48,16 +50,16 @@ pub struct Auth {
     url: Url,
     settings: AuthSettings,
     vault: Arc<dyn Vault>,
-    /// The command that a person logs in with.
+    /// The command with which a user logs in.
     command: String,
     web: OnceLock<Result<Web, String>>,
-    /// What was read of the vault last, and when. `None`: nothing yet.
+    /// The login that was read last, with the time of reading. `None` before the first read.
     known: Mutex<Option<(Arc<StoredLogin>, i64)>>,
-    /// Why the last request was refused, until one is not.
+    /// Why the last request was rejected; `None` after a request that was not.
     refused: Mutex<Option<String>>,
-    /// Until when nothing is asked for after it failed, in milliseconds since 1970, and why it did.
+    /// The end of the pause after a failure, in milliseconds since 1970, and its reason.
     resting: Mutex<Option<(i64, String)>>,
-    /// Only one renews.
+    /// Held while the token is renewed.
     renewing: tokio::sync::Mutex<()>,
 }
 
@@ -76,10 +78,10 @@ impl PartialEq for Auth {
 impl Eq for Auth {}
 
 impl Auth {
-    /// The login at a server. `command` is what a person logs in with.
+    /// The login at a server. `command` is the command with which a user logs in.
     ///
     /// # Errors
-    /// [`GatewayError`] if the URL is none.
+    /// [`GatewayError`] if the URL is invalid.
     pub fn new(
         server: &str,
         url: &str,
@@ -87,7 +89,7 @@ impl Auth {
         vault: Arc<dyn Vault>,
         command: &str,
     ) -> Result<Self, GatewayError> {
-        let url = Url::parse(url).map_err(|why| format!("the server `{server}` has no usable URL: {why}"))?;
+        let url = Url::parse(url).map_err(|why| format!("the URL of server `{server}` is invalid: {why}"))?;
         Ok(Self {
             server: server.to_owned(),
             url,
@@ -102,13 +104,13 @@ impl Auth {
         })
     }
 
-    /// Why the server is not logged in to, if its last request was refused for that.
+    /// Why a login is required, if the last request was rejected for that.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         lock_unpoisoned(&self.refused).clone()
     }
 
-    /// The token that goes with a request, where there is one. One that is about to end is renewed first.
+    /// The token for a request, if one is stored. A token that is about to expire is renewed first.
     pub(super) async fn bearer(self: &Arc<Self>) -> Option<Bearer> {
         let kept = self.known().ok()?;
         let tokens = kept.tokens.as_ref()?;
@@ -122,12 +124,12 @@ impl Auth {
             own.renewed(&used).await
         });
         if let Err(why) = renewed.await {
-            tracing::info!(server = self.server, "the token was not renewed: {why}");
+            tracing::info!(server = self.server, "cannot renew the token: {why}");
         }
         Bearer::from_token(&self.known().ok()?.tokens.as_ref()?.access)
     }
 
-    /// Does what a refusal asks for. `Ok`: the request can be made again.
+    /// Handles a rejection. On `Ok`, the caller sends the request again.
     pub(super) async fn challenged(self: &Arc<Self>, challenge: Challenge, used: Option<Bearer>) -> Result<(), String> {
         let own = self.clone();
         let outcome = run_to_end(async move {
@@ -139,7 +141,7 @@ impl Auth {
         outcome
     }
 
-    /// A request was not refused.
+    /// Records that a request was accepted.
     pub(super) fn accepted(&self) {
         let mut refused = lock_unpoisoned(&self.refused);
         if refused.is_some() {
@@ -149,7 +151,7 @@ impl Auth {
 
     async fn answer_challenge(&self, challenge: &Challenge, used: Option<&Bearer>) -> Result<(), String> {
         let kept = self.read_again()?;
-        // A person, or another process, may have been here since.
+        // The user or another process may have renewed the tokens meanwhile.
         if let Some(tokens) = &kept.tokens
             && used.is_none_or(|used| used.token != tokens.access)
         {
@@ -162,7 +164,7 @@ impl Auth {
         } else if let Some(tokens) = kept.tokens.as_ref().filter(|own| own.refresh.is_some()) {
             match self.renewed(&tokens.access.clone()).await {
                 Ok(()) => return Ok(()),
-                Err(why) => tracing::info!(server = self.server, "the token was not renewed: {why}"),
+                Err(why) => tracing::info!(server = self.server, "cannot renew the token: {why}"),
             }
         }
         if self.settings.grant == Grant::ClientCredentials {
@@ -173,45 +175,45 @@ impl Auth {
             tracing::warn!(server = self.server, "{why}");
         }
         Err(match challenge.is_step_up {
-            false => format!("it wants a login: run `{}`", self.command),
+            false => format!("login required; run `{}`", self.command),
             true => {
                 let scopes = challenge::joined(&challenge.scopes);
-                format!("it wants further scopes (`{scopes}`): log in again with `{}`", self.command)
+                format!("more scopes required (`{scopes}`); log in again with `{}`", self.command)
             }
         })
     }
 
-    /// Whether more scopes could help: those that were asked for already and not accepted never will.
+    /// Checks that another login could help: not for scopes already requested.
     fn step_up(&self, challenge: &Challenge, tokens: &Tokens) -> Result<(), String> {
         if challenge.scopes.is_empty() || !challenge.scopes.is_subset(&tokens.asked) {
             return Ok(());
         }
         let scopes = challenge::joined(&challenge.scopes);
         Err(format!(
-            "it wants the scopes `{scopes}`, which the last login asked for already: another one will not help"
+            "the server requires the scopes `{scopes}`, which the last login already requested; another login will not help"
         ))
     }
 
-    /// Why nothing is asked for just now.
+    /// An error during the pause after a failure.
     fn rests(&self) -> Result<(), String> {
         let resting = lock_unpoisoned(&self.resting).clone().filter(|(until, _)| *until > self.vault.now_ms());
         resting.map_or(Ok(()), |(_, why)| Err(why))
     }
 
-    /// An outcome that counts for a while, if it is a failure.
+    /// Starts the pause if the outcome is a failure.
     fn rested<T>(&self, outcome: Result<T, String>) -> Result<T, String> {
         let until = self.vault.now_ms().saturating_add(REST_MS);
         *lock_unpoisoned(&self.resting) = outcome.as_ref().err().map(|why| (until, why.clone()));
         outcome
     }
 
-    /// Renews the tokens. `used` is the access token that is at its end: where another one is kept by now, there is nothing to do.
+    /// Renews the tokens, unless another access token than `used` is stored.
     async fn renewed(&self, used: &str) -> Result<(), String> {
         let locked = self.locked().await?;
         let mut kept = StoredLogin::clone(&*self.read_again()?);
         let Some(tokens) = kept.tokens.clone().filter(|own| own.access == used) else { return Ok(()) };
-        let Some(refresh) = tokens.refresh.clone() else { return Err("there is no token to renew it with".to_owned()) };
-        let client = ClientId::of_tokens(&self.settings, &kept).ok_or("there is no client to renew it with")?;
+        let Some(refresh) = tokens.refresh.clone() else { return Err("no refresh token".to_owned()) };
+        let client = ClientId::of_tokens(&self.settings, &kept).ok_or("no registered client")?;
         let of = For {
             issuer: &tokens.issuer,
             token_endpoint: &tokens.token_endpoint,
@@ -226,11 +228,11 @@ impl Auth {
             Ok(mut new) => {
                 new.refresh = new.refresh.or(Some(refresh));
                 kept.tokens = Some(new);
-                tracing::debug!(server = self.server, "the token was renewed");
+                tracing::debug!(server = self.server, "renewed the token");
                 Ok(())
             }
             Err(Refused { is_final, why }) => {
-                // It is not tried again with each request.
+                // Prevents another attempt for each request.
                 if is_final && let Some(tokens) = &mut kept.tokens {
                     tokens.refresh = None;
                 }
@@ -244,7 +246,7 @@ impl Auth {
         self.rested(outcome)
     }
 
-    /// Logs in without a person.
+    /// Logs in without a user, by the client credentials grant.
     async fn by_itself(&self, challenge: &Challenge) -> Result<(), String> {
         let locked = self.locked().await?;
         let before = self.known()?.tokens.clone();
@@ -270,8 +272,9 @@ impl Auth {
         Ok(())
     }
 
-    /// The scopes to ask for: the configured ones, else those of the refusal, else those that the resource knows. Where more are
-    /// wanted, with those of the last login, so that none is lost (SEP-2350).
+    /// The scopes to request: the configured ones, otherwise those of the rejection, otherwise
+    /// those in the resource's metadata. A step-up also includes the scopes of the last login, so
+    /// that none is lost (SEP-2350).
     fn scopes(&self, challenge: &Challenge, found: &discover::Found, before: Option<&Tokens>) -> Scopes {
         let mut all: Scopes = match (self.settings.scopes.is_empty(), challenge.scopes.is_empty()) {
             (false, _) => self.settings.scopes.iter().cloned().collect(),
@@ -292,12 +295,12 @@ impl Auth {
         self.web.get_or_init(|| Web::new(&self.url)).as_ref().map_err(Clone::clone)
     }
 
-    /// Whether a token may be sent to the server at all.
+    /// Checks that a token may be sent to the server.
     fn is_safe(&self) -> Result<(), String> {
         self.web()?.url("the server", self.url.as_str()).map(drop)
     }
 
-    /// What is kept, as it was read lately.
+    /// The stored login, read at most [`AGE_MS`] ago.
     fn known(&self) -> Result<Arc<StoredLogin>, String> {
         let oldest = self.vault.now_ms() - AGE_MS;
         let known = lock_unpoisoned(&self.known).as_ref().filter(|(_, at)| *at >= oldest).map(|(kept, _)| kept.clone());
@@ -307,7 +310,7 @@ impl Auth {
     fn read_again(&self) -> Result<Arc<StoredLogin>, String> {
         let kept = match self.vault.read_login()? {
             Some(text) => StoredLogin::parse_stored(&text, self.url.as_str()).unwrap_or_else(|why| {
-                tracing::warn!(server = self.server, "{why}; it is left out");
+                tracing::warn!(server = self.server, "ignored the stored login: {why}");
                 StoredLogin::new(self.url.as_str())
             }),
             None => StoredLogin::new(self.url.as_str()),
@@ -321,7 +324,7 @@ impl Auth {
         Ok(kept)
     }
 
-    /// Keeps a refusal for the next login.
+    /// Stores a rejection for the next login.
     async fn remember(&self, challenge: &Challenge) -> Result<(), String> {
         if self.known()?.wanted.as_ref() == Some(challenge) {
             return Ok(());
@@ -334,7 +337,7 @@ impl Auth {
         Ok(())
     }
 
-    /// The vault for this process alone, until what is given is dropped.
+    /// Locks the vault until the returned guard is dropped.
     async fn locked(&self) -> Result<Box<dyn Send>, String> {
         let vault = self.vault.clone();
         Ok(tokio::task::spawn_blocking(move || vault.lock_login()).await.map_err(|why| why.to_string())??)
@@ -342,13 +345,12 @@ impl Auth {
 
     fn store_login(&self, kept: StoredLogin) -> Result<(), String> {
         let written = self.vault.write_login(Some(&kept.to_text()));
-        // It counts for this run even where it cannot be kept.
+        // The login is used in this run even if storing fails.
         *lock_unpoisoned(&self.known) = Some((Arc::new(kept), self.vault.now_ms()));
         Ok(written?)
     }
 }
 
-/// A token as a request has it.
 pub(super) struct Bearer {
     token: String,
     pub(super) header: HeaderValue,
@@ -362,20 +364,20 @@ impl Bearer {
     }
 }
 
-/// Does something to its end, even if nobody waits for it any more: a refresh token that was used and whose answer was lost would
-/// be the end of the login.
+/// Runs a future to its end even if the caller stops waiting: a used refresh token whose response
+/// is lost would end the login.
 async fn run_to_end(what: impl Future<Output = Result<(), String>> + Send + 'static) -> Result<(), String> {
     tokio::spawn(what).await.map_err(|why| why.to_string())?
 }
 
-/// 256 random bits as text of a URL.
+/// 256 random bits, encoded for a URL.
 fn random() -> Result<String, String> {
     let mut bits = [0; 32];
-    getrandom::fill(&mut bits).map_err(|why| format!("the system gives no random bits: {why}"))?;
+    getrandom::fill(&mut bits).map_err(|why| format!("the system has no random bits: {why}"))?;
     Ok(URL_SAFE_NO_PAD.encode(bits))
 }
 
-/// What a panicking task left is still whole: every change is one assignment.
+/// A panic leaves the value valid, since every change is one assignment.
 fn lock_unpoisoned<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! One POST and what comes back: JSON, a stream, or nothing; and the stream that a server opens by itself.
+//! One POST and its response, and the stream that a server opens for its own messages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,41 +18,41 @@ use crate::rpc::{Id, Message, code, error_member};
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// How long to wait before a stream is opened again, unless the server says.
+/// Delay before a stream is opened again, unless the server states one.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// How often in a row a stream is opened again in vain.
+/// The maximum number of consecutive unsuccessful attempts to reopen a stream.
 const MAX_RETRIES: u32 = 5;
 
-/// A message on its way, and the request that it is, if it is one of ours.
+/// A message to send, with its id if it is one of the gateway's requests.
 pub(super) struct Exchange {
     endpoint: Arc<Endpoint>,
     message: Message,
     id: Option<u64>,
 }
 
-/// Why a request has no answer.
+/// Why a request has no response.
 pub(super) enum Unsent {
     /// The exchange failed.
     Failed(reqwest::Error),
-    /// The server has to be logged in to, and how.
+    /// A login is required, with how to log in.
     Login(String),
 }
 
-/// How often a request is made again after a refusal: with a token that was renewed, and with further scopes.
+/// The maximum number of retries after a rejection: with a renewed token, and with more scopes.
 const MAX_LOGINS: usize = 2;
 
 /// How a stream ended.
 enum Ended {
-    /// With the answer.
+    /// With the response.
     Answered,
-    /// Without it.
+    /// Without the response.
     Open,
     /// The gateway has ended.
     Deaf,
 }
 
-/// Where a stream stands: the last event, and how long to wait before it is opened again.
+/// The position in a stream: the last event, and the delay before it is reopened.
 struct Position {
     last: Option<String>,
     retry: Duration,
@@ -63,7 +63,7 @@ impl Exchange {
         Self { endpoint, message, id }
     }
 
-    /// Sends it and hands over what comes. A request that gets no answer is answered with why.
+    /// Sends the message and forwards the response, or an error with the reason.
     pub(super) async fn run_exchange(self, ends: &CancellationToken) {
         let why = tokio::select! {
             outcome = self.post_message() => outcome.err(),
@@ -75,21 +75,22 @@ impl Exchange {
                 let answer = Message::Response(Id::number(id), Err(error_member(code, &why)));
                 self.endpoint.source.message(answer, Some(id)).await;
             }
-            None => tracing::warn!(server = self.endpoint.source.server, "a message was not taken: {why}"),
+            None => tracing::warn!(server = self.endpoint.source.server, "cannot deliver a message: {why}"),
         }
     }
 
     async fn post_message(&self) -> Result<(), (i64, String)> {
-        let post = || {
-            let post = self.endpoint.client.post(self.endpoint.url.clone());
-            let post = post.header(CONTENT_TYPE, JSON).header(ACCEPT, format!("{JSON}, {EVENTS}"));
-            self.endpoint.with_known(|known| on(post, &self.message, known)).body(self.message.to_text())
-        };
-        match self.endpoint.sent(post).await {
+        match self.endpoint.sent(|| self.post()).await {
             Ok(response) => self.exchanged(response).await.map_err(|why| (code::INTERNAL, why)),
             Err(Unsent::Failed(why)) => Err((code::INTERNAL, unreachable_because(&why))),
             Err(Unsent::Login(why)) => Err((code::LOGIN_NEEDED, why)),
         }
+    }
+
+    fn post(&self) -> RequestBuilder {
+        let post = self.endpoint.client.post(self.endpoint.url.clone());
+        let post = post.header(CONTENT_TYPE, JSON).header(ACCEPT, format!("{JSON}, {EVENTS}"));
+        self.endpoint.with_known(|known| on(post, &self.message, known)).body(self.message.to_text())
     }
 
     async fn exchanged(&self, response: Response) -> Result<(), String> {
@@ -103,8 +104,8 @@ impl Exchange {
             }
         }
         if status == StatusCode::NOT_FOUND && self.forget_session() {
-            self.endpoint.source.tell(Event::Closed("its session has expired".to_owned())).await;
-            return Err("the server's session has expired; it is being opened again".to_owned());
+            self.endpoint.source.tell(Event::Closed("the session has expired".to_owned())).await;
+            return Err("the server's session has expired; reconnecting".to_owned());
         }
         let kind = media_type(&response);
         match self.id {
@@ -119,14 +120,14 @@ impl Exchange {
                         self.endpoint.hand_over_answer(id, answer).await;
                         Ok(())
                     }
-                    _ => Err(refused(status, &text, "it answers something else")),
+                    _ => Err(refused(status, &text, "unexpected content type")),
                 }
             }
             Some(_) => {
                 let asks = response.headers().get("www-authenticate").is_some();
                 let text = read_limited_body(response).await.unwrap_or_default();
                 let hint = if asks || status == StatusCode::UNAUTHORIZED {
-                    "; it refuses the header `Authorization` that the configuration gives it"
+                    "; the server rejects the configured header `Authorization`"
                 } else {
                     ""
                 };
@@ -135,13 +136,13 @@ impl Exchange {
         }
     }
 
-    /// Whether there was a session to forget; `initialize` itself has none.
+    /// Forgets the session. Returns `false` if there is none; `initialize` never has one.
     fn forget_session(&self) -> bool {
         let is_first = matches!(&self.message, Message::Request(own) if own.method == "initialize");
         !is_first && self.endpoint.with_known(|known| known.session.take().is_some())
     }
 
-    /// Reads the answer's stream, and where it ends without the answer, opens it again after its last event.
+    /// Reads the response's stream, and reopens it if it ends before the response.
     async fn streamed(&self, id: u64, response: Response) -> Result<(), String> {
         let mut position = Position { last: None, retry: RETRY };
         let mut response = Some(response);
@@ -155,7 +156,7 @@ impl Exchange {
                 }
             }
             if position.last.is_none() || vain >= MAX_RETRIES {
-                return Err("the server ended the stream before its answer".to_owned());
+                return Err("the server ended the stream before the response".to_owned());
             }
             tokio::time::sleep(position.retry).await;
             match self.endpoint.get_events(&position).await {
@@ -167,7 +168,8 @@ impl Exchange {
 }
 
 impl Endpoint {
-    /// Sends a request, with the server's token where there is one. Where that is refused and another can be had, it is sent again.
+    /// Sends a request, with the server's token if one is stored. If the token is rejected and
+    /// another can be obtained, sends the request again.
     pub(super) async fn sent(&self, make: impl Fn() -> RequestBuilder) -> Result<Response, Unsent> {
         let Some(auth) = &self.auth else { return make().send().await.map_err(Unsent::Failed) };
         let mut logins = 0;
@@ -183,39 +185,35 @@ impl Endpoint {
                 return Ok(response);
             };
             if logins == MAX_LOGINS {
-                return Err(Unsent::Login("it refuses the token that it was just given".to_owned()));
+                return Err(Unsent::Login("the server rejects the new token".to_owned()));
             }
             logins += 1;
             auth.challenged(challenge, bearer).await.map_err(Unsent::Login)?;
         }
     }
 
-    async fn get_events(&self, position: &Position) -> Result<Response, Option<StatusCode>> {
-        let get = || {
-            let get = self.client.get(self.url.clone()).header(ACCEPT, EVENTS);
-            let get = self.with_known(|known| {
-                let get = match &known.version {
-                    Some(version) => get.header(super::headers::VERSION, version),
-                    None => get,
-                };
-                match &known.session {
-                    Some(session) => get.header(SESSION, session),
-                    None => get,
-                }
-            });
-            match &position.last {
-                Some(last) => get.header(LAST_EVENT, last),
-                None => get,
+    /// A request for a stream that continues after a position.
+    fn listening(&self, position: &Position) -> RequestBuilder {
+        let mut get = self.client.get(self.url.clone()).header(ACCEPT, EVENTS);
+        let (version, session) = self.with_known(|known| (known.version.clone(), known.session.clone()));
+        let last = &position.last;
+        for (name, value) in [(super::headers::VERSION, &version), (SESSION, &session), (LAST_EVENT, last)] {
+            if let Some(value) = value {
+                get = get.header(name, value);
             }
-        };
-        let response = self.sent(get).await.map_err(|_| None)?;
+        }
+        get
+    }
+
+    async fn get_events(&self, position: &Position) -> Result<Response, Option<StatusCode>> {
+        let response = self.sent(|| self.listening(position)).await.map_err(|_| None)?;
         if response.status().is_success() && media_type(&response) == EVENTS {
             return Ok(response);
         }
         Err(Some(response.status()))
     }
 
-    /// Hands over every message of a stream, until its end or the answer to `of`.
+    /// Forwards every message of a stream, until its end or the response to `of`.
     async fn follow(&self, response: Response, of: Option<u64>, position: &mut Position) -> Ended {
         let mut events = SseStream::from_bytes_stream(response.bytes_stream());
         while let Some(event) = events.next().await {
@@ -240,8 +238,8 @@ impl Endpoint {
                 Err(fault) => {
                     let (server, line) = (self.source.server, beginning(&data));
                     tracing::warn!(server, "ignored an event that is not a message: {}", fault.why);
-                    // It may hold anything, secrets too.
-                    tracing::debug!(server, line, "the event that was left out");
+                    // It may contain secrets.
+                    tracing::debug!(server, line, "the ignored event");
                 }
             }
         }
@@ -254,7 +252,7 @@ impl Endpoint {
     }
 }
 
-/// Keeps the stream open on which a server says what nobody asked for. A server without one says 405.
+/// Keeps the stream for the server's own messages open. A server without one responds with 405.
 pub(super) async fn listen(endpoint: Arc<Endpoint>, ends: CancellationToken) {
     let mut position = Position { last: None, retry: RETRY };
     let mut vain = 0;
@@ -271,7 +269,7 @@ pub(super) async fn listen(endpoint: Arc<Endpoint>, ends: CancellationToken) {
                     () = ends.cancelled() => return,
                 }
             }
-            // Not offered.
+            // The server has no such stream.
             Err(Some(status)) if status.is_client_error() => return,
             Err(_) => vain += 1,
         }
@@ -287,32 +285,32 @@ fn media_type(response: &Response) -> String {
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// The body, as long as it is no longer than a message may be.
+/// Reads the body, up to the maximum size of a message.
 async fn read_limited_body(response: Response) -> Result<String, String> {
     let mut body = Vec::new();
     let mut parts = response.bytes_stream();
     while let Some(part) = parts.next().await {
         let part = part.map_err(|why| unreachable_because(&why))?;
         if body.len() + part.len() > MAX_MESSAGE {
-            return Err(format!("its answer is larger than {MAX_MESSAGE} bytes"));
+            return Err(format!("the response exceeds {MAX_MESSAGE} bytes"));
         }
         body.extend_from_slice(&part);
     }
-    String::from_utf8(body).map_err(|_| "its answer is not UTF-8".to_owned())
+    String::from_utf8(body).map_err(|_| "the response is not UTF-8".to_owned())
 }
 
 fn refused(status: StatusCode, text: &str, why: &str) -> String {
     format!("HTTP {status} with `{}`: {why}", beginning(text))
 }
 
-/// Why a request failed, without its URL, which may hold a secret.
+/// Why a request failed, without the URL, which may contain a secret.
 pub(super) fn unreachable_because(why: &reqwest::Error) -> String {
     let mut causes = String::from(if why.is_connect() {
         "the server cannot be reached"
     } else if why.is_timeout() {
-        "the server did not answer in time"
+        "the server did not respond in time"
     } else {
-        "the exchange failed"
+        "the request failed"
     });
     let mut cause = std::error::Error::source(why);
     while let Some(inner) = cause {

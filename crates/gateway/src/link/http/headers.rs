@@ -1,4 +1,4 @@
-//! The headers that go with a message.
+//! The headers of a message.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,17 +10,17 @@ use crate::object::{Object, elements};
 use crate::rpc::{Answer, Message, Raw};
 use crate::version::{has_sessions, in_meta};
 
-/// The session's id, up to 2025-11-25.
+/// The session id, up to 2025-11-25.
 pub(super) const SESSION: &str = "mcp-session-id";
-/// The protocol version that was agreed on.
+/// The negotiated protocol version.
 pub(super) const VERSION: &str = "mcp-protocol-version";
-/// The event after which a stream goes on.
+/// The event after which a stream is resumed.
 pub(super) const LAST_EVENT: &str = "last-event-id";
 
-/// Which header mirrors which argument: the property's path, and the header's name.
+/// Headers that mirror arguments: the path of the property and the header's name.
 pub(super) type Mirrored = Vec<(Vec<String>, String)>;
 
-/// Puts on a request what goes with its message.
+/// Adds the headers of a message to its request.
 pub(super) fn on(request: RequestBuilder, message: &Message, known: &Known) -> RequestBuilder {
     let mut request = request;
     let (method, params) = match message {
@@ -35,7 +35,7 @@ pub(super) fn on(request: RequestBuilder, message: &Message, known: &Known) -> R
     if let Some(session) = &known.session {
         request = request.header(SESSION, session);
     }
-    // From 2026-07-28 on, what intermediaries route by stands in headers (SEP-2243).
+    // From 2026-07-28 on, intermediaries route by headers (SEP-2243).
     let Some(method) = method.filter(|_| own.as_deref().is_some_and(|own| !has_sessions(own))) else { return request };
     request = request.header("mcp-method", method);
     let params = Object::from_params(params);
@@ -60,7 +60,7 @@ pub(super) fn on(request: RequestBuilder, message: &Message, known: &Known) -> R
     request
 }
 
-/// A value as a header takes it: as it is where it is plain ASCII without blanks at its ends, else wrapped (SEP-2243).
+/// A header value: plain ASCII without surrounding blanks, or wrapped (SEP-2243).
 fn encoded(text: &str) -> String {
     let plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte) || byte == b'\t');
     let wrapped = text.starts_with("=?base64?") && text.ends_with("?=");
@@ -70,8 +70,8 @@ fn encoded(text: &str) -> String {
     format!("=?base64?{}?=", STANDARD.encode(text))
 }
 
-/// Remembers which arguments the tools of a list mirror in headers. A tool whose annotations are not sound is taken out of the
-/// list (specification 2026-07-28), which is the answer that goes on.
+/// Stores which arguments the tools of a list mirror in headers, and returns the answer without the
+/// tools that have invalid annotations (specification 2026-07-28).
 pub(super) fn remember(answer: Answer, known: &mut Known) -> Answer {
     let Ok(result) = answer else { return answer };
     if known.version.as_deref().is_none_or(has_sessions) || !result.get().contains("x-mcp-header") {
@@ -88,26 +88,26 @@ pub(super) fn remember(answer: Answer, known: &mut Known) -> Answer {
                 known.mirrored.insert(name, found);
                 kept.push(tool);
             }
-            Err(why) => tracing::warn!(tool = name, "left out: its x-mcp-header annotations are not sound: {why}"),
+            Err(why) => tracing::warn!(tool = name, "ignored a tool with invalid x-mcp-header annotations: {why}"),
         }
     }
     list.put_value("tools", &kept);
     Ok(list.to_raw())
 }
 
-/// Collects the annotations below `properties`, and refuses those that stand anywhere else or name no header.
+/// Collects the annotations below `properties`. Those elsewhere are errors.
 fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Mirrored) -> Result<(), String> {
     const MAX_DEPTH: usize = 32;
     let Some(map) = schema.as_object().filter(|_| path.len() <= MAX_DEPTH) else { return Ok(()) };
     if let Some(header) = map.get("x-mcp-header") {
         let name = header.as_str().filter(|name| !path.is_empty() && is_token(name));
-        let name = name.ok_or_else(|| format!("`{header}` is no header name"))?;
+        let name = name.ok_or_else(|| format!("`{header}` is not a valid header name"))?;
         let kind = map.get("type").and_then(Value::as_str).unwrap_or_default();
         if !matches!(kind, "string" | "integer" | "boolean") {
             return Err(format!("`{name}` is not of type string, integer or boolean"));
         }
         if found.iter().any(|(_, known)| known.eq_ignore_ascii_case(name)) {
-            return Err(format!("`{name}` is used twice"));
+            return Err(format!("duplicate header `{name}`"));
         }
         found.push((path.clone(), name.to_owned()));
     }
@@ -119,7 +119,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Mirrored) -> Resu
                 path.pop();
             }
         } else if !matches!(key.as_str(), "enum" | "const" | "default" | "examples") && mentions(below) {
-            return Err(format!("one stands below `{key}`, where no argument can be told"));
+            return Err(format!("an annotation below `{key}` does not belong to an argument"));
         }
     }
     Ok(())
@@ -133,7 +133,7 @@ fn mentions(value: &Value) -> bool {
     }
 }
 
-/// A token of HTTP (RFC 9110, section 5.6.2).
+/// Whether a name is an HTTP token (RFC 9110, section 5.6.2).
 fn is_token(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.bytes().all(fits)
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_no_header_takes_are_wrapped() {
+    fn values_that_are_invalid_in_headers_are_wrapped() {
         assert_eq!(encoded("us-west 1"), "us-west 1");
         assert_eq!(encoded(" padded"), "=?base64?IHBhZGRlZA==?=");
         assert_eq!(encoded("日本"), "=?base64?5pel5pys?=");
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn only_sound_annotations_are_mirrored() {
+    fn only_valid_annotations_are_mirrored() {
         let check = |schema: Value| {
             let mut found = Mirrored::new();
             collect(&schema, &mut Vec::new(), &mut found).map(|()| found)

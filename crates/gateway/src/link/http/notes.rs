@@ -1,4 +1,4 @@
-//! Messages that ask for no answer: sent one after another, and what comes after them does not wait for ever.
+//! Notifications and responses: sent in order, and later messages wait a limited time.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::exchange::Exchange;
 
-/// How long what comes after a message waits for a server to take it.
+/// How long later messages wait for a server to accept a message.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long a server may take to take it. Long enough for one that wakes up first.
+/// Time limit for a server to accept a message, long enough for a server that starts on demand.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A line of messages beside the requests.
+/// Starts the queue of messages that are not requests.
 pub(super) fn spawn_queue(ends: &CancellationToken) -> mpsc::UnboundedSender<Exchange> {
     let (to, mut waiting) = mpsc::unbounded_channel::<Exchange>();
     let ends = ends.child_token();
@@ -25,11 +25,12 @@ pub(super) fn spawn_queue(ends: &CancellationToken) -> mpsc::UnboundedSender<Exc
     to
 }
 
-/// Sends a message, and waits until it is taken or has taken too long: then it goes on by itself.
+/// Sends a message and waits until it is accepted, for at most [`PATIENCE`]; after that it
+/// continues in the background.
 pub(super) async fn sent(exchange: Exchange, ends: CancellationToken) {
     let goes = tokio::spawn(async move {
         if tokio::time::timeout(LIMIT, exchange.run_exchange(&ends)).await.is_err() {
-            tracing::warn!("a message that asks for no answer was not taken in {LIMIT:?}");
+            tracing::warn!("the server did not accept a message within {LIMIT:?}");
         }
     });
     drop(tokio::time::timeout(PATIENCE, goes).await);

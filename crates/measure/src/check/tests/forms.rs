@@ -1,4 +1,4 @@
-//! The forms of a result: what a stranger wrote is inert in each.
+//! The output formats: untrusted text is inert in each.
 
 use indexmap::IndexMap;
 use quick_junit::Report;
@@ -6,7 +6,7 @@ use quick_junit::Report;
 use super::super::*;
 use super::{grown, two};
 
-/// A parameter's name that would break out of every form.
+/// A parameter name that would break out of every format.
 const HOSTILE: &str = "</script>|`%\n::error::\"]]><img src=x>@all\u{7}";
 
 fn report(budgets: Budgets) -> CheckReport {
@@ -30,7 +30,7 @@ fn within() -> CheckReport {
 }
 
 #[test]
-fn annotations_are_one_line_each() {
+fn each_annotation_is_one_line() {
     let text = github(&over());
     for line in text.lines() {
         assert!(line.starts_with("::error file="), "{line}");
@@ -55,7 +55,7 @@ fn github_shows_ten_annotations() {
 }
 
 #[test]
-fn markdown_is_a_table_whatever_the_names() {
+fn hostile_names_do_not_break_the_table() {
     let text = check_markdown(&over());
     for inert in ["<script", "</script", "<img", "@all"] {
         assert!(!text.contains(inert), "{inert} in {text}");
@@ -74,7 +74,7 @@ fn markdown_is_a_table_whatever_the_names() {
 }
 
 #[test]
-fn junit_reads_back_with_a_case_a_finding_and_a_kept_budget() {
+fn junit_has_a_case_per_finding_and_per_kept_budget() {
     let text = junit(&over()).unwrap();
     let read = Report::deserialize(text.as_bytes()).unwrap();
     assert_eq!((read.tests, read.failures), (2, 2), "{text}");
@@ -84,7 +84,7 @@ fn junit_reads_back_with_a_case_a_finding_and_a_kept_budget() {
 }
 
 #[test]
-fn sarif_names_rule_place_and_tool() {
+fn sarif_has_rule_location_and_tool() {
     let log = sarif(&over());
     let result = log.pointer("/runs/0/results/1").unwrap();
     let at = |pointer: &str| result.pointer(pointer).unwrap().clone();

@@ -14,8 +14,7 @@ struct Work<'s, 'e> {
     added: Vec<(&'static str, &'e Value)>,
 }
 
-/// Makes edits in a text, each at a path from a tool. An edit is skipped if its place is missing or
-/// inside a removed part.
+/// Makes edits, each at a path from a tool. Edits in missing places are skipped.
 pub(super) fn spliced(text: &str, changes: &[(&Span, Vec<String>, &Edit)]) -> String {
     let mut splices: BTreeMap<(usize, usize), String> = BTreeMap::new();
     let mut objects: BTreeMap<usize, Work<'_, '_>> = BTreeMap::new();

@@ -1,11 +1,11 @@
-//! For each rule a list that it finds fault with, and one that it must not.
+//! For each rule a list with a finding and one without.
 
 use toolfold::wire::Wire;
 
-/// One rule's lists.
+/// The lists of one rule.
 pub(super) struct Case {
     pub(super) rule: &'static str,
-    /// The one that is found, and the one that is not.
+    /// The list with the finding, and the one without.
     pub(super) tools: [&'static str; 2],
     pub(super) before: Option<&'static str>,
     pub(super) profile: Option<&'static str>,
@@ -70,7 +70,7 @@ const OLD: &str = r#"[{"name":"read_rows","description":"Reads rows.","annotatio
     "a":{"type":["string","integer"],"default":"x"},"b":{"type":"string","enum":["u","v"]},"c":{"type":"integer","maximum":9}}}},
     {"name":"gone","description":"Goes.","inputSchema":{"type":"object","properties":{}}}]"#;
 
-/// The newer list of [`OLD`], without its last tool.
+/// A newer version of [`OLD`], without its last tool.
 macro_rules! newer {
     ($text:literal, $hint:literal, $schema:literal, $more:literal) => {
         concat!(
@@ -87,7 +87,7 @@ macro_rules! newer {
     };
 }
 
-/// Its schema.
+/// The schema of a tool.
 macro_rules! wide {
     ($text:literal) => {
         newer!("Reads rows.", "true", $text, "")
@@ -207,7 +207,7 @@ pub(super) const CASES: &[Case] = cases! {
     "description-changed" newer!("Reads.", "true", r#"{"type":"object"}"#, ""), SAME; before OLD;;
 };
 
-/// The text of a case, with what is too long to be written there.
+/// The text of a case, with its long parts inserted.
 pub(super) fn whole(text: &str) -> String {
     let many = |n: usize, one: &dyn Fn(usize) -> String| (0..n).map(one).collect::<Vec<_>>().join(",");
     match text {

@@ -1,5 +1,4 @@
-//! The real servers, where they are: no rule panics, findings are the same each time, and how many
-//! there are is printed.
+//! The real servers, if the corpora exist: no rule panics, findings are deterministic.
 #![allow(clippy::disallowed_methods, reason = "tests read corpora")]
 
 use std::collections::BTreeMap;
@@ -52,7 +51,7 @@ fn the_real_servers() {
                 errors.push(format!("{name} {:?}: {}: {}", one.tool, one.rule, one.reason));
             }
         }
-        // The larger ones take long enough once.
+        // Larger lists are only checked once.
         if text.len() < 25_000 {
             assert_eq!(found, crate::lint::findings(&read.value, &options), "{name}");
             let once = fix(text, name, None, &Options::new());
@@ -62,6 +61,6 @@ fn the_real_servers() {
     for ((rule, severity), count) in &counts {
         println!("{count:6} {severity:8} {rule}");
     }
-    // Servers that work every day have nothing that is an error wherever they are used.
+    // Working servers have no errors.
     assert_eq!(errors, Vec::<String>::new());
 }

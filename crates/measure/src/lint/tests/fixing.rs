@@ -1,4 +1,4 @@
-//! `--fix`: sound, complete, and nothing else.
+//! `--fix`: valid, complete, and limited to the findings.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn fixed(text: &str) -> String {
 }
 
 #[test]
-fn what_is_not_changed_keeps_every_byte() {
+fn unchanged_parts_keep_every_byte() {
     let text = "{ \"tools\" : [\n  {\"name\": \"a\",\"x\":1.50, \"description\": \"Reads.\",\n   \"inputSchema\": {\"type\":\"object\",\n     \"properties\": {\n       \"p\": {\"title\": \"P\", \"type\": \"string\", \"vendor\": [1e2,\t2]},\n       \"q\": { \"type\" : \"array\" }\n     }\n   }, \"\\u0061b\":null}\n ] ,\"more\":0.10}\n";
     let expected = text
         .replace("\"title\": \"P\", ", "")
@@ -20,7 +20,7 @@ fn what_is_not_changed_keeps_every_byte() {
 }
 
 #[test]
-fn every_member_of_an_object_can_go() {
+fn every_member_of_an_object_can_be_removed() {
     let tool = |inner: &str| {
         format!(r#"[{{"name":"a","description":"Reads.","inputSchema":{{"type":"object","properties":{inner}}}}}]"#)
     };
@@ -56,7 +56,7 @@ fn tools_are_found_in_every_form_of_a_list() {
 }
 
 #[test]
-fn what_is_no_list_is_as_it_was() {
+fn other_texts_stay_unchanged() {
     for text in ["", "[", "{}", "[1]", "null", "{\"tools\":3}", "\u{feff}[]"] {
         assert_eq!(fixed(text), text);
     }
@@ -67,7 +67,7 @@ fn word() -> impl Strategy<Value = String> {
         .prop_map(str::to_owned)
 }
 
-/// A schema with much that can be fixed, and much that must stay.
+/// A schema with many fixable parts, and many that must stay.
 fn schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!({"type": "string", "description": "A string."})),
@@ -112,7 +112,7 @@ fn list() -> impl Strategy<Value = (String, bool)> {
     })
 }
 
-/// The values that a schema's words do not change.
+/// The parts of a schema that change its meaning.
 fn meaning(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -140,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(48), ..ProptestConfig::default() })]
 
     #[test]
-    fn a_fixed_list_is_sound_means_the_same_and_needs_no_more((text, pretty) in list()) {
+    fn a_fixed_list_is_valid_equivalent_and_final((text, pretty) in list()) {
         let once = fixed(&text);
         let again = fix(&once, "tools", None, &Options::new());
         prop_assert_eq!(&again.text, &once);
@@ -150,7 +150,7 @@ proptest! {
         let (was, is) = (Catalog::import(&text, "", None), Catalog::import(&once, "", None));
         prop_assert_eq!(was.value.names().collect::<Vec<_>>(), is.value.names().collect::<Vec<_>>());
         prop_assert_eq!(meaning(&before), meaning(&after));
-        // Nothing but what is wrong is written another way.
+        // Only the findings change the text.
         if !pretty {
             prop_assert_eq!(after.to_string(), once);
         }

@@ -1,5 +1,5 @@
-//! Groups, branches and loops; functions, `case`, `[[ … ]]` and arithmetic, which the strict grammar
-//! does not have.
+//! Groups, branches and loops; functions, `case`, `[[ … ]]` and arithmetic, which the strict
+//! grammar does not have.
 
 use super::lexer::Token;
 use super::tree::{Compound, List, Node, Part, Text};

@@ -101,8 +101,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// `$(cat <<'E' … E)`, which gives text of several lines to an option: the text of the here-document
-    /// has no expansion. Returns whether that is here; if not, nothing is taken.
+    /// `$(cat <<'E' … E)`, which gives text of several lines to an option: the text of the
+    /// here-document has no expansion. Returns whether that is here; if not, nothing is taken.
     pub(super) fn text_of_cat(&mut self, word: &mut Text) -> Result<bool, Refused> {
         let (start, data, documents) = (self.at, self.data, self.documents.len());
         self.takes("$(cat <<");

@@ -1,5 +1,5 @@
-//! What begins with a dollar or a backquote. The strict grammar has none of it; the reader reads it for
-//! denies.
+//! What begins with a dollar or a backquote. The strict grammar has none of it; the reader reads it
+//! for denies.
 
 use super::Refused;
 use super::lexer::Lexer;
@@ -86,8 +86,8 @@ impl<'t> Lexer<'t> {
         Ok(())
     }
 
-    /// A command substitution in backquotes, at the first one. A backslash in them is removed before the
-    /// text is read.
+    /// A command substitution in backquotes, at the first one. A backslash in them is removed
+    /// before the text is read.
     pub(super) fn backquoted(&mut self, word: &mut Text, quoted: bool) -> Result<(), Refused> {
         self.at += 1;
         let start = self.at;
@@ -114,8 +114,8 @@ impl<'t> Lexer<'t> {
         Ok(())
     }
 
-    /// The text of an arithmetic expression in two parentheses, which begin here, and which are taken.
-    /// `None`, with nothing taken, where they do not end in two.
+    /// The text of an arithmetic expression in two parentheses, which begin here, and which are
+    /// taken. `None`, with nothing taken, where they do not end in two.
     pub(super) fn arithmetic(&mut self, open: usize) -> Option<&'t str> {
         let inside = self.rest().get(open..)?;
         let (mut depth, mut escaped, mut quote) = (0_usize, false, None);

@@ -142,7 +142,8 @@ pub(crate) struct Text {
     pub(crate) items: Option<Vec<Text>>,
 }
 
-/// Where the value of an assignment begins: in the value of the word, in its source and in its pieces.
+/// Where the value of an assignment begins: in the value of the word, in its source and in its
+/// pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Split {
     pub(super) value: usize,

@@ -176,8 +176,8 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Text in double quotes, behind the opening one: a backslash before `"`, `$`, a backquote, itself or
-    /// a new line, and what expands.
+    /// Text in double quotes, behind the opening one: a backslash before `"`, `$`, a backquote,
+    /// itself or a new line, and what expands.
     pub(super) fn double(&mut self, word: &mut Text) -> Result<(), Refused> {
         loop {
             let text = self.until(|c| matches!(c, '"' | '\\' | '$' | '`'));
@@ -218,7 +218,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// Text that is expanded and not split, up to its end: here-documents, default values, arithmetic.
+    /// Text that is expanded and not split, up to its end: here-documents, default values,
+    /// arithmetic.
     pub(super) fn expanded(&mut self, word: &mut Text) -> Result<(), Refused> {
         loop {
             let text = self.until(|c| matches!(c, '\\' | '$' | '`'));

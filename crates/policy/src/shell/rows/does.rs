@@ -25,20 +25,21 @@ impl Reader<'_, '_> {
     pub(super) fn apply(&mut self, does: Does, value: Option<&Word>, at: usize) {
         match does {
             Does::Flag | Does::Value | Does::Optional => {}
-            Does::Read => value.into_iter().for_each(|file| {
+            Does::Read => {
+                let Some(file) = value else { return };
                 self.walker.file(file, Access::Read, false, false);
                 // `name=@file`, `@file`
-                let parts = file.get().into_iter().flat_map(|text| text.split(['@', '=']).skip(1));
-                let parts = parts.filter_map(|part| part.split(';').next());
-                parts.for_each(|part| self.walker.file(&Word::known(part), Access::Read, false, false));
-            }),
+                for part in file.get().unwrap_or_default().split(['@', '=']).skip(1) {
+                    let file = part.split(';').next().unwrap_or(part);
+                    self.walker.file(&Word::known(file), Access::Read, false, false);
+                }
+            }
             Does::Here => {
                 self.walker.file(&Word::unknown("a file named by the server", true), Access::Write, true, false);
                 self.unlisted("acting-option", at);
             }
             Does::Write | Does::Make => {
-                let plain = |file: &&Word| !file.is("-") && !file.get().is_some_and(is_sink);
-                for file in value.into_iter().filter(plain) {
+                for file in value.into_iter().filter(|file| !file.is("-") && !file.get().is_some_and(is_sink)) {
                     self.walker.file(file, Access::Write, true, false);
                     if does == Does::Make {
                         self.walker.file(file, Access::Write, false, true);
@@ -62,20 +63,27 @@ impl Reader<'_, '_> {
                 self.walker.found.unknowns.push(Unknown { interpreter: Some(self.index), ..part });
             }
             Does::Load => {
-                // A module of an interpreter is code for it: who allows the interpreter allows that.
+                // A module of an interpreter is code for it: who allows the interpreter allows
+                // that.
                 let text = self.words.get(at).and_then(Word::get).unwrap_or_default();
                 let module = self.own.is.interpreter && self.program.stops(text);
-                let name = |setting: &str| setting.split('=').next().unwrap_or(setting).to_ascii_lowercase();
-                let plain = |setting: &str| self.own.plain_settings.fit(&name(setting));
-                let plain = value.and_then(Word::get).is_some_and(plain);
-                value.into_iter().for_each(|file| self.walker.file(file, Access::Read, false, false));
-                value.and_then(Word::get).into_iter().for_each(|line| self.suppose_setting(line));
+                let setting = value.and_then(Word::get);
+                let name = setting.and_then(|setting| setting.split('=').next()).map(str::to_ascii_lowercase);
+                let plain = name.is_some_and(|name| self.own.plain_settings.fit(&name));
+                if let Some(file) = value {
+                    self.walker.file(file, Access::Read, false, false);
+                }
+                if let Some(setting) = setting {
+                    self.suppose_setting(setting);
+                }
                 let weight = if module || plain { Weight::Value } else { Weight::Code };
                 self.doubt("loading-option", at, weight, Some(self.index).filter(|_| module));
             }
             Does::Folder => self.unlisted("option-for-another-place", at),
             Does::Into => {
-                value.into_iter().for_each(|folder| self.walker.file(folder, Access::Write, false, true));
+                if let Some(folder) = value {
+                    self.walker.file(folder, Access::Write, false, true);
+                }
                 self.unlisted("option-for-another-place", at);
             }
             Does::Host => {

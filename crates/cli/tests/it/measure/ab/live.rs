@@ -5,7 +5,8 @@ use std::process::Stdio;
 
 use super::{Scratch, given, json_of, ran, toolfold, tools};
 
-/// Plays a conversation through `toolfold session --log` as a host would, and lets the experiment choose its arm.
+/// Runs a conversation through `toolfold session --log` as a host would; the experiment chooses its
+/// arm.
 fn converse(scratch: &Scratch, log: &str, id: usize) {
     let id = format!("c-{id}");
     let config = scratch.path("toolfold.toml");
@@ -13,7 +14,7 @@ fn converse(scratch: &Scratch, log: &str, id: usize) {
     let mut child = toolfold(&args).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let lines = [
         r#"{"tools":{"count":true}}"#,
-        // One call does not fit, one does.
+        // One call is invalid, one is valid.
         r#"{"call":{"id":"a","name":"copy_file","arguments":{"mode":"fast"}}}"#,
         r#"{"call":{"id":"b","name":"copy_file","arguments":{"path":"x"}}}"#,
         r#"{"finished":{"id":"b","ok":true}}"#,
@@ -42,14 +43,14 @@ fn the_logs_of_a_two_arm_experiment_give_a_result_with_an_error_bar() {
     assert!(saved > 0.5 && found["saved"]["bar"].is_number(), "{}", found["saved"]);
     let text = String::from_utf8(ran(&["ab", "report", &one, &two]).stdout).unwrap();
     assert!(text.contains("treatment saves "), "{text}");
-    assert!(text.contains("no difference in repaired calls is visible with 12 conversations"), "{text}");
+    assert!(text.contains("no measurable difference in repaired calls with 12 conversations"), "{text}");
     let unknown = ran(&["ab", "report", &one, "--control", "nope"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("no variant `nope`"));
 }
 
 #[test]
-fn a_report_of_rows_is_what_ab_itself_says() {
+fn a_report_of_rows_is_what_ab_prints() {
     let scratch = Scratch::new("report");
     let (tasks, tools) = given(&scratch);
     let out = scratch.path("rows.jsonl");

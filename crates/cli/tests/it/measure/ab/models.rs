@@ -7,7 +7,7 @@ use super::{Scratch, cell, given, json_of, ran, tasks, toolfold};
 
 const KEY: &str = "sk-very-secret-0123456789";
 
-/// The calls of each task with what is optional left out, by the user's words.
+/// The calls of each task without optional arguments, by the user's message.
 fn truth(user: &str, at: usize) -> Option<(String, Value)> {
     let text = tasks();
     let mut all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -22,11 +22,11 @@ fn truth(user: &str, at: usize) -> Option<(String, Value)> {
     Some((name.to_owned(), json!({"path": path})))
 }
 
-/// A chat model that leaves out every optional argument and repeats itself when it is corrected.
+/// A chat model that omits every optional argument and repeats itself when it is corrected.
 fn omits(request: &Request) -> String {
     let messages = request.body["messages"].as_array().unwrap();
     let user = messages.iter().rfind(|message| message["role"] == "user").unwrap();
-    // Answers that ran begin with the stub; others ask for the same call once more.
+    // Answers that ran begin with the stub; others request the same call once more.
     let done = messages.iter().filter(|own| own["role"] == "tool");
     let done = done.filter(|own| own["content"].as_str().unwrap().contains("recorded task")).count();
     let message = match truth(user["content"].as_str().unwrap(), done) {
@@ -39,7 +39,7 @@ fn omits(request: &Request) -> String {
 }
 
 #[test]
-fn a_server_that_omits_what_is_optional_is_found_out_and_its_key_is_nowhere() {
+fn a_model_that_omits_optional_arguments_is_detected_and_its_key_is_nowhere() {
     let scratch = Scratch::new("server");
     let (tasks, tools) = given(&scratch);
     let mut at = 0;
@@ -124,7 +124,7 @@ fn a_server_that_refuses_the_key_stops_the_run_without_naming_it() {
 }
 
 #[test]
-fn a_run_that_reached_its_cost_goes_on_where_it_stopped() {
+fn a_run_that_reached_its_limit_is_resumed() {
     let scratch = Scratch::new("cost");
     let (tasks, tools) = given(&scratch);
     let server = Server::start(|request| (200, "", omits(request)));
@@ -141,7 +141,7 @@ fn a_run_that_reached_its_cost_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn every_wire_is_spoken() {
+fn every_wire_is_supported() {
     let scratch = Scratch::new("wires");
     let (tasks, tools) = given(&scratch);
     for (wire, path, header, response) in [
@@ -217,7 +217,7 @@ fn a_program_is_a_model_kept_open_or_started_each_time() {
     let output = ran(&[&common[..], &[&command]].concat());
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("5 tasks in a row had no answer") && said.contains("ended without an answer"), "{said}");
+    assert!(said.contains("5 consecutive tasks had no answer") && said.contains("ended without an answer"), "{said}");
     let output = ran(&[&common[..], &["/no/such/program"]].concat());
     assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be started"));
 }

@@ -26,19 +26,20 @@ fn oracles_lose_no_call_in_any_arm() {
         }
         assert!(cell(&report, driver, "lean")["first"].as_u64() < cell(&report, driver, "full")["first"].as_u64());
     }
-    // The shown form of arm full has everything, that of arm stable nothing.
+    // The presented form of arm full has everything, that of arm stable nothing.
     assert_eq!(cell(&report, "needs", "signature")["expanded"], 0);
     assert!(cell(&report, "needs", "stable")["expanded"].as_u64() > Some(0));
 }
 
 #[test]
-fn who_leaves_out_what_is_optional_is_found_out_in_every_arm() {
+fn omitted_optional_arguments_are_detected_in_every_arm() {
     let scratch = Scratch::new("omits");
     let (tasks, tools) = given(&scratch);
     let report = json_of(&["ab", "--tasks", &tasks, "--tools", &tools, "--driver", "omits", "--json"]);
     for arm in ARMS {
         let own = cell(&report, "omits", arm);
-        // Four calls give an argument that is not its default; the fifth gives the default, and leaving that out is right.
+        // Four calls have an argument that is not its default; the fifth has the default, which may
+        // be omitted.
         let counts = ["truths", "right", "silent", "missed"].map(|key| own[key].as_u64().unwrap());
         assert_eq!(counts, [8, 4, 4, 0], "{arm}");
     }
@@ -66,9 +67,10 @@ fn rows_name_every_argument_that_differs() {
     );
 }
 
-/// The table of a run does not depend on when it was killed: what is finished is skipped, and half a row is played again.
+/// The table of a run does not depend on when it was killed: completed rounds are skipped, and half
+/// a row is played again.
 #[test]
-fn a_killed_run_goes_on_where_it_ended() {
+fn a_killed_run_is_resumed() {
     let scratch = Scratch::new("killed");
     let (tasks, tools) = given(&scratch);
     let (whole, part) = (scratch.path("whole.jsonl"), scratch.path("part.jsonl"));
@@ -96,7 +98,7 @@ fn a_killed_run_goes_on_where_it_ended() {
     let all = std::fs::read_to_string(&whole).unwrap().lines().count();
     let before = std::fs::read_to_string(&part).unwrap();
     assert!(before.lines().count() < all, "it was killed in the middle");
-    // Half a row, as a kill within a write would leave it.
+    // Half a row, as a kill during a write would leave it.
     let whole_lines = before.rfind('\n').unwrap() + 1;
     let torn = before[..whole_lines].to_owned() + r#"{"schema":"toolfold.ab/1","task":"t0","ar"#;
     std::fs::write(&part, torn).unwrap();
@@ -109,13 +111,13 @@ fn a_killed_run_goes_on_where_it_ended() {
     let after = std::fs::read_to_string(&part).unwrap();
     assert!(after.starts_with(&before[..whole_lines]), "what was finished is not played again");
     assert_eq!(after.lines().count(), all);
-    // Everything is there: nothing is played again.
+    // Everything is complete: nothing is played again.
     assert_eq!(run(&args("--resume", &part)).stdout, once.stdout);
     assert_eq!(std::fs::read_to_string(&part).unwrap(), after);
 }
 
 #[test]
-fn rows_of_another_run_are_not_gone_on_with() {
+fn rows_of_another_run_are_not_continued() {
     let scratch = Scratch::new("other");
     let (file, tools) = given(&scratch);
     let out = scratch.path("rows.jsonl");
@@ -124,13 +126,13 @@ fn rows_of_another_run_are_not_gone_on_with() {
     let refused = ran(&["ab", "--tasks", &other, "--tools", &tools, "--arms", "full", "--out", &out, "--resume"]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1), "{said}");
-    assert!(said.contains("of another run: `tasks`"), "{said}");
+    assert!(said.contains("belong to another run: `tasks`"), "{said}");
     let model = ran(&["ab", "--tasks", &file, "--tools", &tools, "--model", "gpt-5.4", "--out", &out, "--resume"]);
     assert!(String::from_utf8_lossy(&model.stderr).contains("`model`"));
 }
 
 #[test]
-fn what_cannot_be_played_is_said_before_anything_is() {
+fn an_unplayable_task_is_reported_before_any_is_played() {
     let scratch = Scratch::new("refused");
     let (tasks, tools) = given(&scratch);
     let bad = scratch.write("bad.jsonl", "{\"id\":\"a\",\"turns\":[\"x\"],\"ground_truth\":[[\"nope()\"]]}");
@@ -140,7 +142,7 @@ fn what_cannot_be_played_is_said_before_anything_is() {
         (vec!["ab", "--tasks", &tasks, "--tools", &tools, "--arms", "lena"], 2, "did you mean `lean`"),
         (vec!["ab", "--tasks", &tasks, "--tools", &tools, "--driver", "need"], 2, "did you mean `needs`"),
         (vec!["ab", "--tasks", &tasks, "--tools", &tools, "--arms", "native"], 2, "native"),
-        (vec!["ab", "--tasks", &tasks, "--tools", &tools, "--wire", "mcp"], 2, "no model is reached over mcp"),
+        (vec!["ab", "--tasks", &tasks, "--tools", &tools, "--wire", "mcp"], 2, "wire mcp does not reach a model"),
     ] {
         let output = ran(&args);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -149,7 +151,8 @@ fn what_cannot_be_played_is_said_before_anything_is() {
     }
 }
 
-/// On the 100 tasks of BFCL: no call is lost in any arm, and who leaves out what is optional is found out in each.
+/// On the 100 tasks of BFCL, no call is lost in any arm, and omitted optional arguments are
+/// detected in each.
 #[test]
 fn bfcl_is_played_by_the_oracles_in_every_arm_within_a_minute() {
     let (Some(tasks), Some(tools)) = (corpus("bfcl/multi_turn.jsonl"), corpus("bfcl/tools.json")) else { return };

@@ -1,4 +1,4 @@
-//! A model for tests: an HTTP/1.1 server on this machine that answers as it is told.
+//! A model for tests: an HTTP/1.1 server on this machine with scripted answers.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) path: String,
@@ -15,7 +15,7 @@ pub(crate) struct Request {
     pub(crate) body: Value,
 }
 
-/// A status, further header lines, and a body.
+/// A status, additional header lines, and a body.
 pub(crate) type Response = (u16, &'static str, String);
 
 pub(crate) struct Server {
@@ -24,7 +24,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves until the test ends, one request a connection.
+    /// Serves until the test ends, one request per connection.
     pub(crate) fn start(mut answer: impl FnMut(&Request) -> Response + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! The action and the pre-commit hooks call what there is, with flags that there are.
+//! The action and the pre-commit hooks call existing commands with existing flags.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -92,14 +92,14 @@ fn the_action_annotates_and_summarises() {
     ]);
     assert_eq!(code, 0, "{out}");
     assert!(std::fs::read_to_string(path.join("o.sarif")).unwrap().contains("\"2.1.0\""));
-    // An input is a word, never a part of the script.
+    // An input is one argument, never a part of the script.
     let (code, out) = go(&[("tools", "x; touch broken"), ("budgets", "$(touch broken)")]);
     assert!(code != 0 && !path.join("broken").exists(), "{out}");
     assert_eq!(action["runs"]["using"], "composite");
 }
 
 #[test]
-fn the_hooks_call_commands_that_there_are() {
+fn the_hooks_call_existing_commands() {
     let hooks = yaml(".pre-commit-hooks.yaml");
     let ids: Vec<&str> = hooks.as_array().unwrap().iter().map(|hook| hook["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["toolfold-check", "toolfold-lint"]);

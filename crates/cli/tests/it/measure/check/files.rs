@@ -1,4 +1,4 @@
-//! What `lock` writes, and over what.
+//! Where `lock` writes, and what it overwrites.
 
 use super::{folder, locked, run, tools, write};
 
@@ -19,12 +19,12 @@ fn the_same_tools_are_the_same_bytes() {
 }
 
 #[test]
-fn what_is_no_lock_is_not_written_over() {
+fn a_file_that_is_not_a_lock_is_not_overwritten() {
     let path = folder("other_file");
     write(&path, "tools.json", &tools(0));
     std::fs::write(path.join("notes.txt"), "mine").unwrap();
     let (code, _, err) = run(&path, &["lock", "--tools", "tools.json", "--out", "notes.txt"]);
-    assert!(code == 1 && err.contains("is no lock"), "{err}");
+    assert!(code == 1 && err.contains("is not a lock"), "{err}");
     assert_eq!(std::fs::read_to_string(path.join("notes.txt")).unwrap(), "mine");
     let (code, _, err) = run(&path, &["lock", "--tools", "tools.json", "--out", "no/such/folder"]);
     assert!(code == 1 && err.contains("cannot be written"), "{err}");
@@ -48,7 +48,7 @@ fn links_are_followed_and_devices_stay_devices() {
     symlink("/dev/null", path.join("null.lock")).unwrap();
     symlink("loop.lock", path.join("loop.lock")).unwrap();
     let lock = |out: &str| run(&path, &["lock", "--tools", "tools.json", "--out", out]);
-    // First the target is not there yet, then it is.
+    // First the target does not exist, then it does.
     for out in ["link2.lock", "link.lock"] {
         assert_eq!(lock(out).0, 0);
         assert!(path.join("link.lock").is_symlink() && path.join("link2.lock").is_symlink());
@@ -60,7 +60,7 @@ fn links_are_followed_and_devices_stay_devices() {
     }
     assert!(path.join("null.lock").is_symlink());
     let (code, _, err) = lock("loop.lock");
-    assert!(code == 1 && err.contains("links lead from it"), "{err}");
+    assert!(code == 1 && err.contains("more than 32 links"), "{err}");
 }
 
 #[cfg(unix)]

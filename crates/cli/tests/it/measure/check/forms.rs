@@ -1,11 +1,11 @@
-//! Every form of the result, as a program reads it.
+//! Every output format, as a program parses it.
 
 use serde_json::Value;
 
 use super::{locked, run, tools, write};
 
-/// The schema that OASIS publishes for SARIF 2.1.0, cut to the members that toolfold writes. What is left out is refused:
-/// the schema allows no others.
+/// The schema that OASIS publishes for SARIF 2.1.0, reduced to the members that toolfold writes.
+/// Other members are rejected: the schema allows none.
 const SARIF_SCHEMA: &str = include_str!("sarif.schema.json");
 
 #[test]

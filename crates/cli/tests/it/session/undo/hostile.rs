@@ -1,4 +1,4 @@
-//! Files that change, links that are swapped in, copies that are tampered with, an undo that is killed.
+//! Changed files, links that are swapped in, copies that are tampered with, a killed undo.
 
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
@@ -48,7 +48,7 @@ fn nothing_is_written_through_a_link() {
     symlink(&victim, world.file("a.md")).unwrap();
     let refused = world.undo(&["un-1"]);
     assert!(refused.code == 1 && refused.err.contains("has changed since"), "{}", refused.err);
-    // Forced, the link itself is replaced.
+    // With --force, the link itself is replaced.
     assert_eq!(world.undo(&["un-1", "--force"]).code, 0);
     assert_eq!((world.place.read("victim").as_str(), world.read("a.md").as_str()), ("new", "old"));
     assert!(!std::fs::symlink_metadata(world.file("a.md")).unwrap().is_symlink());
@@ -80,7 +80,7 @@ fn what_a_link_leads_to_is_restored_and_the_link_too() {
     let mut session = world.session(&[]);
     let confirm = session.say(write_call("c1", "link.md"));
     session.say(json!({ "accept": confirm["approval"] }));
-    // One tool writes through the link, another puts a file in its place: both are undone.
+    // One tool writes through the link, another replaces it with a file: both are undone.
     world.put("link.md", "new");
     std::fs::remove_file(world.file("link.md")).unwrap();
     world.put("link.md", "a file");
@@ -100,14 +100,14 @@ fn a_snapshot_that_was_tampered_with_is_not_used() {
     std::fs::write(&file, text.replace("a.md", "b.md")).unwrap();
     for args in [&["un-1"][..], &["un-1", "--force"]] {
         let refused = world.undo(args);
-        assert!(refused.code == 1 && refused.err.contains("the audit trail does not know"), "{}", refused.err);
+        assert!(refused.code == 1 && refused.err.contains("the audit trail does not contain"), "{}", refused.err);
     }
     std::fs::write(&file, text).unwrap();
     let object = std::fs::read_dir(folder.join("objects")).unwrap().next().unwrap().unwrap().path();
     std::fs::write(&object, "evil").unwrap();
     let refused = world.undo(&["un-1"]);
-    assert!(refused.code == 1 && refused.err.contains("the kept copy was changed"), "{}", refused.err);
-    assert!(refused.err.contains("0 of 1 paths were put back"), "{}", refused.err);
+    assert!(refused.code == 1 && refused.err.contains("the stored copy was changed"), "{}", refused.err);
+    assert!(refused.err.contains("0 of 1 paths were restored"), "{}", refused.err);
     assert_eq!(world.read("a.md"), "new");
     std::fs::remove_file(object).unwrap();
     assert_eq!(world.state("un-1"), "unusable");
@@ -136,12 +136,12 @@ fn no_call_writes_the_snapshots_or_undoes_another() {
 }
 
 #[test]
-fn an_undo_that_is_killed_leaves_the_old_or_the_new_and_is_finished_by_another() {
+fn a_killed_undo_leaves_old_or_new_files_and_can_be_completed() {
     const FILES: usize = 12;
     let world = World::new("killed");
     std::fs::create_dir(world.file("d")).unwrap();
     let name = |at: usize| format!("d/{at}");
-    // Large enough that a write in place would be caught half done.
+    // Large enough to catch a write in place half done.
     let (old, new) = ("old ".repeat(250_000), "new ".repeat(250_000));
     (0..FILES).for_each(|at| drop(world.put(&name(at), &old)));
     let mut session = world.session(&["--id", "s"]);
@@ -188,7 +188,7 @@ fn an_undo_that_is_killed_leaves_the_old_or_the_new_and_is_finished_by_another()
 }
 
 #[test]
-fn a_session_that_is_killed_leaves_snapshots_that_are_whole() {
+fn a_killed_session_leaves_complete_snapshots() {
     let world = World::new("killed-session");
     world.put("a.md", "old");
     for round in 0..20_u64 {

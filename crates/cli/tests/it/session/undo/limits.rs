@@ -1,4 +1,4 @@
-//! What cannot be copied is shown as irreversible, and what is kept is bounded.
+//! What cannot be copied is shown as irreversible, and snapshots are limited.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{World, approved, call, finished, write_call};
 
-/// What a person is shown of a call, and what its outcome says once it leaves.
+/// What the approver is shown about a call, and its outcome when it is forwarded.
 fn irreversible(world: &World, more: &[&str], asked: &Value) -> String {
     let mut session = world.session(more);
     let confirm = session.say(asked);
@@ -24,7 +24,7 @@ fn what_cannot_be_copied_is_shown_as_irreversible() {
     let world = World::new("cannot");
     world.put("large.md", "0123456789A");
     let why = irreversible(&world, &["--undo-limit", "10B"], &write_call("c1", "large.md"));
-    assert_eq!(why, format!("a copy would take more than 10 B (`{}`)", world.file("large.md")));
+    assert_eq!(why, format!("a copy would exceed 10 B (`{}`)", world.file("large.md")));
     let why = irreversible(&world, &["--undo-limit", "0"], &write_call("c1", "large.md"));
     assert_eq!(why, "snapshots are turned off (undo.limit is 0)");
     let fifo = world.file("pipe");
@@ -48,7 +48,7 @@ fn exactly_the_limit_is_copied() {
 }
 
 #[test]
-fn a_call_that_was_shown_as_undoable_does_not_leave_without_a_copy() {
+fn a_call_shown_as_undoable_does_not_run_without_a_copy() {
     let world = World::new("grew");
     world.put("a.md", "small");
     let mut session = world.session(&["--undo-limit", "10B"]);
@@ -67,21 +67,21 @@ fn a_call_that_was_shown_as_undoable_does_not_leave_without_a_copy() {
 }
 
 #[test]
-fn a_store_whose_folder_takes_no_copies_is_told() {
+fn a_store_whose_folder_is_not_writable_is_reported() {
     let world = World::new("readonly");
     world.put("a.md", "1");
     drop(world.session(&[]).end());
-    // Not even root creates a file below a file.
+    // Not even root can create a file below a file.
     std::fs::remove_dir_all(world.place.0.join("state/store.sqlite.undo")).unwrap();
     world.place.put("state/store.sqlite.undo", "");
     let why = irreversible(&world, &[], &write_call("c1", "a.md"));
-    assert!(why.starts_with("snapshots cannot be kept: "), "{why}");
+    assert!(why.starts_with("snapshots cannot be stored: "), "{why}");
     let (code, err) = world.session(&[]).end();
-    assert!(code == 0 && err.contains("warning[no-snapshots]: snapshots cannot be kept: "), "{err}");
+    assert!(code == 0 && err.contains("warning[no-snapshots]: snapshots cannot be stored: "), "{err}");
 }
 
 #[test]
-fn what_is_kept_is_private() {
+fn snapshots_are_private() {
     let world = World::new("private");
     world.put("a.md", "secret");
     std::fs::set_permissions(world.file("a.md"), PermissionsExt::from_mode(0o644)).unwrap();
@@ -101,7 +101,7 @@ fn what_is_kept_is_private() {
 }
 
 #[test]
-fn old_snapshots_and_what_exceeds_the_total_are_cleared_away() {
+fn expired_and_excess_snapshots_are_removed() {
     let world = World::new("retention");
     let objects = || std::fs::read_dir(world.place.0.join("state/store.sqlite.undo/objects")).unwrap().count();
     let config = |text: &str| world.place.put("own.toml", format!("[undo]\n{text}\n"));
@@ -117,7 +117,7 @@ fn old_snapshots_and_what_exceeds_the_total_are_cleared_away() {
     edit(&[], "c1", "first");
     edit(&[], "c2", "second");
     assert_eq!((objects(), world.state("un-1").as_str()), (2, "changed"));
-    // There is room for ten bytes: the oldest goes.
+    // There is room for ten bytes: the oldest is removed.
     edit(&["--config", &config("total = '14B'")], "c3", "third");
     assert_eq!((world.state("un-1"), world.state("un-3").as_str()), (String::new(), "ready"));
     assert_eq!((world.state("un-2").as_str(), objects()), ("changed", 2));
@@ -128,16 +128,16 @@ fn old_snapshots_and_what_exceeds_the_total_are_cleared_away() {
     edit(&[], "c4", "fourth");
     assert_eq!(world.state("un-4"), "ready", "an id is never used again");
     let gone = world.undo(&["un-1"]);
-    assert!(gone.code == 1 && gone.err.contains("no snapshot is of a call `un-1`"), "{}", gone.err);
+    assert!(gone.code == 1 && gone.err.contains("no snapshot belongs to a call `un-1`"), "{}", gone.err);
 }
 
 #[test]
-fn a_project_does_not_say_what_is_kept() {
+fn a_project_cannot_change_the_limits_of_snapshots() {
     let world = World::new("project");
     world.put("a.md", "1");
     world.put("toolfold.toml", "[undo]\nlimit = '0'\n");
     let mut session = world.session(&[]);
     assert_eq!(session.say(call("c1", "Edit", json!({"file_path": "a.md"})))["undo"]["class"], "snapshot");
     let (_, err) = session.end();
-    assert!(err.contains("a project cannot say what is kept to undo its calls"), "{err}");
+    assert!(err.contains("a project cannot change the limits of snapshots"), "{err}");
 }

@@ -1,4 +1,4 @@
-//! Shell commands: what they write is copied where it is known, and nothing is claimed where it is not.
+//! Shell commands: known writes are copied, and nothing is claimed about unknown ones.
 
 use serde_json::json;
 
@@ -50,7 +50,7 @@ fn listing(world: &World) -> String {
 }
 
 #[test]
-fn nothing_is_claimed_of_a_command_whose_writes_are_not_known() {
+fn a_command_with_unknown_writes_has_no_snapshot() {
     let world = World::new("unknown");
     world.put("a.txt", "a");
     std::fs::create_dir(world.file("d")).unwrap();
@@ -105,7 +105,7 @@ fn a_tool_without_the_class_or_the_user_s_record_is_not_copied() {
     let world = World::new("record");
     world.put("a.txt", "a");
     world.place.put("policy.toml", "[tool.Edit]\ntier = 'b'\n[tool.Write]\ntier = 'b'\nundo = 'inverse'\n");
-    // The project's file may not claim it.
+    // The project's file may not set it.
     world.put("project.toml", "[tool.Edit]\ntier = 'b'\nundo = 'snapshot'\n[tool.Bash]\nundo = 'snapshot'\n");
     world.put("toolfold.toml", "[policy]\nfile = 'project.toml'\n");
     let mut session = world.session(&[]);

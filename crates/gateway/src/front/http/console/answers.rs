@@ -1,4 +1,4 @@
-//! A person's answers to approvals.
+//! Users' answers to approvals.
 
 use axum::body::to_bytes;
 use axum::extract::{Path, Request, State};
@@ -12,21 +12,22 @@ use super::Console;
 use crate::approvals::is_of_the_store;
 use crate::front::http::{JSON, media_type, plain_text};
 
-/// The largest body that is read, in bytes.
+/// The maximum size of a request body, in bytes.
 const MAX_BODY: usize = 8 * 1024;
-/// The longest reason that is taken, in characters.
+/// The maximum length of a reason, in characters; longer ones are truncated.
 const MAX_REASON: usize = 1_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Given {
-    /// The digest of the call that the person has seen.
+    /// The digest of the call that the user has seen.
     digest: String,
-    /// Why it is rejected, for the model to read.
+    /// Why the call is rejected, for the model.
     reason: Option<String>,
 }
 
-/// `POST /console/approvals/{id}/approve` and `…/reject`. The body has to be JSON: a form of another site cannot send that.
+/// `POST /console/approvals/{id}/approve` and `…/reject`. The body must be JSON, which a form of
+/// another site cannot send.
 pub(super) async fn answer_approval(
     State(console): State<Console>,
     Path((id, answer)): Path<(String, String)>,
@@ -37,7 +38,7 @@ pub(super) async fn answer_approval(
         return refused;
     }
     if media_type(&parts.headers) != JSON {
-        return plain_text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json");
+        return plain_text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json");
     }
     let Some(approvals) = console.inner.approvals.clone() else {
         return plain_text(StatusCode::NOT_FOUND, "this gateway has no approval store");
@@ -46,14 +47,14 @@ pub(super) async fn answer_approval(
     let Some(Given { digest, reason }) = given else {
         return plain_text(
             StatusCode::BAD_REQUEST,
-            "the body has to be {\"digest\": \"…\"}, with a reason if rejected",
+            "the body must be {\"digest\": \"…\"}, with an optional reason for a rejection",
         );
     };
     let reason = reason.map(|reason| reason.trim().chars().take(MAX_REASON).collect::<String>());
     let answer = match answer.as_str() {
         "approve" => Answer::Approve,
         "reject" => Answer::Reject(reason.filter(|reason| !reason.is_empty())),
-        _ => return plain_text(StatusCode::NOT_FOUND, "approve or reject"),
+        _ => return plain_text(StatusCode::NOT_FOUND, "unknown answer; use approve or reject"),
     };
     let answered = tokio::task::spawn_blocking(move || approvals.answer_approval(&id, &digest, answer)).await;
     match answered {
@@ -62,7 +63,7 @@ pub(super) async fn answer_approval(
             (StatusCode::OK, [(header::CONTENT_TYPE, JSON)], body.to_string()).into_response()
         }
         Ok(Err(why)) => plain_text(status_of(&why), &why.to_string()),
-        Err(_) => plain_text(StatusCode::INTERNAL_SERVER_ERROR, "the answer was not taken: see the gateway's log"),
+        Err(_) => plain_text(StatusCode::INTERNAL_SERVER_ERROR, "the answer was not stored; see the gateway's log"),
     }
 }
 

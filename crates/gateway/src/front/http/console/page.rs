@@ -1,4 +1,4 @@
-//! The page: one document with its style and its script in it, and headers that let it do nothing else.
+//! The page: one document with inline style and script, and headers that forbid everything else.
 
 use std::sync::LazyLock;
 
@@ -19,8 +19,8 @@ const SCRIPT: &str = concat!(
 
 struct Page {
     text: String,
-    /// What the browser lets the page do: run this very script, look like this very style, talk to where it came from. No
-    /// text becomes markup, whatever the script does (trusted types).
+    /// The content security policy: only this script, this style, and requests to the page's
+    /// origin. Trusted types prevent the script from turning text into markup.
     policy: String,
 }
 
@@ -55,9 +55,9 @@ pub(super) fn response() -> Response {
 mod tests {
     use super::*;
 
-    /// The browser would refuse both, and the page would be blank.
+    /// With wrong hashes, the browser rejects both and the page is blank.
     #[test]
-    fn the_script_and_the_style_are_what_the_policy_names() {
+    fn the_policy_has_the_hashes_of_script_and_style() {
         for (begin, end, text) in [("<script>", "</script>", SCRIPT), ("<style>", "</style>", STYLE)] {
             let inside = PAGE.text.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).unwrap().0;
             assert_eq!(inside, text);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_asks_nobody_else_and_makes_no_markup_of_text() {
+    fn the_page_loads_nothing_and_turns_no_text_into_markup() {
         for no in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "cookie", "localStorage"]
         {
             assert!(!SCRIPT.contains(no), "{no}");

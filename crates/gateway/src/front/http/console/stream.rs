@@ -1,4 +1,4 @@
-//! What the page is told: everything at first, then what changes.
+//! The page's event stream: the complete state first, then the changes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,18 +15,18 @@ use super::Console;
 use crate::approvals::{Shown, Viewer};
 use crate::front::http::EVENTS;
 
-/// Changes that come one soon after the other are told together.
+/// Delay that combines changes in quick succession into one event.
 const TOGETHER: Duration = Duration::from_millis(150);
-/// After how long a silent stream shows that it is alive.
+/// Interval of keep-alive comments on a silent stream.
 const ALIVE: Duration = Duration::from_secs(15);
 
 struct Stream {
     console: Console,
     dashboard: watch::Receiver<u64>,
-    /// Up to which change the page has been told.
+    /// The sequence number of the last change that was sent.
     seq: u64,
     approvals: Option<(watch::Receiver<Shown>, Viewer)>,
-    told: Option<Shown>,
+    sent: Option<Shown>,
     ends: watch::Receiver<bool>,
     is_first: bool,
 }
@@ -37,12 +37,12 @@ impl Drop for Stream {
     }
 }
 
-/// The stream of a page. The caller has counted it.
+/// The response with the stream of a page. The caller has incremented the counter of streams.
 pub(super) fn response(console: Console) -> Response {
     let inner = &console.inner;
     let (dashboard, ends) = (inner.dashboard.subscribe(), inner.ends.subscribe());
     let approvals = inner.approvals.as_ref().map(crate::approvals::Approvals::subscribe);
-    let stream = Stream { dashboard, seq: 0, approvals, told: None, ends, is_first: true, console };
+    let stream = Stream { dashboard, seq: 0, approvals, sent: None, ends, is_first: true, console };
     let body = stream::unfold(stream, |mut stream| async move {
         let text = stream.next().await?;
         Some((Ok::<Bytes, std::convert::Infallible>(Bytes::from(text)), stream))
@@ -90,20 +90,20 @@ impl Stream {
         if let Some((approvals, _)) = &mut self.approvals {
             let shown = approvals.borrow_and_update().clone();
             let is_new =
-                |part: fn(&Shown) -> &Arc<str>| self.told.as_ref().is_none_or(|told| part(told) != part(&shown));
+                |part: fn(&Shown) -> &Arc<str>| self.sent.as_ref().is_none_or(|sent| part(sent) != part(&shown));
             if is_new(|own| &own.approvals) {
                 text.push_str(&event("approvals", &shown.approvals));
             }
             if is_new(|own| &own.audit) {
                 text.push_str(&event("audit", &shown.audit));
             }
-            self.told = Some(shown);
+            self.sent = Some(shown);
         }
         text
     }
 }
 
-/// Waits until the store is another; for ever, where there is none.
+/// Waits for a change of the approvals; forever if there is no store.
 async fn changed(approvals: &mut Option<(watch::Receiver<Shown>, Viewer)>) -> Option<()> {
     match approvals {
         Some((approvals, _)) => approvals.changed().await.ok(),
@@ -111,7 +111,7 @@ async fn changed(approvals: &mut Option<(watch::Receiver<Shown>, Viewer)>) -> Op
     }
 }
 
-/// JSON has no line breaks, so that it is one line.
+/// An event. JSON text has no line breaks, so one `data` line is enough.
 fn event(name: &str, json: &str) -> String {
     format!("event: {name}\ndata: {json}\n\n")
 }

@@ -1,5 +1,5 @@
-//! What a server says when it refuses a request: `WWW-Authenticate` (RFC 9110, section 11.6.1; RFC 6750, section 3; RFC 9728,
-//! section 5.1).
+//! The reason of a rejected request: `WWW-Authenticate` (RFC 9110, section 11.6.1; RFC 6750,
+//! section 3; RFC 9728, section 5.1).
 
 use std::collections::BTreeSet;
 
@@ -7,62 +7,64 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
 use serde::{Deserialize, Serialize};
 
-/// The most scopes that are taken from one text, and the longest one: more is nothing that a person could consent to.
+/// The maximum number and length of scopes in a text: users cannot review more.
 const MAX_SCOPES: usize = 128;
 const MAX_SCOPE: usize = 256;
 
-/// Scopes, each once, in an order that does not change.
+/// A set of scopes in a stable order.
 pub(super) type Scopes = BTreeSet<String>;
 
-/// A refusal for which a token is the remedy.
+/// A rejection that a token can resolve.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Challenge {
-    /// Where the metadata of the resource is.
+    /// The URL of the resource's metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) resource_metadata: Option<String>,
     /// The scopes that the request needs.
     #[serde(default, skip_serializing_if = "Scopes::is_empty")]
     pub(super) scopes: Scopes,
-    /// Whether the token was good, and its scopes too few (`insufficient_scope`).
+    /// Whether the token is valid and its scopes are insufficient (`insufficient_scope`).
     #[serde(default)]
     pub(super) is_step_up: bool,
 }
 
 impl Challenge {
-    /// The challenge of an answer: 401, or 403 where the scopes are too few. `None` for any other.
+    /// The challenge of a response: 401, or 403 with insufficient scopes.
     pub(crate) fn from_response(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         let said = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
         let params: Vec<(String, String)> = said.flat_map(bearer).collect();
-        let value = |name: &str| params.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
-        let is_step_up = value("error").as_deref() == Some("insufficient_scope");
+        let [error, resource_metadata, scope] = ["error", "resource_metadata", "scope"]
+            .map(|name| params.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone()));
+        let is_step_up = error.as_deref() == Some("insufficient_scope");
         if status != StatusCode::UNAUTHORIZED && !(status == StatusCode::FORBIDDEN && is_step_up) {
             return None;
         }
         Some(Self {
-            resource_metadata: value("resource_metadata"),
-            scopes: scopes(&value("scope").unwrap_or_default()),
+            resource_metadata,
+            scopes: scopes(&scope.unwrap_or_default()),
             is_step_up: is_step_up && status == StatusCode::FORBIDDEN,
         })
     }
 }
 
-/// The scopes of a text: what RFC 6749 (section 3.3) allows in one, and a bounded number.
+/// The valid scopes of a text (RFC 6749, section 3.3), up to the maximum number.
 pub(super) fn scopes(text: &str) -> Scopes {
     text.split(' ').filter(|own| is_scope(own)).take(MAX_SCOPES).map(str::to_owned).collect()
 }
 
-/// Whether a text is one scope.
+/// Whether a text is one valid scope.
 pub(super) fn is_scope(text: &str) -> bool {
-    let is_char = |byte: u8| byte == 0x21 || (0x23..=0x5b).contains(&byte) || (0x5d..=0x7e).contains(&byte);
-    !text.is_empty() && text.len() <= MAX_SCOPE && text.bytes().all(is_char)
+    let mut bytes = text.bytes();
+    let is_valid = bytes.all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e));
+    is_valid && !text.is_empty() && text.len() <= MAX_SCOPE
 }
 
-/// Scopes as a request has them.
+/// Scopes as a request contains them, separated by blanks.
 pub(super) fn joined(scopes: &Scopes) -> String {
     scopes.iter().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// The parameters of the scheme `Bearer` in a header, which may list several schemes. Names are in small letters.
+/// The parameters of `Bearer` in a header with schemes. Names are in lower case.
 fn bearer(header: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut is_bearer = false;
@@ -72,7 +74,7 @@ fn bearer(header: &str) -> Vec<(String, String)> {
         let end = rest.find(|own: char| !is_token(own)).unwrap_or(rest.len());
         let (name, behind) = rest.split_at(end);
         if name.is_empty() {
-            // No header has this here: what follows is not guessed at.
+            // Malformed: the rest is ignored.
             return found;
         }
         let Some(value) = behind.trim_start().strip_prefix('=') else {
@@ -92,7 +94,7 @@ fn is_token(own: char) -> bool {
     own.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(own)
 }
 
-/// A value, and what stands behind it.
+/// A value and the text after it.
 fn quoted_or_token(text: &str) -> (String, &str) {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find([',', ' ', '\t']).unwrap_or(text.len());
@@ -108,7 +110,7 @@ fn quoted_or_token(text: &str) -> (String, &str) {
             own => value.push(own),
         }
     }
-    // It has no end: it is no value.
+    // An unterminated quoted string has no value.
     (String::new(), "")
 }
 
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_refusal_says() {
+    fn a_rejection_is_parsed() {
         let own =
             challenge(401, r#"Basic realm="x, Bearer scope=\"no\"", bearer scope="b a", resource_metadata="u,v""#);
         let own = own.unwrap();
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes_are_those_that_can_be_sent() {
+    fn only_valid_scopes_are_read() {
         assert_eq!(joined(&scopes("a  b\u{a0} c\"d files:read")), "a files:read");
         assert_eq!(scopes(&"x".repeat(300)).len(), 0);
     }

@@ -1,5 +1,6 @@
-//! Who the gateway is to an authorization server: a client that was registered beforehand, one that is named by the URL of its
-//! metadata, or one that registers itself (RFC 7591). In this order, as the MCP specification wants it.
+//! The gateway as a client of an authorization server: a client that was registered beforehand, one
+//! that is identified by the URL of its metadata, or one that registers itself (RFC 7591), in this
+//! order, as the MCP specification requires.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,25 +20,25 @@ const POST: &str = "client_secret_post";
 const NONE: &str = "none";
 const KEY: &str = "private_key_jwt";
 
-/// A client, and how it proves who it is.
+/// A client and its authentication method.
 pub(super) struct ClientId {
     pub(super) id: String,
-    /// As authorization servers name it (`token_endpoint_auth_methods_supported`).
+    /// A name in `token_endpoint_auth_methods_supported`.
     pub(super) method: String,
     pub(super) secret: Option<String>,
 }
 
-/// What a registration gives.
+/// The response to a registration.
 #[derive(Deserialize)]
 struct Registered {
     client_id: String,
     client_secret: Option<String>,
     token_endpoint_auth_method: Option<String>,
-    /// In seconds since 1970; 0 for never.
+    /// In seconds since 1970; 0 if it does not expire.
     client_secret_expires_at: Option<i64>,
 }
 
-/// The client for a login. One that is registered for it is put into `kept`.
+/// The client for a login. If the login registers a client, it is added to `kept`.
 pub(super) async fn client(
     web: &Web,
     settings: &AuthSettings,
@@ -54,19 +55,18 @@ pub(super) async fn client(
     {
         return Ok(ClientId { id: url.clone(), method: NONE.to_owned(), secret: None });
     }
-    let is_good = |own: &Registration| {
-        own.issuer == found.issuer.issuer
-            && own.redirect_uri == redirect_uri
-            && own.until_ms.is_none_or(|until| until > now_ms)
-    };
-    if !kept.registration.as_ref().is_some_and(is_good) {
+    let is_valid = kept.registration.as_ref().is_some_and(|own| {
+        let expired = own.until_ms.is_some_and(|until| until <= now_ms);
+        own.issuer == found.issuer.issuer && own.redirect_uri == redirect_uri && !expired
+    });
+    if !is_valid {
         kept.registration = Some(register(web, found, redirect_uri).await?);
     }
-    let own = kept.registration.as_ref().ok_or("there is no client")?;
+    let own = kept.registration.as_ref().ok_or("no registered client")?;
     Ok(ClientId { id: own.client_id.clone(), method: own.method.clone(), secret: own.client_secret.clone() })
 }
 
-/// The client that the configuration names. Its secret goes to the authorization server that gave it, and to no other.
+/// The configured client. Only the authorization server that had its secret gets it.
 pub(super) fn configured(settings: &AuthSettings, found: &Found, kept: &mut StoredLogin) -> Result<ClientId, String> {
     let issuer = &found.issuer.issuer;
     let id = settings.client_id.clone().ok_or("`client_id` is missing in [gateway.server.NAME.auth]")?;
@@ -74,8 +74,8 @@ pub(super) fn configured(settings: &AuthSettings, found: &Found, kept: &mut Stor
         return Ok(ClientId { id, method: NONE.to_owned(), secret: None });
     }
     if let Some(first) = kept.secret_for.as_ref().filter(|first| *first != issuer && settings.issuer.is_none()) {
-        let why = "its secret was given to `{first}`, and is given to no other";
-        let fix = "if the server has moved, say so with `issuer`, or log out first";
+        let why = "its secret belongs to `{first}` and is not sent to another server";
+        let fix = "if the server has moved, set `issuer` or log out first";
         return Err(format!(
             "the server now names the authorization server `{issuer}`: {}; {fix}",
             why.replace("{first}", first)
@@ -90,7 +90,7 @@ pub(super) fn configured(settings: &AuthSettings, found: &Found, kept: &mut Stor
 }
 
 impl ClientId {
-    /// The client that tokens were given to, for renewing them.
+    /// The client that tokens were issued to, for renewing them.
     pub(super) fn of_tokens(settings: &AuthSettings, kept: &StoredLogin) -> Option<Self> {
         let tokens = kept.tokens.as_ref()?;
         let registered = kept.registration.as_ref();
@@ -101,7 +101,7 @@ impl ClientId {
         Some(Self { id: tokens.client_id.clone(), method: tokens.method.clone(), secret })
     }
 
-    /// Puts on a token request who asks: into its fields, or as a header.
+    /// Authenticates a token request: adds fields, or returns a header.
     pub(super) fn sign(
         &self,
         settings: &AuthSettings,
@@ -109,40 +109,41 @@ impl ClientId {
         now_ms: i64,
         fields: &mut Vec<(String, String)>,
     ) -> Result<Option<HeaderValue>, String> {
-        let mut put = |name: &str, value: &str| fields.push((name.to_owned(), value.to_owned()));
         let secret = self.secret.as_deref();
+        if self.method != BASIC {
+            fields.push(("client_id".to_owned(), self.id.clone()));
+        }
         match (self.method.as_str(), secret) {
             (BASIC, Some(secret)) => {
-                // RFC 6749, section 2.3.1: both are encoded as in a form before they are put together.
-                let form = |text: &str| {
+                // RFC 6749, section 2.3.1: both parts are form-encoded before they are joined.
+                let [id, secret] = [&self.id, secret].map(|text| {
                     let form = encoded(&[(String::new(), text.to_owned())]);
-                    form.strip_prefix('=').map_or(form.clone(), str::to_owned)
-                };
-                let pair = STANDARD.encode(format!("{}:{}", form(&self.id), form(secret)));
+                    form.strip_prefix('=').unwrap_or(&form).to_owned()
+                });
+                let pair = STANDARD.encode(format!("{id}:{secret}"));
                 let mut value = HeaderValue::from_str(&format!("Basic {pair}")).map_err(|why| why.to_string())?;
                 value.set_sensitive(true);
                 return Ok(Some(value));
             }
-            (POST, Some(secret)) => {
-                put("client_id", &self.id);
-                put("client_secret", secret);
-            }
+            (POST, Some(secret)) => fields.push(("client_secret".to_owned(), secret.to_owned())),
             (KEY, _) => {
                 let key = settings.private_key.as_deref().ok_or("`private_key` is missing")?;
-                put("client_id", &self.id);
-                put("client_assertion_type", assertion::TYPE);
-                put("client_assertion", &assertion::signed(key, &self.id, issuer, now_ms)?);
+                let assertion = assertion::signed(key, &self.id, issuer, now_ms)?;
+                fields.push(("client_assertion_type".to_owned(), assertion::TYPE.to_owned()));
+                fields.push(("client_assertion".to_owned(), assertion));
             }
-            (NONE, _) => put("client_id", &self.id),
-            (method, None) => return Err(format!("`{method}` needs a secret, and there is none")),
-            (method, Some(_)) => return Err(format!("the client was registered for `{method}`, which is not spoken")),
+            (NONE, _) => {}
+            (method, None) => return Err(format!("`{method}` requires a client secret")),
+            (method, Some(_)) => {
+                return Err(format!("the client was registered for the unsupported method `{method}`"));
+            }
         }
         Ok(None)
     }
 }
 
 fn supports(found: &Found, method: &str) -> bool {
-    // RFC 8414, section 2: what is not said is `client_secret_basic`.
+    // RFC 8414, section 2: the default is `client_secret_basic`.
     let all = found.issuer.token_endpoint_auth_methods_supported.as_deref();
     all.map_or(method == BASIC, |all| all.iter().any(|own| own == method))
 }
@@ -151,12 +152,12 @@ async fn register(web: &Web, found: &Found, redirect_uri: &str) -> Result<Regist
     const WHAT: &str = "the registration";
     let Some(endpoint) = &found.issuer.registration_endpoint else {
         return Err(format!(
-            "the authorization server `{}` registers no clients by itself: register one there, and give it as `client_id` \
-             (or `client_metadata_url`) in [gateway.server.NAME.auth]",
+            "the authorization server `{}` does not register clients automatically; register one there and set \
+             `client_id` (or `client_metadata_url`) in [gateway.server.NAME.auth]",
             beginning(&found.issuer.issuer)
         ));
     };
-    // A program on a person's machine keeps no secret (OAuth 2.1, section 2.1): `none` where it is offered.
+    // A program on a user's machine cannot keep a secret (OAuth 2.1, 2.1): prefer `none`.
     let method = [NONE, BASIC, POST].into_iter().find(|own| supports(found, own)).unwrap_or(NONE);
     let body = json!({
         "client_name": "toolfold",
@@ -168,9 +169,9 @@ async fn register(web: &Web, found: &Found, redirect_uri: &str) -> Result<Regist
     });
     let (status, body) = web.json(WHAT, web.url("the registration endpoint", endpoint)?, &body).await?;
     if !status.is_success() {
-        return Err(format!("{WHAT} was refused: {}", super::token::oauth_error(status, &body, &[])));
+        return Err(format!("{WHAT} was rejected: {}", super::token::oauth_error(status, &body, &[])));
     }
-    let own: Registered = serde_json::from_slice(&body).map_err(|_| format!("{WHAT} gave no client"))?;
+    let own: Registered = serde_json::from_slice(&body).map_err(|_| format!("{WHAT} returned no client"))?;
     let given = own.token_endpoint_auth_method.unwrap_or_else(|| method.to_owned());
     Ok(Registration {
         issuer: found.issuer.issuer.clone(),

@@ -1,5 +1,5 @@
-//! Which authorization server gives tokens for a server, and how it is asked (RFC 9728, RFC 8414, OpenID Connect Discovery;
-//! MCP specification, "Authorization").
+//! Finds the authorization server of an MCP server and its endpoints (RFC 9728, RFC 8414, OpenID
+//! Connect Discovery; MCP specification, "Authorization").
 
 use reqwest::Url;
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use super::challenge::{Challenge, Scopes, is_scope};
 use super::web::Web;
 use crate::link::beginning;
 
-/// What a server says of itself (RFC 9728, section 2).
+/// The metadata of a protected resource (RFC 9728, section 2).
 #[derive(Deserialize)]
 struct Resource {
     resource: String,
@@ -17,7 +17,7 @@ struct Resource {
     scopes_supported: Option<Vec<String>>,
 }
 
-/// What an authorization server says of itself (RFC 8414, section 2).
+/// The metadata of an authorization server (RFC 8414, section 2).
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Issuer {
     pub(super) issuer: String,
@@ -27,25 +27,25 @@ pub(super) struct Issuer {
     pub(super) scopes_supported: Option<Vec<String>>,
     pub(super) code_challenge_methods_supported: Option<Vec<String>>,
     pub(super) token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    /// Whether it takes a client by the URL of its metadata (draft-ietf-oauth-client-id-metadata-document).
+    /// Whether it accepts the URL of a client's metadata as client id
+    /// (draft-ietf-oauth-client-id-metadata-document).
     #[serde(default)]
     pub(super) client_id_metadata_document_supported: bool,
-    /// Whether its answers say who gave them (RFC 9207).
+    /// Whether its responses name the issuer (RFC 9207).
     #[serde(default)]
     pub(super) authorization_response_iss_parameter_supported: bool,
 }
 
-/// What was found.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
-    /// The resource, exactly as its metadata writes it.
+    /// The resource, exactly as in its metadata.
     pub(super) resource: String,
-    /// The scopes that the resource knows, where it says so.
+    /// The scopes in the resource's metadata.
     pub(super) scopes: Scopes,
     pub(super) issuer: Issuer,
 }
 
-/// Looks it up. `wanted` is the authorization server that the configuration names.
+/// Finds the authorization server. `wanted` is the configured issuer.
 pub(super) async fn discover(
     web: &Web,
     server: &Url,
@@ -53,36 +53,38 @@ pub(super) async fn discover(
     wanted: Option<&str>,
 ) -> Result<Found, String> {
     let Some(resource) = resource(web, server, challenge).await? else {
-        // Servers of the specification 2025-03-26 are their own authorization servers, and say nothing of themselves.
+        // A server of 2025-03-26 has no metadata and is its own authorization server.
         let own = server.origin().ascii_serialization();
         let own = wanted.unwrap_or(&own);
-        let issuer =
-            issuer(web, own).await.map_err(|why| format!("it has no metadata of a protected resource; {why}"))?;
+        let issuer = issuer(web, own)
+            .await
+            .map_err(|why| format!("the server has no metadata of a protected resource; {why}"))?;
         return Ok(Found { resource: canonical(server), scopes: Scopes::new(), issuer });
     };
     if !resource_covers(&resource.resource, server) {
         let other = beginning(&resource.resource);
-        return Err(format!("its metadata is of another resource, `{other}`: no token is asked for"));
+        return Err(format!("the server's metadata is for another resource, `{other}`; no token is requested"));
     }
     let named = resource.authorization_servers;
     let chosen = match wanted {
         Some(wanted) => named.iter().find(|own| *own == wanted).ok_or_else(|| {
             let first = named.first().map(|own| beginning(own)).unwrap_or_default();
-            format!("its authorization server is `{first}`, and not `{wanted}`, which `issuer` names")
+            format!("the server's authorization server is `{first}`, but `issuer` is `{wanted}`")
         })?,
-        None => named.first().ok_or("its metadata names no authorization server")?,
+        None => named.first().ok_or("the server's metadata lists no authorization server")?,
     };
     let scopes = resource.scopes_supported.unwrap_or_default();
     let scopes = scopes.into_iter().filter(|own| is_scope(own)).take(128).collect();
     Ok(Found { issuer: issuer(web, chosen).await?, resource: resource.resource, scopes })
 }
 
-/// The metadata of the server: where its challenge says, else at the well-known places, below its path first.
+/// The metadata of the server: at the URL in its challenge, otherwise at the well-known URLs, with
+/// the server's path first.
 async fn resource(web: &Web, server: &Url, challenge: &Challenge) -> Result<Option<Resource>, String> {
     const WHAT: &str = "the metadata of the protected resource";
     if let Some(place) = &challenge.resource_metadata {
         let found = web.document(WHAT, web.url(WHAT, place)?).await?;
-        return found.map(Some).ok_or_else(|| format!("{WHAT} is not where the server says"));
+        return found.map(Some).ok_or_else(|| format!("{WHAT} is not at the URL that the server states"));
     }
     for place in well_known("oauth-protected-resource", server) {
         if let Some(found) = web.document(WHAT, web.url(WHAT, &place)?).await? {
@@ -92,7 +94,7 @@ async fn resource(web: &Web, server: &Url, challenge: &Challenge) -> Result<Opti
     Ok(None)
 }
 
-/// The metadata of an authorization server. It has to name the same issuer, letter by letter (RFC 8414, section 3.3).
+/// The metadata of an authorization server. Its issuer must be identical (RFC 8414, section 3.3).
 async fn issuer(web: &Web, issuer: &str) -> Result<Issuer, String> {
     const WHAT: &str = "the metadata of the authorization server";
     let url = web.url("the authorization server", issuer)?;
@@ -100,14 +102,14 @@ async fn issuer(web: &Web, issuer: &str) -> Result<Issuer, String> {
         let Some(found) = web.document::<Issuer>(WHAT, web.url(WHAT, &place)?).await? else { continue };
         if found.issuer != issuer {
             let (other, own) = (beginning(&found.issuer), beginning(issuer));
-            return Err(format!("{WHAT} `{own}` says that it is of `{other}`: it is not used"));
+            return Err(format!("{WHAT} `{own}` names another issuer, `{other}`"));
         }
         return Ok(found);
     }
-    Err(format!("{WHAT} `{}` is not to be found", beginning(issuer)))
+    Err(format!("{WHAT} `{}` was not found", beginning(issuer)))
 }
 
-/// Where an authorization server's metadata may be, in the order of the MCP specification.
+/// The possible URLs of an authorization server's metadata, in the order of the MCP specification.
 fn places(issuer: &Url) -> Vec<String> {
     let (origin, path) = (issuer.origin().ascii_serialization(), issuer.path().trim_end_matches('/'));
     let mut all = vec![
@@ -129,7 +131,7 @@ fn well_known(name: &str, server: &Url) -> Vec<String> {
     all
 }
 
-/// Whether a resource is the server, or a part of its host that has the server in it.
+/// Whether a resource is the server, or a path of its host that contains the server.
 fn resource_covers(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else { return false };
     let (above, below) = (resource.path().trim_end_matches('/'), server.path());
@@ -137,7 +139,8 @@ fn resource_covers(resource: &str, server: &Url) -> bool {
     matches!(resource.scheme(), "http" | "https") && resource.origin() == server.origin() && is_within
 }
 
-/// A server's URL as a resource is named (RFC 8707, section 2): without fragment, and without the slash of an empty path.
+/// A server's URL as a resource identifier (RFC 8707, section 2): without fragment, and without the
+/// slash of an empty path.
 fn canonical(server: &Url) -> String {
     let mut own = server.clone();
     own.set_fragment(None);
@@ -153,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_resource_covers_what_is_below_it() {
+    fn a_resource_covers_the_paths_below_it() {
         let server = Url::parse("https://a.test/v1/mcp").unwrap();
         for good in
             ["https://a.test", "https://a.test/", "https://a.test/v1", "https://a.test/v1/mcp", "https://A.test:443/v1"]
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn where_metadata_is_looked_for() {
+    fn metadata_is_searched_for_at_the_specified_urls() {
         let own = |text: &str| places(&Url::parse(text).unwrap());
         let root = [
             "https://a.test/.well-known/oauth-authorization-server",

@@ -1,35 +1,34 @@
-//! What is kept of a server's login between two runs, as one JSON text. Reading and writing it is the host's ([`Vault`]).
+//! A server's login as one JSON text, which the host stores ([`Vault`]).
 
 use serde::{Deserialize, Serialize};
 
 use super::challenge::{Challenge, Scopes};
 use crate::error::GatewayError;
 
-/// The form of the text.
+/// The version of the format.
 const VERSION: u32 = 1;
 
-/// Where a server's login is kept: a place that only its user can read. One vault is of one server.
+/// Storage of one server's login, which only its user can read.
 pub trait Vault: Send + Sync {
-    /// What was written last; `None` if nothing is there.
+    /// Returns the stored text; `None` if there is none.
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be read.
     fn read_login(&self) -> Result<Option<String>, GatewayError>;
 
-    /// Writes a text, whole or not at all. `None` takes it away.
+    /// Replaces the stored text atomically. `None` removes it.
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be written.
     fn write_login(&self, text: Option<&str>) -> Result<(), GatewayError>;
 
-    /// Keeps others who use this vault, in this process or another, from changing it, until what is given is dropped. May
-    /// block for a while.
+    /// Locks the vault for all processes until the guard is dropped. May block.
     ///
     /// # Errors
     /// [`GatewayError`] if it cannot be locked.
     fn lock_login(&self) -> Result<Box<dyn Send>, GatewayError>;
 
-    /// The time, in milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     fn now_ms(&self) -> i64;
 }
 
@@ -37,59 +36,59 @@ pub trait Vault: Send + Sync {
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredLogin {
     version: u32,
-    /// The server's URL: what is kept is for no other.
+    /// The server's URL. The login is not used for another server.
     url: String,
-    /// The client that was registered by the gateway.
+    /// The client that the gateway has registered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) registration: Option<Registration>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tokens: Option<Tokens>,
-    /// What the server last refused, for the next login.
+    /// The server's last rejection, for the next login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) wanted: Option<Challenge>,
-    /// The authorization server that a configured secret was given to first. It is given to no other.
+    /// The only authorization server that receives the configured secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) secret_for: Option<String>,
 }
 
-/// A client as an authorization server registered it (RFC 7591).
+/// A client that an authorization server has registered (RFC 7591).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Registration {
-    /// The authorization server. No other is shown this client.
+    /// The authorization server. The client is not used with another one.
     pub(super) issuer: String,
     pub(super) client_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) client_secret: Option<String>,
-    /// How the client proves who it is: `none`, `client_secret_basic` or `client_secret_post`.
+    /// The authentication method: `none`, `client_secret_basic` or `client_secret_post`.
     pub(super) method: String,
     pub(super) redirect_uri: String,
-    /// When the secret ends, in milliseconds since 1970.
+    /// When the secret expires, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) until_ms: Option<i64>,
 }
 
-/// Tokens, and what they are for.
+/// Tokens and their use.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tokens {
-    /// Who gave them.
+    /// The authorization server that issued them.
     pub(super) issuer: String,
-    /// Where they are renewed.
+    /// The endpoint that renews them.
     pub(super) token_endpoint: String,
-    /// How the client proves who it is there.
+    /// The client's authentication method at that endpoint.
     pub(super) method: String,
-    /// The client that they were given to.
+    /// The client that they were issued to.
     pub(super) client_id: String,
-    /// The resource that they are for, as its metadata writes it.
+    /// The resource that they are for, as in its metadata.
     pub(super) resource: String,
     pub(super) access: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) refresh: Option<String>,
-    /// When the access token ends, in milliseconds since 1970, where that was said.
+    /// When the access token expires, in milliseconds since 1970, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) until_ms: Option<i64>,
-    /// The scopes that were asked for.
+    /// The requested scopes.
     pub(super) asked: Scopes,
-    /// The scopes that were given.
+    /// The granted scopes.
     pub(super) given: Scopes,
 }
 
@@ -102,16 +101,16 @@ impl StoredLogin {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads what was kept for a URL.
+    /// Reads the stored login of a URL.
     ///
     /// # Errors
-    /// Why it cannot be used. What stands in it is not repeated.
+    /// Why the login cannot be used. The message does not contain its content.
     pub(super) fn parse_stored(text: &str, url: &str) -> Result<Self, String> {
-        let kept: Self = serde_json::from_str(text).map_err(|_| "the kept login is damaged".to_owned())?;
+        let kept: Self = serde_json::from_str(text).map_err(|_| "the stored login is damaged".to_owned())?;
         match (kept.version, kept.url == url) {
             (VERSION, true) => Ok(kept),
-            (VERSION, false) => Err("the kept login is another server's".to_owned()),
-            (other, _) => Err(format!("the kept login is of form {other}, and {VERSION} is read")),
+            (VERSION, false) => Err("the stored login belongs to another server".to_owned()),
+            (other, _) => Err(format!("the stored login has the unsupported version {other}; expected {VERSION}")),
         }
     }
 }
@@ -121,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_of_one_server() {
+    fn a_stored_login_belongs_to_one_server() {
         let text = StoredLogin::new("https://a.test/mcp").to_text();
         assert!(StoredLogin::parse_stored(&text, "https://a.test/mcp").is_ok());
         for (text, url) in [

@@ -1,5 +1,5 @@
-//! A person's login: the authorization code grant with PKCE, `resource`, `state` and `iss` (OAuth 2.1, section 4.1; RFC 7636,
-//! RFC 8707, RFC 9207).
+//! A user's login: the authorization code grant with PKCE, `resource`, `state` and `iss` (OAuth
+//! 2.1, section 4.1; RFC 7636, RFC 8707, RFC 9207).
 
 use std::time::Duration;
 
@@ -22,55 +22,55 @@ use crate::error::GatewayError;
 use crate::link::beginning;
 use crate::version::{STATELESS, WITH_SESSIONS};
 
-/// The scope by which some authorization servers give tokens that can be renewed (OpenID Connect Core, section 11; SEP-2207).
+/// The scope for refresh tokens (OpenID Connect Core, section 11; SEP-2207).
 const OFFLINE: &str = "offline_access";
 
-/// A login that went well.
+/// A successful login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoggedIn {
-    /// Who gave the tokens.
+    /// The authorization server that issued the tokens.
     pub issuer: String,
-    /// What they are for.
+    /// The resource that they are for.
     pub resource: String,
-    /// The scopes that were given.
+    /// The granted scopes.
     pub scopes: Vec<String>,
-    /// When the access token ends, in milliseconds since 1970, where that was said.
+    /// When the access token expires, in milliseconds since 1970, if known.
     pub until_ms: Option<i64>,
-    /// Whether the gateway can renew it without a person.
+    /// Whether the gateway can renew the token without a user.
     pub can_renew: bool,
 }
 
-/// Why a login did not go well.
+/// Why a login failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoginError {
-    /// Nobody has answered in time.
-    #[error("nobody has logged in within {} s{strange}", time.as_secs())]
+    /// No login within the time limit.
+    #[error("no login within {} s{strange}", time.as_secs())]
     Late {
-        /// The time that there was.
+        /// The time limit.
         time: Duration,
-        /// What came instead, if anything did.
+        /// A note about unexpected requests, if there were any.
         strange: &'static str,
     },
-    /// It was refused, or cannot be done.
+    /// The login was rejected or is not possible.
     #[error("{0}")]
     Failed(String),
 }
 
 impl Auth {
-    /// Logs in, and keeps the tokens. `show` gets the address that a person has to open; where the gateway logs in by itself, it
-    /// is not called. Blocks until it is done, for `time` at most.
+    /// Logs in and stores the tokens. `show` receives the address that the user opens; it is not
+    /// called for the client credentials grant. Blocks until the login is done, for at most `time`.
     ///
     /// # Errors
-    /// [`LoginError`], with nothing kept.
+    /// [`LoginError`]; nothing is stored then.
     pub fn log_in(&self, time: Duration, show: &mut dyn FnMut(&str)) -> Result<LoggedIn, LoginError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|why| LoginError::Failed(why.to_string()))?;
         let mut strange = "";
         let done = runtime.block_on(async {
-            let told = || strange = "; an answer with a wrong `state` came, which was not taken";
-            tokio::time::timeout(time, self.logged_in(show, told)).await
+            let on_strange = || strange = "; ignored a response with a wrong `state`";
+            tokio::time::timeout(time, self.logged_in(show, on_strange)).await
         });
         runtime.shutdown_background();
         match done {
@@ -79,7 +79,7 @@ impl Auth {
         }
     }
 
-    /// Forgets the tokens and the client. Whether there was anything.
+    /// Removes the tokens and the client. Returns whether there were any.
     ///
     /// # Errors
     /// [`GatewayError`] if the vault cannot be changed.
@@ -110,7 +110,7 @@ impl Auth {
         let now_ms = self.vault.now_ms();
         let who = client::client(web, &self.settings, &found, &mut kept, &redirect.uri, now_ms).await?;
         let mut asked = self.scopes(&challenge, &found, kept.tokens.as_ref());
-        // Alone it would stand in the place of the scopes that are usual there.
+        // Alone, it would replace the server's default scopes.
         let offers = found.issuer.scopes_supported.as_deref().unwrap_or_default();
         if !asked.is_empty() && offers.iter().any(|own| own == OFFLINE) {
             asked.insert(OFFLINE.to_owned());
@@ -152,7 +152,7 @@ impl Auth {
 
     fn result(&self) -> Result<LoggedIn, String> {
         let kept = self.known()?;
-        let tokens = kept.tokens.as_ref().ok_or("there is no token")?;
+        let tokens = kept.tokens.as_ref().ok_or("no token is stored")?;
         Ok(LoggedIn {
             issuer: tokens.issuer.clone(),
             resource: tokens.resource.clone(),
@@ -162,7 +162,7 @@ impl Auth {
         })
     }
 
-    /// What the server says to a request without a token, with what it refused last.
+    /// The server's response to a request without a token, combined with its last rejection.
     async fn challenge(&self, web: &Web, kept: &StoredLogin) -> Result<Challenge, String> {
         let info = json!({"name": "toolfold", "version": env!("CARGO_PKG_VERSION")});
         let meta = json!({"io.modelcontextprotocol/protocolVersion": STATELESS,
@@ -188,7 +188,7 @@ impl Auth {
     }
 }
 
-/// Where the parts of the flow go.
+/// The endpoints of the flow.
 struct Endpoints {
     authorization: Url,
     token: String,
@@ -197,10 +197,10 @@ struct Endpoints {
 impl Endpoints {
     fn of_issuer(web: &Web, issuer: &Issuer) -> Result<Self, String> {
         let none = |what: &str| format!("the authorization server `{}` has no {what}", visible(&issuer.issuer));
-        // The MCP specification: who does not say that S256 is taken is not asked.
+        // The MCP specification: a client must not proceed if S256 is not listed.
         let methods = issuer.code_challenge_methods_supported.as_deref().unwrap_or_default();
         if !methods.iter().any(|own| own == "S256") {
-            return Err(none("PKCE with S256 (`code_challenge_methods_supported`), without which a login is not safe"));
+            return Err(none("PKCE with S256 (`code_challenge_methods_supported`), which a secure login requires"));
         }
         let authorization = issuer.authorization_endpoint.as_deref().ok_or_else(|| none("authorization endpoint"))?;
         let token = issuer.token_endpoint.clone().ok_or_else(|| none("token endpoint"))?;
@@ -209,27 +209,24 @@ impl Endpoints {
     }
 }
 
-/// The code of an answer, if it is of the authorization server that was asked (RFC 9207, section 2.4).
+/// The code of a response, if its issuer is the requested one (RFC 9207, 2.4).
+/// 2.4).
 fn code(answer: Answer, issuer: &Issuer) -> Result<String, String> {
     match &answer.iss {
         Some(iss) if *iss != issuer.issuer => {
             let (iss, own) = (beginning(iss), visible(&issuer.issuer));
-            return Err(format!("the answer is of `{iss}`, and `{own}` was asked: it is not taken"));
+            return Err(format!("rejected a response from `{iss}`: the login was requested from `{own}`"));
         }
         None if issuer.authorization_response_iss_parameter_supported => {
-            return Err(
-                "the answer does not say who gave it (`iss`), which this authorization server always does: it is \
-                 not taken"
-                    .to_owned(),
-            );
+            return Err("rejected a response without `iss`, which this authorization server always includes".to_owned());
         }
         _ => {}
     }
     if let Some(error) = answer.error {
         let error = if is_scope(&error) { error } else { "error".to_owned() };
-        return Err(format!("the authorization server refused the login: {}", visible(&error)));
+        return Err(format!("the authorization server rejected the login: {}", visible(&error)));
     }
-    answer.code.filter(|code| !code.is_empty()).ok_or_else(|| "the answer has no code".to_owned())
+    answer.code.filter(|code| !code.is_empty()).ok_or_else(|| "the response has no code".to_owned())
 }
 
 fn port(registration: &Registration) -> Option<u16> {

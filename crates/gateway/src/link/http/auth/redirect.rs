@@ -1,4 +1,4 @@
-//! Where the browser comes back to: a port of this machine, for as long as a login takes (RFC 8252, section 7.3).
+//! The redirect target of one login: a port of this machine (RFC 8252, section 7.3).
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -8,35 +8,34 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-/// The largest head of a request that is read, in bytes.
+/// The maximum size of a request's head, in bytes.
 const MAX_HEAD: usize = 32 * 1024;
 
-/// How long a browser may take to send its request: some open connections that they do not use.
+/// Time limit for a browser to send its request: some open connections that they do not use.
 const TIME: Duration = Duration::from_secs(30);
 
 const PATH: &str = "/callback";
 
-/// What the browser brought.
+/// The parameters that the browser delivers.
 pub(super) struct Answer {
     pub(super) code: Option<String>,
     pub(super) error: Option<String>,
-    /// Who gave the answer (RFC 9207).
+    /// The issuer of the response (RFC 9207).
     pub(super) iss: Option<String>,
 }
 
-/// See the module.
+/// A listening redirect target.
 pub(super) struct Redirect {
     listener: TcpListener,
-    /// The address for the browser.
+    /// The redirect URI for the browser.
     pub(super) uri: String,
 }
 
 impl Redirect {
-    /// Listens on the port that is `wanted`, or on the `usual` one if that is free, or on any.
+    /// Listens on port `wanted`, or on `usual` if it is free, or on any.
     pub(super) async fn listen(wanted: Option<u16>, usual: Option<u16>) -> Result<Self, String> {
-        let bind = |port: u16| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let listener = match (wanted, usual) {
-            (Some(port), _) => bind(port).await.map_err(|why| format!("port {port} cannot be listened on: {why}"))?,
+            (Some(port), _) => bind(port).await.map_err(|why| format!("cannot listen on port {port}: {why}"))?,
             (None, usual) => {
                 let first = match usual {
                     Some(port) => bind(port).await.ok(),
@@ -44,7 +43,7 @@ impl Redirect {
                 };
                 match first {
                     Some(listener) => listener,
-                    None => bind(0).await.map_err(|why| format!("no port can be listened on: {why}"))?,
+                    None => bind(0).await.map_err(|why| format!("cannot listen on any port: {why}"))?,
                 }
             }
         };
@@ -52,13 +51,13 @@ impl Redirect {
         Ok(Self { listener, uri: format!("http://127.0.0.1:{port}{PATH}") })
     }
 
-    /// Waits for the answer to the request that has this `state`. Anything else is refused, and waited on; `strange` is told.
+    /// Waits for the request with this `state`. Calls `strange` for a wrong `state`.
     pub(super) async fn wait_for_answer(&self, state: &str, mut strange: impl FnMut()) -> Result<Answer, String> {
         let (to, mut answers) = mpsc::channel(1);
         loop {
             tokio::select! {
                 accepted = self.listener.accept() => {
-                    let (stream, _) = accepted.map_err(|why| format!("the browser cannot be heard: {why}"))?;
+                    let (stream, _) = accepted.map_err(|why| format!("cannot accept the browser's connection: {why}"))?;
                     let (to, state) = (to.clone(), state.to_owned());
                     tokio::spawn(async move {
                         if let Ok(Ok(Some(own))) = tokio::time::timeout(TIME, serve(stream, &state)).await {
@@ -75,7 +74,7 @@ impl Redirect {
     }
 }
 
-/// One request. The inner `None`: it came to the right place with a wrong `state`.
+/// Serves one request. The inner `None`: a request to the right path with a wrong `state`.
 async fn serve(mut stream: TcpStream, state: &str) -> std::io::Result<Option<Option<Answer>>> {
     let mut head = Vec::new();
     let mut part = [0; 4096];
@@ -94,26 +93,29 @@ async fn serve(mut stream: TcpStream, state: &str) -> std::io::Result<Option<Opt
     };
     let url = Url::parse(&format!("http://127.0.0.1{target}")).ok().filter(|url| url.path() == PATH);
     let Some(url) = url else {
-        write_response(&mut stream, "404 Not Found", "There is nothing here.").await?;
+        write_response(&mut stream, "404 Not Found", "Not found.").await?;
         return Ok(None);
     };
-    // A parameter that comes twice is none (OAuth 2.1, section 3.1).
-    let param = |name: &str| {
+    // A repeated parameter is invalid (OAuth 2.1, section 3.1).
+    let [given, code, error, iss] = ["state", "code", "error", "iss"].map(|name| {
         let mut all = url.query_pairs().filter(|(own, _)| own == name).map(|(_, value)| value.into_owned());
         all.next().filter(|_| all.next().is_none())
-    };
-    if param("state").as_deref() != Some(state) {
-        write_response(&mut stream, "400 Bad Request", "This is not the answer to the login that toolfold waits for.")
-            .await?;
+    });
+    if given.as_deref() != Some(state) {
+        write_response(&mut stream, "400 Bad Request", "This is not a response to toolfold's current login.").await?;
         return Ok(Some(None));
     }
     write_response(
         &mut stream,
         "200 OK",
-        "toolfold has the answer. You can close this page; the terminal says how it went.",
+        "toolfold received the response. You can close this page; the terminal shows the result.",
     )
     .await?;
-    Ok(Some(Some(Answer { code: param("code"), error: param("error"), iss: param("iss") })))
+    Ok(Some(Some(Answer { code, error, iss })))
+}
+
+async fn bind(port: u16) -> std::io::Result<TcpListener> {
+    TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await
 }
 
 async fn write_response(stream: &mut TcpStream, status: &str, text: &str) -> std::io::Result<()> {

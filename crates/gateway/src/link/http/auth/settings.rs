@@ -1,20 +1,20 @@
-//! What the configuration says of a server's login.
+//! The configured login settings of a server.
 
-/// How tokens are come by.
+/// How the gateway obtains tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Grant {
-    /// A person logs in with a browser.
+    /// A user logs in with a browser.
     #[default]
     AuthorizationCode,
-    /// The gateway logs in by itself, with a secret or a key.
+    /// The gateway logs in with a secret or a key, without a user.
     ClientCredentials,
 }
 
 impl Grant {
-    /// All of them.
+    /// All grants.
     pub const ALL: [Self; 2] = [Self::AuthorizationCode, Self::ClientCredentials];
 
-    /// As OAuth names it.
+    /// The name in OAuth.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -24,24 +24,24 @@ impl Grant {
     }
 }
 
-/// What the configuration says of a server's login. Everything may be left out: then the gateway registers itself.
+/// The configured login settings of a server. By default, the gateway registers itself.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct AuthSettings {
-    /// How tokens are come by.
+    /// How the gateway obtains tokens.
     pub grant: Grant,
-    /// The client that was registered for this gateway beforehand.
+    /// The client id that was registered for this gateway beforehand.
     pub client_id: Option<String>,
-    /// Its secret.
+    /// The client's secret.
     pub client_secret: Option<String>,
-    /// Its private key, PKCS#8 in PEM.
+    /// The client's private key, PKCS#8 in PEM.
     pub private_key: Option<String>,
-    /// The URL of the client's metadata, which is its id where an authorization server takes such.
+    /// The URL of the client's metadata, a client id for servers that support it.
     pub client_metadata_url: Option<String>,
-    /// The authorization server that the client belongs to. Default: the first that the server names.
+    /// The authorization server of the client. Default: the first one that the server lists.
     pub issuer: Option<String>,
-    /// The scopes to ask for. Empty: those that the server says it needs.
+    /// The scopes to request. Empty: those that the server requires.
     pub scopes: Vec<String>,
-    /// The port of this machine that the browser is sent back to. Default: any that is free.
+    /// The local port for the browser's redirect. Default: any free port.
     pub redirect_port: Option<u16>,
 }
 

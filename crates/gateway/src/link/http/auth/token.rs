@@ -11,21 +11,21 @@ use super::kept::Tokens;
 use super::web::Web;
 use crate::link::beginning;
 
-/// The longest token that is taken, in bytes: a request's header has to hold it.
+/// The maximum size of a token, in bytes: it must fit into a request header.
 const MAX_TOKEN: usize = 16 * 1024;
 
-/// What tokens are asked for.
+/// The target of a token request.
 pub(super) struct For<'f> {
     pub(super) issuer: &'f str,
     pub(super) token_endpoint: &'f str,
     pub(super) resource: &'f str,
-    /// The scopes that were asked for.
+    /// The requested scopes.
     pub(super) asked: Scopes,
 }
 
-/// Why there are no tokens.
+/// Why a token request failed.
 pub(super) struct Refused {
-    /// Whether asking again with the same would be refused again.
+    /// Whether the same request would fail again.
     pub(super) is_final: bool,
     pub(super) why: String,
 }
@@ -45,7 +45,7 @@ struct Given {
     scope: Option<String>,
 }
 
-/// Asks for tokens; `fields` are those of the grant.
+/// Requests tokens; `fields` are those of the grant.
 pub(super) async fn request_tokens(
     web: &Web,
     settings: &AuthSettings,
@@ -61,20 +61,20 @@ pub(super) async fn request_tokens(
     if !status.is_success() {
         let sent = fields.iter().map(|(_, value)| value.as_str());
         let secrets: Vec<&str> = sent.chain(client.secret.as_deref()).collect();
-        let why = format!("no token was given: {}", oauth_error(status, &body, &secrets));
+        let why = format!("the authorization server issued no token: {}", oauth_error(status, &body, &secrets));
         return Err(Refused { is_final: status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS, why });
     }
-    let given: Given = serde_json::from_slice(&body).map_err(|_| "the token endpoint gave no token".to_owned())?;
+    let given: Given = serde_json::from_slice(&body).map_err(|_| "the token endpoint returned no token".to_owned())?;
     if !given.token_type.as_deref().is_none_or(|own| own.eq_ignore_ascii_case("bearer")) {
-        return Err("the token endpoint gave a token that is none of the kind Bearer".to_owned().into());
+        return Err("the token endpoint returned a token whose type is not Bearer".to_owned().into());
     }
     let is_good = |token: &str| {
         !token.is_empty() && token.len() <= MAX_TOKEN && token.bytes().all(|byte| (0x21..0x7f).contains(&byte))
     };
     if !is_good(&given.access_token) {
-        return Err("the token endpoint gave a token that no header can hold".to_owned().into());
+        return Err("the token endpoint returned a token that cannot be sent in a header".to_owned().into());
     }
-    #[allow(clippy::cast_possible_truncation, reason = "a cast of f64 to i64 keeps to the bounds")]
+    #[allow(clippy::cast_possible_truncation, reason = "a cast of f64 to i64 saturates")]
     let until_ms = given.expires_in.map(|seconds| now_ms.saturating_add((seconds.max(0.0) * 1000.0) as i64));
     Ok(Tokens {
         issuer: of.issuer.to_owned(),
@@ -90,7 +90,7 @@ pub(super) async fn request_tokens(
     })
 }
 
-/// What an authorization server says in an error (RFC 6749, section 5.2), without what it was sent.
+/// An authorization server's error (RFC 6749, section 5.2), without values that were sent to it.
 pub(super) fn oauth_error(status: StatusCode, body: &[u8], secrets: &[&str]) -> String {
     #[derive(Deserialize)]
     struct Error {
@@ -100,7 +100,7 @@ pub(super) fn oauth_error(status: StatusCode, body: &[u8], secrets: &[&str]) -> 
     let Ok(own) = serde_json::from_slice::<Error>(body) else { return format!("HTTP {status}") };
     let description = own.error_description.unwrap_or_default();
     let text = if description.is_empty() { own.error } else { format!("{}: {description}", own.error) };
-    // Short ones are words such as `none`, and no secrets.
+    // Short values are words such as `none`, not secrets.
     if secrets.iter().any(|own| own.len() >= 8 && text.contains(own)) {
         return format!("HTTP {status}");
     }

@@ -1,4 +1,5 @@
-//! Requests to authorization servers and for metadata: over TLS, bounded in time and size, and led nowhere else.
+//! Requests to authorization servers and for metadata: over TLS, limited in time and size, without
+//! redirects to other hosts.
 
 use std::time::Duration;
 
@@ -10,20 +11,20 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
 
-/// The largest answer that is read, in bytes: metadata and tokens have a few thousand.
+/// The maximum size of a response, in bytes: metadata and tokens have a few thousand.
 const MAX_BODY: usize = 512 * 1024;
 
-/// How long an exchange may take.
+/// Time limit of a request.
 const TIME: Duration = Duration::from_secs(20);
 
-/// How many redirects a request for metadata follows. They stay at the same host.
+/// The maximum number of redirects of a request for metadata. They stay on the same host.
 const MAX_REDIRECTS: usize = 3;
 
-/// A client for such requests. It has no header of its own, so that no secret of another server goes along.
+/// The HTTP client, without default headers, so that no other server's secret is sent.
 #[derive(Debug)]
 pub(super) struct Web {
     client: Client,
-    /// Whether the server itself is on this machine: only then may other parties be reached without TLS, on this machine.
+    /// Whether the server is on this machine: only then, others here may lack TLS.
     is_local: bool,
 }
 
@@ -35,22 +36,22 @@ impl Web {
             .timeout(TIME)
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .map_err(|why| format!("no HTTP client can be made: {why}"))?;
+            .map_err(|why| format!("cannot create an HTTP client: {why}"))?;
         Ok(Self { client, is_local: is_loopback(server) })
     }
 
-    /// A URL that may be asked: https, or of this machine where the server is of this machine.
+    /// Parses a URL: https, or of this machine if the server is on this machine.
     pub(super) fn url(&self, what: &str, text: &str) -> Result<Url, String> {
         let shown = || beginning(text);
-        let url = Url::parse(text).map_err(|why| format!("{what} `{}` is no URL: {why}", shown()))?;
+        let url = Url::parse(text).map_err(|why| format!("{what} `{}` is not a valid URL: {why}", shown()))?;
         let is_safe = url.scheme() == "https" || (self.is_local && url.scheme() == "http" && is_loopback(&url));
         if !is_safe || !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
-            return Err(format!("{what} `{}` cannot be used: it has to be an https URL", shown()));
+            return Err(format!("{what} `{}` must be an https URL", shown()));
         }
         Ok(url)
     }
 
-    /// A JSON document; `None` if there is none at that place.
+    /// Reads a JSON document; `None` if the URL has none.
     pub(super) async fn document<T: DeserializeOwned>(&self, what: &str, url: Url) -> Result<Option<T>, String> {
         let mut at = url;
         for _ in 0..=MAX_REDIRECTS {
@@ -71,19 +72,19 @@ impl Web {
             let read = serde_json::from_slice(&body).map(Some);
             return read.map_err(|why| format!("{what} cannot be read: {}", beginning(&why.to_string())));
         }
-        Err(format!("{what}: it leads on more than {MAX_REDIRECTS} times"))
+        Err(format!("{what}: more than {MAX_REDIRECTS} redirects"))
     }
 
     fn elsewhere(&self, what: &str, from: &Url, response: &Response) -> Result<Url, String> {
         let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or_default();
-        let to = from.join(to).map_err(|why| format!("{what}: it leads to no URL: {why}"))?;
+        let to = from.join(to).map_err(|why| format!("{what}: invalid redirect: {why}"))?;
         if to.origin() != from.origin() {
-            return Err(format!("{what}: it leads to another host, which is not followed"));
+            return Err(format!("{what}: redirects to another host, which is not supported"));
         }
         self.url(what, to.as_str())
     }
 
-    /// Sends a form, and gives the status with the body.
+    /// Sends a form and returns the status with the body.
     pub(super) async fn form(
         &self,
         what: &str,
@@ -101,7 +102,7 @@ impl Web {
         Ok((response.status(), read_body(what, response).await?))
     }
 
-    /// Sends JSON, and gives the answer.
+    /// Sends JSON and returns the status with the body.
     pub(super) async fn json(
         &self,
         what: &str,
@@ -113,14 +114,14 @@ impl Web {
         Ok((response.status(), read_body(what, response).await?))
     }
 
-    /// Sends a message of MCP without a token, for what the server says to that. The body is not read.
+    /// Sends an MCP message without a token, to get the server's challenge. The body is not read.
     pub(super) async fn post_without_token(&self, url: Url, body: &serde_json::Value) -> Result<Response, String> {
         let post = self.client.post(url).header(ACCEPT, "application/json, text/event-stream");
         sent("the server", post.header(CONTENT_TYPE, "application/json").body(body.to_string())).await
     }
 }
 
-/// Whether a URL is of this machine (RFC 8252, section 7.3; RFC 6761, section 6.3).
+/// Whether a URL's host is this machine (RFC 8252, section 7.3; RFC 6761, section 6.3).
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host_str() {
         Some("[::1]") => true,
@@ -147,7 +148,7 @@ async fn read_body(what: &str, response: Response) -> Result<Vec<u8>, String> {
     while let Some(part) = parts.next().await {
         let part = part.map_err(|why| format!("{what}: {}", unreachable_because(&why)))?;
         if body.len() + part.len() > MAX_BODY {
-            return Err(format!("{what}: the answer is larger than {MAX_BODY} bytes"));
+            return Err(format!("{what}: the response exceeds {MAX_BODY} bytes"));
         }
         body.extend_from_slice(&part);
     }
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_tls_leaves_this_machine() {
+    fn only_https_is_allowed_to_other_machines() {
         let (far, near) = (web("https://x.test/mcp"), web("http://localhost:1/mcp"));
         for (url, from_far, from_near) in [
             ("https://a.test/t", true, true),

@@ -1,0 +1,35 @@
+//! Shares of counts, and numbers as text.
+
+/// A count as a number, exact below 2^53.
+#[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub(crate) fn number(count: usize) -> f64 {
+    count as f64
+}
+
+/// The share of a whole that a part takes; 0 if the whole is 0.
+pub(crate) fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { number(part) / number(whole) }
+}
+
+/// A share with four decimals.
+pub(crate) fn rounded(share: f64) -> f64 {
+    (share * 10_000.0).round() / 10_000.0
+}
+
+/// A share as a percentage without decimals.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// A number with thousands separators.
+pub(crate) fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

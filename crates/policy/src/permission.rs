@@ -1,0 +1,250 @@
+//! What allows a call: a rule for each thing that it does, the built-in table of read-only
+//! commands, or its tier.
+
+use super::argv::{Word, base_name, display};
+use super::decide::by_rule;
+use super::decision::{Effect, Reason};
+use super::host::Host;
+use super::policy_set::Policy;
+use super::prepared::{Prepared, SideEffect};
+use super::rule::{Access, Rule};
+use super::shell::{FileEffect, Unknown, Weight, launchers, readonly};
+
+/// The allows for a tool that is no shell, the last one first.
+struct Allows<'r> {
+    cx: &'r Prepared<'r>,
+    rules: Vec<&'r Rule>,
+}
+
+impl<'r> Allows<'r> {
+    /// The allow for a file. One over paths and hosts needs both in the call.
+    fn for_file(&self, file: &FileEffect) -> Option<&'r Rule> {
+        let mut over_paths = self.rules.iter().copied().filter(|rule| rule.path.is_some());
+        over_paths.find(|rule| self.cx.allows(rule, SideEffect::File(file)) && self.reaches_a_host(rule))
+    }
+
+    /// The allow for a host.
+    fn for_host(&self, host: &Host) -> Option<&'r Rule> {
+        let mut rules = self.rules.iter().copied();
+        rules.find(|rule| self.cx.allows(rule, SideEffect::Host(host)) && self.names_a_file(rule))
+    }
+
+    fn reaches_a_host(&self, rule: &Rule) -> bool {
+        rule.host.is_none() || self.cx.hosts.iter().any(|host| self.cx.allows(rule, SideEffect::Host(host)))
+    }
+
+    fn names_a_file(&self, rule: &Rule) -> bool {
+        rule.path.is_none() || self.cx.effects.files.iter().any(|file| self.cx.allows(rule, SideEffect::File(file)))
+    }
+}
+
+impl Policy {
+    /// What allows the call, or why it is not allowed. `asked`: what a rule asks about counts as
+    /// allowed.
+    pub(super) fn permission(&self, cx: &Prepared<'_>, restricted: bool, asked: bool) -> Result<Reason, Reason> {
+        let unsure = match &cx.unreadable {
+            Some(why) => Some(why.clone()),
+            None if cx.context.definition_changed => {
+                Some("the tool's definition has changed since it was allowed".to_owned())
+            }
+            None => None,
+        };
+        if let Some(why) = unsure {
+            return match self.by_tier(cx) {
+                Err(refusal) if refusal.effect == Effect::Deny => Err(refusal),
+                _ => Err(Reason::ask(why)),
+            };
+        }
+        let rules = self.allowing(cx, asked);
+        if cx.is_shell { self.shell_permission(cx, &rules, restricted) } else { self.tool_permission(cx, rules) }
+    }
+
+    /// The rules that may allow something of a call.
+    fn allowing(&self, cx: &Prepared<'_>, asked: bool) -> Vec<&Rule> {
+        let counts = self.rules().filter(|r| r.effect == Effect::Allow || asked && r.effect == Effect::Ask);
+        counts.filter(|rule| self.may_loosen(rule, cx)).collect()
+    }
+
+    fn tool_permission(&self, cx: &Prepared<'_>, mut rules: Vec<&Rule>) -> Result<Reason, Reason> {
+        rules.retain(|rule| cx.of_tool(rule));
+        rules.reverse();
+        if let Some(rule) = rules.iter().find(|rule| rule.is_of_commands() && rule.command.is_none()) {
+            return Ok(by_rule(rule, "allowed"));
+        }
+        let allows = Allows { cx, rules };
+        let (files, hosts) = (&cx.effects.files, &cx.hosts);
+        let astray = cx.effects.suspects.iter().filter(|file| is_astray(cx, file));
+        let open_file = files.iter().chain(astray).find(|file| allows.for_file(file).is_none());
+        let mut all_hosts = hosts.iter().chain(&cx.suspect_hosts);
+        if open_file.is_none() && all_hosts.all(|host| allows.for_host(host).is_some()) {
+            let first = match (files.first(), hosts.first()) {
+                (Some(file), _) => allows.for_file(file),
+                (None, Some(host)) => allows.for_host(host),
+                (None, None) => None,
+            };
+            if let Some(rule) = first {
+                return Ok(by_rule(rule, "allowed"));
+            }
+        }
+        let refusal = match self.by_tier(cx) {
+            Ok(reason) => return Ok(reason),
+            Err(refusal) => refusal,
+        };
+        if refusal.effect == Effect::Deny || allows.rules.iter().all(|rule| rule.path.is_none()) {
+            return Err(refusal);
+        }
+        match cx.why_no_path().or_else(|| open_file.map(no_rule_for)) {
+            Some(text) => Err(Reason { text, ..refusal }),
+            None => Err(refusal),
+        }
+    }
+
+    fn shell_permission(&self, cx: &Prepared<'_>, rules: &[&Rule], restricted: bool) -> Result<Reason, Reason> {
+        if let Some(Unknown { text, kind, .. }) = first_unknown(cx, Weight::Unseen) {
+            return Err(Reason::ask(format!("it contains characters that a person cannot see: `{text}` ({kind})")));
+        }
+        let wide = match rules.iter().rev().find(|rule| is_blanket(cx, rule)) {
+            Some(rule) => Ok(by_rule(rule, "allowed")),
+            None => self.by_tier(cx),
+        };
+        let refusal = match (wide, first_unknown(cx, Weight::Code).filter(|_| restricted)) {
+            (Ok(reason), None) => return Ok(reason),
+            (Ok(_), Some(Unknown { text, kind, .. })) => {
+                let text = format!("`{text}` may run anything ({kind}), including what is denied");
+                return Err(Reason::ask(text));
+            }
+            (Err(refusal), _) => refusal,
+        };
+        self.each_allowed(cx, rules).map_err(|text| Reason { text, ..refusal })
+    }
+
+    /// The rule that allows the last command of a line of which every part is allowed; or which
+    /// part is not.
+    fn each_allowed(&self, cx: &Prepared<'_>, rules: &[&Rule]) -> Result<Reason, String> {
+        let mut by = None;
+        for (index, command) in cx.running() {
+            by = self.command_allowed_by(cx, rules, index).or_else(|| named_with_wrapper(cx, rules, index));
+            if by.is_none() {
+                let line: String = display(&command.words).chars().take(120).collect();
+                return Err(format!("no rule allows `{line}`"));
+            }
+        }
+        for file in cx.effects.files.iter().filter(|file| file.own) {
+            if !rules.iter().any(|rule| cx.of_effects(rule) && cx.allows(rule, SideEffect::File(file))) {
+                return Err(no_rule_for(file));
+            }
+        }
+        for part in &cx.effects.unknowns {
+            let here = part.folder.as_ref().is_some_and(|folder| cx.is_here(folder));
+            if !here && !rules.iter().any(|rule| names_part(cx, rule, part)) {
+                return Err(part.reason());
+            }
+        }
+        by.ok_or_else(|| "it contains no command that a rule allows".to_owned())
+    }
+
+    /// What allows one command, a rule or the built-in table.
+    pub(crate) fn command_allowed(&self, cx: &Prepared<'_>, index: usize) -> Option<Reason> {
+        self.command_allowed_by(cx, &self.allowing(cx, false), index)
+    }
+
+    /// The commands that something allows, so that no grant needs to cover them.
+    pub(crate) fn allowed_commands(&self, cx: &Prepared<'_>) -> Vec<usize> {
+        let rules = self.allowing(cx, false);
+        let running = cx.running().map(|(index, _)| index);
+        running.filter(|index| self.command_allowed_by(cx, &rules, *index).is_some()).collect()
+    }
+
+    fn command_allowed_by(&self, cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+        let words = cx.words_of(index)?;
+        let program = words.first()?.get()?;
+        if program.split('/').any(|part| part == "..") {
+            return None;
+        }
+        // The same under the name for which the policy has this path.
+        let known = self.program_at(program).map(Word::known);
+        let renamed = known.map(|name| [&[name], words.get(1..).unwrap_or_default()].concat());
+        for rule in rules.iter().rev().filter(|rule| rule.is_of_commands() && cx.of_tool(rule)) {
+            let Some(pattern) = &rule.command else { continue };
+            if pattern.allows(words) || renamed.as_ref().is_some_and(|renamed| pattern.allows(renamed)) {
+                return Some(by_rule(rule, "allowed"));
+            }
+        }
+        let reads = self.read_only_shell(&cx.context) && readonly::only_reads(words, cx.context.workspace_trusted);
+        reads.then(|| Reason::new(Effect::Allow, format!("`{program}` only reads")))
+    }
+}
+
+/// The first unknown of a weight.
+fn first_unknown<'c>(cx: &'c Prepared<'_>, weight: Weight) -> Option<&'c Unknown> {
+    cx.effects.unknowns.iter().find(|part| part.weight == weight)
+}
+
+/// Whether a rule allows every command of this tool.
+fn is_blanket(cx: &Prepared<'_>, rule: &Rule) -> bool {
+    rule.is_of_commands() && rule.command.as_ref().is_none_or(|pattern| pattern.any) && cx.of_tool(rule)
+}
+
+/// A rule that names a wrapper together with the program it starts covers that program too: `npx
+/// tsc:*`.
+fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+    let inner = cx.words_of(index)?;
+    let outer = cx.words_of(index.checked_sub(1)?)?;
+    let from = outer.len().checked_sub(inner.len()).filter(|&from| from > 0 && outer.ends_with(inner))?;
+    if !launchers::is_launcher(base_name(outer.first()?.get()?)) {
+        return None;
+    }
+    for rule in rules.iter().rev().filter(|rule| rule.is_of_commands() && cx.of_tool(rule)) {
+        let Some(pattern) = &rule.command else { continue };
+        if pattern.literal().is_some_and(|(words, _)| words.len() > from) && pattern.allows(outer) {
+            return Some(by_rule(rule, "allowed"));
+        }
+    }
+    None
+}
+
+/// Whether an allow names an unknown part: the interpreter of its code, or the word that is its
+/// option.
+fn names_part(cx: &Prepared<'_>, rule: &Rule, part: &Unknown) -> bool {
+    part.interpreter.is_some_and(|index| names_interpreter(cx, rule, index))
+        || part.option.is_some_and(|(index, at)| names_word(cx, rule, index, at))
+}
+
+/// Whether an allow names the interpreter of a part, and so any code of it.
+fn names_interpreter(cx: &Prepared<'_>, rule: &Rule, index: usize) -> bool {
+    let (Some(words), Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
+    let Some(program) = words.first().and_then(Word::get) else { return false };
+    // A rule that names more than the interpreter means that, and no code; one that names the code
+    // means the code.
+    let wide = pattern.len() == 1 || pattern.len() >= words.len() && pattern.is_word_by_word();
+    wide && pattern.program() == Some(program) && pattern.allows(words) && cx.of_tool(rule)
+}
+
+/// Whether an allow names a word of a command, and not only what is before it, or allows it as an
+/// option.
+fn names_word(cx: &Prepared<'_>, rule: &Rule, index: usize, at: usize) -> bool {
+    let (Some(words), Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
+    let named = pattern.names(words, at) || rule.options.iter().any(|option| option.covers(words, at));
+    named && pattern.allows(words) && cx.of_tool(rule)
+}
+
+/// Whether an argument that nobody declares may be what the tool takes, and names a place
+/// elsewhere.
+fn is_astray(cx: &Prepared<'_>, file: &FileEffect) -> bool {
+    if !cx.is_recorded {
+        return is_elsewhere(&file.text);
+    }
+    let writes_nothing = cx.capability.writes.as_ref().is_some_and(Vec::is_empty);
+    file.access == if writes_nothing { Access::Read } else { Access::Write }
+}
+
+/// Whether a text that may be a path leads out of the working folder.
+fn is_elsewhere(text: &str) -> bool {
+    text.starts_with(['/', '~', '$', '\\']) || text.split(['/', '\\']).any(|part| part == "..") || text.contains(':')
+}
+
+/// Why a call whose paths need rules is not allowed: the first file without one.
+fn no_rule_for(file: &FileEffect) -> String {
+    let verb = if file.access == Access::Write { "writing" } else { "reading" };
+    format!("no rule allows {verb} `{}`", file.text)
+}

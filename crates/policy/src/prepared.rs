@@ -1,0 +1,356 @@
+//! A call, read once: its capability record, its target, and everything that it would do.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use serde_json::Value;
+
+use super::argv::{self, Word, display};
+use super::capability::{PolicyTier, ToolCapability, texts, unreadable};
+use super::context::{Context, History, PolicyCall};
+use super::counted;
+use super::host::Host;
+use super::links::{Disk, Links, look_up};
+use super::path::LexPath;
+use super::policy_set::Policy;
+use super::rule::Access;
+use super::shell::{self, Command, FileEffect, Role, SideEffects, Unknown};
+use super::undeclared;
+use super::unicode::{has_unseen, is_unseen};
+
+mod hosts;
+mod matching;
+
+pub(crate) use self::matching::SideEffect;
+
+/// A call, read once: what it would do, and what is known about its tool. Every answer about the
+/// call is a function of this: the decision, what a person is shown, how the call is undone. Bound
+/// as `cx` throughout the layer.
+pub struct Prepared<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) call: PolicyCall<'a>,
+    pub(crate) context: Cow<'a, Context>,
+    #[expect(dead_code, reason = "rules over earlier calls read it")]
+    history: History,
+    pub(crate) capability: Cow<'a, ToolCapability>,
+    pub(crate) tier: Option<PolicyTier>,
+    pub(crate) target: Option<String>,
+    /// The command line, if the tool is a shell and its argument can be read.
+    pub(crate) command_line: Option<String>,
+    pub(crate) effects: SideEffects,
+    /// How many files its arguments name as read; they are the first of a tool that is no shell.
+    reads: usize,
+    /// The forms of each command, as ask and deny compare them.
+    forms: Vec<Vec<Vec<Word>>>,
+    /// The files that hints name, once they are asked for.
+    hinted: OnceCell<Vec<FileEffect>>,
+    /// The hosts that the call names.
+    pub(crate) hosts: Vec<Host>,
+    /// Hosts that words of a command may name, whatever its program makes of them; found when a
+    /// rule needs them.
+    mentioned: OnceCell<Vec<Host>>,
+    /// Hosts that arguments which no record declares may name. Only denies and allows of hosts
+    /// consider them.
+    pub(crate) suspect_hosts: Vec<Host>,
+    /// Whether somebody wrote a record of the tool. Then what it does not declare is only in doubt.
+    pub(crate) is_recorded: bool,
+    pub(crate) is_shell: bool,
+    /// Why an argument that the decision depends on cannot be read, if so.
+    pub(crate) unreadable: Option<String>,
+}
+
+impl Policy {
+    /// Reads a call, so that questions about it can be answered. With a disk, its links are
+    /// followed now; without one, they are those of the context.
+    pub fn prepare<'a>(
+        &'a self,
+        call: PolicyCall<'a>,
+        context: &'a Context,
+        disk: Option<&dyn Disk>,
+        history: History,
+    ) -> Prepared<'a> {
+        let mut prepared = Prepared::new(self, call, context, history);
+        if let Some(disk) = disk {
+            let links = look_up(&prepared, disk);
+            prepared.context.to_mut().links = Some(links);
+        }
+        prepared.find_folders();
+        prepared
+    }
+}
+
+impl<'a> Prepared<'a> {
+    fn new(policy: &'a Policy, call: PolicyCall<'a>, context: &'a Context, history: History) -> Self {
+        counted::evaluation();
+        let (capability, recorded) = policy.capability(&call, context);
+        // What a project says of the tool declares nothing here: it only adds.
+        let own = match recorded {
+            Some(record) => Cow::Borrowed(record),
+            None => Cow::Owned(ToolCapability::builtin(call.tool).unwrap_or_default()),
+        };
+        let arguments = call.arguments;
+        let is_shell = capability.command.is_some();
+        let command_line = capability.command.as_deref().and_then(|arg| command_text(arguments, arg));
+        let mut effects = command_effects(&call, &capability, context, command_line.as_deref());
+        effects.files.extend(files_of(arguments, &capability.reads, Access::Read));
+        if effects.files.is_empty() && searches_here(call.tool) && !is_shell {
+            effects.files.push(whole_file(".", Access::Read));
+        }
+        let reads = effects.files.len();
+        effects.files.extend(files_of(arguments, capability.writes.as_deref().unwrap_or_default(), Access::Write));
+        let mut prepared = Self {
+            policy,
+            call,
+            context: Cow::Borrowed(context),
+            history,
+            tier: capability.tier_of(arguments, call.origin, context.annotations, context.server_trusted),
+            target: first_text(arguments, capability.target.as_deref()).map(str::to_owned),
+            capability,
+            command_line,
+            forms: effects.commands.iter().map(|command| shell::forms(&command.words)).collect(),
+            effects,
+            reads,
+            hinted: OnceCell::new(),
+            hosts: Vec::new(),
+            mentioned: OnceCell::new(),
+            suspect_hosts: Vec::new(),
+            is_recorded: recorded.is_some(),
+            is_shell,
+            unreadable: None,
+        };
+        prepared.suspect_undeclared(&own);
+        prepared.find_hosts();
+        prepared.unreadable = prepared.why_unreadable(&own);
+        prepared
+    }
+
+    /// What arguments name that no record declares.
+    fn suspect_undeclared(&mut self, own: &ToolCapability) {
+        for text in undeclared::texts(self.call.arguments, own, self.is_recorded) {
+            self.effects.suspect(text, true);
+            if text.contains("://") {
+                self.suspect_hosts.push(Host::read(text));
+            }
+        }
+    }
+
+    /// Where the disk was looked at, a folder that holds what a rule is about is read with all that
+    /// is in it.
+    fn find_folders(&mut self) {
+        let Some(links) = self.context.links.as_ref().filter(|_| !self.is_shell) else { return };
+        for file in self.effects.files.iter_mut().take(self.reads) {
+            let Some(path) = &file.path else { continue };
+            let folder = path.absolute(&self.context).to_string();
+            file.recursive |= links.found_below(&folder, None).is_some();
+        }
+    }
+
+    /// Why an argument that the decision depends on cannot be read, if so. `own`: the record
+    /// without what a project adds.
+    fn why_unreadable(&self, own: &ToolCapability) -> Option<String> {
+        let (arguments, capability) = (self.call.arguments, self.capability.as_ref());
+        let lists = capability.reads.iter().chain(capability.writes.iter().flatten()).chain(&capability.hosts);
+        let single = [&capability.target, &capability.workdir].into_iter().flatten();
+        if let Some(names) = lists.chain(single.clone()).find(|names| unreadable(arguments, names)) {
+            return Some(cannot_be_read(names));
+        }
+        if let Some(arg) = &capability.command {
+            if self.command_line.is_none() {
+                return Some(cannot_be_read(arg));
+            }
+            if arguments.get(arg).is_some_and(Value::is_array) {
+                return Some(format!("`{arg}` is a list, and only the tool knows what it makes of one"));
+            }
+        }
+        if capability.is_of_other_shell(self.call.tool) {
+            return Some("commands of this tool's shell are not parsed: each call requires approval".to_owned());
+        }
+        if let Some(text) = self.unseen() {
+            return Some(format!("it contains characters that a person cannot see: `{}`", escaped(text)));
+        }
+        if !arguments.is_object() {
+            return Some(cannot_be_read("arguments"));
+        }
+        // One folder and one target are judged: where alternatives name several, none of them is
+        // sure to be the one.
+        for names in single {
+            let found = texts(arguments, names);
+            if found.iter().any(|other| Some(other) != found.first()) {
+                return Some(format!("`{names}` names several things, and one of them counts"));
+            }
+        }
+        let name = undeclared::of_a_shell(arguments, capability, own)?;
+        Some(format!("`{name}` may change what the command does, and no record declares it"))
+    }
+
+    /// The first place that the call names with characters that a person cannot see. Those of a
+    /// command are an unknown.
+    fn unseen(&self) -> Option<&str> {
+        let arguments = self.call.arguments;
+        let mut seen = Vec::new();
+        for names in &self.capability.hosts {
+            seen.extend(texts(arguments, names));
+        }
+        if !self.is_shell {
+            seen.extend(self.effects.files.iter().map(|file| file.text.as_str()));
+        }
+        seen.extend(first_text(arguments, self.capability.workdir.as_deref()));
+        seen.into_iter().find(|text| has_unseen(text))
+    }
+
+    /// The identity of the tool: `name`, or `mcp:server/name`.
+    pub(crate) fn identity(&self) -> String {
+        self.call.origin.identity(self.call.tool)
+    }
+
+    /// The symbolic links that answers about the call consider.
+    #[must_use]
+    pub fn links(&self) -> Option<&Links> {
+        self.context.links.as_ref()
+    }
+
+    /// Whether a folder is the one where the agent works. An argument that names another is the
+    /// agent's own choice.
+    pub(crate) fn is_here(&self, folder: &LexPath) -> bool {
+        is_here(folder, &self.context)
+    }
+
+    /// The commands that run and must be allowed, each with its index.
+    pub(crate) fn running(&self) -> impl Iterator<Item = (usize, &Command)> {
+        self.effects.commands.iter().enumerate().filter(|(_, command)| command.role == Role::Runs)
+    }
+
+    /// The words of a command.
+    pub(crate) fn words_of(&self, index: usize) -> Option<&[Word]> {
+        self.effects.commands.get(index).map(|command| command.words.as_slice())
+    }
+
+    /// The folders that the call reads through.
+    pub(crate) fn searched(&self) -> impl Iterator<Item = &FileEffect> {
+        self.effects.files.iter().filter(|file| is_search(file))
+    }
+
+    /// Whether the call does nothing but read, so that what is on the disk now is what it will
+    /// find.
+    pub(crate) fn only_looks(&self) -> bool {
+        self.effects.written().next().is_none()
+            && self.effects.unknowns.is_empty()
+            && self.running().all(|(_, command)| looks(&command.words))
+    }
+
+    /// The first file that a symbolic link leads elsewhere, and its real path. A remembered
+    /// approval does not cover such a file: the link may have changed since.
+    pub(crate) fn led_astray(&self) -> Option<(&FileEffect, Option<String>)> {
+        self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(&self.context)?)))
+    }
+
+    /// Why no path allow fits, where the reason is the form of a path or a symbolic link.
+    pub(crate) fn why_no_path(&self) -> Option<String> {
+        if let Some(file) = self.effects.files.iter().find(|f| f.path.as_ref().is_some_and(LexPath::is_odd)) {
+            return Some(format!("`{}` is written so that it may name another file", escaped(&file.text)));
+        }
+        let (file, real) = self.led_astray()?;
+        Some(match real {
+            Some(real) => format!("`{}` leads to `{}`, which no rule allows", escaped(&file.text), escaped(&real)),
+            None => format!("it is unknown where `{}` leads", escaped(&file.text)),
+        })
+    }
+
+    /// The heaviest unknown. Options that no row lists are known, and not among them.
+    pub(crate) fn heaviest(&self) -> Option<&Unknown> {
+        let unlisted = self.effects.unknowns.iter().filter(|u| u.option.is_none());
+        unlisted.max_by_key(|u| u.weight)
+    }
+}
+
+/// Whether a command only reads, changes the folder, or starts a command that is listed, too.
+fn looks(words: &[Word]) -> bool {
+    let is_other = |name: &str| name == "cd" || shell::launchers::is_launcher(name);
+    argv::program(words).is_some_and(is_other) || shell::readonly::only_reads(words, false)
+}
+
+/// Whether an effect is the reading of what lies below one known folder.
+fn is_search(file: &FileEffect) -> bool {
+    let Some(path) = file.path.as_ref().filter(|_| file.access == Access::Read) else { return false };
+    let below = file.recursive || path.tail().is_some();
+    below && !path.is_odd() && path.tail().is_none_or(|tail| !tail.is_glob()) && path.meanings().count() == 1
+}
+
+/// Whether a built-in tool searches the working folder where it is told no other.
+fn searches_here(tool: &str) -> bool {
+    matches!(tool, "Grep" | "Glob" | "LS")
+}
+
+fn is_here(folder: &LexPath, context: &Context) -> bool {
+    !folder.is_odd() && folder.absolute(context) == LexPath::here().absolute(context)
+}
+
+/// What the command line of a call would do, in the folder that an argument names.
+fn command_effects(
+    call: &PolicyCall<'_>,
+    capability: &ToolCapability,
+    context: &Context,
+    command_line: Option<&str>,
+) -> SideEffects {
+    let mut effects = SideEffects::default();
+    if capability.command.is_none() {
+        return effects;
+    }
+    let start = first_text(call.arguments, capability.workdir.as_deref());
+    let folder = start.map_or_else(LexPath::here, LexPath::read);
+    if let Some(text) = command_line {
+        effects = shell::effects_in(text, &folder, capability.dialect());
+        super::links::commands::follow_own_links(&mut effects);
+    }
+    if let Some(start) = start.filter(|_| !is_here(&folder, context)) {
+        starts_in(&mut effects, start, folder);
+    }
+    effects
+}
+
+/// A folder that an argument names is `cd` to it, in front of everything else.
+fn starts_in(effects: &mut SideEffects, start: &str, folder: LexPath) {
+    for part in &mut effects.unknowns {
+        part.interpreter = part.interpreter.map(|index| index + 1);
+        part.option = part.option.map(|(index, at)| (index + 1, at));
+    }
+    effects.commands.insert(0, Command { words: vec![Word::known("cd"), Word::known(start)], role: Role::Runs });
+    effects.files.push(FileEffect { path: Some(folder), ..whole_file(start, Access::Read) });
+}
+
+/// A file that an argument names.
+fn whole_file(text: &str, access: Access) -> FileEffect {
+    FileEffect { path: Some(LexPath::read(text)), certain: true, ..FileEffect::new(text, access) }
+}
+
+/// The files that some arguments name.
+fn files_of(arguments: &Value, names: &[String], access: Access) -> impl Iterator<Item = FileEffect> {
+    names.iter().flat_map(|names| texts(arguments, names)).map(move |text| whole_file(text, access))
+}
+
+/// The first text of an argument.
+fn first_text<'a>(arguments: &'a Value, names: Option<&str>) -> Option<&'a str> {
+    texts(arguments, names?).first().copied()
+}
+
+fn cannot_be_read(name: &str) -> String {
+    format!("`{name}` cannot be evaluated: it is missing or not a string")
+}
+
+/// A text with its invisible characters escaped.
+fn escaped(text: &str) -> String {
+    let show = |c: char| if is_unseen(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    text.chars().take(120).map(show).collect()
+}
+
+/// A command given as one string, or as a list of words, in which denies look for what they name.
+fn command_text(arguments: &Value, arg: &str) -> Option<String> {
+    match arguments.get(arg)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(items) => {
+            let words: Option<Vec<_>> = items.iter().map(|item| item.as_str().map(Word::known)).collect();
+            Some(display(&words?))
+        }
+        _ => None,
+    }
+}

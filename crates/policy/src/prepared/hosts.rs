@@ -1,0 +1,77 @@
+//! The hosts that a call names, and the files that it names as URLs.
+
+use super::{Prepared, whole_file};
+use crate::argv::arguments;
+use crate::capability::texts;
+use crate::host::Host;
+use crate::programs::{Files, Operands, Program};
+use crate::rule::Access;
+use crate::shell::{Command, Role, SideEffects, tables};
+
+/// The most words of a command that are looked at for hosts.
+const MAX_MENTIONED: usize = 300;
+
+impl Prepared<'_> {
+    /// Finds the hosts of arguments, of commands and of redirections, and the files that a URL
+    /// names: `file:` reads a file of this machine, whichever tool fetches it.
+    pub(super) fn find_hosts(&mut self) {
+        let mut urls: Vec<String> = Vec::new();
+        for url in self.capability.hosts.iter().flat_map(|names| texts(self.call.arguments, names)) {
+            self.hosts.push(Host::read(url));
+            urls.push(url.to_owned());
+        }
+        let commands: &[Command] = if self.is_shell { &self.effects.commands } else { &[] };
+        for command in commands {
+            add_hosts(command, &mut self.hosts);
+            urls.extend(arguments(&command.words).map(str::to_owned));
+        }
+        self.hosts.extend(self.effects.hosts.iter().map(|host| Host::guess(host)));
+        urls.retain(|url| url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")));
+        self.effects.files.extend(urls.iter().map(|url| whole_file(url, Access::Read)));
+    }
+}
+
+/// Adds the hosts that a command may contact: a URL among its words names one; so does a bare
+/// operand of a fetcher.
+fn add_hosts(command: &Command, hosts: &mut Vec<Host>) {
+    let fetches = tables::row_of(&command.words).is_some_and(takes_hosts);
+    for word in command.words.iter().skip(1) {
+        let dashed = word.get().unwrap_or(&word.text).starts_with('-');
+        match word.get() {
+            Some(text) if text.contains("://") => hosts.push(Host::read(text)),
+            Some(text) if fetches && !dashed => hosts.push(Host::guess(text)),
+            // An operand that is known only when it runs may be any host.
+            None if fetches && !dashed && command.role == Role::Runs => hosts.push(Host::unknown()),
+            _ => {}
+        }
+    }
+}
+
+/// Whether the operands of a program are hosts, or files on hosts.
+fn takes_hosts(row: &Program) -> bool {
+    row.operands == Operands::Host || row.files() == Files::RemoteCopy
+}
+
+/// Whether a program only looks into text or files, so that its words name no host.
+fn only_reads(row: &Program) -> bool {
+    match row.operands {
+        Operands::Data => row.is.only_reads,
+        kind => matches!(kind, Operands::PatternRead | Operands::Read),
+    }
+}
+
+/// What the words of programs that may talk to others name.
+pub(super) fn mentioned(effects: &SideEffects) -> Vec<Host> {
+    let mut found = Vec::new();
+    for command in &effects.commands {
+        if tables::row_of(&command.words).is_some_and(only_reads) {
+            continue;
+        }
+        for word in arguments(&command.words) {
+            let parts = word.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_')));
+            let left = MAX_MENTIONED.saturating_sub(found.len());
+            found.extend(parts.filter(|part| part.len() > 2).take(left).map(Host::guess));
+        }
+    }
+    found
+}

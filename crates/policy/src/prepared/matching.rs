@@ -1,0 +1,192 @@
+//! How a rule and a call fit together: by its tool, and by each thing that it does.
+
+use super::Prepared;
+use super::hosts::mentioned;
+use crate::capability::Family;
+use crate::decision::{Effect, Fit};
+use crate::hints;
+use crate::host::Host;
+use crate::path::{LexPath, PathPattern};
+use crate::rule::{Access, Rule, best};
+use crate::shell::FileEffect;
+
+/// One thing that a call does.
+#[derive(Clone, Copy)]
+pub(crate) enum SideEffect<'c> {
+    /// It runs the command with this index.
+    Command(usize),
+    /// It reads or writes a file.
+    File(&'c FileEffect),
+    /// It contacts a host.
+    Host(&'c Host),
+}
+
+impl Prepared<'_> {
+    /// How surely a rule matches one thing that the call does, apart from its tool: an ask or a
+    /// deny in every form, an allow of a file only what its path surely is.
+    pub(crate) fn matches(&self, rule: &Rule, effect: SideEffect<'_>) -> Fit {
+        match effect {
+            SideEffect::Command(index) => match (&rule.command, self.forms.get(index)) {
+                (Some(pattern), Some(forms)) => pattern.fit_any_form(forms),
+                _ => Fit::No,
+            },
+            SideEffect::File(file) => self.file_fit(rule, file),
+            SideEffect::Host(host) => rule.host.as_ref().map_or(Fit::No, |pattern| pattern.fit(host, false)),
+        }
+    }
+
+    /// Whether a rule, taken as an allow, surely covers one thing that the call does.
+    pub(crate) fn allows(&self, rule: &Rule, effect: SideEffect<'_>) -> bool {
+        match effect {
+            SideEffect::Command(index) => match (&rule.command, self.words_of(index)) {
+                (Some(pattern), Some(words)) => pattern.allows(words),
+                _ => false,
+            },
+            SideEffect::File(file) => self.file_fit(rule, file) == Fit::Yes,
+            SideEffect::Host(host) => rule.host.as_ref().is_some_and(|pattern| pattern.fit(host, true) == Fit::Yes),
+        }
+    }
+
+    /// Whether a rule covers this tool.
+    pub(crate) fn of_tool(&self, rule: &Rule) -> bool {
+        rule.covers(&self.call, self.target.as_deref(), self.capability.family)
+    }
+
+    /// Whether a rule covers files or hosts whichever tool accesses them: `Edit(…)`, `Read(…)`,
+    /// `WebFetch(…)`.
+    pub(crate) fn of_effects(&self, rule: &Rule) -> bool {
+        rule.args.is_empty() && matches!(rule.family, Some(Family::Edit | Family::Read | Family::Fetch))
+    }
+
+    /// Whether a rule covers this tool, or what it affects.
+    pub(crate) fn concerns(&self, rule: &Rule) -> bool {
+        self.of_tool(rule) || self.of_effects(rule)
+    }
+
+    /// Whether the arguments of the call meet the conditions of a rule on them.
+    pub(crate) fn arguments_fit(&self, rule: &Rule) -> bool {
+        rule.arguments_fit(&self.call, self.target.as_deref(), self.context.annotations)
+    }
+
+    /// Whether an ask or deny matches this call.
+    pub(crate) fn caught(&self, rule: &Rule) -> Fit {
+        match self.surely_caught(rule) {
+            // What a program may take for code or for a file never denies, and asks.
+            Fit::No if self.is_hinted(rule) => Fit::Maybe,
+            fit => fit,
+        }
+    }
+
+    /// Whether a text that a program may take for code names the program of a rule, or one that it
+    /// may take for a file a path of it.
+    fn is_hinted(&self, rule: &Rule) -> bool {
+        if !self.is_shell || rule.effect == Effect::Allow {
+            return false;
+        }
+        if let Some(pattern) = &rule.command {
+            let lead = pattern.lead();
+            if self.of_tool(rule) && self.effects.code_hints.iter().any(|text| hints::names(text, &lead)) {
+                return true;
+            }
+        }
+        if rule.is_of_commands() || !self.concerns(rule) {
+            return false;
+        }
+        let files = || self.hinted.get_or_init(|| hints::files(&self.effects.file_hints)).iter();
+        if rule.path.is_some() && files().any(|file| self.file_fit(rule, file) != Fit::No) {
+            return true;
+        }
+        let Some(pattern) = rule.host.as_ref().filter(|pattern| !pattern.is_any()) else { return false };
+        let hosts = self.mentioned.get_or_init(|| mentioned(&self.effects));
+        hosts.iter().any(|host| pattern.fit(host, false) == Fit::Yes)
+    }
+
+    fn surely_caught(&self, rule: &Rule) -> Fit {
+        let of_tool = self.of_tool(rule);
+        if of_tool && !self.arguments_fit(rule) || !of_tool && !self.of_effects(rule) {
+            return Fit::No;
+        }
+        let path = rule.path.as_ref().map(|_| self.files_fit(rule));
+        let host = rule.host.as_ref().map(|_| self.hosts_fit(rule));
+        if of_tool {
+            let command = rule.command.as_ref().filter(|pattern| !pattern.any).map(|_| self.commands_fit(rule));
+            return [command, path, host].into_iter().flatten().min().unwrap_or(Fit::Yes);
+        }
+        match rule.family {
+            Some(Family::Fetch) => host.unwrap_or(Fit::No),
+            // A deny of all reading or writing is none of what may be no file at all.
+            _ => host.or(path).unwrap_or_else(|| best(self.effects.files.iter().map(|file| self.file_fit(rule, file)))),
+        }
+    }
+
+    fn commands_fit(&self, rule: &Rule) -> Fit {
+        let fit = best((0..self.forms.len()).map(|index| self.matches(rule, SideEffect::Command(index))));
+        if self.is_shell && self.unreadable.is_some() { fit.max(Fit::Maybe) } else { fit }
+    }
+
+    /// Whether an ask or deny fits a file of the call, or one that it may name where nobody
+    /// declares it.
+    fn files_fit(&self, rule: &Rule) -> Fit {
+        let declared = best(self.effects.files.iter().map(|file| self.file_fit(rule, file)));
+        let suspected = best(self.effects.suspects.iter().map(|file| self.file_fit(rule, file)));
+        declared.max(suspected.min(self.at_most()))
+    }
+
+    /// The same of a host.
+    fn hosts_fit(&self, rule: &Rule) -> Fit {
+        let declared = best(self.hosts.iter().map(|host| self.matches(rule, SideEffect::Host(host))));
+        let suspected = best(self.suspect_hosts.iter().map(|host| self.matches(rule, SideEffect::Host(host))));
+        declared.max(suspected.min(self.at_most()))
+    }
+
+    /// How surely a text is a path or a host that nobody declares: where there is a record, that
+    /// may be right about it.
+    fn at_most(&self) -> Fit {
+        if self.is_recorded { Fit::Maybe } else { Fit::Yes }
+    }
+
+    /// Whether the path condition of a rule fits a file. A rule without one fits every file with
+    /// the access of its family that an allow for the command does not cover.
+    fn file_fit(&self, rule: &Rule, file: &FileEffect) -> Fit {
+        let loosen = rule.effect == Effect::Allow;
+        let Some((pattern, access)) = &rule.path else {
+            let access = match rule.family {
+                Some(Family::Read) => Access::Read,
+                Some(Family::Edit) => Access::Write,
+                // A rule over hosts or commands says nothing of files.
+                _ => return Fit::No,
+            };
+            return Fit::of(file.own && access == file.access);
+        };
+        if access.is_some_and(|access| access != file.access) {
+            return Fit::No;
+        }
+        let Some(path) = &file.path else { return Fit::Maybe };
+        match pattern.fit(path, file.recursive, &self.context, loosen) {
+            Fit::Yes if !file.certain => Fit::Maybe,
+            Fit::Maybe if !loosen && self.was_looked_through(file, path, pattern) => Fit::No,
+            fit => fit,
+        }
+    }
+
+    /// Whether a look at the disk found nothing that a pattern names among the files that the call
+    /// reads below a folder.
+    fn was_looked_through(&self, file: &FileEffect, path: &LexPath, pattern: &PathPattern) -> bool {
+        let Some(links) = &self.context.links else { return false };
+        super::is_search(file)
+            && links.is_clear(&path.absolute(&self.context).to_string(), pattern)
+            && self.only_looks()
+    }
+
+    /// What is below a folder that the call reads through and may be what a rule is about.
+    pub(crate) fn found_for(&self, rule: &Rule) -> Option<&str> {
+        let (links, (pattern, _)) = (self.context.links.as_ref()?, rule.path.as_ref()?);
+        for path in self.searched().filter_map(|file| file.path.as_ref()) {
+            let folder = path.absolute(&self.context).to_string();
+            if let Some(found) = links.found_below(&folder, Some(pattern)) {
+                return Some(found);
+            }
+        }
+        None
+    }
+}

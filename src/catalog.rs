@@ -24,7 +24,7 @@ mod layout;
 mod slice;
 mod tool;
 
-pub use export::write_string;
+pub(crate) use export::write_string;
 pub(crate) use faults::{ALTERNATIVES, Faults, is_array};
 pub use format::{Format, UnknownFormat};
 pub(crate) use import::Fields;

@@ -21,8 +21,8 @@ pub use blind::{Blind, UnknownBlind};
 pub use builder::EngineBuilder;
 pub(crate) use check::{Checked, Coerced};
 pub use experiment::Experiment;
+pub use policy_layer::PolicyLayer;
 pub(crate) use policy_layer::{CallRef, Exact, InFlight, Judged};
-pub use policy_layer::{Clock, PolicyLayer};
 pub use skill_layer::SkillLayer;
 
 use std::sync::Arc;
@@ -93,7 +93,7 @@ impl Engine {
 
     /// The maximum cost of the first turn, in tokens, before arm `auto` folds further.
     #[must_use]
-    pub fn budget(&self) -> usize {
+    pub(crate) fn budget(&self) -> usize {
         self.0.budget
     }
 
@@ -105,13 +105,13 @@ impl Engine {
 
     /// How calls are handled whose parameters the model was not shown.
     #[must_use]
-    pub fn blind(&self) -> Blind {
+    pub(crate) fn blind(&self) -> Blind {
         self.0.blind
     }
 
     /// The experiment that chooses the arm, if there is one.
     #[must_use]
-    pub fn experiment(&self) -> Option<&Experiment> {
+    pub(crate) fn experiment(&self) -> Option<&Experiment> {
         self.0.experiment.as_ref()
     }
 
@@ -123,7 +123,7 @@ impl Engine {
 
     /// Layer 2, if it is on.
     #[must_use]
-    pub fn skills(&self) -> Option<&SkillLayer> {
+    pub(crate) fn skills(&self) -> Option<&SkillLayer> {
         self.0.skills.as_ref()
     }
 

@@ -26,7 +26,7 @@ pub struct Error {
 impl Error {
     /// Creates an error from its diagnostics.
     #[must_use]
-    pub fn new(kind: ErrorKind, diagnostics: Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(kind: ErrorKind, diagnostics: Vec<Diagnostic>) -> Self {
         Self { kind, diagnostics }
     }
 
@@ -40,24 +40,6 @@ impl Error {
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
-    }
-
-    /// Whether a catalog is invalid.
-    #[must_use]
-    pub fn is_catalog(&self) -> bool {
-        self.kind == ErrorKind::Catalog
-    }
-
-    /// Whether a profile is invalid or does not match its catalog.
-    #[must_use]
-    pub fn is_profile(&self) -> bool {
-        self.kind == ErrorKind::Profile
-    }
-
-    /// Whether the parts of an engine are incompatible.
-    #[must_use]
-    pub fn is_engine(&self) -> bool {
-        self.kind == ErrorKind::Engine
     }
 }
 

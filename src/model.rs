@@ -123,7 +123,7 @@ pub enum Host {
 
 impl Host {
     /// Every host, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::Azure, Self::Bedrock, Self::OpenRouter, Self::Vertex];
+    pub(crate) const ALL: [Self; 4] = [Self::Azure, Self::Bedrock, Self::OpenRouter, Self::Vertex];
 
     /// The name in files.
     #[must_use]

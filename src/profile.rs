@@ -44,11 +44,12 @@ mod workload;
 mod write;
 
 pub(crate) use arm::serialize_whole;
-pub use arm::{Arm, CustomArm, Delivery, Detail, MAX_ARM_NAME_BYTES, UnknownArm, UnsoundArm};
+pub use arm::{Arm, CustomArm, Delivery, Detail, UnknownArm, UnsoundArm};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
-pub use choose::{AutoContext, BUDGET_TOKENS, Choice, MIN_GAIN_TOKENS, choose};
-pub use client::{ClientProfile, Deferral, already_defers, client_meta_tools, own_tools};
-pub use cost::{TokenFactors, estimate};
+pub use choose::Choice;
+pub(crate) use choose::{AutoContext, BUDGET_TOKENS, choose};
+pub use client::{ClientProfile, Deferral, already_defers, own_tools};
+pub use cost::TokenFactors;
 pub use expand::{
     Bridge, CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,
 };
@@ -57,7 +58,7 @@ pub use fold::Folded;
 pub use naming::{CatalogNames, Naming};
 pub use parts::{ProfilePart, ProfileSource};
 pub use plan::{Expanded, Plan, Planned, Presentation};
-pub use sentence::{MAX_SENTENCE_CHARS, first_sentence};
+pub use sentence::first_sentence;
 pub use session_bill::{
     CacheLoss, CacheRules, PromptPart, RequestBill, SessionBill, SessionRequest, TokenPrices, bill_session,
 };

@@ -5,45 +5,53 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | what does a keyword do, what does it hold? | [`keyword`], [`holds`], [`role`] |
-//! | what schemas are in a schema? | [`children`], [`held`], [`walk`], [`walk_mut`], [`every_object`] |
-//! | where does a `$ref` lead? | [`resolve`], [`follow`], [`pointed`], [`route`] |
-//! | where could a validator take it to lead? | [`Document`] |
-//! | what is a schema with its parts put together? | [`merge`], [`dereferenced`], [`flattened`] |
-//! | what arguments does a tool take? | [`top`], [`properties`], [`required`], [`takes_no_parameters`] |
+//! | what does a keyword do, what does it hold? | [`holds`], `keyword`, `role` |
+//! | what schemas are in a schema? | [`walk`], `children`, `held`, `walk_mut`, `every_object` |
+//! | where does a `$ref` lead? | [`resolve`], `follow`, `pointed`, `route` |
+//! | where could a validator take it to lead? | `Document` |
+//! | what is a schema with its parts put together? | [`dereferenced`], `merge`, `flattened` |
+//! | what arguments does a tool take? | [`top`], [`properties`], [`required`], `takes_no_parameters` |
 //!
 //! Nothing here fetches, loops or recurses without bound: a reference is followed only inside its
 //! own document, chains and cycles are cut, walks keep their own stack, and a schema's depth is
-//! limited when it is read ([`MAX_DEPTH`]).
+//! limited when it is read (`MAX_DEPTH`).
 
 mod arguments;
+#[cfg_attr(not(feature = "validate"), allow(dead_code, reason = "only the validator uses all of it"))]
 mod document;
 mod keyword;
 mod merge;
 mod reference;
+#[cfg(test)]
+mod tests;
 mod types;
+#[cfg_attr(not(feature = "validate"), allow(dead_code, reason = "only the validator uses all of it"))]
 mod walk;
 
-pub use arguments::{properties, required, single_type, takes_no_parameters, top};
-pub use document::Document;
-pub use keyword::{Holds, KEYWORDS, Keyword, Role, TYPES, holds, is_annotation, keyword, role};
-pub use merge::{dereferenced, flattened, merge};
-pub use reference::{
-    Broken, Chain, MAX_CHAIN, Step, Target, follow, follow_by, identifier, is_dynamic, pointed, pointed_at,
-    pointer_token, reference, resolve, route,
-};
+pub use arguments::{properties, required, top};
+pub(crate) use arguments::{single_type, takes_no_parameters};
+#[cfg_attr(not(feature = "validate"), allow(unused_imports, reason = "only the validator uses all of it"))]
+pub(crate) use document::Document;
+pub use keyword::{Holds, holds, keyword_names};
+pub(crate) use keyword::{Role, TYPES, is_annotation, keyword, role};
+pub use merge::dereferenced;
+pub(crate) use merge::{flattened, merge};
+pub(crate) use reference::{Broken, follow, follow_by, pointed, pointed_at, reference, route};
+pub use reference::{Target, identifier, is_dynamic, pointer_token, resolve};
 pub use types::Types;
-pub use walk::{children, children_mut, every_object, held, walk, walk_mut};
+pub use walk::walk;
+#[cfg_attr(not(feature = "validate"), allow(unused_imports, reason = "only the validator uses all of it"))]
+pub(crate) use walk::{children, every_object, held, walk_mut};
 
 use serde_json::Value;
 
 /// The maximum nesting depth of a schema: the recursion limit of `serde_json` (128) minus the
 /// levels around a schema in a tool array, so that everything written can be read back.
-pub const MAX_DEPTH: usize = 120;
+pub(crate) const MAX_DEPTH: usize = 120;
 
 /// The kind of a JSON value, for messages.
 #[must_use]
-pub fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -56,7 +64,7 @@ pub fn kind(value: &Value) -> &'static str {
 
 /// Whether a value is nested more than `limit` levels deep. Descends no further than that.
 #[must_use]
-pub fn deeper_than(value: &Value, limit: usize) -> bool {
+pub(crate) fn deeper_than(value: &Value, limit: usize) -> bool {
     let deeper = |inner: &Value| limit == 0 || deeper_than(inner, limit - 1);
     match value {
         Value::Array(list) => list.iter().any(deeper),

@@ -58,7 +58,7 @@ mod tool_texts;
 #[cfg(feature = "tiktoken")]
 mod vocabulary;
 
-pub use billing::{Api, Family, unverified};
+pub use billing::{Api, unverified};
 pub use cached::Cached;
 #[cfg(feature = "tiktoken")]
 pub use encoding::Tiktoken;
@@ -68,7 +68,7 @@ pub use marginal::{Frame, marginal};
 pub use meter::{Meter, MeterError, Provider};
 pub use read::functions_of;
 pub use reason::Reason;
-pub use render::{Block, Function, render};
+pub use render::{Function, render};
 pub use request::{CountError, Counted, RequestContext, count_request_with, count_tools_with};
 #[cfg(feature = "tiktoken")]
 pub use request::{count_request, count_tools};

@@ -122,7 +122,7 @@ fn first_escaped(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Appends a JSON string with the escapes of `serde_json`: only `"`, `\\` and control characters.
-pub fn write_string(out: &mut String, text: &str) {
+pub(crate) fn write_string(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);
     out.push('"');
     let mut rest = text;

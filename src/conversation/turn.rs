@@ -64,13 +64,6 @@ pub struct PausedTurn {
     calls: Vec<Judged>,
 }
 
-impl PausedTurn {
-    /// The current outcome of each call, in the model's order.
-    pub fn outcomes(&self) -> impl ExactSizeIterator<Item = &Outcome> {
-        self.calls.iter().map(|call| &call.outcome)
-    }
-}
-
 impl Conversation {
     /// Resumes a turn of this conversation that was [suspended](Turn::pause). A turn of another
     /// conversation accepts no results here, because its calls are not at this conversation's host.

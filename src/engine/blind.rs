@@ -16,11 +16,11 @@ pub enum Blind {
 
 impl Blind {
     /// Both, in the order of the documentation.
-    pub const ALL: [Self; 2] = [Self::Show, Self::Forward];
+    pub(crate) const ALL: [Self; 2] = [Self::Show, Self::Forward];
 
     /// The name used in configurations.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Show => "show",
             Self::Forward => "forward",

@@ -74,7 +74,7 @@ impl EngineBuilder {
     }
 
     /// The maximum cost of the first turn, in tokens, before arm `auto` folds further. Default:
-    /// [`BUDGET_TOKENS`].
+    /// 4,000.
     pub fn budget(mut self, tokens: usize) -> Self {
         self.budget = tokens;
         self

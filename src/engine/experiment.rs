@@ -16,7 +16,7 @@ pub struct Experiment {
 impl Experiment {
     /// The variant of a conversation. Stable, because it depends only on the id.
     #[must_use]
-    pub fn variant(&self, conversation: &str) -> (&str, Arm) {
+    pub(crate) fn variant(&self, conversation: &str) -> (&str, Arm) {
         let digest = Sha256::digest(conversation.as_bytes());
         let head = digest.iter().take(4).fold(0_u32, |sum, byte| (sum << 8) | u32::from(*byte));
         let [control, treatment] = &self.arms;

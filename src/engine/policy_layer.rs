@@ -17,7 +17,7 @@ use crate::policy::{
 use toolfold_diagnostic::sha256_hex;
 
 /// The time in milliseconds since 1970, provided by the host: the engine has no clock.
-pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
+pub(crate) type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// A policy with its environment: the store of approvals and audit records, the context of calls,
 /// and the clock. It holds no [`Approver`](crate::policy::Approver), so nothing that a tool can

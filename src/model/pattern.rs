@@ -42,7 +42,7 @@ impl ModelPattern {
 
     /// Whether the pattern covers a model. Only [`ModelPattern::Any`] covers a missing model.
     #[must_use]
-    pub fn matches_model(&self, model: Option<&ModelId>) -> bool {
+    pub(crate) fn matches_model(&self, model: Option<&ModelId>) -> bool {
         match (self, model) {
             (Self::Any, _) => true,
             (_, None) => false,

@@ -17,7 +17,7 @@ pub struct Version([u16; 3]);
 impl Version {
     /// A version of two numbers.
     #[must_use]
-    pub const fn new(major: u16, minor: u16) -> Self {
+    pub(crate) const fn new(major: u16, minor: u16) -> Self {
         Self([major, minor, 0])
     }
 }

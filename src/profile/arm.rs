@@ -9,7 +9,7 @@ use crate::name::nearest;
 
 mod custom;
 
-pub use custom::{CustomArm, MAX_ARM_NAME_BYTES, UnsoundArm};
+pub use custom::{CustomArm, UnsoundArm};
 
 /// How much of a tool is sent, richest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -117,7 +117,7 @@ pub enum Arm {
     /// Core full, the rest named in `expand_tools` and appended to the messages as full
     /// definitions. Only on wires that support it, see the capability table.
     Append,
-    /// Chosen once, when a session starts: see [`choose`](super::choose).
+    /// Chosen once, when a session starts.
     Auto,
     /// Defined by a user.
     Custom(CustomArm),

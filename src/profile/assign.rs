@@ -48,12 +48,6 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// The profile's name.
-    #[must_use]
-    pub fn profile(&self) -> &str {
-        &self.profile
-    }
-
     /// Whether the profile was derived from a catalog.
     #[must_use]
     pub fn is_derived(&self) -> bool {

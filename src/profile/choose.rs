@@ -7,10 +7,10 @@ use super::{Arm, Assignment, Delivery};
 use crate::catalog::Catalog;
 
 /// The maximum cost of the first turn before tools are folded further, in estimated tokens.
-pub const BUDGET_TOKENS: usize = 4_000;
+pub(crate) const BUDGET_TOKENS: usize = 4_000;
 
 /// The minimum saving that makes folding worthwhile, in estimated tokens.
-pub const MIN_GAIN_TOKENS: usize = 2_000;
+pub(crate) const MIN_GAIN_TOKENS: usize = 2_000;
 
 /// The candidate arms, richest first.
 const LADDER: [Arm; 6] = [Arm::Kept, Arm::Signature, Arm::Outline, Arm::Lean, Arm::Stable, Arm::Index];
@@ -27,7 +27,7 @@ pub struct Choice {
 /// What is known about the environment of a session, for [`Arm::Auto`].
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
-pub struct AutoContext<'s> {
+pub(crate) struct AutoContext<'s> {
     /// Why the provider's own deferral can be used, if it can.
     pub native: Option<&'s str>,
     /// Deliveries that are known not to work, each with its source.
@@ -55,7 +55,7 @@ pub struct AutoContext<'s> {
 /// whose first turn is within `budget` tokens; otherwise the one with the cheapest first turn;
 /// otherwise `full`.
 #[must_use]
-pub fn choose(
+pub(crate) fn choose(
     catalog: &Catalog,
     assignment: &Assignment,
     context: AutoContext<'_>,

@@ -32,7 +32,9 @@ const MIN_RECOGNISED: usize = 3;
 #[serde(deny_unknown_fields)]
 pub struct ClientProfile {
     name: String,
+    /// The source of the facts.
     source: String,
+    /// The date on which the facts were checked, as `YYYY-MM-DD`.
     date: String,
     /// Names of its own tools that few others use.
     recognised_by: Vec<String>,
@@ -60,14 +62,8 @@ impl ClientProfile {
     ///
     /// # Errors
     /// Returns the TOML error with its place.
-    pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
+    pub(crate) fn parse(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
-    }
-
-    /// The built-in clients.
-    #[must_use]
-    pub fn builtin() -> &'static [Self] {
-        &CLIENTS
     }
 
     /// The built-in client that sent an array, if any matches.
@@ -85,26 +81,14 @@ impl ClientProfile {
         &self.name
     }
 
-    /// The source of the facts.
-    #[must_use]
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// The date on which the facts were checked, as `YYYY-MM-DD`.
-    #[must_use]
-    pub fn date(&self) -> &str {
-        &self.date
-    }
-
     /// The names of its meta-tools, which load skills or search deferred tools. No other tool
     /// should use these names.
-    pub fn meta_tools(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn meta_tools(&self) -> impl Iterator<Item = &str> {
         self.skill_tools.iter().chain(&self.search_tools).map(String::as_str)
     }
 
     /// The names of its tools that search or load deferred tools.
-    pub fn search_tools(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn search_tools(&self) -> impl Iterator<Item = &str> {
         self.search_tools.iter().map(String::as_str)
     }
 
@@ -117,21 +101,11 @@ impl ClientProfile {
 
     /// Whether a tool is the client's own rather than an MCP server's.
     #[must_use]
-    pub fn owns(&self, tool: &Tool) -> bool {
+    pub(crate) fn owns(&self, tool: &Tool) -> bool {
         let name = tool.name().as_str();
         let listed = self.recognised_by.iter().chain(&self.own).any(|own| WildMatch::new(own).matches(name));
         listed || self.meta_tools().any(|own| own == name) || !WildMatch::new(&self.mcp).matches(name)
     }
-}
-
-/// The names of known clients' meta-tools in alphabetical order. A host that adds tools avoids
-/// them.
-#[must_use]
-pub fn client_meta_tools() -> Vec<&'static str> {
-    let mut names: Vec<&str> = CLIENTS.iter().flat_map(ClientProfile::meta_tools).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
 }
 
 /// For each tool of a catalog, whether it is the agent's own: according to the profile of the
@@ -142,5 +116,33 @@ pub fn own_tools(catalog: &Catalog) -> Vec<bool> {
     match ClientProfile::detect(catalog) {
         Some(client) => catalog.iter().map(|tool| client.owns(tool)).collect(),
         None => unknown::unprefixed(catalog),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CLIENTS, ClientProfile};
+
+    #[test]
+    fn every_client_record_has_a_source() {
+        assert_eq!(CLIENTS.len(), 4, "all of them can be read");
+        for client in CLIENTS.iter() {
+            assert!(!client.source.is_empty(), "{}", client.name());
+            assert!(client.date.len() == 10 && client.date.starts_with("20"), "{}: {}", client.name(), client.date);
+        }
+        assert!(ClientProfile::parse("name = 'x'\nowned = []").is_err(), "an unknown key is an error");
+        for (client, tool) in [
+            ("claude-code", "Bash"),
+            ("codex", "shell"),
+            ("codex", "exec_command"),
+            ("gemini-cli", "run_shell_command"),
+        ] {
+            let profile = CLIENTS.iter().find(|own| own.name() == client).unwrap();
+            assert_eq!(profile.is_interactive(tool), Some(false), "{client}: {tool}");
+            assert_eq!(profile.is_interactive("Edit"), None, "{client}");
+        }
+        for name in ["ToolSearch", "tool_search", "skill", "activate_skill"] {
+            assert!(CLIENTS.iter().flat_map(ClientProfile::meta_tools).any(|own| own == name), "{name}");
+        }
     }
 }

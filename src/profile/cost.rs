@@ -195,7 +195,7 @@ fn is_cheap(word: &[u8]) -> bool {
 /// Fitted on the billed tokens of all arms for the 22 catalogs of the corpora: within a fifth for
 /// nine arms in ten.
 #[must_use]
-pub fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Assignment) -> usize {
+pub(crate) fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Assignment) -> usize {
     let plan = presentation.plan(catalog, assignment, &Expanded::default());
     let native = presentation.arm().delivery() == Delivery::Native;
     let in_prompt = presentation.array(catalog, &plan).filter(|entry| !(native && entry.is_deferred()));

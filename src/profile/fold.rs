@@ -218,7 +218,7 @@ impl<'t> Folded<'t> {
 
     /// The tool.
     #[must_use]
-    pub fn tool(&self) -> &'t Tool {
+    pub(crate) fn tool(&self) -> &'t Tool {
         self.tool
     }
 

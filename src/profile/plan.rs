@@ -18,12 +18,12 @@ pub struct Expanded {
 
 impl Expanded {
     /// Opens a category. Returns whether it was closed before.
-    pub fn open_category(&mut self, name: CategoryName) -> bool {
+    pub(crate) fn open_category(&mut self, name: CategoryName) -> bool {
         self.categories.insert(name)
     }
 
     /// Opens one tool. Returns whether it was closed before.
-    pub fn open_tool(&mut self, name: ToolName) -> bool {
+    pub(crate) fn open_tool(&mut self, name: ToolName) -> bool {
         self.tools.insert(name)
     }
 
@@ -34,12 +34,12 @@ impl Expanded {
     }
 
     /// The opened categories.
-    pub fn categories(&self) -> impl Iterator<Item = &CategoryName> {
+    pub(crate) fn categories(&self) -> impl Iterator<Item = &CategoryName> {
         self.categories.iter()
     }
 
     /// The tools opened by name.
-    pub fn tools(&self) -> impl Iterator<Item = &ToolName> {
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &ToolName> {
         self.tools.iter()
     }
 }
@@ -110,16 +110,9 @@ impl Presentation {
         self
     }
 
-    /// Adds a tool after the meta-tools, if given: one that the host declares outside the catalog.
-    #[must_use]
-    pub fn with_extra_tool(mut self, tool: Option<Tool>) -> Self {
-        self.meta.extend(tool);
-        self
-    }
-
     /// The arm.
     #[must_use]
-    pub fn arm(&self) -> Arm {
+    pub(crate) fn arm(&self) -> Arm {
         self.arm
     }
 
@@ -131,7 +124,7 @@ impl Presentation {
 
     /// The meta-tools as declared under other names: `expand_tools` first, if present.
     #[must_use]
-    pub fn meta_tools_as(&self, catalog: &Catalog, naming: &dyn Naming) -> Vec<Tool> {
+    pub(crate) fn meta_tools_as(&self, catalog: &Catalog, naming: &dyn Naming) -> Vec<Tool> {
         meta_tools(catalog, &self.deferred, self.arm, naming)
     }
 

@@ -9,7 +9,7 @@ mod phrases;
 pub(super) use self::choose::{Sentence, sentences};
 
 /// The maximum length of a one-sentence description, in characters including `…`.
-pub const MAX_SENTENCE_CHARS: usize = 100;
+pub(crate) const MAX_SENTENCE_CHARS: usize = 100;
 
 /// Words that end with a full stop without ending a sentence.
 const ABBREVIATIONS: [&str; 28] = [
@@ -17,7 +17,7 @@ const ABBREVIATIONS: [&str; 28] = [
     "mrs.", "ca.", "ex.", "z.b.", "d.h.", "bzw.", "v.", "ver.", "rev.", "vol.", "st.", "prof.", "al.", "pp.",
 ];
 
-/// The first sentence of a description, on one line, at most [`MAX_SENTENCE_CHARS`] characters.
+/// The first sentence of a description, on one line, at most 100 characters.
 ///
 /// A sentence ends at `。！？`, at `.!?` before white space or the end, or at the end of a paragraph.
 /// A full stop before a lower-case letter does not end it (UAX #29, rule SB8), nor does one inside

@@ -137,15 +137,9 @@ pub struct RequestBill {
 }
 
 impl RequestBill {
-    /// The input of the request, in tokens.
-    #[must_use]
-    pub fn input(&self) -> usize {
-        self.cached.saturating_add(self.written).saturating_add(self.uncached)
-    }
-
     /// Whether a change invalidated cached input.
     #[must_use]
-    pub fn broke_cache(&self) -> bool {
+    pub(crate) fn broke_cache(&self) -> bool {
         self.loss == Some(CacheLoss::Changed)
     }
 
@@ -209,18 +203,6 @@ impl SessionBill {
     #[must_use]
     pub fn breaks(&self) -> usize {
         self.requests.iter().filter(|request| request.broke_cache()).count()
-    }
-
-    /// The price of all input, in thousandths of a token at the price of input.
-    #[must_use]
-    pub fn milli_tokens(&self, rules: &CacheRules) -> u64 {
-        self.total().milli_tokens(rules)
-    }
-
-    /// The price of the session in US dollars.
-    #[must_use]
-    pub fn usd(&self, prices: &TokenPrices) -> f64 {
-        self.total().usd(prices)
     }
 }
 
@@ -341,19 +323,19 @@ mod tests {
     #[test]
     fn a_bill_is_priced() {
         let bill = check(RULES, &[then(300)], &[[2_600, 200, 0]]);
-        assert_eq!(bill.milli_tokens(&RULES), 2_600 * 1_250 + 2_600 * 100 + 200 * 1_250);
+        assert_eq!(bill.total().milli_tokens(&RULES), 2_600 * 1_250 + 2_600 * 100 + 200 * 1_250);
         let prices = TokenPrices { input: 4.0, cache_write: 5.0, cache_read: 0.5, output: 20.0 };
         let usd = (2_800.0 * 5.0 + 2_600.0 * 0.5 + 80.0 * 20.0) / 1_000_000.0;
-        assert!((bill.usd(&prices) - usd).abs() < 1e-12);
+        assert!((bill.total().usd(&prices) - usd).abs() < 1e-12);
         let bill = check(CacheRules::NONE, &[then(300)], &[[0, 0, 2_800]]);
-        assert_eq!(bill.milli_tokens(&CacheRules::NONE), 5_400_000);
+        assert_eq!(bill.total().milli_tokens(&CacheRules::NONE), 5_400_000);
     }
 
     #[test]
     fn nothing_overflows() {
         let most = SessionRequest { tools: usize::MAX, messages: usize::MAX, output: usize::MAX, ..FIRST };
         let bill = bill_session(&RULES, [most; 3]);
-        assert_eq!(bill.milli_tokens(&RULES), u64::MAX);
+        assert_eq!(bill.total().milli_tokens(&RULES), u64::MAX);
         assert_eq!(bill.total().output, usize::MAX);
     }
 }

@@ -57,7 +57,7 @@ impl Workload {
             messages = messages.saturating_add(if expands { shape.reply } else { self.step_tokens });
             request
         });
-        let milli = bill_session(&rules, session).milli_tokens(&rules);
+        let milli = bill_session(&rules, session).total().milli_tokens(&rules);
         usize::try_from(milli / 1_000).unwrap_or(usize::MAX)
     }
 }

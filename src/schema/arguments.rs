@@ -36,7 +36,7 @@ pub fn required(root: &Value) -> impl Iterator<Item = &str> {
 /// Whether a schema excludes all arguments: it has no properties, and no keyword that could add
 /// some.
 #[must_use]
-pub fn takes_no_parameters(root: &Value) -> bool {
+pub(crate) fn takes_no_parameters(root: &Value) -> bool {
     let Some(map) = top(root).as_object() else { return false };
     map.iter().all(|(key, value)| match key.as_str() {
         "properties" | "required" => {
@@ -51,7 +51,7 @@ pub fn takes_no_parameters(root: &Value) -> bool {
 /// The single type of a schema other than `null`, taken from `type` or else implied by its values
 /// or keywords. `None` if there are several, or if nothing implies one.
 #[must_use]
-pub fn single_type(map: &Map<String, Value>) -> Option<&'static str> {
+pub(crate) fn single_type(map: &Map<String, Value>) -> Option<&'static str> {
     let known = |name: &str| TYPES.into_iter().find(|one| *one == name && *one != "null");
     match map.get("type") {
         Some(Value::String(name)) if name != "null" => return known(name),

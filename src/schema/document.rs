@@ -10,7 +10,7 @@ use super::reference::pointer_token;
 
 /// The possible targets of a document's references.
 #[derive(Debug, Default)]
-pub struct Document<'s> {
+pub(crate) struct Document<'s> {
     /// The document and every object with its own `$id`, each with its JSON Pointer.
     bases: Vec<(String, &'s Value)>,
     anchors: Vec<(&'s str, &'s Value)>,
@@ -21,7 +21,7 @@ impl<'s> Document<'s> {
     /// Indexes a document. The stack use grows with the depth of the document: check that first
     /// ([`MAX_DEPTH`](super::MAX_DEPTH)).
     #[must_use]
-    pub fn new(root: &'s Value) -> Self {
+    pub(crate) fn new(root: &'s Value) -> Self {
         let mut document = Self { bases: vec![(String::new(), root)], ..Self::default() };
         document.gather(root, &mut String::new());
         document
@@ -59,14 +59,14 @@ impl<'s> Document<'s> {
 
     /// Every reference, as written.
     #[must_use]
-    pub fn references(&self) -> &[&'s str] {
+    pub(crate) fn references(&self) -> &[&'s str] {
         &self.references
     }
 
     /// The JSON Pointers of all possible targets of a JSON Pointer reference; empty for other
     /// references.
     #[must_use]
-    pub fn pointers(&self, reference: &str) -> Vec<String> {
+    pub(crate) fn pointers(&self, reference: &str) -> Vec<String> {
         let fragment = fragment(reference);
         let bases = self.bases.iter().filter(|_| fragment.starts_with('/'));
         bases.map(|(base, _)| format!("{base}{fragment}")).collect()
@@ -74,7 +74,7 @@ impl<'s> Document<'s> {
 
     /// All possible targets of a reference.
     #[must_use]
-    pub fn targets(&self, reference: &str) -> Vec<&'s Value> {
+    pub(crate) fn targets(&self, reference: &str) -> Vec<&'s Value> {
         let fragment = fragment(reference);
         if fragment.is_empty() || fragment.starts_with('/') {
             return self.bases.iter().filter_map(|(_, base)| base.pointer(&fragment)).collect();

@@ -23,7 +23,7 @@ pub enum Holds {
 
 /// The effect of a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// Identifies the schema as the target of references.
     Identity,
     /// Refers to another schema, which applies to the same value.
@@ -45,17 +45,17 @@ pub enum Role {
 /// A keyword and its classification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Keyword {
+pub(crate) struct Keyword {
     /// The keyword's name.
     pub name: &'static str,
     /// The form of its value.
     pub holds: Holds,
     /// Its effect.
-    pub role: Role,
+    pub(crate) role: Role,
 }
 
 /// The types of JSON Schema.
-pub const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "null", "array", "object"];
+pub(crate) const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "null", "array", "object"];
 
 /// Defines the table.
 macro_rules! keywords {
@@ -64,7 +64,7 @@ macro_rules! keywords {
         ///
         /// `$schema` is an annotation here, because it only names the dialect. `format` and the
         /// `content…` keywords are assertions, because some drafts and many validators assert them.
-        pub const KEYWORDS: &[Keyword] =
+        pub(crate) const KEYWORDS: &[Keyword] =
             &[$(Keyword { name: $name, holds: Holds::$holds, role: Role::$role }),*];
     };
 }
@@ -179,7 +179,7 @@ static NUMBERS: [u8; PLACES] = {
 
 /// The entry of a keyword; `None` if it is unknown.
 #[must_use]
-pub fn keyword(name: &str) -> Option<Keyword> {
+pub(crate) fn keyword(name: &str) -> Option<Keyword> {
     let mut at = first_slot(name);
     loop {
         let number = usize::from(*NUMBERS.get(at)?);
@@ -200,7 +200,7 @@ pub fn holds(name: &str) -> Holds {
 /// The effect of a keyword. An unknown keyword counts as an assertion, which is the conservative
 /// choice. One that begins with `x-` is an annotation: OpenAPI reserves that prefix for extensions.
 #[must_use]
-pub fn role(name: &str) -> Role {
+pub(crate) fn role(name: &str) -> Role {
     match keyword(name) {
         Some(keyword) => keyword.role,
         None if name.starts_with("x-") => Role::Annotation,
@@ -208,9 +208,14 @@ pub fn role(name: &str) -> Role {
     }
 }
 
+/// The names of the known keywords, by vocabulary.
+pub fn keyword_names() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().map(|known| known.name)
+}
+
 /// Whether a keyword has no effect on validity.
 #[must_use]
-pub fn is_annotation(name: &str) -> bool {
+pub(crate) fn is_annotation(name: &str) -> bool {
     role(name) == Role::Annotation
 }
 

@@ -12,7 +12,7 @@ const MAX_MERGED: usize = 64;
 /// value in `into` wins. `clash` is called with each keyword whose two values differ, except
 /// annotations. The result should accept at least what both schemas accept together: it is for
 /// display, not for validation.
-pub fn merge(into: &mut Map<String, Value>, from: Map<String, Value>, clash: &mut impl FnMut(&str)) {
+pub(crate) fn merge(into: &mut Map<String, Value>, from: Map<String, Value>, clash: &mut impl FnMut(&str)) {
     // `then` belongs to its own `if`.
     let conditional = |key: &str| matches!(key, "if" | "then" | "else");
     let has_conditional = into.keys().any(|key| conditional(key));
@@ -76,7 +76,7 @@ pub fn dereferenced(root: &Value, node: &Value) -> Map<String, Value> {
 /// references followed inside `root`. `clash` is called as by [`merge`], and with `allOf` if
 /// members were left out.
 #[must_use]
-pub fn flattened(root: &Value, mut map: Map<String, Value>, clash: &mut impl FnMut(&str)) -> Map<String, Value> {
+pub(crate) fn flattened(root: &Value, mut map: Map<String, Value>, clash: &mut impl FnMut(&str)) -> Map<String, Value> {
     for _ in 0..MAX_MERGED {
         let Some(Value::Array(members)) = map.shift_remove("allOf") else { return map };
         let mut nested: Vec<Value> = Vec::new();

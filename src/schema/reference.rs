@@ -9,7 +9,7 @@ use super::keyword::{Holds, holds};
 use super::walk::walk;
 
 /// The maximum number of references in a chain; a longer chain counts as broken.
-pub const MAX_CHAIN: usize = 64;
+pub(crate) const MAX_CHAIN: usize = 64;
 
 /// The target of a reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,7 +24,7 @@ pub enum Target<'a> {
 
 /// The reference of a schema object, if it has one.
 #[must_use]
-pub fn reference(node: &Value) -> Option<&str> {
+pub(crate) fn reference(node: &Value) -> Option<&str> {
     node.get("$ref").and_then(Value::as_str)
 }
 
@@ -55,7 +55,7 @@ fn is_anchored(node: &Value, anchor: &str) -> bool {
 /// Follows a reference that is a JSON Pointer in URI fragment form (RFC 6901, section 6): `#`,
 /// `#/a/b`. `None` if it has another form or no target.
 #[must_use]
-pub fn pointed_at<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+pub(crate) fn pointed_at<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let fragment = percent_decode_str(reference.strip_prefix('#')?).decode_utf8_lossy();
     root.pointer(&fragment)
 }
@@ -82,7 +82,7 @@ pub fn resolve<'a>(root: &'a Value, reference: &str) -> Target<'a> {
 
 /// Why a chain of references does not end at a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Broken {
+pub(crate) enum Broken {
     /// The chain is a cycle, or longer than [`MAX_CHAIN`].
     Cycle,
     /// The chain leads into another document, which is never fetched.
@@ -94,7 +94,7 @@ pub enum Broken {
 /// The schema objects that a chain of references passes through.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Chain<'a> {
+pub(crate) struct Chain<'a> {
     /// The first schema, its target, and so on; empty if the first value is not an object.
     pub layers: Vec<&'a Map<String, Value>>,
     /// Why the chain is broken, if it is.
@@ -105,19 +105,19 @@ impl<'a> Chain<'a> {
     /// The schema object at the end of the chain; if the chain is broken, the last one before the
     /// break.
     #[must_use]
-    pub fn end(&self) -> Option<&'a Map<String, Value>> {
+    pub(crate) fn end(&self) -> Option<&'a Map<String, Value>> {
         self.layers.last().copied()
     }
 }
 
 /// Follows the references of a schema to their end inside the document `root`.
 #[must_use]
-pub fn follow<'a>(root: &'a Value, node: &'a Value) -> Chain<'a> {
+pub(crate) fn follow<'a>(root: &'a Value, node: &'a Value) -> Chain<'a> {
     follow_by(node, |reference| resolve(root, reference))
 }
 
 /// Like [`follow`], with a custom lookup for a single reference.
-pub fn follow_by<'a>(node: &'a Value, mut find: impl FnMut(&str) -> Target<'a>) -> Chain<'a> {
+pub(crate) fn follow_by<'a>(node: &'a Value, mut find: impl FnMut(&str) -> Target<'a>) -> Chain<'a> {
     let mut chain = Chain::default();
     let mut next = node.as_object();
     while let Some(map) = next {
@@ -145,7 +145,7 @@ pub fn follow_by<'a>(node: &'a Value, mut find: impl FnMut(&str) -> Target<'a>) 
 /// are ignored. A broken chain ends at the last schema before the break; a cycle ends at the schema
 /// before the first repetition.
 #[must_use]
-pub fn pointed<'a>(root: &'a Value, node: &'a Value) -> &'a Value {
+pub(crate) fn pointed<'a>(root: &'a Value, node: &'a Value) -> &'a Value {
     let mut passed = vec![node];
     let mut node = node;
     while let Some(Target::Found(next)) = reference(node).map(|reference| resolve(root, reference)) {
@@ -161,7 +161,7 @@ pub fn pointed<'a>(root: &'a Value, node: &'a Value) -> &'a Value {
 /// One step on the path from the root of a document to the target of a reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Step<'a> {
+pub(crate) struct Step<'a> {
     /// The schema at which the step starts.
     pub from: &'a Value,
     /// The keyword of `from` that the step follows.
@@ -176,7 +176,7 @@ pub struct Step<'a> {
 /// the last step ends at the target. `None` if the reference has another form, has no target, or
 /// ends between two schemas (at `#/properties`).
 #[must_use]
-pub fn route<'a>(root: &'a Value, reference: &str) -> Option<Vec<Step<'a>>> {
+pub(crate) fn route<'a>(root: &'a Value, reference: &str) -> Option<Vec<Step<'a>>> {
     let fragment = percent_decode_str(reference.strip_prefix('#')?).decode_utf8_lossy();
     let mut steps = Vec::new();
     let mut from = root;

@@ -37,7 +37,8 @@ impl Types {
         one(name).is_some_and(|own| self.0 & own.0 != 0)
     }
 
-    /// The names of the types, in the order of [`TYPES`].
+    /// The names of the types, in the order `string`, `number`, `integer`,
+    /// `boolean`, `null`, `array`, `object`.
     pub fn iter(self) -> impl Iterator<Item = &'static str> {
         TYPES.into_iter().filter(move |name| self.has(name))
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::keyword::{Holds, holds};
 
 /// Calls `visit` with every direct subschema of `node`, in order, including definitions.
-pub fn children<'a>(node: &'a Value, mut visit: impl FnMut(&'a Value)) {
+pub(crate) fn children<'a>(node: &'a Value, mut visit: impl FnMut(&'a Value)) {
     let Some(map) = node.as_object() else { return };
     for (key, value) in map {
         held(key, value, &mut visit);
@@ -13,7 +13,7 @@ pub fn children<'a>(node: &'a Value, mut visit: impl FnMut(&'a Value)) {
 }
 
 /// Calls `visit` with every schema that the member `key` of a schema object holds, in order.
-pub fn held<'a>(key: &str, value: &'a Value, mut visit: impl FnMut(&'a Value)) {
+pub(crate) fn held<'a>(key: &str, value: &'a Value, mut visit: impl FnMut(&'a Value)) {
     match (holds(key), value) {
         (Holds::Schemas | Holds::SchemaOrSchemas, Value::Array(list)) => list.iter().for_each(visit),
         (Holds::Schema | Holds::SchemaOrSchemas, _) => visit(value),
@@ -24,7 +24,7 @@ pub fn held<'a>(key: &str, value: &'a Value, mut visit: impl FnMut(&'a Value)) {
 }
 
 /// Like [`children`], with mutable access.
-pub fn children_mut<'a>(node: &'a mut Value, mut visit: impl FnMut(&'a mut Value)) {
+pub(crate) fn children_mut<'a>(node: &'a mut Value, mut visit: impl FnMut(&'a mut Value)) {
     let Some(map) = node.as_object_mut() else { return };
     for (key, value) in map {
         match (holds(key), value) {
@@ -55,7 +55,7 @@ pub fn walk<'a>(node: &'a Value, visit: &mut impl FnMut(&'a Value)) {
 
 /// Calls `visit` with mutable access to `node` and every schema below it. Schemas that `visit` adds
 /// are walked too.
-pub fn walk_mut(node: &mut Value, visit: &mut impl FnMut(&mut Value)) {
+pub(crate) fn walk_mut(node: &mut Value, visit: &mut impl FnMut(&mut Value)) {
     let mut waiting = vec![node];
     while let Some(node) = waiting.pop() {
         visit(node);
@@ -65,7 +65,7 @@ pub fn walk_mut(node: &mut Value, visit: &mut impl FnMut(&mut Value)) {
 
 /// Calls `visit` with every object of a document, even where no keyword expects a schema: a
 /// reference may lead to any of them.
-pub fn every_object<'a>(root: &'a Value, visit: &mut impl FnMut(&'a Value)) {
+pub(crate) fn every_object<'a>(root: &'a Value, visit: &mut impl FnMut(&'a Value)) {
     let mut waiting = vec![root];
     while let Some(node) = waiting.pop() {
         let first = waiting.len();

@@ -12,19 +12,19 @@ use super::render::{Block, Function};
 use crate::model::{ModelId, Version};
 
 /// Per request.
-pub const PER_REQUEST: usize = 3;
+pub(crate) const PER_REQUEST: usize = 3;
 /// Per message: three, and one for its role.
-pub const PER_MESSAGE: usize = 4;
+pub(crate) const PER_MESSAGE: usize = 4;
 /// For the name of a message, in addition to the name itself.
-pub const PER_MESSAGE_NAME: usize = 1;
+pub(crate) const PER_MESSAGE_NAME: usize = 1;
 /// For naming one of `tools` in `tool_choice` (before gpt-5), in addition to the name itself.
-pub const NAMED_TOOL: usize = 7;
+pub(crate) const NAMED_TOOL: usize = 7;
 /// For naming one of `functions` in `function_call` (before gpt-5), in addition to the name itself.
-pub const NAMED_FUNCTION: usize = 4;
+pub(crate) const NAMED_FUNCTION: usize = 4;
 /// For `tool_choice: "none"` (before gpt-5).
-pub const NO_TOOL: usize = 1;
+pub(crate) const NO_TOOL: usize = 1;
 /// For each assistant text in the history of gpt-5 and o4, which names its channel.
-pub const CHANNEL: usize = 2;
+pub(crate) const CHANNEL: usize = 2;
 
 /// The billed request form of OpenAI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,7 +38,7 @@ pub enum Api {
 impl Api {
     /// `chat` or `responses`, as in the rows and meter names.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Chat => "chat",
             Self::Responses => "responses",
@@ -55,7 +55,7 @@ impl fmt::Display for Api {
 /// Models with the same billing rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Family {
+pub(crate) enum Family {
     /// gpt-3.5, gpt-4, 4o, 4.1, and every unknown name.
     Legacy,
     /// o1 and o3: as legacy with tools, one token less without.
@@ -71,7 +71,7 @@ pub enum Family {
 impl Family {
     /// The family of a model, in the spelling of any host.
     #[must_use]
-    pub fn of(model: &str) -> Self {
+    pub(crate) fn of(model: &str) -> Self {
         Self::of_id(&ModelId::parse(model))
     }
 
@@ -87,13 +87,13 @@ impl Family {
 
     /// Whether the model reads its prompt in the format with channels (gpt-5 and o4).
     #[must_use]
-    pub fn has_channels(self) -> bool {
+    pub(crate) fn has_channels(self) -> bool {
         matches!(self, Self::O4 | Self::Gpt5 | Self::Gpt54)
     }
 
     /// The cost of a request before its messages and tools.
     #[must_use]
-    pub fn per_request(self, has_tools: bool) -> usize {
+    pub(crate) fn per_request(self, has_tools: bool) -> usize {
         let one_less = self.has_channels() || (self == Self::Reasoning && !has_tools);
         PER_REQUEST - usize::from(one_less)
     }
@@ -103,7 +103,7 @@ impl Family {
     /// `first_described` is whether the first tool has a description. Without one, models with
     /// channels are billed one token less.
     #[must_use]
-    pub fn around_tools(self, api: Api, has_system: bool, first_described: bool) -> usize {
+    pub(crate) fn around_tools(self, api: Api, has_system: bool, first_described: bool) -> usize {
         let around = match (self, api) {
             (Self::Gpt5 | Self::Gpt54, Api::Chat) if has_system => 85,
             (Self::Gpt5 | Self::Gpt54, Api::Chat) => 91,
@@ -120,21 +120,21 @@ impl Family {
 
     /// Whether the model reads the first system text and the tools as one text.
     #[must_use]
-    pub fn joins_system_text(self, api: Api) -> bool {
+    pub(crate) fn joins_system_text(self, api: Api) -> bool {
         self.has_channels() && api == Api::Chat
     }
 
     /// Whether the first system text counts with a trailing newline beside tools or a response
     /// format.
     #[must_use]
-    pub fn ends_system_text(self, api: Api) -> bool {
+    pub(crate) fn ends_system_text(self, api: Api) -> bool {
         !self.has_channels() && api == Api::Chat
     }
 
     /// The cost of a call and its result in addition to their texts, if the model reads calls one
     /// by one. `completed`: a single call that was sent back with its status.
     #[must_use]
-    pub fn per_call(self, api: Api, completed: bool) -> usize {
+    pub(crate) fn per_call(self, api: Api, completed: bool) -> usize {
         match (self, api) {
             (Self::Legacy | Self::Reasoning, Api::Chat) => 12,
             (Self::O4 | Self::Gpt5 | Self::Gpt54, Api::Chat) => 18,
@@ -147,13 +147,13 @@ impl Family {
     /// The cost of several calls of one message on the Chat API in addition to their texts: the
     /// model reads them as one call of `multi_tool_use.parallel`.
     #[must_use]
-    pub fn per_parallel_calls(self) -> usize {
+    pub(crate) fn per_parallel_calls(self) -> usize {
         if self.has_channels() { 26 } else { 20 }
     }
 
     /// The cost of a `response_format` with a schema in addition to its text.
     #[must_use]
-    pub fn around_format(self, api: Api, has_tools: bool, has_system: bool) -> usize {
+    pub(crate) fn around_format(self, api: Api, has_tools: bool, has_system: bool) -> usize {
         match api {
             Api::Responses if self.has_channels() => 0,
             Api::Responses => 1,
@@ -166,7 +166,7 @@ impl Family {
 
     /// The cost of `tool_choice: "required"`.
     #[must_use]
-    pub fn required_choice(self, api: Api, has_system: bool) -> usize {
+    pub(crate) fn required_choice(self, api: Api, has_system: bool) -> usize {
         match api {
             Api::Responses if !self.has_channels() => 9 - usize::from(has_system),
             _ => 0,
@@ -175,14 +175,14 @@ impl Family {
 
     /// Whether `tool_choice` is billed.
     #[must_use]
-    pub fn bills_tool_choice(self) -> bool {
+    pub(crate) fn bills_tool_choice(self) -> bool {
         !self.has_channels()
     }
 }
 
 /// The reasons why figures for a model are unverified, with or without tools.
 #[must_use]
-pub fn unverified_model(model: &str, has_tools: bool) -> Vec<Reason> {
+pub(crate) fn unverified_model(model: &str, has_tools: bool) -> Vec<Reason> {
     let id = ModelId::parse(model);
     let mut reasons = Vec::new();
     if super::encoding::Encoding::of_id(&id).1 {
@@ -236,7 +236,7 @@ pub fn unverified(functions: &[Function<'_>]) -> Vec<Reason> {
 
 /// The same for a block that is already rendered.
 #[must_use]
-pub fn unverified_block(functions: &[Function<'_>], block: &Block) -> Vec<Reason> {
+pub(crate) fn unverified_block(functions: &[Function<'_>], block: &Block) -> Vec<Reason> {
     let mut reasons: BTreeSet<_> = uncovered(functions);
     reasons.extend(block.reasons.iter().copied());
     reasons.into_iter().collect()

@@ -67,7 +67,7 @@ impl Encoding {
     /// Source: the table of models that OpenAI publishes with `tiktoken`. Models without a
     /// published encoding count as `o200k_base`, the newest.
     #[must_use]
-    pub fn for_model(model: &str) -> (Self, bool) {
+    pub(crate) fn for_model(model: &str) -> (Self, bool) {
         Self::of_id(&ModelId::parse(model))
     }
 
@@ -133,7 +133,7 @@ const LONGEST_STRETCH: usize = 16 * 1024;
 /// behind. Only ASCII, Han, kana and Hangul letters count: their general categories will not
 /// change.
 #[must_use]
-pub fn openai_splits_between(before: char, after: char) -> bool {
+pub(crate) fn openai_splits_between(before: char, after: char) -> bool {
     let word = matches!(before, '0'..='9' | 'a'..='z' | 'A'..='Z' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}'
         | '\u{4e00}'..='\u{9fef}' | '\u{ac00}'..='\u{d7a3}');
     word && after != '\'' && (after.is_ascii_punctuation() || matches!(after, ' ' | '\n' | '\r' | '\t'))
@@ -202,12 +202,6 @@ impl Tiktoken {
     pub fn new(encoding: Encoding) -> Self {
         Self { encoding }
     }
-
-    /// Its encoding.
-    #[must_use]
-    pub fn encoding(self) -> Encoding {
-        self.encoding
-    }
 }
 
 #[cfg(feature = "tiktoken")]
@@ -228,5 +222,33 @@ impl TokenCounter for Tiktoken {
 
     fn splits_between(&self, before: char, after: char) -> bool {
         openai_splits_between(before, after)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Encoding;
+
+    #[test]
+    fn models_select_their_encoding() {
+        for (model, encoding, assumed) in [
+            ("gpt-4o-mini", Encoding::O200kBase, false),
+            ("gpt-4.1", Encoding::O200kBase, false),
+            ("gpt-4.5-preview", Encoding::O200kBase, false),
+            ("gpt-5.6-sol", Encoding::O200kBase, false),
+            ("o3-mini", Encoding::O200kBase, false),
+            ("gpt-4", Encoding::Cl100kBase, false),
+            ("gpt-4-turbo", Encoding::Cl100kBase, false),
+            ("gpt-35-turbo", Encoding::Cl100kBase, false),
+            ("openai/gpt-4-turbo", Encoding::Cl100kBase, false),
+            ("azure/gpt-4o", Encoding::O200kBase, false),
+            ("chatgpt-4o-latest", Encoding::O200kBase, false),
+            ("ft:gpt-4o-mini:org::id", Encoding::O200kBase, false),
+            ("gpt-6", Encoding::O200kBase, true),
+            ("gpt-oss-120b", Encoding::O200kBase, true),
+            ("", Encoding::O200kBase, true),
+        ] {
+            assert_eq!(Encoding::for_model(model), (encoding, assumed), "{model}");
+        }
     }
 }

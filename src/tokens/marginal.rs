@@ -26,7 +26,7 @@ pub struct Frame {
 
 impl Frame {
     /// The namespace that OpenAI bills: the text around the tools in recorded requests.
-    pub const OPENAI: Self = Self {
+    pub(crate) const OPENAI: Self = Self {
         header: "namespace functions {\n\n",
         between: "",
         after_each: "\n\n",
@@ -34,7 +34,7 @@ impl Frame {
     };
 
     /// A compact JSON array.
-    pub const JSON_ARRAY: Self = Self { header: "[", between: ",", after_each: "", footer: "]" };
+    pub(crate) const JSON_ARRAY: Self = Self { header: "[", between: ",", after_each: "", footer: "]" };
 
     /// The whole text, and the range of each tool's text including the part that is removed with
     /// it.
@@ -105,3 +105,6 @@ fn first_split<C: TokenCounter + ?Sized>(counter: &C, text: &str) -> usize {
         .next()
         .unwrap_or(text.len())
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@
 //! Rendering is total: any JSON value gives a text. Parts that cannot be followed are `any`: a
 //! cyclic or missing reference, a type nested deeper than 64, and everything after inlined
 //! references exceed a budget (a few definitions that each use the next one twice expand to
-//! gigabytes). [`Block::reasons`] reports this.
+//! gigabytes). What was cut is among the reasons of [`unverified`](super::unverified).
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -40,7 +40,7 @@ pub struct Function<'a> {
 impl Function<'_> {
     /// Whether it has a non-empty description.
     #[must_use]
-    pub fn is_described(&self) -> bool {
+    pub(crate) fn is_described(&self) -> bool {
         self.description.is_some_and(|d| !strip(d).is_empty())
     }
 }
@@ -48,7 +48,7 @@ impl Function<'_> {
 /// The rendered text of each tool, and the reasons why it may be incomplete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Block {
+pub(crate) struct Block {
     /// One text per tool, in order, without the text around it ([`Frame::OPENAI`]).
     pub texts: Vec<String>,
     /// Why the text may differ from what is billed, sorted: references and nesting that were cut.
@@ -58,7 +58,7 @@ pub struct Block {
 impl Block {
     /// Renders tools one by one.
     #[must_use]
-    pub fn of(functions: &[Function<'_>]) -> Self {
+    pub(crate) fn of(functions: &[Function<'_>]) -> Self {
         Self::render_functions(functions, false)
     }
 
@@ -349,5 +349,28 @@ impl<'a> Required<'a> {
             Self::Keys(keys) => keys.contains(key),
             Self::Text(text) => text.contains(key),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::{Block, Function};
+    use crate::tokens::Reason;
+
+    #[test]
+    fn doubling_references_are_cut() {
+        let mut definitions = Map::new();
+        for i in 0..40 {
+            let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
+            definitions.insert(format!("d{i}"), json!({"type": "object", "properties": {"a": next, "b": next}}));
+        }
+        let parameters = json!({"properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
+        let function = Function { name: "f", description: None, parameters: Some(&parameters) };
+        let block = Block::of(&[function; 20]);
+        assert!(block.texts.iter().all(|t| t.len() < 2 << 20));
+        assert!(block.texts.iter().map(String::len).sum::<usize>() < 32 << 20);
+        assert!(block.reasons.contains(&Reason::TooLarge));
     }
 }

@@ -47,7 +47,7 @@ impl GeminiParameters {
 
     /// The name in flags and files.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::JsonSchema => "json-schema",
             Self::OpenApiSubset => "openapi-subset",

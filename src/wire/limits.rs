@@ -104,13 +104,13 @@ impl NameRule {
 
     /// Whether a name may contain a character.
     #[must_use]
-    pub fn allows(&self, c: char) -> bool {
+    pub(crate) fn allows(&self, c: char) -> bool {
         c.is_ascii_alphanumeric() || self.joints.contains(c)
     }
 
     /// Whether a name may start with a character.
     #[must_use]
-    pub fn starts(&self, c: char) -> bool {
+    pub(crate) fn starts(&self, c: char) -> bool {
         self.allows(c) && (!self.letter_first || c.is_ascii_alphabetic() || c == '_')
     }
 

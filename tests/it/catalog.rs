@@ -161,7 +161,7 @@ fn valid_tools_are_used_beside_invalid_ones() {
     assert_eq!(loaded.value.names().map(ToString::to_string).collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(loaded.diagnostics[0].place.to_string(), "t.json:1:32 at /1");
     assert!(loaded.into_result().is_err(), "but whole it is not");
-    assert!(Catalog::from_mcp(text).unwrap_err().is_catalog());
+    assert_eq!(Catalog::from_mcp(text).unwrap_err().kind(), toolfold::error::ErrorKind::Catalog);
 }
 
 #[test]

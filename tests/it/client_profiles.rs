@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
 use toolfold::profile::{
-    Arm, ClientProfile, Detail, Expanded, Presentation, Tier, ToolProfile, already_defers, client_meta_tools, own_tools,
+    Arm, ClientProfile, Detail, Expanded, Presentation, Tier, ToolProfile, already_defers, own_tools,
 };
 
 use crate::corpus;
@@ -27,26 +27,6 @@ fn check(names: &str, own: &str) {
     let found: Vec<&str> =
         catalog.names().zip(own_tools(&catalog)).filter(|(_, own)| *own).map(|(name, _)| name.as_str()).collect();
     assert_eq!(found.join(" "), own);
-}
-
-#[test]
-fn every_client_record_has_a_source() {
-    assert_eq!(ClientProfile::builtin().len(), 4, "all of them can be read");
-    for client in ClientProfile::builtin() {
-        assert!(!client.source().is_empty(), "{}", client.name());
-        assert!(client.date().len() == 10 && client.date().starts_with("20"), "{}: {}", client.name(), client.date());
-    }
-    assert!(ClientProfile::parse("name = 'x'\nowned = []").is_err(), "an unknown key is an error");
-    for (client, tool) in
-        [("claude-code", "Bash"), ("codex", "shell"), ("codex", "exec_command"), ("gemini-cli", "run_shell_command")]
-    {
-        let profile = ClientProfile::builtin().iter().find(|own| own.name() == client).unwrap();
-        assert_eq!(profile.is_interactive(tool), Some(false), "{client}: {tool}");
-        assert_eq!(profile.is_interactive("Edit"), None, "{client}");
-    }
-    for name in ["ToolSearch", "tool_search", "skill", "activate_skill"] {
-        assert!(client_meta_tools().contains(&name), "{name}");
-    }
 }
 
 #[test]

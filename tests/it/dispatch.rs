@@ -271,7 +271,7 @@ fn experiments_are_sticky_and_recorded() {
     let nameless = engine.conversation(Wire::OpenAiChat).start().unwrap_err();
     assert!(nameless.to_string().contains("set an id or pin an arm"), "{nameless}");
     assert_eq!(engine.conversation(Wire::OpenAiChat).arm(Arm::Lean).start().unwrap().arm(), Arm::Lean);
-    assert!(build(1.5).unwrap_err().is_engine());
+    assert_eq!(build(1.5).unwrap_err().kind(), toolfold::error::ErrorKind::Engine);
 }
 
 #[test]

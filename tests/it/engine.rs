@@ -66,7 +66,10 @@ fn arm_full_sends_what_came_in() {
 fn incompatible_parts_are_rejected() {
     let catalog = || Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse("core = ['nope']", "p.toml").value;
-    assert!(Engine::builder(catalog()).profile(profile).build().unwrap_err().is_profile());
+    assert_eq!(
+        Engine::builder(catalog()).profile(profile).build().unwrap_err().kind(),
+        toolfold::error::ErrorKind::Profile
+    );
 }
 
 #[test]

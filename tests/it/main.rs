@@ -32,7 +32,6 @@ mod orthogonality;
 #[cfg(feature = "shell")]
 mod policy;
 mod profile;
-mod schema;
 mod sentences;
 mod skill;
 mod talk;

@@ -30,7 +30,6 @@ mod options;
 #[cfg(unix)]
 mod oracle;
 mod paths;
-mod patterns;
 mod programs;
 mod properties;
 mod quiet;

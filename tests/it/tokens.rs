@@ -9,7 +9,6 @@ use toolfold::tokens::{CountError, Function, Meter, Reason, count_request, rende
 mod corpus;
 mod estimates;
 mod hostile;
-mod marginal;
 mod meters;
 mod requests;
 mod vocabulary;

@@ -9,7 +9,7 @@ use super::ledger::{ListArgs, OneArgs, failure, now_ms, time};
 use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{cut_for_list, table};
 use toolfold::diagnostic::visible;
-use toolfold::policy::argv::{Word, display};
+use toolfold::policy::argv::display_known;
 use toolfold::policy::{ApprovalStore, Grant, GrantScope, GrantTarget};
 
 #[derive(Debug, Subcommand)]
@@ -82,8 +82,7 @@ pub(super) fn grant_coverage(target: &GrantTarget) -> String {
         GrantTarget::Tool => "every call".to_owned(),
         GrantTarget::Arguments { arguments } => format!("exactly {arguments}"),
         GrantTarget::Command { tokens, open } => {
-            let words: Vec<Word> = tokens.iter().map(|token| Word::known(token)).collect();
-            format!("{}{}", display(&words), if *open { " …" } else { "" })
+            format!("{}{}", display_known(tokens), if *open { " …" } else { "" })
         }
     }
 }

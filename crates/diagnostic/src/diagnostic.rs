@@ -211,12 +211,6 @@ impl<T> Loaded<T> {
 pub struct LoadError(Vec<Diagnostic>);
 
 impl LoadError {
-    /// The diagnostics, in the order of the input.
-    #[must_use]
-    pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.0
-    }
-
     /// Returns the diagnostics, in the order of the input.
     #[must_use]
     pub fn into_diagnostics(self) -> Vec<Diagnostic> {

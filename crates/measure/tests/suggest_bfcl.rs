@@ -86,7 +86,7 @@ fn simulated(catalog: &Catalog, profile: &ToolProfile, arm: Arm, lookup: Lookup,
             task.calls().map(|call| SessionStep { input: 100, opens: open(&call.tool), ..SessionStep::default() });
         let steps = calls.chain([SessionStep { input: 100, ..SessionStep::default() }]).collect();
         let bill = bill_session(&rules, play(&sizes[0], &Session { system: 0, steps }).iter().map(|own| own.request));
-        (bill.milli_tokens(&rules) + bill.total().output as u64 * 5_000) as f64 / 1_000.0
+        (bill.total().milli_tokens(&rules) + bill.total().output as u64 * 5_000) as f64 / 1_000.0
     };
     tasks.iter().map(cost).sum::<f64>() / tasks.len() as f64
 }

@@ -24,25 +24,25 @@ pub struct Word {
 impl Word {
     /// A word of known value.
     #[must_use]
-    pub fn known(value: &str) -> Self {
+    pub(crate) fn known(value: &str) -> Self {
         Self { value: Some(value.to_owned()), text: value.to_owned(), one: true, guess: Vec::new(), tilde: None }
     }
 
     /// A word of unknown value.
     #[must_use]
-    pub fn unknown(text: &str, one: bool) -> Self {
+    pub(crate) fn unknown(text: &str, one: bool) -> Self {
         Self { value: None, text: text.to_owned(), one, guess: Vec::new(), tilde: None }
     }
 
     /// The value, if it is known.
     #[must_use]
-    pub fn get(&self) -> Option<&str> {
+    pub(crate) fn get(&self) -> Option<&str> {
         self.value.as_deref()
     }
 
     /// Whether its value is this text.
     #[must_use]
-    pub fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         self.get() == Some(text)
     }
 }
@@ -69,7 +69,7 @@ pub(crate) fn program(words: &[Word]) -> Option<&str> {
 
 /// The last segment of a program's path, without `.exe`.
 #[must_use]
-pub fn base_name(program: &str) -> &str {
+pub(crate) fn base_name(program: &str) -> &str {
     let base = program.rsplit('/').next().unwrap_or(program);
     base.strip_suffix(".exe").unwrap_or(base)
 }
@@ -77,8 +77,14 @@ pub fn base_name(program: &str) -> &str {
 /// A command line for a person to read: known words quoted where necessary, unknown words as
 /// written.
 #[must_use]
-pub fn display(words: &[Word]) -> String {
+pub(crate) fn display(words: &[Word]) -> String {
     words.iter().map(|w| w.get().map_or_else(|| w.text.clone(), quote)).collect::<Vec<_>>().join(" ")
+}
+
+/// The same for words that are all known.
+#[must_use]
+pub fn display_known(words: &[String]) -> String {
+    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }
 
 fn quote(word: &str) -> String {

@@ -17,8 +17,9 @@ mod redact;
 
 pub(crate) use consent::grant_digest;
 pub use consent::{Consented, Unproven};
+pub use redact::redact;
+pub(crate) use redact::redact_lines;
 pub use redact::redact_text;
-pub use redact::{redact, redact_lines};
 
 /// The previous hash of the first record.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -275,7 +276,7 @@ pub struct Verified {
 }
 
 /// A record as a store holds it: `(seq, body, prev, hash)`.
-pub type Stored = (u64, String, String, String);
+pub(crate) type Stored = (u64, String, String, String);
 
 /// The most faults that a verification keeps.
 pub const MAX_FAULTS: usize = 1_000;

@@ -25,7 +25,7 @@ pub enum PolicyTier {
 impl PolicyTier {
     /// Reads `read_only`, `b` or `a`.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_value(text.into()).ok()
     }
 }
@@ -222,7 +222,7 @@ impl ToolCapability {
     /// The tier of a call with these arguments and hints. The hints of an untrusted server only
     /// tighten it.
     #[must_use]
-    pub fn tier_of(
+    pub(crate) fn tier_of(
         &self,
         arguments: &Value,
         origin: &ToolOrigin,

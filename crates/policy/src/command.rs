@@ -45,7 +45,7 @@ impl CommandPattern {
     /// # Errors
     /// [`PatternError`] if the pattern is empty, has an unclosed quote or contains a control
     /// character.
-    pub fn parse(text: &str) -> Result<Self, PatternError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
             return Err(PatternError::new("a command pattern must not contain control characters"));
@@ -77,7 +77,7 @@ impl CommandPattern {
 
     /// The tokens of a pattern that is a plain prefix or exact, which is what a grant can remember.
     #[must_use]
-    pub fn literal(&self) -> Option<(Vec<&str>, bool)> {
+    pub(crate) fn literal(&self) -> Option<(Vec<&str>, bool)> {
         let words = self.tokens.iter().map(Token::literal).collect::<Option<Vec<_>>>()?;
         (!self.any).then_some((words, self.open))
     }
@@ -95,14 +95,14 @@ impl CommandPattern {
     /// How many words it names.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a pattern names one word at least")]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }
 
     /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one
     /// program.
     #[must_use]
-    pub fn first_is_glob(&self) -> bool {
+    pub(crate) fn first_is_glob(&self) -> bool {
         matches!(self.tokens.first(), Some(Token::Glob(_) | Token::Many))
     }
 
@@ -114,14 +114,14 @@ impl CommandPattern {
     /// Whether this pattern covers everything that `other` covers, as far as their literals show.
     /// For the lint.
     #[must_use]
-    pub fn covers(&self, other: &Self) -> bool {
+    pub(crate) fn covers(&self, other: &Self) -> bool {
         self.any || (!other.any && self.open && other.tokens.starts_with(&self.tokens)) || self == other
     }
 
     /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths
     /// no second word, and a `*` in front stands for one program.
     #[must_use]
-    pub fn allows(&self, argv: &[Word]) -> bool {
+    pub(crate) fn allows(&self, argv: &[Word]) -> bool {
         if self.any {
             return true;
         }
@@ -170,14 +170,14 @@ impl CommandPattern {
 
     /// Whether a command fits as written: for ask and deny.
     #[must_use]
-    pub fn fit(&self, argv: &[Word]) -> Fit {
+    pub(crate) fn fit(&self, argv: &[Word]) -> Fit {
         if self.any { Fit::Yes } else { fit_tokens(&self.tokens, self.open, argv) }
     }
 
     /// Whether a command fits in any form: options in another position, combined letters, words
     /// that may become what is denied. For ask and deny.
     #[must_use]
-    pub fn fit_any_form(&self, forms: &[Vec<Word>]) -> Fit {
+    pub(crate) fn fit_any_form(&self, forms: &[Vec<Word>]) -> Fit {
         let mut best = Fit::No;
         for argv in forms {
             best = best.max(self.fit(argv)).max(self.fit_options(argv));

@@ -42,7 +42,7 @@ impl Decision {
     /// `allow`, `ask` or `deny`: the words that rules and `policy eval` use, without the
     /// distinction of audited calls.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Allow | Self::AllowAudited => "allow",
             Self::Confirm => "ask",
@@ -77,7 +77,7 @@ pub enum Effect {
 impl Effect {
     /// Reads `allow`, `ask` or `deny`.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_value(text.into()).ok()
     }
 }
@@ -90,7 +90,7 @@ impl fmt::Display for Effect {
 
 /// Whether a pattern fits something that may be known only in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fit {
+pub(crate) enum Fit {
     /// It cannot fit.
     No,
     /// It may fit, depending on what is known only when the call runs. Never enough to allow, but
@@ -103,7 +103,7 @@ pub enum Fit {
 impl Fit {
     /// `Yes` or `No`.
     #[must_use]
-    pub fn of(fits: bool) -> Self {
+    pub(crate) fn of(fits: bool) -> Self {
         if fits { Self::Yes } else { Self::No }
     }
 }

@@ -78,7 +78,7 @@ impl Shell {
 /// How a command is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Dialect {
+pub(crate) struct Dialect {
     /// The shell. `None`: unknown. It is read as bash, and what zsh alone evaluates asks.
     pub shell: Option<Shell>,
     /// Whether the shell is interactive, so that it expands `!`.
@@ -87,7 +87,7 @@ pub struct Dialect {
 
 impl Dialect {
     /// `bash -c`.
-    pub const BASH: Self = Self { shell: Some(Shell::Bash), interactive: false };
+    pub(crate) const BASH: Self = Self { shell: Some(Shell::Bash), interactive: false };
 
     /// Whether the shell may be zsh.
     pub(crate) fn may_be_zsh(self) -> bool {

@@ -252,7 +252,7 @@ impl Row {
 
     /// The call of the row.
     #[must_use]
-    pub fn call(&self) -> PolicyCall<'_> {
+    pub(crate) fn call(&self) -> PolicyCall<'_> {
         PolicyCall { tool: &self.tool, origin: &self.origin, arguments: &self.arguments }
     }
 

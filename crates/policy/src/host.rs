@@ -29,7 +29,7 @@ impl HostPattern {
     ///
     /// # Errors
     /// [`PatternError`] if the text is not a host.
-    pub fn parse(text: &str) -> Result<Self, PatternError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
         let ok = |c: char| c.is_alphanumeric() || "-.*:_".contains(c);
         let plain = nfc(text).to_lowercase();
@@ -58,7 +58,7 @@ impl HostPattern {
 
     /// Whether a host in its plain form fits, as an allow compares it.
     #[must_use]
-    pub fn fits(&self, host: &str) -> bool {
+    pub(crate) fn fits(&self, host: &str) -> bool {
         let pattern = self.plain.as_str();
         // An address has no subdomains.
         let numbers = pattern.chars().all(|c| c.is_ascii_digit() || ".*?:".contains(c));

@@ -113,7 +113,7 @@ impl Eq for Links {}
 
 impl Links {
     /// Records where an absolute path leads. `None`: unknown.
-    pub fn insert(&mut self, path: &str, leads_to: Option<String>) {
+    pub(crate) fn insert(&mut self, path: &str, leads_to: Option<String>) {
         if leads_to.as_deref() != Some(LexPath::plain(path).to_string().as_str()) {
             self.leads.insert(path.to_owned(), leads_to);
         }
@@ -126,7 +126,7 @@ impl Links {
     }
 
     /// The paths that lead elsewhere, each with its real path: `None` if that is unknown.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         let told = self.leads.iter().map(|(path, real)| (path.as_str(), real.as_deref()));
         told.filter(|(path, real)| *real != Some(*path))
     }

@@ -83,7 +83,7 @@ impl LexPath {
     /// (escapes, backslashes, `~user`, `/proc/self`) fits no allow; ask and deny consider every
     /// meaning.
     #[must_use]
-    pub fn read(text: &str) -> Self {
+    pub(crate) fn read(text: &str) -> Self {
         let text = form::plain_url(text).unwrap_or(text);
         let mut path = Self::plain(text);
         path.spell(text, Self::plain);
@@ -103,7 +103,7 @@ impl LexPath {
 
     /// This path joined with another one. An absolute path replaces it.
     #[must_use]
-    pub fn join(&self, text: &str) -> Self {
+    pub(crate) fn join(&self, text: &str) -> Self {
         self.added(text, &Step::Up)
     }
 
@@ -183,7 +183,7 @@ impl LexPath {
 
     /// The same path from the root, where the context allows that.
     #[must_use]
-    pub fn absolute(&self, context: &Context) -> Self {
+    pub(crate) fn absolute(&self, context: &Context) -> Self {
         let Some(base) = self.start(context) else { return self.clone() };
         let mut path = Self { odd: self.odd, doubt: self.doubt, ..Self::at(Base::Root).with(base, &Step::Up) };
         if path.way.is_some() || self.way.is_some() {
@@ -204,7 +204,7 @@ impl LexPath {
 
     /// Whether its form prevents any allow from fitting.
     #[must_use]
-    pub fn is_odd(&self) -> bool {
+    pub(crate) fn is_odd(&self) -> bool {
         self.odd || self.doubt
     }
 

@@ -76,12 +76,6 @@ impl Policy {
         &self.version
     }
 
-    /// Its mode.
-    #[must_use]
-    pub fn mode(&self) -> PolicyMode {
-        self.mode
-    }
-
     /// The same policy in another mode. The version stays the same: an approval is for a call and
     /// not for a mode.
     #[must_use]
@@ -97,7 +91,7 @@ impl Policy {
     }
 
     /// All rules, in the order of files.
-    pub fn rules(&self) -> impl DoubleEndedIterator<Item = &Rule> {
+    pub(crate) fn rules(&self) -> impl DoubleEndedIterator<Item = &Rule> {
         self.files.iter().flat_map(|f| &f.rules)
     }
 

@@ -57,7 +57,7 @@ impl ToolPattern {
     ///
     /// # Errors
     /// [`PatternError`] if the name is empty or contains a character that names must not have.
-    pub fn parse(text: &str) -> Result<Self, PatternError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         if text.is_empty() {
             return Err(PatternError::new("the tool's name is missing"));
         }
@@ -218,7 +218,7 @@ impl Rule {
 
     /// Whether it has a condition besides the tool.
     #[must_use]
-    pub fn is_conditional(&self) -> bool {
+    pub(crate) fn is_conditional(&self) -> bool {
         self.command.as_ref().is_some_and(|c| !c.any)
             || self.path.is_some()
             || self.host.is_some()

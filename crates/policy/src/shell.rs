@@ -48,22 +48,19 @@ mod walker;
 mod words;
 mod wrappers;
 
-pub use self::side_effects::{
-    Command, FileEffect, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Unknown, Weight,
-};
-
-/// Reads a command line that `bash -c` runs in the folder `start`. See [`effects_in`].
+pub use self::side_effects::{Command, FileEffect, Role, SideEffects, Unknown, Weight};
+/// Reads a command line that `bash -c` runs in the folder `start`.
+///
+/// Never fails: whatever cannot be read is an unknown. The length, the number of commands and the
+/// depth are bounded, and so time and memory.
 #[must_use]
 pub fn effects(command: &str, start: &LexPath) -> SideEffects {
     effects_in(command, start, Dialect::BASH)
 }
 
 /// Reads a command line of a shell that starts in the folder `start`.
-///
-/// Never fails: whatever cannot be read is an unknown. Time and memory are bounded by
-/// [`MAX_CHARS`], [`MAX_COMMANDS`] and [`MAX_DEPTH`].
 #[must_use]
-pub fn effects_in(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
+pub(crate) fn effects_in(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     let mut found = read(command, start, dialect);
     // A carriage return or an escape sequence rewrites the line that the person sees.
     let unseen = |c: &char| is_unseen(*c) && !matches!(c, '\n' | '\t');

@@ -218,7 +218,7 @@ impl ActiveSet {
 
     /// Returns one of them.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&ActiveSkill> {
+    pub(crate) fn get(&self, name: &str) -> Option<&ActiveSkill> {
         self.0.get(name)
     }
 }
@@ -299,7 +299,7 @@ fn activation(
     let rendered = render(skill.body(), inputs);
     let hash = ContentHash::of(rendered.text.as_bytes());
     let same = active.get(&name).is_some_and(|a| a.rendered == hash && a.scope == skill.origin.scope);
-    let (resources, more) = resource::list(fs, skill);
+    let (resources, more) = resource::list(fs, &skill.origin.folder);
     let categories: Vec<String> = skill.fields().categories().into_iter().map(str::to_owned).collect();
     let text = if same {
         format!("Skill `{name}` is already active and unchanged; its instructions are above.")

@@ -38,7 +38,7 @@ impl Budget {
 
     /// The share of the budget that a text takes, without a vocabulary.
     #[must_use]
-    pub fn weigh(self, text: &str) -> usize {
+    pub(crate) fn weigh(self, text: &str) -> usize {
         match self {
             Self::Chars(_) => text.chars().count(),
             Self::Tokens(_) => most_tokens(text),
@@ -50,7 +50,7 @@ impl Budget {
 /// character. Close for prose, half of the real count for random letters. For billing use the
 /// counters of the tokens layer; for an upper bound use [`most_tokens`].
 #[must_use]
-pub fn estimate_tokens(text: &str) -> usize {
+pub(crate) fn estimate_tokens(text: &str) -> usize {
     quarters(text).div_ceil(4)
 }
 

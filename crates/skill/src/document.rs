@@ -19,7 +19,7 @@ use crate::name::MAX_NAME_CHARS;
 /// The maximum size of a file, in bytes.
 pub const MAX_FILE: usize = 1 << 20;
 /// The maximum size of front matter, in bytes.
-pub const MAX_FRONT_MATTER: usize = 64 << 10;
+pub(crate) const MAX_FRONT_MATTER: usize = 64 << 10;
 
 /// The SHA-256 of a file's bytes, in lower-case hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

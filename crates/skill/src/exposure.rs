@@ -10,7 +10,7 @@ use super::view::SkillView;
 
 /// The minimum number of visible skills for which a search is always offered. With fewer, it is
 /// offered if the list is incomplete.
-pub const SEARCH_FROM: usize = 50;
+pub(crate) const SEARCH_FROM: usize = 50;
 
 /// The maximum cost of the declaration of `activate_skill` without any skill: its fixed text, every
 /// parameter and the line with the count. A smaller budget holds no entry, and the declaration
@@ -64,7 +64,7 @@ pub fn activate_tool(view: &SkillView, budget: Budget) -> Option<SkillTool> {
 ///
 /// `name` is an enum of exactly the names in the list. Omitted skills are counted in a line, found
 /// with `search` and activated with `other`, so the enum works for models that can only choose
-/// listed values. `search` is offered with at least [`SEARCH_FROM`] skills or an incomplete list,
+/// listed values. `search` is offered with at least 50 skills or an incomplete list,
 /// `other` if the list omits skills or a name has several copies, and `arguments` if a skill uses
 /// them.
 ///

@@ -134,12 +134,6 @@ impl MemoryFs {
         self
     }
 
-    /// Removes a file.
-    pub fn remove(&mut self, path: &Path) -> &mut Self {
-        self.files.remove(path);
-        self
-    }
-
     fn is_folder(&self, path: &Path) -> bool {
         path.parent().is_none()
             || below(&self.files, path).next().is_some()

@@ -12,7 +12,7 @@ use super::walk::place;
 use crate::diagnostic::{Diagnostic, Loaded};
 
 /// The maximum size of an instruction file, in bytes.
-pub const MAX_INSTRUCTIONS: usize = 256 << 10;
+pub(crate) const MAX_INSTRUCTIONS: usize = 256 << 10;
 
 /// An instruction file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

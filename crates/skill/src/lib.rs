@@ -64,29 +64,27 @@ pub use activate::{
     ActivateError, ActivateRequest, Activation, ActiveSet, ActiveSkill, Answer, CategoryHint, SkillMessage, activate,
     direct,
 };
-pub use budget::{Budget, estimate_tokens, most_tokens};
+pub use budget::{Budget, most_tokens};
 pub use command::read_command;
 pub use disk::DiskFs;
-pub use document::{Content, ContentHash, Document, MAX_FILE, MAX_FRONT_MATTER, slug};
-pub use exposure::{
-    FLOOR_TOKENS, FittedTool, SEARCH_FROM, SkillTool, activate_tool, catalog_xml, fit_tool, skill_tools, weigh,
-};
+pub use document::{Content, ContentHash, Document, MAX_FILE, slug};
+pub use exposure::{FLOOR_TOKENS, FittedTool, SkillTool, activate_tool, catalog_xml, fit_tool, skill_tools, weigh};
 pub use fields::{Context, Fields, Mode};
 pub use folder::{Folder, prompt_entry, read_folder};
 pub use fs::{FsEntry, FsError, Kind, Look, MemoryFs, SkillFs, Stamp};
-pub use instructions::{Instructions, MAX_INSTRUCTIONS, instructions};
+pub use instructions::{Instructions, instructions};
 pub use legacy::{read_cloud, to_standard};
 pub use library::{Discovery, DiscoveryCache, Finding, Origin, Precedence, Skill, SkillLibrary, is_unread};
-pub use lint::{MAX_BODY_LINES, MAX_BODY_TOKENS, Vocabulary, lint};
+pub use lint::{Vocabulary, lint};
 pub use listing::{CatalogText, catalog_text};
 pub use permission::{Permission, PermissionRule, Permissions};
 pub use render::Facts;
-pub use roots::{Root, Scope, Style, Surroundings, default_roots, levels};
+pub use roots::{Root, Scope, Style, Surroundings, default_roots};
 pub use search::{Hit, SkillIndex};
 pub use verbatim::front_matter;
 pub use view::{Caller, SkillView};
 pub use walk::Limits;
 #[cfg(feature = "watch")]
-pub use watch::{DEBOUNCE, SkillWatcher};
+pub use watch::SkillWatcher;
 
 use toolfold_diagnostic::{diagnostic, name};

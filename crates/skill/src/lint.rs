@@ -9,9 +9,9 @@ use crate::name::nearest;
 
 /// The recommended maximum size of a body, in tokens. Source: the Agent Skills specification,
 /// "Progressive disclosure".
-pub const MAX_BODY_TOKENS: usize = 5_000;
+pub(crate) const MAX_BODY_TOKENS: usize = 5_000;
 /// The same in lines.
-pub const MAX_BODY_LINES: usize = 500;
+pub(crate) const MAX_BODY_LINES: usize = 500;
 
 /// The names from a catalog that a skill's text may use in backticks.
 #[derive(Debug, Clone, Default)]

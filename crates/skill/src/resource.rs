@@ -10,11 +10,11 @@ use super::library::Skill;
 use crate::name::nearest;
 
 /// The maximum number of names in a resource list.
-pub const MAX_LISTED: usize = 60;
+pub(crate) const MAX_LISTED: usize = 60;
 /// The maximum number of characters returned for a resource.
-pub const MAX_RESOURCE_CHARS: usize = 60_000;
+pub(crate) const MAX_RESOURCE_CHARS: usize = 60_000;
 /// The maximum size of a resource file, in bytes.
-pub const MAX_RESOURCE_BYTES: usize = 4 << 20;
+pub(crate) const MAX_RESOURCE_BYTES: usize = 4 << 20;
 
 /// Why a file of a skill cannot be returned. Each message tells the model what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -47,16 +47,10 @@ pub enum ResourceError {
     },
 }
 
-/// The files of a skill's folder, relative and sorted, at most [`MAX_LISTED`], and the number of
+/// The files of a skill's folder, relative and sorted, at most 60, and the number of
 /// further files. Excludes hidden names, links and the `SKILL.md` itself.
 #[must_use]
-pub fn list(fs: &dyn SkillFs, skill: &Skill) -> (Vec<String>, usize) {
-    list_folder(fs, &skill.origin.folder)
-}
-
-/// Like [`list`], for a folder.
-#[must_use]
-pub fn list_folder(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
+pub fn list(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
     if root.as_os_str().is_empty() {
         return (Vec::new(), 0);
     }
@@ -84,7 +78,7 @@ pub fn list_folder(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
     (files, more)
 }
 
-/// The text of one file, cut after [`MAX_RESOURCE_CHARS`] characters with a line that reports it.
+/// The text of one file, cut after 60,000 characters with a line that reports it.
 ///
 /// # Errors
 /// Returns a [`ResourceError`] if the path leaves the folder, is missing, is not text or cannot be
@@ -102,7 +96,7 @@ pub fn read(fs: &dyn SkillFs, skill: &Skill, path: &str) -> Result<String, Resou
     let real = match fs.canonical(&root.join(path)) {
         Ok(real) => real,
         Err(FsError::NotFound) => {
-            let (files, _) = list(fs, skill);
+            let (files, _) = list(fs, &skill.origin.folder);
             let near = nearest(path, files.iter().map(String::as_str), 3).into_iter().map(str::to_owned).collect();
             return Err(ResourceError::NotFound { path: path.to_owned(), near });
         }

@@ -34,14 +34,6 @@ impl Scope {
             Self::Builtin => "builtin",
         }
     }
-
-    /// Parses a scope.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Project, Self::User, Self::System, Self::Explicit, Self::Builtin]
-            .into_iter()
-            .find(|s| s.as_str() == word)
-    }
 }
 
 /// The convention that a root follows. It shows where the root comes from; `Cloud` roots can also
@@ -99,7 +91,7 @@ pub struct Surroundings {
 impl Surroundings {
     /// The configuration folder.
     #[must_use]
-    pub fn config_folder(&self) -> Option<PathBuf> {
+    pub(crate) fn config_folder(&self) -> Option<PathBuf> {
         self.config.clone().or_else(|| self.home.as_ref().map(|h| h.join(".config")))
     }
 }
@@ -117,7 +109,7 @@ const FAMILIES: [(&str, Style); 6] = [
 /// worktree), innermost first. Without one: up to the root of the file system, but never into or
 /// above the home folder.
 #[must_use]
-pub fn levels(fs: &dyn SkillFs, around: &Surroundings) -> Vec<PathBuf> {
+pub(crate) fn levels(fs: &dyn SkillFs, around: &Surroundings) -> Vec<PathBuf> {
     let mut levels = Vec::new();
     for folder in around.cwd.ancestors().take(64) {
         if around.home.as_deref() == Some(folder) && folder != around.cwd {

@@ -15,13 +15,14 @@ use super::yaml::{Entry, Node};
 
 /// The maximum length of a name, in characters after NFKC. Source: skills-ref 0.1.1 and the
 /// specification.
-pub const MAX_NAME: usize = 64;
+pub(crate) const MAX_NAME: usize = 64;
 /// The maximum length of a description, in characters as written. Source: as above.
 pub const MAX_DESCRIPTION: usize = 1024;
 /// The maximum length of a compatibility note, in characters as written. Source: as above.
-pub const MAX_COMPATIBILITY: usize = 500;
+pub(crate) const MAX_COMPATIBILITY: usize = 500;
 /// The only keys of the standard, in code-point order.
-pub const STANDARD_KEYS: [&str; 6] = ["allowed-tools", "compatibility", "description", "license", "metadata", "name"];
+pub(crate) const STANDARD_KEYS: [&str; 6] =
+    ["allowed-tools", "compatibility", "description", "license", "metadata", "name"];
 
 /// The fields that the strict reader returns.
 #[derive(Debug, Clone, PartialEq, Eq)]

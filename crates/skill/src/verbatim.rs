@@ -12,7 +12,7 @@ use crate::diagnostic::Place;
 /// Every field of a `SKILL.md`'s front matter, with the types of YAML 1.2's core schema.
 ///
 /// `None` if readers would disagree on it: it is not a map, required a guess, has an alias or a
-/// duplicate key, or is larger than [`MAX_FRONT_MATTER`].
+/// duplicate key, or is larger than 64 KiB.
 #[must_use]
 pub fn front_matter(bytes: &[u8]) -> Option<Map<String, Value>> {
     if bytes.len() > MAX_FILE {

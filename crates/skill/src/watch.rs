@@ -15,7 +15,7 @@ use super::library::{DiscoveryCache, SkillLibrary};
 use crate::diagnostic::Loaded;
 
 /// The time without changes before the files are read again.
-pub const DEBOUNCE: Duration = Duration::from_millis(300);
+pub(crate) const DEBOUNCE: Duration = Duration::from_millis(300);
 
 /// Holds the current library and updates it until it is dropped.
 #[derive(Debug)]

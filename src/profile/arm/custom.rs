@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Arm, Delivery, Detail};
 
 /// The maximum length of an arm's name, in bytes.
-pub const MAX_ARM_NAME_BYTES: usize = 31;
+pub(crate) const MAX_ARM_NAME_BYTES: usize = 31;
 
 /// An arm's name, stored inline because arms are copied often.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -23,11 +23,11 @@ pub enum Bridge {
 
 impl Bridge {
     /// All bridges, from the general one to the destructive one.
-    pub const ALL: [Self; 4] = [Self::Any, Self::Read, Self::Write, Self::Destructive];
+    pub(crate) const ALL: [Self; 4] = [Self::Any, Self::Read, Self::Write, Self::Destructive];
 
     /// The name under which it is declared if no tool has that name.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Any => super::CALL_TOOL,
             Self::Read => "call_read",
@@ -39,7 +39,7 @@ impl Bridge {
     /// The bridge for a tool if bridges are separated by effect. Uses the tool's annotations with
     /// MCP's defaults: not read-only, and destructive.
     #[must_use]
-    pub fn for_tool(tool: &Tool) -> Self {
+    pub(crate) fn for_tool(tool: &Tool) -> Self {
         let hints = tool.annotations();
         if hints.and_then(|hints| hints.read_only_hint) == Some(true) {
             return Self::Read;
@@ -53,7 +53,7 @@ impl Bridge {
     /// Whether the bridge may call a tool, because the tool's effects are within those that the
     /// bridge declares.
     #[must_use]
-    pub fn may_call(self, tool: &Tool) -> bool {
+    pub(crate) fn may_call(self, tool: &Tool) -> bool {
         self == Self::Any || Self::for_tool(tool) <= self
     }
 

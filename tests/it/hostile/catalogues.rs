@@ -130,7 +130,7 @@ fn the_first_tool_of_a_name_is_kept() {
     let text = r#"[{"name":"a","description":"1","inputSchema":{}},{"name":"a","description":"2","inputSchema":{}}]"#;
     let catalog = check(text, "duplicate-tool", Severity::Error, "tools.json:1:50 at /1");
     assert_eq!(catalog.get("a").unwrap().description(), "1");
-    assert!(Catalog::from_mcp(text).unwrap_err().is_catalog());
+    assert_eq!(Catalog::from_mcp(text).unwrap_err().kind(), toolfold::error::ErrorKind::Catalog);
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl Own {
     /// Reads a line; `false` if it is none of the dialect.
     fn line(&mut self, line: &str, row: &Value) -> bool {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        match (Effect::parse(word), word, row["ctx"]["arg_pattern"].as_str()) {
+        match (serde_json::from_value::<Effect>(word.into()).ok(), word, row["ctx"]["arg_pattern"].as_str()) {
             (Some(effect), _, Some(pattern)) => {
                 let tool = ToolPattern::Name(row["tool"].as_str().unwrap().to_owned());
                 let args = vec![("*".to_owned(), format!("*{pattern}*"))];

@@ -116,7 +116,7 @@ fn run(shell: &str, text: &str, own: &Path) -> String {
 /// Whether a command that ran is one that the reader saw.
 fn was_seen(seen: &SideEffects, argv: &[String]) -> bool {
     seen.commands.iter().filter(|command| command.role == Role::Runs).any(|command| {
-        let words: Vec<Option<&str>> = command.words.iter().map(|w| w.get()).collect();
+        let words: Vec<Option<&str>> = command.words.iter().map(|w| w.value.as_deref()).collect();
         let same = |words: &[Option<&str>]| words.iter().zip(argv).all(|(w, a)| *w == Some(a.as_str()));
         // `xargs` adds words at the end.
         let open = words.last() == Some(&None) && same(&words[..words.len() - 1]);

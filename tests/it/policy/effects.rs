@@ -96,7 +96,7 @@ fn lines(command: &str, row: Option<&Value>) -> BTreeSet<String> {
     let found = effects(command, &LexPath::here());
     let mut all = BTreeSet::new();
     for one in &found.commands {
-        let words: Vec<&str> = one.words.iter().map(|word| word.get().unwrap_or(&word.text)).collect();
+        let words: Vec<&str> = one.words.iter().map(|word| word.value.as_deref().unwrap_or(&word.text)).collect();
         all.insert(format!("command {:?} {words:?}", one.role));
     }
     for (kind, files) in [("file", &found.files), ("suspect", &found.suspects)] {

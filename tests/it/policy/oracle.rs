@@ -134,7 +134,7 @@ fn the_reader_finds_what_brush_finds() {
                         command.words.iter().filter(|word| !(word.text.starts_with('{') && word.text.ends_with('}')))
                     };
                     words().count() == argv.len()
-                        && words().zip(argv).all(|(word, text)| word.is(text) || !is_plain(text))
+                        && words().zip(argv).all(|(word, text)| word.value.as_deref() == Some(text) || !is_plain(text))
                 })
             };
             let missed =

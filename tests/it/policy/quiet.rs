@@ -64,7 +64,7 @@ fn usual_here_documents_are_parsed() {
             "{command:?}: {:?}",
             found.unknowns
         );
-        assert!(found.commands.iter().any(|command| command.words[0].is("rm")), "{command:?}");
+        assert!(found.commands.iter().any(|command| command.words[0].value.as_deref() == Some("rm")), "{command:?}");
     }
 }
 

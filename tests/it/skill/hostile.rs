@@ -146,7 +146,7 @@ fn resources_stay_inside_the_folder() {
     }
     let long = resource::read(&fs, skill, "long.txt").unwrap();
     assert!(long.ends_with("[cut here: 10000 more characters]"));
-    assert_eq!(resource::list(&fs, skill).0, ["bin.dat", "long.txt", "references/a.md"]);
+    assert_eq!(resource::list(&fs, &skill.origin.folder).0, ["bin.dat", "long.txt", "references/a.md"]);
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn every_tool_they_name_exists() {
     let vocabulary = vocabulary();
     let mut named = BTreeSet::new();
     for skill in library().skills() {
-        let (files, _) = resource::list(&DiskFs, skill);
+        let (files, _) = resource::list(&DiskFs, &skill.origin.folder);
         let document = read_folder(&DiskFs, &skill.origin.folder).document;
         let content = document.content.unwrap();
         let notes = lint(&content, skill.name(), Some(&files), Some(&vocabulary), 0);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolfold::tokens::{Block, Encoding, Function, Reason, Tiktoken, TokenCounter, count_request, render, unverified};
+use toolfold::tokens::{Encoding, Function, Reason, Tiktoken, TokenCounter, count_request, render, unverified};
 
 #[test]
 fn runs_of_one_character_are_counted() {
@@ -29,21 +29,6 @@ fn long_ordinary_text_counts_as_the_sum_of_its_parts() {
         let first = counter.count(&part.repeat(2));
         assert_eq!(counter.count(&part.repeat(3_000)), first + 2_998 * one);
     }
-}
-
-#[test]
-fn doubling_references_are_cut() {
-    let mut definitions = Map::new();
-    for i in 0..40 {
-        let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
-        definitions.insert(format!("d{i}"), json!({"type": "object", "properties": {"a": next, "b": next}}));
-    }
-    let parameters = json!({"properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
-    let function = Function { name: "f", description: None, parameters: Some(&parameters) };
-    let block = Block::of(&[function; 20]);
-    assert!(block.texts.iter().all(|t| t.len() < 2 << 20));
-    assert!(block.texts.iter().map(String::len).sum::<usize>() < 32 << 20);
-    assert!(block.reasons.contains(&Reason::TooLarge));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Meters by name, and encodings by model.
+//! Meters by name.
 
 use toolfold::tokens::{Encoding, Meter, Tiktoken};
 
@@ -51,29 +51,6 @@ fn invalid_meter_names_are_explained() {
         "`o200k` is not an encoding: use `o200k_base` or `cl100k_base` (did you mean `o200k_base`?)",
     );
     check_error(&"x".repeat(500), &format!("`{}…` is not a meter: {FORMS}", "x".repeat(80)));
-}
-
-#[test]
-fn models_select_their_encoding() {
-    for (model, encoding, assumed) in [
-        ("gpt-4o-mini", Encoding::O200kBase, false),
-        ("gpt-4.1", Encoding::O200kBase, false),
-        ("gpt-4.5-preview", Encoding::O200kBase, false),
-        ("gpt-5.6-sol", Encoding::O200kBase, false),
-        ("o3-mini", Encoding::O200kBase, false),
-        ("gpt-4", Encoding::Cl100kBase, false),
-        ("gpt-4-turbo", Encoding::Cl100kBase, false),
-        ("gpt-35-turbo", Encoding::Cl100kBase, false),
-        ("openai/gpt-4-turbo", Encoding::Cl100kBase, false),
-        ("azure/gpt-4o", Encoding::O200kBase, false),
-        ("chatgpt-4o-latest", Encoding::O200kBase, false),
-        ("ft:gpt-4o-mini:org::id", Encoding::O200kBase, false),
-        ("gpt-6", Encoding::O200kBase, true),
-        ("gpt-oss-120b", Encoding::O200kBase, true),
-        ("", Encoding::O200kBase, true),
-    ] {
-        assert_eq!(Encoding::for_model(model), (encoding, assumed), "{model}");
-    }
 }
 
 #[test]

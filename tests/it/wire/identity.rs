@@ -75,7 +75,7 @@ fn list() -> impl Strategy<Value = (Wire, Vec<Value>)> {
 }
 
 fn format(wire: Wire) -> Format {
-    Format::ALL.into_iter().find(|format| format.name() == wire.name()).unwrap()
+    wire.name().parse().unwrap()
 }
 
 proptest! {

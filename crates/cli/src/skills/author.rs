@@ -57,7 +57,7 @@ pub(super) fn lint(args: &LintArgs) -> Outcome {
     let mut notes: Vec<Diagnostic> = loaded.diagnostics;
     for finding in loaded.value.findings() {
         let (Some(content), Some(skill)) = (&finding.document.content, &finding.skill) else { continue };
-        let (files, more) = resource::list(&DiskFs, skill);
+        let (files, more) = resource::list(&DiskFs, &skill.origin.folder);
         let files = (more == 0).then_some(files.as_slice());
         let file = finding.file.to_string_lossy();
         let text = std::fs::read_to_string(&finding.file).unwrap_or_default();

@@ -142,7 +142,7 @@ fn refusal(target: &Path, text: &str, written: &BTreeSet<PathBuf>, dry_run: bool
 
 /// Copies the other files of a skill without overwriting any; reports failures.
 fn copy_files(from: &Path, to: &Path) -> Option<Diagnostic> {
-    let (files, more) = resource::list_folder(&DiskFs, from);
+    let (files, more) = resource::list(&DiskFs, from);
     let copy = |file: &String| {
         let target = to.join(file);
         let folder = target.parent().map_or(Ok(()), std::fs::create_dir_all);

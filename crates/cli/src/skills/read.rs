@@ -52,7 +52,7 @@ pub(super) fn show(args: &ShowArgs) -> Outcome {
     match path.filter(|p| !p.is_empty()) {
         Some(path) => emit(&resource::read(&DiskFs, skill, path).map_err(Failure::wrong)?)?,
         None => {
-            let (files, more) = resource::list(&DiskFs, skill);
+            let (files, more) = resource::list(&DiskFs, &skill.origin.folder);
             let mut text = format!("{}\n{}\n{}\n", skill.name(), skill.description(), skill.origin.file.display());
             files.iter().for_each(|file| text.push_str(&format!("  {file}\n")));
             if more > 0 {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use toolfold::engine::validate::Validator;
-use toolfold::schema::{Target, identifier, is_dynamic, reference, resolve};
+use toolfold::schema::{Target, identifier, is_dynamic, resolve};
 
 use super::fix::unescaped;
 use super::found::{Edit, Found};
@@ -78,7 +78,7 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
         };
         let strange = view.nodes.iter().any(|node| {
             let value = Value::Object(node.map.clone());
-            let unclear = reference(&value).is_some_and(|target| !target.starts_with("#/"));
+            let unclear = node.string_keyword("$ref").is_some_and(|target| !target.starts_with("#/"));
             unclear || is_dynamic(&value) || (node.at != "/parameters" && identifier(&value).is_some())
         });
         if strange {

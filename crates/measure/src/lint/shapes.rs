@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use toolfold::schema::{KEYWORDS, Types, keyword};
+use toolfold::schema::{Types, keyword_names};
 
 use super::found::{Edit, Found, place_below};
 use super::rules::{
@@ -180,17 +180,20 @@ fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
 
 /// Unknown keywords that differ by one or two letters from a known one.
 fn misspelt(found: &mut Found<'_>, node: &Node<'_>) {
-    for key in node.map.keys().filter(|key| key.len() >= 5 && !key.starts_with("x-") && keyword(key).is_none()) {
-        let near = KEYWORDS.iter().find(|known| {
-            known.name.len() >= 5
-                && known.name.len().abs_diff(key.len()) <= 1
-                && strsim::osa_distance(&known.name.to_lowercase(), &key.to_lowercase()) <= 1
+    for key in node.map.keys().filter(|key| key.len() >= 5 && !key.starts_with("x-")) {
+        if keyword_names().any(|known| known == key) {
+            continue;
+        }
+        let near = keyword_names().find(|known| {
+            known.len() >= 5
+                && known.len().abs_diff(key.len()) <= 1
+                && strsim::osa_distance(&known.to_lowercase(), &key.to_lowercase()) <= 1
         });
         if let Some(near) = near {
             found.add_finding(
                 &MISSPELT,
                 &node.keyword_place(key),
-                format!("`{}` is not a keyword; did you mean `{}`?", short_line(key), near.name),
+                format!("`{}` is not a keyword; did you mean `{}`?", short_line(key), near),
             );
         }
     }

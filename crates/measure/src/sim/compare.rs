@@ -178,7 +178,7 @@ fn arm_cost(
         written_tokens: total.written,
         uncached_tokens: total.uncached,
         output_tokens: total.output,
-        input_cost_tokens: bill.milli_tokens(&pricing.rules) / 1_000,
+        input_cost_tokens: total.milli_tokens(&pricing.rules) / 1_000,
         usd: pricing.prices.map(|prices| total.usd(&prices)),
         relative_to_full: full_cost.map(|full| if full > 0.0 { own_cost / full - 1.0 } else { 0.0 }),
         cheaper_from_request: full.filter(|_| arm.name != "full").and_then(|full| break_even(&sums, full)),

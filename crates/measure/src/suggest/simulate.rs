@@ -54,9 +54,9 @@ impl Simulator<'_> {
         let rules = &self.options.rules;
         let played = play(&shown.sizes, &self.session(shown, needs, session));
         let lookups = played.iter().filter(|own| own.kind == RequestKind::Expand).count();
-        let bill = bill_session(rules, played.iter().map(|own| own.request));
-        let written = bill.total().output as u64 * u64::from(self.options.output);
-        let milli_tokens = bill.milli_tokens(rules).saturating_add(written);
+        let total = bill_session(rules, played.iter().map(|own| own.request)).total();
+        let written = total.output as u64 * u64::from(self.options.output);
+        let milli_tokens = total.milli_tokens(rules).saturating_add(written);
         Simulated { sessions: 1, first_turn: shown.sizes.first_turn, milli_tokens, lookups }
     }
 

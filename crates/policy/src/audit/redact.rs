@@ -72,7 +72,7 @@ fn redact_values(arguments: &Value, more: &[&str], words: &dyn Fn(&str, &[&str])
 /// [`redact`] removes, or the last segment of such a value where it is a path, is replaced as a
 /// whole. `more` as there.
 #[must_use]
-pub fn redact_lines(lines: &[String], arguments: &Value, more: &[&str]) -> Vec<String> {
+pub(crate) fn redact_lines(lines: &[String], arguments: &Value, more: &[&str]) -> Vec<String> {
     let mut hidden = Vec::new();
     collect_hidden(arguments, more, false, &mut hidden);
     let mut kept = Vec::with_capacity(lines.len());

@@ -17,7 +17,7 @@ impl OptionPattern {
     ///
     /// # Errors
     /// [`PatternError`] if it is no option, or if its name is a pattern.
-    pub fn parse(text: &str) -> Result<Self, PatternError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         if name.trim_start_matches('-').is_empty() || !name.starts_with('-') {
             return Err(PatternError::new(format!("`{text}` is no option: write `--name` or `--name=VALUE`")));

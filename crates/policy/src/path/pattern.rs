@@ -48,7 +48,7 @@ impl PathPattern {
     /// # Errors
     /// [`PatternError`] if the pattern is empty or has a class (`[…]`), which this layer does not
     /// support.
-    pub fn parse(text: &str) -> Result<Self, PatternError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let (negated, body) = match text.strip_prefix('!') {
             Some(rest) => (true, rest),
             None => (false, text),
@@ -76,7 +76,7 @@ impl PathPattern {
     /// Whether it is unanchored, for the lint: it starts neither at the root, nor at home, nor with
     /// `./`, nor with `**`.
     #[must_use]
-    pub fn is_bare(&self, text: &str) -> bool {
+    pub(crate) fn is_bare(&self, text: &str) -> bool {
         self.path.base == Base::Here
             && !text.trim_start_matches('!').starts_with("./")
             && self.path.parts.first().is_none_or(|p| p != "**")
@@ -85,7 +85,7 @@ impl PathPattern {
     /// Whether a path fits. `loosen` is set where fitting allows: then case counts, `**` at the end
     /// needs something below, and what cannot be known does not fit.
     #[must_use]
-    pub fn fit(&self, path: &LexPath, recursive: bool, context: &Context, loosen: bool) -> Fit {
+    pub(crate) fn fit(&self, path: &LexPath, recursive: bool, context: &Context, loosen: bool) -> Fit {
         if loosen { self.fit_narrow(path, recursive, context) } else { self.fit_wide(path, recursive, context) }
     }
 

@@ -8,11 +8,11 @@ use crate::path::LexPath;
 use crate::rule::Access;
 
 /// The maximum length of a command in characters. A longer command is one unknown.
-pub const MAX_CHARS: usize = 10_000;
+pub(crate) const MAX_CHARS: usize = 10_000;
 /// The maximum number of commands in a line.
-pub const MAX_COMMANDS: usize = 200;
+pub(crate) const MAX_COMMANDS: usize = 200;
 /// The maximum nesting of substitutions, payloads and compound commands.
-pub const MAX_DEPTH: usize = 8;
+pub(crate) const MAX_DEPTH: usize = 8;
 
 /// The role of a command in its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

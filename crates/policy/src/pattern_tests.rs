@@ -1,7 +1,8 @@
 //! Tables of patterns: over commands, paths and hosts, and the compact form of rules.
 
-use toolfold::policy::argv::Word;
-use toolfold::policy::{CommandPattern, Context, Effect, Fit, HostPattern, LexPath, PathPattern, ToolPattern, compact};
+use crate::argv::Word;
+use crate::decision::Fit;
+use crate::{CommandPattern, Context, Effect, HostPattern, LexPath, PathPattern, ToolPattern, compact};
 
 fn words(text: &str) -> Vec<Word> {
     text.split_whitespace().map(|w| if w.starts_with('$') { Word::unknown(w, false) } else { Word::known(w) }).collect()

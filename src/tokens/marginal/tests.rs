@@ -1,7 +1,8 @@
 //! A tool's own cost is the difference it makes, computed without encoding everything again.
 
+use super::{Frame, marginal};
+use crate::tokens::{Encoding, Tiktoken, TokenCounter};
 use proptest::prelude::*;
-use toolfold::tokens::{Encoding, Frame, Tiktoken, TokenCounter, marginal};
 
 fn naive(counter: &impl TokenCounter, texts: &[String], frame: Frame) -> Vec<usize> {
     let all = counter.count(&frame.join(texts));

@@ -1,11 +1,13 @@
 //! The schema kit: keywords against the official meta-schemas, references, walks, merging.
 
-use serde_json::{Map, Value, json};
-use toolfold::schema::{
-    Broken, Document, Holds, KEYWORDS, MAX_CHAIN, Role, Target, children, dereferenced, every_object, flattened,
-    follow, holds, identifier, is_annotation, is_dynamic, keyword, merge, pointed, pointer_token, resolve, role, route,
-    single_type, takes_no_parameters, top, walk, walk_mut,
+use super::keyword::KEYWORDS;
+use super::reference::MAX_CHAIN;
+use super::{
+    Broken, Document, Holds, Role, Target, children, dereferenced, every_object, flattened, follow, holds, identifier,
+    is_annotation, is_dynamic, keyword, merge, pointed, pointer_token, resolve, role, route, single_type,
+    takes_no_parameters, top, walk, walk_mut,
 };
+use serde_json::{Map, Value, json};
 
 /// The dialects whose meta-schemas the crate `jsonschema` has.
 const DRAFTS: [&str; 5] = [

@@ -179,12 +179,6 @@ pub enum WireError {
         /// What is wrong with the text.
         why: String,
     },
-    /// A message has no call but requires one.
-    #[error("{wire}: the message has no call")]
-    NoCall {
-        /// The wire.
-        wire: Wire,
-    },
     /// The arm is not supported.
     #[error("arm {arm} cannot be used on {wire}{}: {why}", with_model(.model.as_deref()))]
     Arm {

@@ -122,15 +122,6 @@ impl Turn<'_> {
         self.calls.is_empty()
     }
 
-    /// Returns the same turn, for a host that expects calls (because of a stop reason such as
-    /// `tool_use`).
-    ///
-    /// # Errors
-    /// [`WireError::NoCall`] if there are none.
-    pub fn require_calls(self) -> Result<Self, WireError> {
-        if self.is_empty() { Err(WireError::NoCall { wire: self.conversation.wire() }) } else { Ok(self) }
-    }
-
     /// Suspends the turn, for hosts that cannot borrow the conversation while tools run.
     #[must_use]
     pub fn pause(self) -> PausedTurn {

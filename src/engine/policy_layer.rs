@@ -331,7 +331,7 @@ impl PolicyLayer {
         let open = self.gate.open(call_ref.conversation, self.now_ms()).unwrap_or_default();
         // Calls in a transcript have no keys, even if approval was requested with one.
         let mut newest_first = open.into_iter().rev();
-        newest_first.find(|asked| asked.request.has_same_id(&request) && asked.request.has_same_arguments(&request))
+        newest_first.find(|asked| asked.request.is_repeat_of(&request))
     }
 
     /// The current state of an approval.

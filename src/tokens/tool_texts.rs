@@ -141,10 +141,4 @@ impl ToolTexts {
             None => marginal(counter, &self.texts, self.frame),
         }
     }
-
-    /// Whether recorded requests cover everything that was counted. Always `false` for an estimate.
-    #[must_use]
-    pub fn is_verified(&self) -> bool {
-        self.reasons.is_empty() && self.estimated.is_none()
-    }
 }

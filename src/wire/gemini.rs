@@ -43,7 +43,7 @@ pub enum GeminiParameters {
 
 impl GeminiParameters {
     /// Every form, in the order of the documentation.
-    pub const ALL: [Self; 2] = [Self::JsonSchema, Self::OpenApiSubset];
+    const ALL: [Self; 2] = [Self::JsonSchema, Self::OpenApiSubset];
 
     /// The name in flags and files.
     #[must_use]

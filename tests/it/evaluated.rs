@@ -66,7 +66,7 @@ fn counting<T>(work: impl FnOnce() -> T) -> (T, (usize, usize)) {
     let before = counted();
     let result = work();
     let after = counted();
-    (result, (after.evaluations - before.evaluations, after.parses - before.parses))
+    (result, (after.0 - before.0, after.1 - before.1))
 }
 
 #[cfg(debug_assertions)]

@@ -113,9 +113,13 @@ impl Request {
         self.message == other.message && self.has_same_id(other)
     }
 
-    /// Whether both are about calls with one id, whatever their messages.
+    /// Whether both have one call id and the same arguments, whatever their messages.
     #[must_use]
-    pub fn has_same_id(&self, other: &Self) -> bool {
+    pub fn is_repeat_of(&self, other: &Self) -> bool {
+        self.has_same_id(other) && self.has_same_arguments(other)
+    }
+
+    fn has_same_id(&self, other: &Self) -> bool {
         self.call_id == other.call_id
             && self.session == other.session
             && self.channel == other.channel
@@ -124,8 +128,7 @@ impl Request {
     }
 
     /// Whether the arguments of both are the same text.
-    #[must_use]
-    pub fn has_same_arguments(&self, other: &Self) -> bool {
+    fn has_same_arguments(&self, other: &Self) -> bool {
         self.arguments == other.arguments && self.arguments_json == other.arguments_json
     }
 
@@ -218,8 +221,7 @@ impl ApprovalState {
     }
 
     /// Whether a person's answer has ended it.
-    #[must_use]
-    pub fn is_settled(self) -> bool {
+    fn is_settled(self) -> bool {
         matches!(self, Self::Consumed | Self::Rejected)
     }
 }

@@ -7,9 +7,9 @@ thread_local! {
     static COUNTED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// The number of calls that this thread has [prepared](super::Policy::prepare), and of command lines
-/// that it has read, with those inside others. Zero in a build without debug assertions, which does
-/// not count.
+/// The number of calls that this thread has [prepared](super::Policy::prepare), and of command
+/// lines that it has read, with those inside others. Zero in a build without debug assertions,
+/// which does not count.
 #[must_use]
 pub fn counted() -> (usize, usize) {
     COUNTED.get()

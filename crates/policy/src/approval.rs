@@ -322,10 +322,10 @@ impl Approval {
         }
     }
 
-    /// Out of approvals, oldest first, the one for which nobody needs to be asked about a call of
-    /// this id and message, session, channel, origin and tool: the last that a person's answer has
-    /// ended, if its arguments are the same without secrets, as they are stored; otherwise the last
-    /// that is open, if its arguments and its policy are the same.
+    /// Returns, of approvals in order of age, the one that already answers for a call with this id
+    /// and message, session, channel, origin and tool: the last that a person's answer has ended,
+    /// if its arguments are the same without secrets, as they are stored; otherwise the last that
+    /// is open, if its arguments and its policy are the same.
     #[must_use]
     pub fn standing<'a>(
         approvals: impl IntoIterator<Item = &'a Self>,

@@ -282,11 +282,11 @@ pub(crate) type Stored = (u64, String, String, String);
 pub const MAX_FAULTS: usize = 1_000;
 
 /// Checks a chain in the order of the store against what is known to have been written. `None`
-/// stands for a record whose columns cannot be read. Reads each record once and keeps at most
+/// is a record whose columns cannot be read. Reads each record once and keeps at most
 /// [`MAX_FAULTS`] faults.
 ///
-/// Also replays consent: nothing may be used that nobody approved, nor anything but what was
-/// approved. `consented` is what the records amount to, to hold the store's own tables against.
+/// Also replays consent: every use needs an approval of exactly that call. `consented` is the
+/// result of the replay, which the store compares with its own tables.
 pub fn verify(
     rows: impl IntoIterator<Item = Option<Stored>>,
     known: &[Checkpoint],

@@ -32,7 +32,7 @@ pub fn digest(value: &Value) -> String {
 }
 
 /// ECMAScript's Number::toString for doubles; integers as they are. Rust prints the same digits,
-/// the shortest that give the number back, with an exponent where it is told to.
+/// the shortest that give the number back, with an exponent on request.
 fn number_text(number: &Number) -> String {
     match number.as_f64().filter(|_| number.is_f64()) {
         None => number.to_string(),

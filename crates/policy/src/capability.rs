@@ -78,7 +78,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// The family that the name of a compact rule stands for, if any.
+    /// The family that the name of a compact rule refers to, if any.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         match name {
@@ -257,7 +257,7 @@ fn add_new(own: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// The arguments that a name stands for: of `a|b` every one that is present, since a tool may take
+/// The arguments that a name refers to: for `a|b`, every one that is present, since a tool may take
 /// any of them.
 fn named<'a>(arguments: &'a Value, names: &str) -> impl Iterator<Item = &'a Value> {
     names.split('|').filter_map(|name| arguments.get(name).filter(|value| !value.is_null()))

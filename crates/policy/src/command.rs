@@ -2,9 +2,9 @@
 //!
 //! - `git log:*` and `git log *`: these tokens, then any others
 //! - `git log`: exactly these tokens
-//! - `git push --force*`: a `*` inside a token stands for any characters; at the end of the pattern
+//! - `git push --force*`: a `*` inside a token matches any characters; at the end of the pattern
 //!   it also allows further tokens
-//! - `git push * -f`: a `*` of its own stands for any number of tokens
+//! - `git push * -f`: a separate `*` matches any number of tokens
 //! - `*`: every command of the tool, whatever it does
 
 mod letters;
@@ -119,7 +119,7 @@ impl CommandPattern {
     }
 
     /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths
-    /// no second word, and a `*` in front stands for one program.
+    /// no second word, and a leading `*` matches one program.
     #[must_use]
     pub(crate) fn allows(&self, argv: &[Word]) -> bool {
         if self.any {
@@ -145,8 +145,8 @@ impl CommandPattern {
         }
     }
 
-    /// Whether a token of it stands for the word at a place of a command that it allows. A `*` of
-    /// its own stands for no word in particular, and one at the beginning of a token for no option.
+    /// Whether a token of the pattern names the word at a position of a command that it allows. A
+    /// separate `*` names no word, and a `*` at the beginning of a token names no option.
     pub(crate) fn names(&self, argv: &[Word], at: usize) -> bool {
         let Some(word) = argv.get(at) else { return false };
         let (before, behind) = (argv.get(..at).unwrap_or_default(), argv.get(at + 1..).unwrap_or_default());
@@ -163,7 +163,7 @@ impl CommandPattern {
         false
     }
 
-    /// Whether every word of it stands for one word.
+    /// Whether each token of the pattern matches exactly one word.
     pub(crate) fn is_word_by_word(&self) -> bool {
         !self.tokens.contains(&Token::Many)
     }

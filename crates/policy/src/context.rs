@@ -41,8 +41,8 @@ pub struct PolicyCall<'a> {
     pub arguments: &'a Value,
 }
 
-/// What the host knows about the circumstances of a call. Default: nobody can be asked, nothing is
-/// trusted, nothing is known.
+/// What the host knows about the circumstances of a call. Default: no person can be
+/// asked, nothing is trusted, nothing is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Context {
     /// The working folder of the call, absolute. `None`: relative paths are evaluated as relative.
@@ -62,7 +62,7 @@ pub struct Context {
     pub case_sensitive_paths: Option<bool>,
     /// Where symbolic links lead, for a call that is prepared without a [`Disk`](super::Disk): see
     /// [`Prepared::links`](super::Prepared::links).
-    /// `None`: nobody looked, and paths are evaluated as written.
+    /// `None`: not resolved; paths are evaluated as written.
     pub links: Option<Links>,
     /// Absolute paths that no call may write: the policy files and the approval store.
     pub protected: Vec<String>,

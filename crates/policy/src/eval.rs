@@ -15,7 +15,7 @@
 //! may define symbolic links as `links: {"path": "target"}`, relative ones below the working
 //! folder.
 //!
-//! What a corpus says of its rows (`expected`, `why`, `source`, …) is not judged.
+//! The members that describe a row of a corpus (`expected`, `why`, `source`, …) are ignored.
 //! [`unknown_members`] names every other member: it changes no answer, and might have been meant
 //! to.
 
@@ -54,8 +54,7 @@ pub struct Evaluated {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalRowError {
-    /// It is not an object, or a member of it has another type than it must have: what the reader
-    /// says of it.
+    /// The row is not an object, or a member has the wrong type. Contains the error of the reader.
     #[error("{0}")]
     Malformed(String),
     /// It names no tool.
@@ -77,7 +76,7 @@ pub struct Row {
     pub origin: ToolOrigin,
     /// The arguments of the call.
     pub arguments: Value,
-    /// What the row says of the circumstances, without links.
+    /// The circumstances that the row states, without links.
     pub context: Context,
     /// What its rules say together: the files of other scopes, and the user's as the last one.
     pub files: Vec<PolicyFile>,
@@ -143,7 +142,7 @@ pub fn unknown_members(row: &Value) -> Vec<(String, Option<&'static str>)> {
     unknown
 }
 
-/// The member that a name may stand for.
+/// The known member with the most similar name.
 fn close_to(name: &str, known: &[&'static str]) -> Option<&'static str> {
     match name {
         "arguments" | "input" | "parameters" => Some("args"),

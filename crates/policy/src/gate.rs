@@ -30,9 +30,9 @@ pub trait ApprovalStore: Send + Sync {
     /// Asks a person to approve a call: stores a new approval together with its audit record.
     fn ask(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
 
-    /// As [`ask`](Self::ask), for a call whose id tells it from every other of its session: gives
-    /// the approval that [stands for](Approval::standing) the call instead, if there is one. Both
-    /// in one transaction, so that of any number of callers one asks.
+    /// As [`ask`](Self::ask), for a call whose id is unique in its session: returns the approval
+    /// that already [answers for](Approval::standing) the call, if there is one. Both happen in one
+    /// transaction, so that only one of several callers asks.
     fn ask_once(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError>;
 
     /// Returns an approval; [`ApprovalError::NotFound`] if no approval has this id.

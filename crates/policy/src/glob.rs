@@ -19,7 +19,7 @@ pub(crate) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-/// The same for an allow: its wildcards cover no way out of what stands before them.
+/// The same for an allow: its wildcards match no `..` that leaves the path before them.
 pub(crate) fn glob_inside(pattern: &str, text: &str) -> bool {
     pattern == text || (glob(pattern, text) && (!is_glob(pattern) || !climbs(text)))
 }

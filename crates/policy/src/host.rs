@@ -230,7 +230,7 @@ fn before_port(text: &str) -> &str {
     text.split(':').next().unwrap_or_default()
 }
 
-/// The letters that a label of a host stands for, case-folded.
+/// The letters that a label of a host encodes, case-folded.
 fn letters(label: &str) -> String {
     match label.strip_prefix("xn--").and_then(punycode::decode) {
         Some(letters) => fold(&letters).into_owned(),

@@ -67,7 +67,7 @@ pub trait Disk: Send + Sync {
 pub enum EntryKind {
     /// No folder, and no link.
     File,
-    /// A folder, or nobody knows.
+    /// A folder, or unknown.
     MayBeFolder,
     /// A symbolic link.
     Link,
@@ -176,8 +176,8 @@ impl Links {
         self.leads.get(glob).is_some_and(|real| real.as_deref() == Some(glob))
     }
 
-    /// Where a path leads: to a path without links, or nobody knows where, as in a cycle of links
-    /// or behind a folder that cannot be read.
+    /// The target of a path, without links; `None` if it is unknown, as in a cycle of links or
+    /// below a folder that cannot be read.
     pub(crate) fn lead<'a>(&'a self, path: &'a str) -> Option<&'a str> {
         self.leads.get(path).map_or(Some(path), Option::as_deref)
     }

@@ -71,7 +71,7 @@ pub struct PolicyFile {
     pub capabilities: IndexMap<String, ToolCapability>,
     /// Rules in the order of the file.
     pub rules: Vec<Rule>,
-    /// The absolute paths that a program's name stands for in an allow.
+    /// The absolute paths that a program's name covers in an allow.
     pub programs: BTreeMap<String, Vec<String>>,
     /// Globs over the names of arguments whose values are redacted in the audit trail.
     pub redact: Vec<String>,

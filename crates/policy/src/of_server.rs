@@ -1,4 +1,4 @@
-//! A policy file that speaks of one MCP server's tools by their own names.
+//! A policy file for one MCP server, whose rules use the server's own tool names.
 
 use super::load::PolicyFile;
 use super::rule::ToolPattern;

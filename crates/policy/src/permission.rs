@@ -228,8 +228,7 @@ fn names_word(cx: &Prepared<'_>, rule: &Rule, index: usize, at: usize) -> bool {
     named && pattern.allows(words) && cx.of_tool(rule)
 }
 
-/// Whether an argument that nobody declares may be what the tool takes, and names a place
-/// elsewhere.
+/// Whether an undeclared argument may be a path that the tool uses, and refers to another place.
 fn is_astray(cx: &Prepared<'_>, file: &FileEffect) -> bool {
     if !cx.is_recorded {
         return is_elsewhere(&file.text);

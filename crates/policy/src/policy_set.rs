@@ -96,8 +96,8 @@ impl Policy {
     }
 
     /// The capability record of a tool, from the strongest scope that has one, else the built-in
-    /// one. A project's record only adds to it: a higher tier, more arguments. Only where the
-    /// workspace is trusted and no stronger scope covers the tool, it stands by itself.
+    /// one. A project's record only adds to it: a higher tier, more arguments. It is used
+    /// alone only if the workspace is trusted and no stronger scope covers the tool.
     ///
     /// Also the record that somebody has written who may say what the tool's arguments are, without
     /// what a project adds.

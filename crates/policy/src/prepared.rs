@@ -276,7 +276,7 @@ fn is_search(file: &FileEffect) -> bool {
     below && !path.is_odd() && path.tail().is_none_or(|tail| !tail.is_glob()) && path.meanings().count() == 1
 }
 
-/// Whether a built-in tool searches the working folder where it is told no other.
+/// Whether a built-in tool searches the working folder by default.
 fn searches_here(tool: &str) -> bool {
     matches!(tool, "Grep" | "Glob" | "LS")
 }

@@ -33,8 +33,8 @@ mod words;
 /// The rows, deflated.
 const PACKED: &[u8] = include_bytes!("programs.bin");
 
-/// FNV-1a: names are short and are looked up many times a command, and nobody outside chooses what
-/// the table holds.
+/// FNV-1a: names are short and are looked up many times a command, and no input
+/// chooses the entries of the table.
 #[derive(Debug, Default)]
 struct Fnv(u64);
 

@@ -180,7 +180,7 @@ pub struct Rule {
     pub host: Option<HostPattern>,
     /// The targets of a dispatching tool that it covers, as a glob.
     pub target: Option<String>,
-    /// Conditions on arguments: `(name, glob)`. The name `*` stands for every leaf.
+    /// Conditions on arguments: `(name, glob)`. The name `*` matches every leaf.
     pub args: Vec<(String, String)>,
     /// The hints that the tool must have.
     pub annotations: Annotations,

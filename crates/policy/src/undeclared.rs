@@ -11,8 +11,8 @@ const MAX_TEXT: usize = 4_096;
 /// The most texts of one call that are looked at.
 const MAX_TEXTS: usize = 1_000;
 
-/// Arguments of shell tools that change nothing of what a command does: what a person is told of
-/// it, and how long it may take. Source: the tools `Bash` of Claude Code 2.0, `run_shell_command`
+/// Arguments of shell tools that do not change what a command does: its description and its
+/// timeout. Source: the tools `Bash` of Claude Code 2.0, `run_shell_command`
 /// of Gemini CLI 0.20 and `shell` of Codex 0.60.
 const OF_SHELLS: [&str; 10] = [
     "background",
@@ -54,10 +54,9 @@ const OF_TEXT: [&str; 22] = [
     "title",
 ];
 
-/// The texts of a call that may name a path or a host and that nobody declares. `recorded`:
-/// somebody wrote a record, which says what the tool's arguments are, so that only what looks like
-/// a path or a host is taken for one. None of a tool with a command: there each undeclared argument
-/// asks.
+/// The texts in undeclared arguments of a call that may name a path or a host. `recorded`: the tool
+/// has a record that describes its arguments, so that only texts in the form of a path or a host
+/// count. Empty for a tool with a command, where each undeclared argument requires approval.
 pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recorded: bool) -> Vec<&'a str> {
     let mut found = Vec::new();
     if capability.command.is_some() {
@@ -116,9 +115,9 @@ fn is_elsewhere(text: &str) -> bool {
     text.starts_with(['/', '~', '$']) || text.contains("://") || text.split(['/', '\\']).any(|part| part == "..")
 }
 
-/// An argument of a tool that runs commands which nobody declares, and that is more than a number
-/// or a switch that is off. `own`: the record without what a project adds, of which only command
-/// and folder are judged as what they are.
+/// An undeclared argument of a tool that runs commands, other than a number or a switch that is
+/// off. `own`: the record without the additions of a project; only its command and folder count as
+/// declared.
 pub(super) fn of_a_shell<'a>(
     arguments: &'a Value,
     capability: &ToolCapability,

@@ -1,5 +1,5 @@
-//! What a chain says of consent: who was asked for what, what was approved, used, remembered and
-//! revoked.
+//! The consent that a chain records: requests, approvals, uses, remembered approvals and
+//! revocations.
 //!
 //! The tables of approvals and grants are a cache of the chain. A row that says more than the chain
 //! does is forged.

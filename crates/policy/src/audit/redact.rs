@@ -127,8 +127,7 @@ fn without_userinfo(word: &str) -> Option<String> {
     user.contains(':').then(|| format!("{scheme}://{REDACTED}@{host}{path}"))
 }
 
-/// Whether a known kind of secret stands in a word, in front or behind a character that is part of
-/// none.
+/// Whether a word contains a known kind of secret, delimited by characters that no secret has.
 fn has_shape(word: &str) -> bool {
     for shape in SHAPES.split_whitespace() {
         let mut before = word.match_indices(shape).filter_map(|(at, _)| word.get(..at));

@@ -102,7 +102,7 @@ fn is_close_identity(own: &str, other: &str) -> bool {
     }
 }
 
-/// The server and the tool of an identity: each is compared by itself.
+/// The server and the tool of an identity: each is compared on its own.
 fn parts(identity: &str) -> (Option<&str>, &str) {
     let of_server = identity.strip_prefix("mcp:").and_then(|rest| rest.split_once('/'));
     of_server.map_or((None, identity), |(server, tool)| (Some(server), tool))

@@ -1,9 +1,9 @@
-//! Letters of options: which can be combined, and which long options they stand for. For ask and
-//! deny.
+//! Letters of options: which can be combined, and which long options they abbreviate. Used by asks
+//! and denies.
 
 use crate::programs;
 
-/// The letters that an option stands for in a program, including those of long names.
+/// The letters that an option of a program consists of, including those of long names.
 pub(super) fn letters(program: &str, word: &str) -> Option<String> {
     let name = word.split('=').next().unwrap_or(word);
     if let Some(letters) = equivalent(program, name) {

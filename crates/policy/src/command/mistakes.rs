@@ -17,7 +17,7 @@ pub(crate) enum Mistake {
     Regex,
     /// `git:push`, or `:*` that is not at the end.
     Colon,
-    /// `$HOME`, `$(…)`: a command has what they stand for.
+    /// `$HOME`, `$(…)`: a parsed command contains their value.
     Expansion,
 }
 

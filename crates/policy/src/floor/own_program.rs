@@ -143,7 +143,7 @@ fn key(word: &Word) -> &str {
     word.get().unwrap_or(&word.text)
 }
 
-/// The words of a call that may be programs, each with the paths that it may stand for: absolute,
+/// The words of a call that may be programs, each with the paths that it may refer to: absolute,
 /// or a bare name for the host to look up among its programs.
 pub(crate) fn candidates(effects: &SideEffects, context: &Context) -> Vec<(String, Vec<String>)> {
     let (mut named, mut bare): (Vec<(&str, &str)>, Vec<&str>) = (Vec::new(), Vec::new());

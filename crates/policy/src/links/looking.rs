@@ -1,8 +1,8 @@
 //! Looking instead of doubting: whether anything below a folder is what a rule denies.
 //!
 //! A search through a folder (`grep -r`, `find … | xargs grep`, a tool such as `Grep`) reads files
-//! that nobody named. Under a rule over paths that would be a doubt each time; a host that lends
-//! its disk has it decided by a walk of bounded length.
+//! that the call does not name. Under a rule over paths, each such call would be uncertain; with
+//! access to the host's disk, a walk of bounded length decides it.
 
 use std::collections::BTreeSet;
 

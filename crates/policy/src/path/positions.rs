@@ -6,9 +6,9 @@
 #[derive(Clone)]
 pub(super) struct Positions<'p, T> {
     pattern: &'p [T],
-    /// Which element stands for any number of others.
+    /// Which element matches any number of others.
     is_many: fn(&T) -> bool,
-    /// Whether such an element also stands for nothing at the end.
+    /// Whether such an element also matches nothing at the end.
     none: bool,
     /// For each element: whether it may be the next one. The last entry: whether the pattern may be
     /// at its end.
@@ -36,7 +36,7 @@ impl<'p, T> Positions<'p, T> {
         self.end(moved);
     }
 
-    /// Moves past any number of things, where each may be anything that an element may stand for.
+    /// Moves past any number of things, where each may be anything that an element matches.
     pub(super) fn run_on(&mut self, may: impl Fn(&T) -> bool) {
         let is_many = self.is_many;
         self.spread(|_, part| is_many(part) || may(part));
@@ -68,7 +68,7 @@ impl<'p, T> Positions<'p, T> {
         self.pass_none();
     }
 
-    /// An element for any number may stand for nothing at all.
+    /// An element for any number may match nothing.
     fn pass_none(&mut self) {
         let (is_many, none, len) = (self.is_many, self.none, self.pattern.len());
         self.spread(|i, part| is_many(part) && (none || i + 1 < len));

@@ -3,10 +3,10 @@
 //!
 //! Two questions about a pattern: can any expansion fit, and do all expansions fit? Sets of
 //! positions that move along the path answer both, so time is bounded by the product of both
-//! lengths. Where that product is large, or a wildcard may stand for non-ASCII letters of the
+//! lengths. Where that product is large, or a wildcard may match non-ASCII letters of the
 //! pattern, the answer is "maybe".
 //!
-//! A wildcard stands for whole characters. A name in a form that only some file systems treat as
+//! A wildcard matches whole characters. A name in a form that only some file systems treat as
 //! equivalent (`\u{ff0e}env`) is not searched for behind it.
 
 use super::positions::Positions;
@@ -59,7 +59,7 @@ impl Segment {
         }
     }
 
-    /// Whether it has a wildcard that stands for itself.
+    /// Whether it has a quoted wildcard, which matches only itself.
     fn has_quoted_wildcard(&self) -> bool {
         let Self::Name { items, .. } = self else { return false };
         items.iter().any(|item| matches!(item, Item::Char('*' | '?' | '[')))
@@ -82,7 +82,7 @@ pub(crate) enum Item {
 }
 
 impl Item {
-    /// Whether it may stand for a letter of a pattern.
+    /// Whether it may match a letter of a pattern.
     fn may_be(&self, letter: char, fold: bool) -> bool {
         match self {
             _ if letter == '?' => true,

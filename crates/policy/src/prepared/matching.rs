@@ -124,8 +124,8 @@ impl Prepared<'_> {
         if self.is_shell && self.unreadable.is_some() { fit.max(Fit::Maybe) } else { fit }
     }
 
-    /// Whether an ask or deny fits a file of the call, or one that it may name where nobody
-    /// declares it.
+    /// Whether an ask or deny fits a file of the call, or one that an undeclared
+    /// argument may name.
     fn files_fit(&self, rule: &Rule) -> Fit {
         let declared = best(self.effects.files.iter().map(|file| self.file_fit(rule, file)));
         let suspected = best(self.effects.suspects.iter().map(|file| self.file_fit(rule, file)));
@@ -139,8 +139,8 @@ impl Prepared<'_> {
         declared.max(suspected.min(self.at_most()))
     }
 
-    /// How surely a text is a path or a host that nobody declares: where there is a record, that
-    /// may be right about it.
+    /// The highest certainty that an undeclared text is a path or a host: `Maybe` if the tool has a
+    /// record, which may be right to omit it.
     fn at_most(&self) -> Fit {
         if self.is_recorded { Fit::Maybe } else { Fit::Yes }
     }

@@ -197,8 +197,8 @@ fn of_a_revision(walker: &mut Walker, text: &str) {
     }
 }
 
-/// A pattern of git, whose `*` stands for folders, too: files of that name below the folder in
-/// front of it.
+/// A pathspec of git, whose `*` also matches `/`: files of that name below the folder that
+/// precedes it.
 fn pathspec(walker: &mut Walker, text: &str) {
     let Some(at) = text.find(['*', '?', '[']) else { return };
     let folder = text.get(..at).and_then(|front| front.rsplit_once('/')).map_or(".", |(folder, _)| folder);

@@ -1,5 +1,5 @@
-//! What a row says of a command as a whole: the options and operands that it has. Every question of
-//! whether an option is given, and with which value, is put to this list.
+//! The options and operands of a command, as its row reads them. This list answers whether an
+//! option is given, and with which value.
 
 use crate::argv::Word;
 use crate::programs::{self, Does, Program, Words, fits};

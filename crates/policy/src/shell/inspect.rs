@@ -245,7 +245,7 @@ impl Walker {
     }
 }
 
-/// Whether the name of a script stands for standard input.
+/// Whether the name of a script means standard input.
 fn is_stdin(file: &Word) -> bool {
     matches!(file.get(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
 }

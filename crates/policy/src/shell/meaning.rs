@@ -1,4 +1,4 @@
-//! What a row says of a word that begins with a dash or a plus.
+//! The meaning in a row of a word that begins with a dash or a plus.
 
 use crate::programs::{Does, Program, Style};
 

@@ -32,9 +32,9 @@ pub(super) fn options(
     RowSays { options: reader.options, operands, own: Some(program), program: Some(program), ..RowSays::default() }
 }
 
-/// Holds the options of a command against its row. `words` are its words, the program first; they
-/// begin at `offset` among those of the command at `index`. Returns what its row says of the
-/// command as a whole.
+/// Compares the options of a command with its row. `words` are its words, the program first; they
+/// begin at `offset` among those of the command at `index`. Returns the properties that its
+/// row gives the whole command.
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> RowSays {
     if !programs::is_readable() {
         walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
@@ -75,7 +75,7 @@ struct Reader<'r, 'w> {
     own: &'static Program,
     /// The row, that of the subcommand where there is one.
     program: &'static Program,
-    /// The row of the program itself, whose options may stand behind the subcommand.
+    /// The row of the program itself, whose options may follow the subcommand.
     above: Option<&'static Program>,
     /// Where the operands are.
     operands: Vec<usize>,

@@ -53,8 +53,8 @@ pub(crate) fn is_dangerous_variable(name: &str) -> bool {
     row.variables.fit(name) || ends.any(|end| name.ends_with(end))
 }
 
-/// Whether setting a variable for a command asks nobody: it changes how something is displayed, and
-/// its value names no file.
+/// Whether setting a variable for a command needs no approval: it changes how something is
+/// displayed, and its value names no file.
 pub(super) fn is_harmless(name: &str, value: &str) -> bool {
     let listed = programs::row("env").is_some_and(|row| row.plain_variables.fit(name));
     let plain = if name == "TZ" { "_.,+@=:-/" } else { "_.,+@=:-" };

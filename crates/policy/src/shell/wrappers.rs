@@ -170,7 +170,7 @@ fn runs_code(base: &str) -> bool {
     tables::is_shell(base) || tables::is_interpreter(base)
 }
 
-/// Puts the files that are known in place of those that a word stands for.
+/// Replaces the files that a word refers to by the known ones.
 fn replace(walker: &mut Walker, before: usize, listing: &PipedFiles, stands: impl Fn(&str) -> bool) {
     let new: Vec<FileEffect> = walker.found.files.drain(before..).collect();
     for file in new {

@@ -16,7 +16,8 @@ struct Worker {
 }
 
 /// The sources of the example.
-const SOURCES: [&str; 4] = ["../src", "cli/src", "gateway/src", "measure/src"];
+const SOURCES: [&str; 7] =
+    ["../src", "cli/src", "diagnostic/src", "gateway/src", "measure/src", "policy/src", "skill/src"];
 
 /// Idle workers.
 static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());

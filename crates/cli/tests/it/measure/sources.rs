@@ -208,13 +208,13 @@ fn a_url_is_requested_with_the_token_of_a_variable() {
 #[test]
 fn misbehaving_servers_are_reported() {
     let place = Place::new();
-    let server = place.shell_server("echo noise; echo 'not so fast' >&2; sleep 30");
+    let server = place.shell_server("echo noise; echo 'not so fast' >&2; sleep 300");
     let big = Place::new();
     let million = big.shell_server(
         r#"printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"t","inputSchema":{}}' "$id"; yes ',{"name":"tool","inputSchema":{"type":"object"}}' | head -n 750000 | tr -d '\n'; echo ']}}'"#,
     );
     let cases = [
-        ("sleep 30".to_owned(), "within 1 s"),
+        ("sleep 300".to_owned(), "within 1 s"),
         ("sh -c 'echo oops >&2; exit 3'".to_owned(), "oops"),
         ("sh -c 'yes garbage'".to_owned(), "garbage"),
         ("no-such-program-here".to_owned(), "was not found"),
@@ -229,7 +229,7 @@ fn misbehaving_servers_are_reported() {
         let began = Instant::now();
         let ran = tools(&place, &["--mcp", command, "--mcp-timeout", limit]);
         assert!(ran.code == 1 && ran.out.is_empty() && ran.err.contains(word), "{command}: {}", ran.err);
-        assert!(began.elapsed() < Duration::from_secs(20), "{command}: {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(120), "{command}: {:?}", began.elapsed());
     };
     for (command, word) in cases {
         told(&command, word);

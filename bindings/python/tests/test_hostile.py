@@ -31,12 +31,12 @@ def nested(depth: int) -> Any:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("{", "not JSON"),
+        ("{", "invalid JSON"),
         ('{"file_path": NaN}', "`NaN` is not a JSON number"),
         ({"file_path": float("nan")}, "`NaN` is not a JSON number"),
-        ({"file_path": "\ud800"}, "not JSON"),
+        ({"file_path": "\ud800"}, "invalid JSON"),
         ("[1]", "must be a JSON object"),
-        (json.dumps({"file_path": nested(200)}), "not JSON"),
+        (json.dumps({"file_path": nested(200)}), "invalid JSON"),
     ],
 )
 def test_bad_arguments_are_answered(engine: toolfold.Engine, arguments: Any, said: str) -> None:
@@ -81,7 +81,7 @@ def test_an_integer_that_python_will_not_read(engine: toolfold.Engine) -> None:
         (lambda: toolfold.Engine(TOOLS, False, "lean").conversation(), "StartError", "requires layer 1"),
         (lambda: toolfold.Engine(TOOLS).restore(b"{}"), "RestoreError", "no snapshot"),
         (lambda: toolfold.Engine(TOOLS).replay("[]"), "RestoreError", "the log is empty"),
-        (lambda: toolfold.Engine(TOOLS).conversation(history="{"), "WireError", "no JSON"),
+        (lambda: toolfold.Engine(TOOLS).conversation(history="{"), "WireError", "not JSON"),
         (lambda: toolfold.Engine(TOOLS).conversation().turn({"choices": []}), "WireError", "response"),
         (lambda: toolfold.Engine(TOOLS).conversation().resume("ap-9"), "CallError", "no call waits for approval `ap-9`"),
         (lambda: toolfold.Engine(TOOLS).conversation().child(["nope"]), "StartError", "unknown tools: `nope`"),

@@ -43,7 +43,7 @@ function showApprovals(given) {
   if (given.error) fill(note, make('span', 'bad', `Cannot read the approvals: ${given.error}`));
   else if (given.pending === 0) fill(note, 'No call waits for approval.');
   else if (given.pending > given.approvals.length) {
-    fill(note, `The oldest ${given.approvals.length} are shown; `toolfold approvals list` shows all.`);
+    fill(note, `The oldest ${given.approvals.length} are shown; toolfold approvals list shows all.`);
   } else note.replaceChildren();
 }
 

@@ -31,8 +31,8 @@ const TELLS = {
     byId('all').hidden = false;
     state('live', `live · ${hello.version}`);
     fill(byId('meter'), hello.meter
-      ? `The column `list` compares the client's list with all tools in full, in tokens of ${hello.meter}.`
-      : 'The column `list` compares the client's list with all tools in full, in bytes.');
+      ? `The column “list” compares the tools of the client with all tools in full, in tokens of ${hello.meter}.`
+      : 'The column “list” compares the tools of the client with all tools in full, in bytes.');
     if (!hello.store) {
       fill(byId('approvals-note'), 'No policy is configured, so no call requires approval.');
       fill(byId('chain'), 'No policy is configured, so there are no records.');

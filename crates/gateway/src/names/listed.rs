@@ -115,7 +115,6 @@ impl ListedNames {
         self.lock_all().get(&server_digest(server)).and_then(|lists| lists.of_kind(kind).clone())
     }
 
-    /// Adds the names of a server's list.
     pub(crate) fn remember_names(self: &Arc<Self>, kind: Kind, server: &ServerSettings, names: &[String]) {
         if !self.lock_all().entry(server_digest(server)).or_default().add_names(kind, names.iter()) {
             return;
@@ -129,10 +128,7 @@ impl ListedNames {
         }
     }
 
-    /// Reads the names that other processes have added.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
+    /// Reads the names that other processes have added. Fails if the store cannot be read.
     pub(crate) async fn refresh(&self) -> Result<(), StateError> {
         let Some(stored) = &self.stored else { return Ok(()) };
         let mut version = stored.version.lock().await;
@@ -203,7 +199,6 @@ impl Stored {
     }
 }
 
-/// The key of a server's names.
 fn server_digest(server: &ServerSettings) -> String {
     digest_of_texts(&[&server.name, &server.identity])
 }

@@ -20,7 +20,6 @@ enum Step {
     Tell(Client, Message, Id, Option<Receipt>),
 }
 
-/// Writes the state of one conversation.
 pub(crate) struct StateWriter {
     to: mpsc::UnboundedSender<Step>,
     task: JoinHandle<()>,

@@ -141,7 +141,6 @@ impl Auth {
         outcome
     }
 
-    /// Records that a request was accepted.
     pub(super) fn accepted(&self) {
         let mut refused = lock_unpoisoned(&self.refused);
         if refused.is_some() {

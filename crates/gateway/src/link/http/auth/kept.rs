@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::challenge::{Challenge, Scopes};
 use crate::error::GatewayError;
 
-/// The version of the format.
 const VERSION: u32 = 1;
 
 /// Storage of one server's login, which only its user can read.
@@ -67,16 +66,12 @@ pub(super) struct Registration {
     pub(super) until_ms: Option<i64>,
 }
 
-/// Tokens and their use.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tokens {
-    /// The authorization server that issued them.
     pub(super) issuer: String,
-    /// The endpoint that renews them.
     pub(super) token_endpoint: String,
     /// The client's authentication method at that endpoint.
     pub(super) method: String,
-    /// The client that they were issued to.
     pub(super) client_id: String,
     /// The resource that they are for, as in its metadata.
     pub(super) resource: String,

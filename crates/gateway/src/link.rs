@@ -98,7 +98,6 @@ pub struct Link {
     stays: Arc<AtomicBool>,
     /// Completes when the connection and its process have ended.
     done: tokio::task::JoinHandle<()>,
-    /// The output of the process that was not a message.
     heard: Heard,
 }
 

@@ -6,7 +6,6 @@ use crate::rpc::Id;
 use crate::settings::Settings;
 use crate::watch::Observed;
 
-/// Which lifecycle the clients of a hub have.
 #[derive(Debug)]
 pub(super) enum Lifecycle {
     /// No client has sent a message yet.

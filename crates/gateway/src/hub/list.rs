@@ -130,8 +130,7 @@ impl Upstream {
 }
 
 impl Context {
-    /// Notifies the client that the list of tools has changed. Stateless clients are notified
-    /// through their subscriptions.
+    /// Notifies the client; stateless clients through their subscriptions.
     pub(super) fn tell_list_changed(&self) {
         if let Lifecycle::Session { client, ready: true, .. } = &self.lifecycle {
             let note = Notification::new("notifications/tools/list_changed", None);

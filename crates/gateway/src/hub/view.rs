@@ -109,9 +109,8 @@ impl View {
         }
     }
 
-    /// Opens the conversation over these tools. If stored state does not fit the current
-    /// configuration, the conversation starts anew: keeping the client's session is worth more than
-    /// the opened tools.
+    /// Opens the conversation over these tools. It starts anew if stored state does not fit the
+    /// configuration: the client's session is worth more than the opened tools.
     fn open_layers(
         &self,
         upstream: &Upstream,

@@ -51,7 +51,6 @@ pub(super) struct Of<'t> {
     pub(super) url: &'t str,
     pub(super) headers: &'t BTreeMap<String, String>,
     pub(super) auth: Option<Arc<Auth>>,
-    /// The session to resume.
     pub(super) resumed: Option<Resumed>,
     /// Whether the session stays open after the connection ends.
     pub(super) stays: Arc<AtomicBool>,

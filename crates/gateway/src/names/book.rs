@@ -72,9 +72,8 @@ impl Book {
         self.given.is_empty()
     }
 
-    /// The names of these tools, in their order; `None` for a tool that is not in `known`. Tools
-    /// keep the name they have. A tool whose name is in use gets another one in its server's
-    /// namespace.
+    /// The names of these tools, in order; `None` for a tool that is not in `known`. Tools keep
+    /// their names. A tool whose name is in use gets another one in its server's namespace.
     pub(crate) fn assign_names(&mut self, rules: &Rules, known: &Known, tools: &[Wanted]) -> Vec<Option<Named>> {
         let fresh = rules.fresh(known);
         // Before a list has been shown, a tool may have the name of a meta-tool.

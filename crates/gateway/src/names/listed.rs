@@ -14,9 +14,8 @@ use crate::seal::Seal;
 use crate::settings::ServerSettings;
 use crate::state::{StateError, StateKey, StateStore, Written};
 
-/// The maximum number of remembered names of one kind per server: twice the maximum length of a
-/// list. Beyond it, further tools of a server are ignored, so that a server cannot exhaust memory
-/// with new names.
+/// The maximum number of remembered names of one kind per server: twice the limit of a list.
+/// Further tools are ignored, so that a server cannot exhaust memory with new names.
 pub(crate) const MAX_LISTED: usize = 20_000;
 
 /// How long the names are stored after the last change, in milliseconds: ten years.
@@ -63,8 +62,7 @@ impl Lists {
     }
 }
 
-/// The lists of all servers, by a digest of the server's name and connection: another server with
-/// the same name has its own lists.
+/// By a digest of a server's name and connection: another server of that name has its own lists.
 type All = BTreeMap<String, Lists>;
 
 /// The remembered names of a tenant.

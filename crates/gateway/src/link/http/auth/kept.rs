@@ -37,7 +37,6 @@ pub(super) struct StoredLogin {
     version: u32,
     /// The server's URL. The login is not used for another server.
     url: String,
-    /// The client that the gateway has registered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) registration: Option<Registration>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,10 +95,7 @@ impl StoredLogin {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads the stored login of a URL.
-    ///
-    /// # Errors
-    /// Why the login cannot be used. The message does not contain its content.
+    /// Reads the stored login of a URL. An error states why it is unusable, without its content.
     pub(super) fn parse_stored(text: &str, url: &str) -> Result<Self, String> {
         let kept: Self = serde_json::from_str(text).map_err(|_| "the stored login is damaged".to_owned())?;
         match (kept.version, kept.url == url) {

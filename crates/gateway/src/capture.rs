@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 
 use crate::error::GatewayError;
 
-/// The version of the format.
 const VERSION: u32 = 1;
 
 /// One server's introduction and tools.

@@ -82,7 +82,6 @@ pub enum Event {
 /// The commands to the task of a connection.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
-    /// A message.
     Message(Message),
     /// Abandons a request: transports with a stream for each request close the stream.
     Abandon(u64),
@@ -99,7 +98,6 @@ pub struct Link {
     stays: Arc<AtomicBool>,
     /// Completes when the connection and its process have ended.
     done: tokio::task::JoinHandle<()>,
-    /// The output of the process that was not a message.
     heard: Heard,
 }
 
@@ -130,9 +128,7 @@ impl Heard {
 /// A session at a server that a new connection resumes.
 #[derive(Debug, Clone)]
 pub(crate) struct Resumed {
-    /// Its `Mcp-Session-Id`.
     pub(crate) session: String,
-    /// The negotiated protocol version.
     pub(crate) version: String,
 }
 
@@ -150,10 +146,7 @@ impl Link {
         Self::resume(target, server, run, inbox, None)
     }
 
-    /// Connects to a server and resumes a session, if the transport has sessions.
-    ///
-    /// # Errors
-    /// As for [`Link::connect`].
+    /// Like [`Link::connect`], but resumes a session if the transport has sessions.
     pub(crate) fn resume(
         target: &Target,
         server: usize,
@@ -189,7 +182,6 @@ impl Link {
         drop(done.await);
     }
 
-    /// The last lines of output that were not messages.
     pub(crate) fn heard(&self) -> Vec<String> {
         self.heard.lines()
     }

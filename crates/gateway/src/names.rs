@@ -36,8 +36,7 @@ fn comparison_key(name: &str) -> String {
     if key.is_empty() { name.to_owned() } else { key }
 }
 
-/// A name in the alphabet that every provider and client accepts, each other character replaced by
-/// `_`.
+/// A name in the alphabet that every provider and client accepts, with `_` for other characters.
 fn replace_unsafe(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' }).collect()
 }

@@ -86,8 +86,7 @@ pub fn elements(list: Option<&RawValue>) -> Vec<Raw> {
     list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
 }
 
-/// The length of the string at the beginning of a JSON text, in bytes with both quotes; the whole
-/// length if it does not end.
+/// The length of the string that begins a JSON text, in bytes with quotes; all of it if unclosed.
 pub(crate) fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

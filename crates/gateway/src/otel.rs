@@ -41,9 +41,7 @@ use crate::watch::{Exchange, Observed, Sending, Watch};
 /// Time limit for sending the rest at shutdown.
 const FLUSH: Duration = Duration::from_secs(5);
 
-/// The bounds of the histograms' buckets, in seconds. Source: the conventions, "Metric:
-/// `mcp.server.operation.duration`".
-/// `mcp.server.operation.duration`".
+/// Bucket bounds in seconds. Source: the conventions, "Metric: `mcp.server.operation.duration`".
 const EDGES: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 
 /// The variable that enables the export of arguments and results. `true` is its older value, the
@@ -62,7 +60,6 @@ pub struct Otel {
     server: Histogram<f64>,
     /// `mcp.client.operation.duration`: requests to servers.
     client: Histogram<f64>,
-    /// The transport of clients.
     transport: [KeyValue; 1],
     captures: bool,
     propagates: bool,

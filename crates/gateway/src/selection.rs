@@ -213,7 +213,6 @@ impl Selection {
     }
 }
 
-/// The values of a header as text.
 fn texts<'h>(headers: &'h HeaderMap, name: &'h HeaderName) -> impl Iterator<Item = Result<&'h str, String>> {
     let values = headers.get_all(name).iter();
     values.map(move |value| value.to_str().map_err(|_| format!("the header {name} is not ASCII text")))

@@ -66,10 +66,7 @@ impl ServerSettings {
         }
     }
 
-    /// A tool's definition, checked according to the server's trust.
-    ///
-    /// # Errors
-    /// [`GatewayError`] with the reason if the definition is rejected.
+    /// Checks a tool's definition according to the server's trust. Fails with the reason.
     pub(crate) fn taken(&self, definition: &Raw) -> Result<Raw, GatewayError> {
         match self.trust {
             Trust::Untrusted => trust::sanitized_tool(definition),
@@ -77,7 +74,6 @@ impl ServerSettings {
         }
     }
 
-    /// An answer, cleaned according to the server's trust.
     pub(crate) fn sanitized_answer(&self, answer: Answer) -> Answer {
         match answer {
             _ if self.trust != Trust::Untrusted => answer,

@@ -253,7 +253,6 @@ fn encoded(path: &str) -> String {
     own
 }
 
-/// The media type for a file name's extension.
 fn media_type(path: &str) -> Option<&'static str> {
     let (_, end) = path.rsplit_once('.')?;
     Some(match end.to_ascii_lowercase().as_str() {

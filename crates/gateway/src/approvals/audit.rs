@@ -63,7 +63,6 @@ struct Shown<'a> {
 }
 
 impl Audit {
-    /// Reads the new records.
     pub(super) fn read_new_records(&mut self, store: &SqliteStore) {
         self.error = self.read_on(store).err().map(|why| visible(&why.to_string()).into_owned());
     }

@@ -240,7 +240,6 @@ fn texts(list: Option<&Value>) -> Vec<String> {
     list.filter_map(|own| own.as_str().map(str::to_owned)).collect()
 }
 
-/// A number of seconds in milliseconds.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast of f64 to u64 saturates")]
 fn milliseconds(seconds: Option<&Value>) -> Option<u64> {
     Some((seconds?.as_f64()? * 1000.0).max(0.0) as u64)

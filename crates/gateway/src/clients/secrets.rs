@@ -162,7 +162,6 @@ struct Names {
 }
 
 impl Names {
-    /// The variable for a value.
     fn variable_for(&mut self, wanted: &str, server: &str, value: &str) -> String {
         let wanted = variable(wanted);
         let longer = format!("{}_{wanted}", variable(server));

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-/// The upper bounds of the buckets, in milliseconds: the defaults of Prometheus' clients, and
-/// larger ones for slow tools.
+/// Upper bounds: the defaults of Prometheus' clients, and larger ones for slow tools.
 pub(super) const BOUNDS_MS: [u64; 14] =
     [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000];
 
@@ -36,8 +35,7 @@ impl Histogram {
         })
     }
 
-    /// The bound, in milliseconds, that `percent` % of the calls did not exceed; the longest
-    /// duration if that is less.
+    /// The bound that `percent` % of the calls did not exceed; at most the longest duration.
     pub(super) fn within_ms(&self, percent: u64) -> u64 {
         let wanted = (self.count * percent).div_ceil(100).max(1);
         let max = u64::try_from(self.max.as_millis()).unwrap_or(u64::MAX);

@@ -55,7 +55,6 @@ impl Text {
 /// The state of a text's count.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Begun {
-    /// The count is known.
     Known(usize),
     /// Another task is counting it.
     Underway,

@@ -12,7 +12,6 @@ use super::meter::Text;
 /// The maximum length of a sentence, in characters.
 const MAX_SENTENCE: usize = 400;
 
-/// A name, truncated to [`MAX_NAME`].
 pub(super) fn cut_name(text: &str) -> String {
     cut_visible(text, MAX_NAME)
 }

@@ -37,7 +37,6 @@ use crate::settings::{Settings, State as StoredState};
 use crate::state::{Clock, MemoryState, StateStore};
 use crate::version::{META_VERSION, STATELESS, in_meta, is_known};
 
-/// Headers of the protocol.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -384,7 +383,6 @@ pub(super) fn refused(status: StatusCode, id: Option<Id>, why: Raw) -> Response 
     json(status, &Message::Fault(id, why))
 }
 
-/// A response that consists of one message.
 pub(super) fn json(status: StatusCode, message: &Message) -> Response {
     (status, [(header::CONTENT_TYPE, JSON)], Body::from(message.to_text())).into_response()
 }

@@ -17,7 +17,6 @@ use crate::rpc::{Answer, Id, Raw, Request, code, error_member, message_of, raw};
 use crate::watch::Observed;
 
 impl View {
-    /// `tools/call`.
     pub(super) fn call_tool(&mut self, upstream: &mut Upstream, client: &Client, request: Request) {
         let params = Object::from_params(request.params.as_deref());
         let Some(name) = params.read_as::<String>("name") else {
@@ -76,7 +75,6 @@ impl View {
         }
     }
 
-    /// Forwards a call to the server that has the tool.
     pub(super) fn forward(
         &mut self,
         upstream: &mut Upstream,

@@ -29,22 +29,18 @@ pub(super) enum Question {
     Relay(Id),
     /// Input that a stateless server requires before it continues.
     Input {
-        /// The round of input.
         round: u64,
         /// The name of this input in the round.
         key: String,
     },
-    /// Approval of a call.
     Approval {
         /// The id of the approval.
         approval: String,
-        /// The parameters of the call.
         params: Object,
     },
 }
 
 impl Upstream {
-    /// Handles a server's request.
     pub(super) fn asked_by_server(
         &mut self,
         pending_input: &mut PendingInput,
@@ -71,7 +67,6 @@ impl Upstream {
         self.ask_client(client, of, Some(at), &request.method, request.params, Question::Relay(request.id));
     }
 
-    /// Sends a request to the client.
     pub(super) fn ask_client(
         &mut self,
         client: Client,
@@ -143,7 +138,6 @@ impl Upstream {
 }
 
 impl Hub {
-    /// Handles a response of the client.
     pub(super) fn answered_by_client(&mut self, client: &Client, id: &Id, answer: Answer) {
         let known = id
             .as_number()
@@ -189,7 +183,6 @@ impl Hub {
         }
     }
 
-    /// Handles a notification of a server.
     pub(super) fn noted_by_server(&mut self, at: usize, of: Option<u64>, note: Notification) {
         match note.method.as_str() {
             "notifications/tools/list_changed" => {

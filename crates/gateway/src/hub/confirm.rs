@@ -19,7 +19,6 @@ use crate::watch::Observed;
 const QUESTION: &str = "toolfold-approval";
 
 impl View {
-    /// Requests approval of a call.
     pub(super) fn confirm(
         &mut self,
         upstream: &mut Upstream,
@@ -62,7 +61,6 @@ impl View {
         }
     }
 
-    /// Handles the client's response to a request for approval.
     pub(super) fn decided_by_person(
         &mut self,
         upstream: &mut Upstream,

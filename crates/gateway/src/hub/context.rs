@@ -6,7 +6,6 @@ use crate::rpc::Id;
 use crate::settings::Settings;
 use crate::watch::Observed;
 
-/// Which lifecycle the clients of a hub have.
 #[derive(Debug)]
 pub(super) enum Lifecycle {
     /// No client has sent a message yet.
@@ -24,7 +23,6 @@ pub(super) enum Lifecycle {
     Stateless { meta: Object },
 }
 
-/// The settings, the conversation's id and the lifecycle of its clients.
 pub(super) struct Context {
     pub(super) settings: Settings,
     /// Names the conversation in log and audit.
@@ -38,7 +36,6 @@ impl Context {
         !matches!(self.lifecycle, Lifecycle::Unknown)
     }
 
-    /// Whether the client has a session.
     pub(super) fn has_session(&self) -> bool {
         matches!(self.lifecycle, Lifecycle::Session { .. })
     }
@@ -48,7 +45,6 @@ impl Context {
         self.settings.watch.on_event(&self.id, what);
     }
 
-    /// The name of a server by its place in the configuration.
     pub(super) fn server_name(&self, server: usize) -> &str {
         self.settings.servers.get(server).map_or("?", |own| own.name.as_str())
     }

@@ -228,7 +228,6 @@ impl Upstream {
         Ok(result.to_raw())
     }
 
-    /// `server/discover`.
     pub(super) fn discover(&self, client: &Client, request: &Request) {
         if let Some(why) = self.none_is_there() {
             return reply(client, &request.id, Err(error_member(code::INTERNAL, &why)));

@@ -85,7 +85,6 @@ impl Rounds {
         self.complete_round(upstream, view, round);
     }
 
-    /// Handles one input from the client.
     pub(super) fn given_in_round(
         &mut self,
         upstream: &mut Upstream,

@@ -15,7 +15,6 @@ use crate::watch::Observed;
 const MAX_PAGES: usize = 1_000;
 
 impl Hub {
-    /// Reads a server's tools, page by page.
     pub(super) fn read_tools(&mut self, at: usize) {
         let Some(server) = self.upstream.servers.get_mut(at).filter(|server| server.is_ready()) else { return };
         if !server.capabilities().has_member("tools") {
@@ -25,7 +24,6 @@ impl Hub {
         self.upstream.ask_for_tools(at, None, Vec::new());
     }
 
-    /// Handles a page of a server's tools.
     pub(super) fn handle_tools_page(&mut self, at: usize, mut before: Vec<Raw>, asked: Option<&str>, answer: Answer) {
         // The server returns after the login; its earlier tools stay listed.
         if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
@@ -132,8 +130,7 @@ impl Upstream {
 }
 
 impl Context {
-    /// Notifies the client that the list of tools has changed. Stateless clients are notified
-    /// through their subscriptions.
+    /// Notifies the client; stateless clients through their subscriptions.
     pub(super) fn tell_list_changed(&self) {
         if let Lifecycle::Session { client, ready: true, .. } = &self.lifecycle {
             let note = Notification::new("notifications/tools/list_changed", None);

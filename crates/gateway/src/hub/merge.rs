@@ -256,7 +256,6 @@ impl Router {
 }
 
 impl Naming {
-    /// Renames the prompts to their names in this conversation.
     pub(super) fn rename_prompts(
         &mut self,
         upstream: &mut Upstream,

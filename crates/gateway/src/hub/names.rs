@@ -132,7 +132,6 @@ impl Naming {
         named.into_iter().map(|own| own.map(|own| own.name)).collect()
     }
 
-    /// Reports a tool or prompt that is displayed under another name.
     fn report_renamed(&self, context: &Context, kind: Kind, own: &Wanted, shown: &str, why: Why) {
         let (server, name) = (context.server_name(own.server), own.raw.as_str());
         let what = match kind {
@@ -174,7 +173,6 @@ impl Naming {
 }
 
 impl Upstream {
-    /// Stores the names of a server's tools.
     pub(super) fn remember_tools(&self, at: usize) {
         let (Some(server), Some(settings)) = (self.servers.get(at), self.context.settings.servers.get(at)) else {
             return;
@@ -193,12 +191,10 @@ fn known(settings: &Settings, kind: Kind, server: &ServerSettings) -> Option<Arc
     Some(Arc::new(listed.iter().filter(|name| server.shows(name)).cloned().collect()))
 }
 
-/// The name in a tool's definition.
 fn name_in(tool: &RawValue) -> Option<String> {
     Object::from_json(tool)?.read_as::<String>("name").filter(|name| !name.is_empty())
 }
 
-/// An element of a list under another name.
 pub(super) fn renamed(element: &Raw, name: &str, shown: &str) -> Raw {
     if name == shown {
         return element.clone();
@@ -208,8 +204,7 @@ pub(super) fn renamed(element: &Raw, name: &str, shown: &str) -> Raw {
     own.to_raw()
 }
 
-/// The catalogue of the valid tools, with the index of each invalid tool and the reason. An invalid
-/// tool does not affect the others.
+/// The catalogue of the valid tools, and the index of each invalid tool with the reason.
 fn catalog_of<'t>(tools: impl Iterator<Item = &'t Raw>) -> (Catalog, Vec<(usize, String)>) {
     let tools: Vec<&Raw> = tools.collect();
     let loaded = imported(&tools);

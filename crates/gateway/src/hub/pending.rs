@@ -18,19 +18,15 @@ use crate::watch::{Exchange, Sending};
 /// The purpose of a request to a server, which determines what handles the answer.
 #[derive(Debug)]
 pub(super) enum For {
-    /// The handshake.
     Greeting,
     /// The gateway's subscription to changes of the tools. Answered when the subscription ends.
     Listening,
     /// A page of the server's tools: the tools of the pages before it, and its cursor.
     Tools(Vec<Raw>, Option<String>),
-    /// A client's request, forwarded.
     Relay,
-    /// A client's tool call.
     Call(Box<Running>),
     /// A client's request that is tried at one server after the other.
     Try {
-        /// The request.
         request: Request,
         /// The servers that have not been tried.
         candidates: Vec<usize>,
@@ -40,7 +36,6 @@ pub(super) enum For {
         fan: u64,
         /// The elements of the pages before this one.
         before: Vec<Raw>,
-        /// The cursor of the page.
         cursor: Option<String>,
     },
 }
@@ -48,13 +43,11 @@ pub(super) enum For {
 /// A call that a server is running.
 #[derive(Debug)]
 pub(super) struct Running {
-    /// The conversation's id of the call.
     pub(super) call: CallId,
     /// A line to insert before the result.
     pub(super) note: Option<String>,
     /// The tool's name at the server.
     pub(super) tool: String,
-    /// The policy's decision.
     pub(super) verdict: PolicyMark,
     pub(super) since: Instant,
 }
@@ -154,7 +147,6 @@ impl Upstream {
 }
 
 impl Hub {
-    /// Handles a server's answer.
     pub(super) fn answered_by_server(&mut self, at: usize, id: u64, answer: Answer) {
         if self.upstream.requests.pending.get(&id).is_none_or(|own| own.server != at) {
             tracing::warn!(
@@ -214,7 +206,6 @@ impl Hub {
         }
     }
 
-    /// Cancels a client's request.
     pub(super) fn cancel(&mut self, key: &(u64, Id), why: Option<&str>) {
         self.upstream.requests.held.retain(|(client, request)| client.key != key.0 || request.id != key.1);
         self.view.cancel_held(key);

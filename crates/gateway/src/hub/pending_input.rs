@@ -22,7 +22,6 @@ use crate::version::STATELESS;
 /// Time limit for the client's retry of a request.
 const LIFE: Duration = Duration::from_secs(600);
 
-/// Maximum number of parked requests.
 const MAX_PARKED: usize = 1_000;
 
 /// A client's request whose server waits for the client's input.

@@ -25,13 +25,11 @@ use crate::watch::Observed;
 pub(crate) struct Begin {
     /// The key of the conversation and the version of its state, which the hub keeps up to date.
     pub(crate) kept: Option<(StateKey, Arc<AtomicU64>)>,
-    /// The stored state.
     pub(crate) record: Option<Record>,
     /// The client of the resumed session.
     pub(crate) client: Option<Client>,
 }
 
-/// Writes the state of a conversation.
 pub(super) struct Persistence {
     key: StateKey,
     saver: StateWriter,
@@ -71,7 +69,6 @@ impl View {
         self.persistence = Some(keeps);
     }
 
-    /// Writes the current state.
     pub(super) fn save(&mut self, upstream: &Upstream) {
         let Some(keeps) = self.persistence.as_ref().filter(|own| !own.forgotten) else { return };
         let params = match &upstream.context.lifecycle {

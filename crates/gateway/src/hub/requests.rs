@@ -22,7 +22,6 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// An id that the hub has not used.
     pub(super) fn next_id(&mut self) -> u64 {
         self.next += 1;
         self.next

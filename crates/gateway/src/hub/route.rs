@@ -27,7 +27,6 @@ fn capability_of(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a server has declared support for a method.
 pub(super) fn offers(server: &Server, method: &str) -> bool {
     if skills::is_of_extension(method) {
         return skills::offers(server, method);
@@ -82,7 +81,6 @@ impl Router {
 }
 
 impl Upstream {
-    /// Sends a request to the server that it refers to.
     pub(super) fn route_to_one(&mut self, client: &Client, request: Request) {
         let up = self.servers.able(&request.method).into_iter();
         let up = up.filter(|at| self.servers.get(*at).is_some_and(super::server::Server::is_ready)).collect();

@@ -34,7 +34,6 @@ pub(super) enum State {
     Down,
 }
 
-/// A server's tools as it listed them.
 #[derive(Debug, Default)]
 pub(super) struct ToolList {
     /// The tools, unparsed.
@@ -54,7 +53,6 @@ pub(super) struct Server {
     pub(super) session: Option<String>,
     /// Its answer to `initialize` or `server/discover`.
     pub(super) hello: Object,
-    /// Whether the server uses the stateless protocol (2026-07-28).
     pub(super) is_stateless: bool,
     /// Whether the next handshake starts with the lifecycle that the clients do not use, since the
     /// server ended after the other one.
@@ -102,7 +100,6 @@ impl Server {
         self.is_ready() || self.is_stale
     }
 
-    /// The server's description and tools.
     pub(super) fn capture(&self) -> Capture {
         Capture {
             hello: self.hello.to_raw().get().to_owned(),
@@ -219,7 +216,6 @@ impl Hub {
             || self.upstream.requests.pending.values().any(|own| own.due.is_some())
     }
 
-    /// Handles all deadlines that have passed.
     pub(super) fn overdue(&mut self, now: Instant) {
         for at in 0..self.upstream.servers.len() {
             let Some(server) = self.upstream.servers.get_mut(at).filter(|own| own.due.is_some_and(|due| due <= now))
@@ -264,7 +260,6 @@ impl Upstream {
 }
 
 impl Servers {
-    /// Notifies a server that a request was cancelled.
     pub(super) fn tell_cancelled(&self, at: usize, id: u64, why: Option<&str>) {
         let Some(server) = self.list.get(at) else { return };
         let mut params = Object::default();

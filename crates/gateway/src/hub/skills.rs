@@ -26,7 +26,6 @@ use crate::skills::{EXTENSION, ServedSkills};
 const READ_FOLDER: &str = "resources/directory/read";
 const READS_FOLDERS: &str = "directoryRead";
 
-/// Whether the extension defines a method.
 pub(super) fn is_of_extension(method: &str) -> bool {
     matches!(method, "skills/list" | "skills/get" | READ_FOLDER)
 }

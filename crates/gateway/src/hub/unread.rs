@@ -77,7 +77,6 @@ impl Openings {
         Self { held: VecDeque::new(), unwritten: Arc::default(), next: 0, hub: hub.downgrade() }
     }
 
-    /// Removes an answer that has been written.
     pub(super) fn remove_written(&self, number: u64) {
         unlocked(&self.unwritten).remove(&number);
     }
@@ -87,7 +86,6 @@ impl Openings {
         unlocked(&self.unwritten).values().min().map_or(all, |first| all.min(*first))
     }
 
-    /// When the next delayed answer is due.
     pub(super) fn due(&self) -> Option<Instant> {
         self.held.front().map(|own| own.due)
     }

@@ -30,7 +30,6 @@ pub(super) struct View {
     /// Why the tools cannot be shown.
     unavailable: Option<String>,
     pub(super) names: Naming,
-    /// Answers that open tools.
     pub(super) openings: Openings,
     /// Stores the conversation; `None` if it is not stored.
     pub(super) persistence: Option<Persistence>,
@@ -51,7 +50,6 @@ pub(super) struct Shown {
 }
 
 impl View {
-    /// Shows nothing yet.
     pub(super) fn new(names: Naming, openings: Openings) -> Self {
         Self { shown: None, unavailable: None, names, openings, persistence: None }
     }
@@ -111,9 +109,8 @@ impl View {
         }
     }
 
-    /// Opens the conversation over these tools. If stored state does not fit the current
-    /// configuration, the conversation starts anew: keeping the client's session is worth more than
-    /// the opened tools.
+    /// Opens the conversation over these tools. It starts anew if stored state does not fit the
+    /// configuration: the client's session is worth more than the opened tools.
     fn open_layers(
         &self,
         upstream: &Upstream,

@@ -30,9 +30,8 @@ pub(super) fn spawn(
     })
 }
 
-/// Waits until the process has ended, or ends it when `ends` is cancelled. Its standard input is
-/// closed by then, so it has time to exit; then the group receives SIGTERM, then SIGKILL. Returns
-/// how the process ended.
+/// Waits for the end of the process and returns how it ended. Once `ends` is cancelled, it has time
+/// to exit, since its input is closed by then; then the group receives SIGTERM, then SIGKILL.
 pub(super) async fn child_ended(mut child: Child, ends: &CancellationToken) -> String {
     let group = child.id();
     let status = tokio::select! {

@@ -30,7 +30,6 @@ const CONNECT: Duration = Duration::from_secs(10);
 struct Known {
     /// The `Mcp-Session-Id` that the server assigned.
     session: Option<String>,
-    /// The negotiated protocol version.
     version: Option<String>,
     /// The headers that mirror arguments, for each tool (`x-mcp-header`, specification 2026-07-28).
     mirrored: HashMap<String, headers::Mirrored>,
@@ -52,7 +51,6 @@ pub(super) struct Of<'t> {
     pub(super) url: &'t str,
     pub(super) headers: &'t BTreeMap<String, String>,
     pub(super) auth: Option<Arc<Auth>>,
-    /// The session to resume.
     pub(super) resumed: Option<Resumed>,
     /// Whether the session stays open after the connection ends.
     pub(super) stays: Arc<AtomicBool>,

@@ -14,7 +14,6 @@ use crate::rpc::Message;
 /// How long the remaining output of a process is read after its end.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Starts the tasks that serve a process.
 pub(super) fn serve_process(
     mut child: Child,
     source: Source,

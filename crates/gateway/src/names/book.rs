@@ -12,7 +12,6 @@ use super::rules::{Known, Rules, Why};
 /// once the list has been shown.
 const META: [&str; 6] = ["expand_tools", "activate_skill", "call_tool", "call_read", "call_write", "call_destructive"];
 
-/// A tool that needs a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// The server's index in the configuration.
@@ -21,16 +20,13 @@ pub(crate) struct Wanted {
     pub(crate) raw: String,
 }
 
-/// A tool with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// The name in the conversation.
     pub(crate) name: String,
     /// Why the name differs from the tool's own, if it was assigned now.
     pub(crate) new: Option<Why>,
 }
 
-/// An assigned name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Given {
     name: String,
@@ -53,9 +49,7 @@ pub(crate) struct Book {
 /// The names of one conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Names {
-    /// Of tools.
     pub(crate) tools: Book,
-    /// Of prompts.
     pub(crate) prompts: Book,
 }
 
@@ -74,14 +68,12 @@ impl From<Book> for Vec<Given> {
 }
 
 impl Book {
-    /// Whether no name has been assigned.
     pub(crate) fn is_empty(&self) -> bool {
         self.given.is_empty()
     }
 
-    /// The names of these tools, in their order; `None` for a tool that is not in `known`. Tools
-    /// keep the name they have. A tool whose name is in use gets another one in its server's
-    /// namespace.
+    /// The names of these tools, in order; `None` for a tool that is not in `known`. Tools keep
+    /// their names. A tool whose name is in use gets another one in its server's namespace.
     pub(crate) fn assign_names(&mut self, rules: &Rules, known: &Known, tools: &[Wanted]) -> Vec<Option<Named>> {
         let fresh = rules.fresh(known);
         // Before a list has been shown, a tool may have the name of a meta-tool.

@@ -14,9 +14,8 @@ use crate::seal::Seal;
 use crate::settings::ServerSettings;
 use crate::state::{StateError, StateKey, StateStore, Written};
 
-/// The maximum number of remembered names of one kind per server: twice the maximum length of a
-/// list. Beyond it, further tools of a server are ignored, so that a server cannot exhaust memory
-/// with new names.
+/// The maximum number of remembered names of one kind per server: twice the limit of a list.
+/// Further tools are ignored, so that a server cannot exhaust memory with new names.
 pub(crate) const MAX_LISTED: usize = 20_000;
 
 /// How long the names are stored after the last change, in milliseconds: ten years.
@@ -63,8 +62,7 @@ impl Lists {
     }
 }
 
-/// The lists of all servers, by a digest of the server's name and connection: another server with
-/// the same name has its own lists.
+/// By a digest of a server's name and connection: another server of that name has its own lists.
 type All = BTreeMap<String, Lists>;
 
 /// The remembered names of a tenant.
@@ -115,7 +113,6 @@ impl ListedNames {
         self.lock_all().get(&server_digest(server)).and_then(|lists| lists.of_kind(kind).clone())
     }
 
-    /// Adds the names of a server's list.
     pub(crate) fn remember_names(self: &Arc<Self>, kind: Kind, server: &ServerSettings, names: &[String]) {
         if !self.lock_all().entry(server_digest(server)).or_default().add_names(kind, names.iter()) {
             return;
@@ -129,10 +126,7 @@ impl ListedNames {
         }
     }
 
-    /// Reads the names that other processes have added.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
+    /// Reads the names that other processes have added. Fails if the store cannot be read.
     pub(crate) async fn refresh(&self) -> Result<(), StateError> {
         let Some(stored) = &self.stored else { return Ok(()) };
         let mut version = stored.version.lock().await;
@@ -203,7 +197,6 @@ impl Stored {
     }
 }
 
-/// The key of a server's names.
 fn server_digest(server: &ServerSettings) -> String {
     digest_of_texts(&[&server.name, &server.identity])
 }

@@ -35,7 +35,6 @@ pub(crate) enum Why {
 /// A name, and why it is not the tool's own.
 pub(super) type Fresh = (String, Option<Why>);
 
-/// The rules of the configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
     spaces: Spaces,
@@ -48,7 +47,6 @@ impl Rules {
         Self { spaces: Spaces::for_servers(servers), always }
     }
 
-    /// The name of a server in the configuration.
     pub(super) fn server(&self, at: usize) -> &str {
         self.spaces.get(at).map_or("", |space| space.server.as_str())
     }
@@ -80,8 +78,7 @@ impl Rules {
                     (None, _) => None,
                 };
                 let taken = match reserved {
-                    // A reserved name belongs to no one else, even if another server listed it
-                    // first.
+                    // Reserved for its server, even if another server listed it first.
                     Some(_) => None,
                     None => Some(*first.entry(key).or_insert(at)).filter(|other| *other < at),
                 };

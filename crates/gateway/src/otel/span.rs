@@ -31,7 +31,6 @@ const NAME_CHARS: usize = 200;
 /// The maximum exported length of arguments or a result, in characters.
 const CONTENT_CHARS: usize = 64 * 1024;
 
-/// A text, truncated for export.
 pub(super) fn first_chars(text: &str) -> String {
     text.chars().take(NAME_CHARS).collect()
 }

@@ -20,7 +20,6 @@ enum Step {
     Tell(Client, Message, Id, Option<Receipt>),
 }
 
-/// Writes the state of one conversation.
 pub(crate) struct StateWriter {
     to: mpsc::UnboundedSender<Step>,
     task: JoinHandle<()>,
@@ -70,9 +69,8 @@ async fn write_steps(
     }
 }
 
-/// Replaces state that another process has written meanwhile. This only loses the information that
-/// some schemas were shown; they are shown again on request. A conversation that was ended
-/// elsewhere stays ended.
+/// Replaces state that another process has written meanwhile. This only loses that some schemas
+/// were shown; they are shown again on request. A conversation ended elsewhere stays ended.
 async fn write_over(store: &dyn StateStore, key: &StateKey, version: &AtomicU64, value: Vec<u8>) {
     for _ in 0..TRIES {
         let from = version.load(Ordering::Acquire);

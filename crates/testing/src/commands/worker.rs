@@ -19,7 +19,6 @@ struct Worker {
 const SOURCES: [&str; 7] =
     ["../src", "cli/src", "diagnostic/src", "gateway/src", "measure/src", "policy/src", "skill/src"];
 
-/// Idle workers.
 static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 
 /// Runs `toolfold` in `folder` with `input`, as a process would, in a process that has run other
@@ -84,7 +83,6 @@ impl Worker {
     }
 }
 
-/// A text as JSON.
 fn json_string(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

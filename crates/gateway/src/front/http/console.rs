@@ -24,7 +24,6 @@ use super::plain_text;
 use crate::approvals::Approvals;
 use crate::dashboard::Dashboard;
 
-/// The maximum number of open event streams.
 const MAX_STREAMS: usize = 32;
 
 /// Handle of the console.
@@ -51,7 +50,6 @@ impl Console {
         Self { inner: Arc::new(Inner { dashboard, approvals, guard, streams: AtomicUsize::new(0), ends }) }
     }
 
-    /// The routes of the page, its stream and its answers.
     pub(super) fn routes(&self) -> Router {
         Router::new()
             .route("/console", get(show))

@@ -81,9 +81,6 @@ impl Guard {
     }
 
     /// Checks that a request is for this gateway and does not come from a foreign site.
-    ///
-    /// # Errors
-    /// As for [`Guard::check_headers`].
     #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
     pub(super) fn check_site(&self, headers: &HeaderMap) -> Result<(), Response> {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());

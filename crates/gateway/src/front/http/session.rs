@@ -38,7 +38,6 @@ pub(super) struct Goes {
 }
 
 pub(super) struct Session {
-    /// The key of its stored state.
     key: StateKey,
     /// The version of the stored state that its hub has read or written.
     version: Arc<AtomicU64>,
@@ -46,7 +45,6 @@ pub(super) struct Session {
     hub: Mutex<Option<mpsc::Sender<ToHub>>>,
     task: Mutex<Option<JoinHandle<()>>>,
     streams: Arc<Streams>,
-    /// The selection with which its client connected.
     pub(super) selection: Selection,
 }
 
@@ -115,8 +113,7 @@ impl State {
         number
     }
 
-    /// The stream for a message: the open stream of its request, or the general stream; otherwise
-    /// any stream that is read.
+    /// The open stream of the message's request, else the general stream, else any that is read.
     fn stream_for(&mut self, of: Option<&Id>) -> Option<&mut Stream> {
         let at = match of {
             Some(id) => self.all.iter().position(|own| !own.done && own.of.as_ref() == Some(id)),
@@ -155,7 +152,6 @@ impl Sink for Streams {
 }
 
 impl Session {
-    /// Starts a session with the settings of its selection.
     pub(super) fn start_session(settings: Settings, id: String, selection: Selection, goes: Option<Goes>) -> Self {
         let streams = Arc::new(Streams::default());
         {

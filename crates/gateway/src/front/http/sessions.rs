@@ -20,8 +20,7 @@ use crate::selection::Selection;
 use crate::settings::Settings;
 use crate::state::{Record, StateError, StateKey};
 
-/// The maximum size of the `initialize` request in a session id, in bytes. Many servers accept
-/// headers of at most 8 KiB.
+/// The maximum size of `initialize` in a session id, in bytes: many servers limit headers to 8 KiB.
 const MAX_CARRIED: usize = 3 * 1024;
 
 /// How long the end of a session is remembered, in milliseconds: longer than its id is valid.

@@ -153,7 +153,6 @@ impl Stateless {
         Ok(Record::open_sealed(&self.settings.seal, key, &kept))
     }
 
-    /// Ends the hubs of idle selections.
     pub(super) fn end_idle(&self, idle: Duration) {
         let mut hubs = self.hubs.lock().unwrap_or_else(PoisonError::into_inner);
         hubs.retain(|selection, own| selection.is_all() || own.used.elapsed() < idle);

@@ -26,9 +26,8 @@ impl Status {
     }
 }
 
-/// The gateway is healthy while it responds: it restarts servers automatically and accepts calls to
-/// the others. So the status is 200, and the text lists the servers that are down to authorized
-/// callers.
+/// The status is 200 while the gateway responds: it restarts servers automatically and accepts
+/// calls to the others. For authorized callers, the text lists the servers that are down.
 async fn health(State(own): State<Status>, headers: HeaderMap) -> Response {
     let health = own.dashboard.as_ref().map(Dashboard::health).unwrap_or_default();
     if health.down.is_empty() {

@@ -13,7 +13,6 @@ fn buffered(input: impl AsyncRead + Send + Unpin + 'static) -> Input {
     Box::new(BufReader::with_capacity(BUFFER, input))
 }
 
-/// Both streams.
 #[cfg(unix)]
 pub(super) fn standard() -> std::io::Result<(Input, Output)> {
     use std::os::fd::AsFd;
@@ -42,7 +41,6 @@ pub(super) fn standard() -> std::io::Result<(Input, Output)> {
     Ok((input, output))
 }
 
-/// Both streams.
 #[cfg(not(unix))]
 pub(super) fn standard() -> std::io::Result<(Input, Output)> {
     Ok((buffered(tokio::io::stdin()), Box::new(tokio::io::stdout())))

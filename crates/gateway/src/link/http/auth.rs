@@ -141,7 +141,6 @@ impl Auth {
         outcome
     }
 
-    /// Records that a request was accepted.
     pub(super) fn accepted(&self) {
         let mut refused = lock_unpoisoned(&self.refused);
         if refused.is_some() {
@@ -272,9 +271,8 @@ impl Auth {
         Ok(())
     }
 
-    /// The scopes to request: the configured ones, otherwise those of the rejection, otherwise
-    /// those in the resource's metadata. A step-up also includes the scopes of the last login, so
-    /// that none is lost (SEP-2350).
+    /// The configured scopes, else those of the rejection, else those in the resource's metadata.
+    /// A step-up adds the scopes of the last login, so that none is lost (SEP-2350).
     fn scopes(&self, challenge: &Challenge, found: &discover::Found, before: Option<&Tokens>) -> Scopes {
         let mut all: Scopes = match (self.settings.scopes.is_empty(), challenge.scopes.is_empty()) {
             (false, _) => self.settings.scopes.iter().cloned().collect(),

@@ -33,7 +33,6 @@ pub(super) struct Exchange {
 
 /// Why a request has no response.
 pub(super) enum Unsent {
-    /// The exchange failed.
     Failed(reqwest::Error),
     /// A login is required, with how to log in.
     Login(String),
@@ -42,9 +41,7 @@ pub(super) enum Unsent {
 /// The maximum number of retries after a rejection: with a renewed token, and with more scopes.
 const MAX_LOGINS: usize = 2;
 
-/// How a stream ended.
 enum Ended {
-    /// With the response.
     Answered,
     /// Without the response.
     Open,

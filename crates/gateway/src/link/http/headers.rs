@@ -12,7 +12,6 @@ use crate::version::{has_sessions, in_meta};
 
 /// The session id, up to 2025-11-25.
 pub(super) const SESSION: &str = "mcp-session-id";
-/// The negotiated protocol version.
 pub(super) const VERSION: &str = "mcp-protocol-version";
 /// The event after which a stream is resumed.
 pub(super) const LAST_EVENT: &str = "last-event-id";

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 const MAX_SCOPES: usize = 128;
 const MAX_SCOPE: usize = 256;
 
-/// A set of scopes in a stable order.
 pub(super) type Scopes = BTreeSet<String>;
 
 /// A rejection that a token can resolve.
@@ -20,7 +19,6 @@ pub(crate) struct Challenge {
     /// The URL of the resource's metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) resource_metadata: Option<String>,
-    /// The scopes that the request needs.
     #[serde(default, skip_serializing_if = "Scopes::is_empty")]
     pub(super) scopes: Scopes,
     /// Whether the token is valid and its scopes are insufficient (`insufficient_scope`).
@@ -52,7 +50,6 @@ pub(super) fn scopes(text: &str) -> Scopes {
     text.split(' ').filter(|own| is_scope(own)).take(MAX_SCOPES).map(str::to_owned).collect()
 }
 
-/// Whether a text is one valid scope.
 pub(super) fn is_scope(text: &str) -> bool {
     let mut bytes = text.bytes();
     let is_valid = bytes.all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e));

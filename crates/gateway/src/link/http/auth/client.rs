@@ -20,7 +20,6 @@ const POST: &str = "client_secret_post";
 const NONE: &str = "none";
 const KEY: &str = "private_key_jwt";
 
-/// A client and its authentication method.
 pub(super) struct ClientId {
     pub(super) id: String,
     /// A name in `token_endpoint_auth_methods_supported`.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::challenge::{Challenge, Scopes};
 use crate::error::GatewayError;
 
-/// The version of the format.
 const VERSION: u32 = 1;
 
 /// Storage of one server's login, which only its user can read.
@@ -38,7 +37,6 @@ pub(super) struct StoredLogin {
     version: u32,
     /// The server's URL. The login is not used for another server.
     url: String,
-    /// The client that the gateway has registered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) registration: Option<Registration>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,16 +65,12 @@ pub(super) struct Registration {
     pub(super) until_ms: Option<i64>,
 }
 
-/// Tokens and their use.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tokens {
-    /// The authorization server that issued them.
     pub(super) issuer: String,
-    /// The endpoint that renews them.
     pub(super) token_endpoint: String,
     /// The client's authentication method at that endpoint.
     pub(super) method: String,
-    /// The client that they were issued to.
     pub(super) client_id: String,
     /// The resource that they are for, as in its metadata.
     pub(super) resource: String,
@@ -101,10 +95,7 @@ impl StoredLogin {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads the stored login of a URL.
-    ///
-    /// # Errors
-    /// Why the login cannot be used. The message does not contain its content.
+    /// Reads the stored login of a URL. An error states why it is unusable, without its content.
     pub(super) fn parse_stored(text: &str, url: &str) -> Result<Self, String> {
         let kept: Self = serde_json::from_str(text).map_err(|_| "the stored login is damaged".to_owned())?;
         match (kept.version, kept.url == url) {

@@ -188,7 +188,6 @@ impl Auth {
     }
 }
 
-/// The endpoints of the flow.
 struct Endpoints {
     authorization: Url,
     token: String,
@@ -209,8 +208,7 @@ impl Endpoints {
     }
 }
 
-/// The code of a response, if its issuer is the requested one (RFC 9207, 2.4).
-/// 2.4).
+/// The code of a response, if its issuer is the requested one (RFC 9207, section 2.4).
 fn code(answer: Answer, issuer: &Issuer) -> Result<String, String> {
     match &answer.iss {
         Some(iss) if *iss != issuer.issuer => {

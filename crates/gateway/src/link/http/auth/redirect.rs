@@ -24,10 +24,8 @@ pub(super) struct Answer {
     pub(super) iss: Option<String>,
 }
 
-/// A listening redirect target.
 pub(super) struct Redirect {
     listener: TcpListener,
-    /// The redirect URI for the browser.
     pub(super) uri: String,
 }
 

@@ -84,7 +84,6 @@ impl Web {
         self.url(what, to.as_str())
     }
 
-    /// Sends a form and returns the status with the body.
     pub(super) async fn form(
         &self,
         what: &str,
@@ -102,7 +101,6 @@ impl Web {
         Ok((response.status(), read_body(what, response).await?))
     }
 
-    /// Sends JSON and returns the status with the body.
     pub(super) async fn json(
         &self,
         what: &str,

@@ -21,6 +21,9 @@ use serde_json::{Map, Value, json};
 use self::read_back::{Kinds, ReadBack, Step};
 use crate::schema::{flattened, follow, is_annotation, merge, pointed, pointer_token, role, single_type};
 
+/// The number of passes over a schema that resolve one level each. Real schemas need at most two.
+const MAX_PASSES: usize = 4;
+
 /// The maximum number of schema nodes of a tool after inlining references.
 const MAX_NODES: usize = 2_000;
 
@@ -71,19 +74,24 @@ impl Subset {
     /// Converts the parameters of a function.
     pub(in crate::wire) fn of_parameters(root: &Value) -> Self {
         let mut plain = BTreeSet::new();
+        let mut passes = 0;
         loop {
             let mut writer = Writer::new(root, plain);
             let (map, read_back) = writer.top();
             let ambiguous = read_back.ambiguous();
-            if ambiguous.is_empty() {
+            passes += 1;
+            if ambiguous.is_subset(&writer.plain) {
                 let schema = map.contains_key("properties").then_some(Value::Object(map));
                 return Self { schema, changes: writer.changes, read_back };
             }
             // Writes again, without requesting JSON text where a string may be a plain value. An
             // object that loses all its properties by this would be requested as text itself, which
-            // may be ambiguous one level above.
+            // may be ambiguous one level above: after some passes, for all levels at once.
             plain = writer.plain;
-            plain.extend(ambiguous);
+            for place in ambiguous {
+                let first = if passes < MAX_PASSES { place.len() } else { 0 };
+                plain.extend((first..=place.len()).filter_map(|end| Some(place.get(..end)?.to_vec())));
+            }
         }
     }
 

@@ -216,6 +216,23 @@ fn an_object_that_loses_its_last_property_is_not_asked_for_as_text_beside_a_stri
     check(&case(nested, [texts(), texts().iter().map(|text| json!({"x": text})).collect()].concat()));
 }
 
+/// A place where a string may be text is resolved at every level, and in a bounded number of
+/// passes.
+#[test]
+fn every_level_of_a_deep_schema_is_resolved() {
+    let (mut schema, mut object) = (json!({"type": "string"}), json!({"type": "object"}));
+    let (mut choices, mut value) = (vec![schema.clone()], json!("{\"a\":1}"));
+    let mut values = vec![value.clone()];
+    for _ in 0..12 {
+        (schema, object, value) = (holder(&schema), holder(&object), json!({"x": value}));
+        (schema["required"], object["required"]) = (json!(["x"]), json!(["x"]));
+        choices.push(schema.clone());
+        values.push(value.clone());
+    }
+    choices.push(object);
+    check(&case(json!({"anyOf": choices}), values));
+}
+
 fn holder(x: &Value) -> Value {
     json!({"type": "object", "properties": {"x": x}})
 }

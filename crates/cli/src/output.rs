@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
+pub(super) use toolfold_measure::figures::grouped;
 
 /// Headings.
 pub(super) const BOLD: Style = Style::new().bold();
@@ -161,17 +162,4 @@ pub(super) fn describe(diagnostic: &Diagnostic) -> String {
 /// A number with its noun, in the singular for 1.
 pub(super) fn plural_count(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
-}
-
-/// A number with thousands separators.
-pub(super) fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -1,4 +1,4 @@
-//! Shares of counts, and numbers as text.
+//! Shares of counts, and numbers as text, as every command prints them.
 
 /// A count as a number, exact below 2^53.
 #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
@@ -16,13 +16,15 @@ pub(crate) fn rounded(share: f64) -> f64 {
     (share * 10_000.0).round() / 10_000.0
 }
 
-/// A share as a percentage without decimals.
-pub(crate) fn percent(share: f64) -> String {
+/// A share as a percentage without decimals: 0.5 is `50 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A number with thousands separators.
-pub(crate) fn grouped(n: usize) -> String {
+/// A number with thousands separators: 1234 is `1,234`.
+#[must_use]
+pub fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {

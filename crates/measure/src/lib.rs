@@ -7,7 +7,7 @@
 
 pub mod ab;
 pub mod check;
-mod figures;
+pub mod figures;
 pub mod html;
 pub mod lint;
 pub mod parts;

@@ -1,7 +1,8 @@
 //! The report as Markdown, for an issue or a pull request.
 
 use super::super::output::grouped;
-use super::text::{most_expensive, percent, session_cost, signed, small_percent};
+use super::text::{most_expensive, session_cost, signed, small_percent};
+use toolfold_measure::figures::percent;
 use toolfold_measure::report::Report;
 
 pub(super) fn markdown(report: &Report, top: usize) -> String {

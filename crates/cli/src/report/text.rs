@@ -4,6 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::super::output::{BOLD, DIM, GOOD, grouped};
 use super::super::table::wrapped;
+use toolfold_measure::figures::percent;
 use toolfold_measure::report::{ArmCost, Report, SessionCost, ToolCost};
 
 /// Maximum width of a bar in cells.
@@ -198,11 +199,6 @@ pub(super) fn session_cost(own: &SessionCost) -> String {
         Some(usd) => format!("${usd:.4}"),
         None => grouped(usize::try_from(own.input_cost_tokens).unwrap_or(usize::MAX)),
     }
-}
-
-/// A share as a percentage without decimals.
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 /// A share with one decimal if it is small.

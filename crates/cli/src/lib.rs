@@ -56,6 +56,7 @@ pub use session::session_schema;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use self::output::Outcome;
@@ -193,17 +194,29 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         ColorWhen::Always => clap::ColorChoice::Always,
         ColorWhen::Never => clap::ColorChoice::Never,
     });
-    let parsed = command.try_get_matches_from_mut(args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = command.try_get_matches_from_mut(&args).and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
         Ok(cli) => output::finish_command(run_command(cli)),
         Err(why) => {
-            let why = why.format(&mut command);
+            let why = with_tip_for_tools(why, &command, &args).format(&mut command);
             // A closed standard error is ignored.
             drop(why.print());
             // Clap returns 2 for errors and 0 for help.
             ExitCode::from(u8::try_from(why.exit_code()).unwrap_or(2))
         }
     }
+}
+
+/// Adds a tip to the error about an extra argument of a command that reads a tool list.
+fn with_tip_for_tools(mut why: clap::Error, command: &clap::Command, args: &[OsString]) -> clap::Error {
+    let Some(ContextValue::String(word)) = why.get(ContextKind::InvalidArg) else { return why };
+    let own = args.iter().skip(1).find_map(|arg| command.find_subcommand(arg));
+    let reads_tools = own.is_some_and(|own| own.get_arguments().any(|arg| arg.get_long() == Some("tools")));
+    if why.kind() == ErrorKind::UnknownArgument && reads_tools && !word.starts_with('-') {
+        let tip = format!("to read a tool list, use '--tools {word}'");
+        why.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    why
 }
 
 /// The value of `--color`. The parser reports an invalid one.

@@ -12,7 +12,7 @@ pub(crate) fn run_with(args: &[&str], input: &[u8]) -> Ran {
     let output = toolfold_testing::command(env!("CARGO_BIN_EXE_toolfold"), &crate::root(), args, input);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Ran {
-        code: output.status.code().expect("ends by itself, not by a signal"),
+        code: output.status.code().expect("it exits without a signal"),
         out: text(output.stdout),
         err: text(output.stderr),
     }
@@ -200,6 +200,20 @@ fn bad_input_is_reported_with_its_exit_code() {
             assert_eq!(ran.out, "", "{args:?}: nothing is half-said");
         }
         assert!(ran.err.len() < 10_000, "{args:?}: bounded");
+    }
+}
+
+#[test]
+fn a_tool_list_without_its_flag_gets_a_tip() {
+    for command in ["report", "lint", "tree", "tools"] {
+        let ran = run(&[command, "tools.json"]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{command}");
+        assert!(ran.err.contains("tip: to read a tool list, use '--tools tools.json'"), "{command}: {}", ran.err);
+    }
+    // No tip for a flag, or for a command that reads no tool list.
+    for args in [&["report", "--tols"][..], &["audit", "verify", "tools.json"]] {
+        let ran = run(args);
+        assert!(ran.code == 2 && !ran.err.contains("to read a tool list"), "{args:?}: {}", ran.err);
     }
 }
 

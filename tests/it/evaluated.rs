@@ -96,7 +96,8 @@ fn an_explanation_reads_its_call_once_whatever_it_tries() {
     let policy = policy();
     let arguments = json!({ "command": "cargo doc && git log" });
     let call = PolicyCall { tool: "run_shell", origin: &ToolOrigin::Native, arguments: &arguments };
-    let (told, count) = counting(|| policy.prepare(call, &Context::default(), None, History::default()).explain(&[]));
+    let (explained, count) =
+        counting(|| policy.prepare(call, &Context::default(), None, History::default()).explain(&[]));
     assert_eq!(count, (1, 1));
-    assert_eq!(told.would_allow, ["allow run_shell(cargo doc)"]);
+    assert_eq!(explained.would_allow, ["allow run_shell(cargo doc)"]);
 }

@@ -1,4 +1,4 @@
-//! Layer 1: the sentence that stands for a tool.
+//! Layer 1: the sentence that represents a tool.
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
@@ -130,14 +130,14 @@ fn headings_and_warnings_are_not_sentences() {
         let text = text.replace("{}", long);
         let other = "Prints on paper whatever there is to be printed, with a title and a legend below it.";
         let found = sentences(&catalog(&[("do_it", &text), ("print", other)]));
-        // Of a language whose verbs are not known any sentence may stand for the tool; what must
-        // not is the warning.
+        // In a language whose verbs are unknown, any sentence may represent the tool except the
+        // warning.
         assert_eq!(found.first().map(String::as_str), Some(expected), "{text}");
     }
 }
 
-/// What descriptions are written in besides plain sentences; `do_it` stands where nothing tells
-/// what the tool does.
+/// Descriptions in other forms than plain sentences; `do_it` is expected if nothing describes the
+/// tool.
 #[test]
 fn mark_up_and_phrases_are_not_sentences() {
     for (text, expected) in [
@@ -232,8 +232,7 @@ fn open_and_denied_tools_do_not_change_sentences() {
     assert_eq!(fewer, ["Adds an item.", "Counts the items."], "though only two are left that begin alike");
 }
 
-/// What no sentence that stands for a tool may begin with, told here apart from the lists of the
-/// code.
+/// What no sentence that represents a tool may begin with, independent of the lists in the code.
 fn is_aside(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     let starts = [
@@ -265,8 +264,8 @@ fn is_aside(sentence: &str) -> bool {
     starts.iter().any(|start| lower.starts_with(start))
 }
 
-/// In every real catalogue: one sentence a tool, none that stands for three, none that says
-/// something else.
+/// In every real catalogue: one sentence for each tool, none that represents three tools, none
+/// about something else.
 #[test]
 fn corpus_sentences_describe_tools() {
     for list in tool_lists() {

@@ -16,7 +16,6 @@ pub type Raw = Box<RawValue>;
 
 /// The codes of JSON-RPC 2.0, section 5.1, and those of MCP (specification 2026-07-28,
 /// `schema.ts`).
-/// `schema.ts`).
 pub mod code {
     /// The text is not valid JSON.
     pub const PARSE: i64 = -32700;

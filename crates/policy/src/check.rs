@@ -57,7 +57,7 @@ impl PolicyFile {
             }
         }
         for Covered { identity, .. } in tools {
-            // Of a tool that has a built-in record, rules say what runs.
+            // For a tool with a built-in record, rules decide what runs.
             let family = Family::of_name(identity);
             if family.is_some() && self.rules.iter().any(|rule| rule.family == family) {
                 continue;

@@ -66,7 +66,7 @@ pub struct Context {
     pub links: Option<Links>,
     /// Absolute paths that no call may write: the policy files and the approval store.
     pub protected: Vec<String>,
-    /// Absolute paths that no call may read or write: a person's key for approvals.
+    /// Absolute paths that no call may read or write: the approver's key.
     pub secrets: Vec<String>,
     /// Whether the tool's definition has changed since a rule or a grant allowed it.
     pub definition_changed: bool,

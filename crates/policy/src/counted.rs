@@ -1,5 +1,5 @@
-//! How often this thread has evaluated a call and read a command line. A test checks that one call
-//! is evaluated once.
+//! Counts the evaluations of calls and the parses of command lines on this thread, for the test
+//! that one call is evaluated once.
 
 use std::cell::Cell;
 

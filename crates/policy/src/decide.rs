@@ -2,7 +2,7 @@
 //!
 //! Precedence: the floor (managed denies, protected paths), then deny, then ask, then allow, then
 //! the tier. A grant can lift an ask and nothing else. Nothing here depends on which tools are
-//! shown or expanded or which skills are active, beyond what the context says.
+//! shown or expanded, or on which skills are active, except through the context.
 
 use super::capability::PolicyTier;
 use super::context::{Context, History, PolicyCall, ToolOrigin};
@@ -25,7 +25,7 @@ impl Prepared<'_> {
     }
 }
 
-/// What the asks and denies make of a call.
+/// The asks and denies that match a call.
 #[derive(Default)]
 struct Caught {
     denies: Vec<Reason>,
@@ -52,7 +52,8 @@ impl Policy {
         let mut verdict = Verdict { decision, reasons, would_be: None, links };
         if decision == Decision::Confirm && !can_ask {
             verdict.decision = Decision::Deny;
-            let text = "this call needs a person's approval, and nobody can be asked here; find another way, or stop and say so";
+            let text =
+                "this call requires approval, and no one can approve it here; use another approach or tell the user";
             verdict.reasons.insert(0, Reason::new(Effect::Deny, text));
         }
         match self.mode {
@@ -94,8 +95,8 @@ impl Policy {
         self.rules().any(|r| r.effect != Effect::Deny && (r.tool.fits(call, None, r.effect) || r.family.is_some()))
     }
 
-    /// The decision with its reasons, and whether it stands whatever the mode: the floor, or a
-    /// managed deny.
+    /// The decision with its reasons, and whether it holds in every mode: a decision of the
+    /// floor, or a managed deny.
     fn evaluate(&self, cx: &Prepared<'_>, grants: &[Grant]) -> (Decision, Vec<Reason>, bool) {
         if let Some(reason) = floor(cx) {
             return (Decision::Deny, vec![reason], true);

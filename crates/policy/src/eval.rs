@@ -8,9 +8,9 @@
 //! a line (the scope of its file). A row whose `profile` is `last-match` is evaluated in that
 //! order. An unknown line makes every call ask, as a malformed deny does.
 //!
-//! `ctx` may say `cwd`, `home`, `server` (the MCP server of the tool), `interactive`,
+//! `ctx` may contain `cwd`, `home`, `server` (the MCP server of the tool), `interactive`,
 //! `workspace_trusted`, `server_trusted`, `annotations`, `case_insensitive_fs` and
-//! `schema_hash_changed`. Unless it does, the working folder is `/workspace` and the home folder
+//! `schema_hash_changed`. By default, the working folder is `/workspace` and the home folder
 //! `/home/user`. Paths are evaluated as written, without looking at the disk of this machine; a row
 //! may define symbolic links as `links: {"path": "target"}`, relative ones below the working
 //! folder.
@@ -61,7 +61,7 @@ pub enum EvalRowError {
     #[error("the row has no `tool`")]
     NoTool,
     /// It has rules, and is to be evaluated under a policy.
-    #[error("the row has rules of its own, and it is not clear which of the two policies is meant")]
+    #[error("the row has its own rules, so it is unclear which of the two policies applies")]
     OwnRules,
 }
 
@@ -108,7 +108,7 @@ pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, EvalRow
 /// The members of a row that mean something, but for the notes of corpora.
 const MEMBERS: [&str; 6] = ["id", "rule", "profile", "tool", "args", "ctx"];
 
-/// What `ctx` may say.
+/// The keys of `ctx`.
 const CIRCUMSTANCES: [&str; 10] = [
     "cwd",
     "home",

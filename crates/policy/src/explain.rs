@@ -108,7 +108,7 @@ impl Policy {
                 match (asks.rfind(|rule| cx.matches(rule, command_of) != Fit::No), self.command_allowed(cx, index)) {
                     (Some(rule), _) => self.got(cx, rule, rule.effect),
                     (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
-                    (None, None) => (Effect::Ask, "no rule allows it by itself".to_owned()),
+                    (None, None) => (Effect::Ask, "no rule allows it on its own".to_owned()),
                 };
             add("command", &display(&command.words), got, by);
         }

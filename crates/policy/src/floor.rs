@@ -52,7 +52,7 @@ fn protected(cx: &Prepared<'_>) -> Option<Reason> {
         let what = if writes && is_within(cx, file, &guarded) {
             "belongs to the policy or its store: no call may write it"
         } else if is_within(cx, file, &secrets) {
-            "holds a person's key for approvals: no call may read or write it"
+            "holds the approver's key: no call may read or write it"
         } else {
             continue;
         };
@@ -102,7 +102,7 @@ fn may_read_a_secret(cx: &Prepared<'_>) -> Option<Reason> {
     let secrets = everywhere(own, cx);
     let file = cx.effects.files.iter().find(|file| may_hold(cx, file, &secrets)).map(|file| &file.text);
     let what = file.or_else(|| own.iter().find(|own| is_named(cx, own)))?;
-    Some(Reason::ask(format!("`{}` may be, or include, a person's key for approvals", visible(what))))
+    Some(Reason::ask(format!("`{}` may be, or include, the approver's key", visible(what))))
 }
 
 /// Whether a file may be a secret, or a folder that contains one.

@@ -196,8 +196,8 @@ impl Gate {
 }
 
 impl Approver {
-    /// The same handle for somebody: who gives the answers, and how, such as `ada, by toolfold
-    /// approvals`. It is recorded with each. Default: `the host`.
+    /// The same handle with the name recorded for each answer: who answers, and how, such as `ada,
+    /// by toolfold approvals`. Default: `the host`.
     #[must_use]
     pub fn named(self, by: impl Into<String>) -> Self {
         Self { consent: Consent { by: by.into() }, ..self }

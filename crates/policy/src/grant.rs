@@ -107,7 +107,9 @@ pub enum GrantError {
     #[error("`{0}` is a pattern; only literal words can be remembered")]
     Pattern(String),
     /// The strict reader does not read the command.
-    #[error("it has {0}, which the strict reader does not read: the same without it may be allowed or remembered")]
+    #[error(
+        "it has {0}, which the strict reader does not support; the command can be allowed or remembered without it"
+    )]
     NotRead(String),
     /// A part of the call is known only when it runs.
     #[error("`{0}` is known only when it runs, so it cannot be remembered")]
@@ -176,7 +178,7 @@ impl Grant {
     fn covers_call(&self, cx: &Prepared<'_>, exact: &str) -> bool {
         match &self.target {
             GrantTarget::Tool => !cx.is_shell,
-            GrantTarget::Arguments { arguments } => canonical(arguments) == exact && cx.led_astray().is_none(),
+            GrantTarget::Arguments { arguments } => canonical(arguments) == exact && cx.linked_elsewhere().is_none(),
             GrantTarget::Command { .. } => false,
         }
     }
@@ -221,7 +223,7 @@ pub(crate) fn offer(cx: &Prepared<'_>, allowed: &[usize]) -> Result<Vec<GrantTar
     if let Some(reason) = floor::doubt(cx) {
         return Err(GrantError::Floor(reason.text));
     }
-    if let Some((file, _)) = cx.led_astray() {
+    if let Some((file, _)) = cx.linked_elsewhere() {
         return Err(GrantError::NotStatic(file.text.clone()));
     }
     if cx.is_shell {

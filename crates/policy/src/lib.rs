@@ -40,7 +40,7 @@
 //!
 //! Invariants: an error never turns into permission; adding a deny never makes anything more
 //! permissive; a grant never changes a deny; nothing depends on which tools are expanded or which
-//! skills are active, beyond what the context says.
+//! skills are active, except through the context.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod approval;

@@ -38,8 +38,8 @@ pub trait Disk: Send + Sync {
     }
 
     /// The names in a folder with what each is, to look for what a rule denies. `None`: the folder
-    /// cannot be listed. By default every name is [looked](Self::look) at; a disk that knows more
-    /// when it lists a folder says so.
+    /// cannot be listed. By default every name is [looked](Self::look) at; a disk that learns the
+    /// kinds while it lists a folder overrides this.
     fn entries(&self, folder: &str) -> Option<Vec<(String, EntryKind)>> {
         let mut entries = Vec::new();
         for name in self.names(folder)? {

@@ -90,7 +90,7 @@ impl PolicyFile {
         let mut loaded = Self { scope, source: (file.to_owned(), digest), ..Self::default() };
         let mut diagnostics = Vec::new();
         if text.len() > MAX_BYTES {
-            let message = format!("the file has {} bytes, but a policy file may have at most {MAX_BYTES}", text.len());
+            let message = format!("the file has {} bytes; a policy file may have at most {MAX_BYTES}", text.len());
             diagnostics.push(Diagnostic::error("policy-too-large", Place::file(file), message));
             loaded.broken = true;
             return Loaded { value: loaded, diagnostics };

@@ -43,7 +43,7 @@ impl PolicyFile {
             let (place, written) = (capability.place.clone(), visible(&identity).into_owned());
             if self.capabilities.insert(identity, capability).is_some() {
                 let message = format!("the tool `{written}` has two records");
-                let help = "keep one: its own name alone is enough";
+                let help = "keep one; its short name is enough";
                 found.push(Diagnostic::error("policy-two-records", place, message).help(help));
             }
         }
@@ -55,7 +55,7 @@ impl PolicyFile {
                 ToolPattern::Mcp { server: named, tool } => (named == server).then(|| tool.clone()),
             };
             let Some(tool) = tool else {
-                found.push(too_far(rule.place.clone(), "a rule covers tools of others"));
+                found.push(too_far(rule.place.clone(), "a rule covers tools of other servers"));
                 continue;
             };
             rule.tool = ToolPattern::Mcp { server: server.to_owned(), tool };

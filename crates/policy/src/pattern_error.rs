@@ -1,7 +1,7 @@
-//! Why a text is no pattern and no rule.
+//! Why a text is not a valid pattern or rule.
 
-/// A text that is no pattern, no option and no rule. Its `Display` is an error message: lower case,
-/// without a full stop.
+/// A text that is not a valid pattern, option or rule. Its `Display` is an error message: lower
+/// case, without a full stop.
 ///
 /// All parsers of this layer return it: those of the patterns, and [`compact`](super::compact) for
 /// a whole rule.

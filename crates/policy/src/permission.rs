@@ -10,7 +10,7 @@ use super::prepared::{Prepared, SideEffect};
 use super::rule::{Access, Rule};
 use super::shell::{FileEffect, Unknown, Weight, launchers, readonly};
 
-/// The allows for a tool that is no shell, the last one first.
+/// The allows for a tool that is not a shell, the last one first.
 struct Allows<'r> {
     cx: &'r Prepared<'r>,
     rules: Vec<&'r Rule>,
@@ -73,8 +73,8 @@ impl Policy {
         }
         let allows = Allows { cx, rules };
         let (files, hosts) = (&cx.effects.files, &cx.hosts);
-        let astray = cx.effects.suspects.iter().filter(|file| is_astray(cx, file));
-        let open_file = files.iter().chain(astray).find(|file| allows.for_file(file).is_none());
+        let undeclared = cx.effects.suspects.iter().filter(|file| may_be_elsewhere(cx, file));
+        let open_file = files.iter().chain(undeclared).find(|file| allows.for_file(file).is_none());
         let mut all_hosts = hosts.iter().chain(&cx.suspect_hosts);
         if open_file.is_none() && all_hosts.all(|host| allows.for_host(host).is_some()) {
             let first = match (files.first(), hosts.first()) {
@@ -229,7 +229,7 @@ fn names_word(cx: &Prepared<'_>, rule: &Rule, index: usize, at: usize) -> bool {
 }
 
 /// Whether an undeclared argument may be a path that the tool uses, and refers to another place.
-fn is_astray(cx: &Prepared<'_>, file: &FileEffect) -> bool {
+fn may_be_elsewhere(cx: &Prepared<'_>, file: &FileEffect) -> bool {
     if !cx.is_recorded {
         return is_elsewhere(&file.text);
     }

@@ -99,8 +99,8 @@ impl Policy {
     /// one. A project's record only adds to it: a higher tier, more arguments. It is used
     /// alone only if the workspace is trusted and no stronger scope covers the tool.
     ///
-    /// Also the record that somebody has written who may say what the tool's arguments are, without
-    /// what a project adds.
+    /// Also the written record that may declare the tool's arguments, without the additions of a
+    /// project; `None` if there is only the built-in one.
     pub(crate) fn capability(&self, call: &PolicyCall<'_>, context: &Context) -> Recorded<'_> {
         let identity = match call.origin {
             ToolOrigin::Native => Cow::Borrowed(call.tool),

@@ -38,11 +38,12 @@ pub struct Prepared<'a> {
     /// The command line, if the tool is a shell and its argument can be read.
     pub(crate) command_line: Option<String>,
     pub(crate) effects: SideEffects,
-    /// How many files its arguments name as read; they are the first of a tool that is no shell.
+    /// The number of files that its arguments name as read. For a tool other than a shell, they are
+    /// the first of `effects.files`.
     reads: usize,
     /// The forms of each command, as ask and deny compare them.
     forms: Vec<Vec<Vec<Word>>>,
-    /// The files that hints name, once they are asked for.
+    /// The files that hints name, computed at the first use.
     hinted: OnceCell<Vec<FileEffect>>,
     /// The hosts that the call names.
     pub(crate) hosts: Vec<Host>,
@@ -52,7 +53,8 @@ pub struct Prepared<'a> {
     /// Hosts that arguments which no record declares may name. Only denies and allows of hosts
     /// consider them.
     pub(crate) suspect_hosts: Vec<Host>,
-    /// Whether somebody wrote a record of the tool. Then what it does not declare is only in doubt.
+    /// Whether a policy file has a record of the tool. Then an undeclared argument only may be a
+    /// path or a host.
     pub(crate) is_recorded: bool,
     pub(crate) is_shell: bool,
     /// Why an argument that the decision depends on cannot be read, if so.
@@ -83,7 +85,7 @@ impl<'a> Prepared<'a> {
     fn new(policy: &'a Policy, call: PolicyCall<'a>, context: &'a Context, history: History) -> Self {
         counted::evaluation();
         let (capability, recorded) = policy.capability(&call, context);
-        // What a project says of the tool declares nothing here: it only adds.
+        // A project's record declares nothing here: it only adds.
         let own = match recorded {
             Some(record) => Cow::Borrowed(record),
             None => Cow::Owned(ToolCapability::builtin(call.tool).unwrap_or_default()),
@@ -124,7 +126,7 @@ impl<'a> Prepared<'a> {
         prepared
     }
 
-    /// What arguments name that no record declares.
+    /// Adds the paths and hosts in arguments that no record declares.
     fn suspect_undeclared(&mut self, own: &ToolCapability) {
         for text in undeclared::texts(self.call.arguments, own, self.is_recorded) {
             self.effects.suspect(text, true);
@@ -134,8 +136,8 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Where the disk was looked at, a folder that holds what a rule is about is read with all that
-    /// is in it.
+    /// If the disk was checked, a folder that contains a path of a rule is read with everything
+    /// below it.
     fn find_folders(&mut self) {
         let Some(links) = self.context.links.as_ref().filter(|_| !self.is_shell) else { return };
         for file in self.effects.files.iter_mut().take(self.reads) {
@@ -159,7 +161,7 @@ impl<'a> Prepared<'a> {
                 return Some(cannot_be_read(arg));
             }
             if arguments.get(arg).is_some_and(Value::is_array) {
-                return Some(format!("`{arg}` is a list, and only the tool knows what it makes of one"));
+                return Some(format!("`{arg}` is a list, which only the tool can interpret"));
             }
         }
         if capability.is_of_other_shell(self.call.tool) {
@@ -176,7 +178,7 @@ impl<'a> Prepared<'a> {
         for names in single {
             let found = texts(arguments, names);
             if found.iter().any(|other| Some(other) != found.first()) {
-                return Some(format!("`{names}` names several things, and one of them counts"));
+                return Some(format!("`{names}` has several values, and only the tool knows which one counts"));
             }
         }
         let name = undeclared::of_a_shell(arguments, capability, own)?;
@@ -240,7 +242,7 @@ impl<'a> Prepared<'a> {
 
     /// The first file that a symbolic link leads elsewhere, and its real path. A remembered
     /// approval does not cover such a file: the link may have changed since.
-    pub(crate) fn led_astray(&self) -> Option<(&FileEffect, Option<String>)> {
+    pub(crate) fn linked_elsewhere(&self) -> Option<(&FileEffect, Option<String>)> {
         self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(&self.context)?)))
     }
 
@@ -249,7 +251,7 @@ impl<'a> Prepared<'a> {
         if let Some(file) = self.effects.files.iter().find(|f| f.path.as_ref().is_some_and(LexPath::is_odd)) {
             return Some(format!("`{}` is written so that it may name another file", escaped(&file.text)));
         }
-        let (file, real) = self.led_astray()?;
+        let (file, real) = self.linked_elsewhere()?;
         Some(match real {
             Some(real) => format!("`{}` leads to `{}`, which no rule allows", escaped(&file.text), escaped(&real)),
             None => format!("it is unknown where `{}` leads", escaped(&file.text)),

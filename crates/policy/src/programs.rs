@@ -33,7 +33,7 @@ mod words;
 /// The rows, deflated.
 const PACKED: &[u8] = include_bytes!("programs.bin");
 
-/// FNV-1a: names are short and are looked up many times a command, and no input
+/// FNV-1a: names are short and are looked up many times for a command, and no input
 /// chooses the entries of the table.
 #[derive(Debug, Default)]
 struct Fnv(u64);

@@ -19,8 +19,7 @@ pub enum StoreErrorKind {
     Full,
     /// The store is damaged: its file is corrupt, or something in it cannot be read.
     Damaged,
-    /// Something in the store says more than its records do: it was changed by something else than
-    /// this program.
+    /// An entry of the store is not confirmed by its records: another program has changed it.
     Forged,
     /// Anything else.
     Other,

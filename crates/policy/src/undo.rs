@@ -1,8 +1,8 @@
 //! What a call writes, as far as a copy of it, made before the call, can undo the call.
 //!
-//! This layer sees no disk: it says which paths are to be copied, or why a copy would promise too
-//! much. The copies are the host's, behind [`Snapshots`]. A call is undoable by snapshot only if
-//! both say so; otherwise it is shown as irreversible.
+//! This layer has no disk: it returns the paths to copy, or why a copy would promise too much. The
+//! host makes the copies, through [`Snapshots`]. A call can be undone by snapshot only if both
+//! agree; otherwise it is shown as irreversible.
 
 use serde::{Deserialize, Serialize};
 
@@ -137,18 +137,18 @@ fn written(cx: &Prepared<'_>) -> Result<Vec<WrittenPath>, String> {
     }
     if let Some(command) = cx.effects.commands.iter().find(|command| !is_exact(&command.words, command.role)) {
         let line = argv::display(&command.words);
-        return Err(format!("what `{}` writes is not known", visible(&line.chars().take(80).collect::<String>())));
+        return Err(format!("what `{}` writes is unknown", visible(&line.chars().take(80).collect::<String>())));
     }
     let mut paths = Vec::new();
     for file in cx.effects.written() {
         let path = path_of(cx, file)
-            .ok_or_else(|| format!("which file `{}` is, is known only when it runs", visible(&file.text)))?;
+            .ok_or_else(|| format!("which file `{}` is, is known only at run time", visible(&file.text)))?;
         // What a tool other than a shell does to a folder, nobody says.
         paths.push(WrittenPath { path, recursive: file.recursive || !cx.is_shell });
     }
     paths.sort();
     paths.dedup();
-    if paths.is_empty() { Err("it names no file that it writes".to_owned()) } else { Ok(paths) }
+    if paths.is_empty() { Err("it does not name the files that it writes".to_owned()) } else { Ok(paths) }
 }
 
 /// The one path that a file of a call is.

@@ -2,7 +2,7 @@
 //!
 //! A file system may treat different texts as the same name: in another case, in another Unicode
 //! form (é as one character or as two), with characters that it ignores. For ask and deny, every
-//! such pair is the same name. For an allow, no pair is, unless the context says so. Compare
+//! such pair is the same name. For an allow, no pair is, unless the context states it. Compare
 //! CVE-2014-9390 in Git: `.g\u{200c}it` on HFS+.
 
 use std::borrow::Cow;
@@ -29,8 +29,8 @@ pub(crate) enum Equivalence {
 }
 
 impl Equivalence {
-    /// The equivalence that a rule uses. `narrow`: it allows. `case_sensitive`: what the context
-    /// says about file names.
+    /// The equivalence that a rule uses. `narrow`: it allows. `case_sensitive`: whether file
+    /// names are, according to the context.
     pub(crate) fn of(narrow: bool, case_sensitive: Option<bool>) -> Self {
         match (narrow, case_sensitive) {
             (true, Some(false)) => Self::IgnoringCase,

@@ -58,12 +58,12 @@ fn example_rig_sends_the_same_tools_every_turn() {
 
 #[test]
 fn example_agent_requests_approval_and_continues() {
-    let told = agent::run().unwrap();
-    let has = |part: &str| told.iter().any(|line| line.contains(part));
-    assert!(told[0].starts_with("arm "), "{told:?}");
-    assert!(has("asked about delete_file: deletes /old.xlsx") || has("asked about delete_file"), "{told:?}");
-    let runs = told.iter().filter(|line| line.starts_with("ran ")).collect::<Vec<_>>();
+    let lines = agent::run().unwrap();
+    let has = |part: &str| lines.iter().any(|line| line.contains(part));
+    assert!(lines[0].starts_with("arm "), "{lines:?}");
+    assert!(has("asked about delete_file: deletes /old.xlsx") || has("asked about delete_file"), "{lines:?}");
+    let runs = lines.iter().filter(|line| line.starts_with("ran ")).collect::<Vec<_>>();
     assert_eq!(runs, ["ran delete_file", "ran format_cells"], "what the person refused does not run");
-    assert!(has("delete_file was not run: a person rejected it: keep it for now"), "{told:?}");
+    assert!(has("delete_file was not run: a person rejected it: keep it for now"), "{lines:?}");
     agent::main().unwrap();
 }

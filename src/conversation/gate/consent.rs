@@ -117,7 +117,7 @@ impl Conversation {
             Some(Err(why)) => {
                 return self.refuse(call, resolved, &format!("the approval could not be requested: {why}"));
             }
-            Some(Ok(approval)) if matches!(approval.state, ApprovalState::Rejected | ApprovalState::Consumed) => {
+            Some(Ok(approval)) if !approval.state.is_open() => {
                 return self.refuse(call, resolved, &settled_before(&approval));
             }
             Some(Ok(approval)) => approval,

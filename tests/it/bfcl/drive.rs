@@ -53,7 +53,7 @@ pub(super) struct Played {
     /// Calls that were answered with what had been hidden, and made again.
     pub(super) shown: usize,
     /// Calls that were forwarded without a parameter that the true call has, because it was hidden
-    /// and nobody said so.
+    /// and no answer named it.
     pub(super) silent: usize,
     pub(super) bill: Bill,
 }
@@ -97,7 +97,7 @@ struct Player<'c> {
 }
 
 impl Player<'_> {
-    /// A request with what the model is shown now, answered with so many tokens.
+    /// A request with what the model is shown now, answered with `answer` tokens.
     fn ask(&mut self, answer: usize) {
         let array = self.session.tools();
         let block = self.counter.block(&array);

@@ -22,8 +22,8 @@ fn folded(schema: &Value, detail: Detail) -> (Detail, Value) {
     (folded.detail(), folded.parameters().into_owned())
 }
 
-/// Which of the parameters a, b, c and d are shown at `required`, where `extra` stands beside them
-/// and `a` is required.
+/// Which of the parameters a, b, c and d are shown at `required`, with the keys of `extra` beside
+/// them and `a` required.
 #[track_caller]
 fn check_shown(extra: Value, expected: &str) {
     let long =
@@ -53,7 +53,7 @@ fn required_parameters_are_always_shown() {
     check_shown(json!({"anyOf": [{"$ref": "#/$defs/N"}], "$defs": {"N": {"required": ["c"]}}}), "ac");
     check_shown(json!({"discriminator": {"propertyName": "d"}}), "ad");
     check_shown(json!({"patternProperties": {"^x": {"$ref": "#/properties/c"}}}), "ac");
-    // What cannot be told keeps everything.
+    // What cannot be decided keeps everything.
     check_shown(json!({"$ref": "#/$defs/N", "$defs": {"N": {"required": ["c"]}}}), "abcd");
     check_shown(json!({"patternProperties": {"^x": {"$ref": "#here"}}}), "abcd");
     check_shown(json!({"anyOf": [{"$ref": "https://example.com/n.json"}]}), "abcd");
@@ -221,8 +221,8 @@ fn optional_properties_of_a_required_parameter_have_their_bare_type_in_an_outlin
         json!({"Shape": shape, "Line": choice}),
         (refer("Shape"), json!({"Shape": object(json!({"line": loose, "next": refer("Shape")}))})),
     );
-    // A branch is told from another by what it says; and where something turns wider into narrower,
-    // all stays.
+    // Branches are distinguished by their content; where a wider schema would become narrower,
+    // everything stays.
     let untouched = object(json!({"line": choice}));
     let either = json!({"anyOf": [untouched, {"type": "null"}]});
     check_loose(either.clone(), json!({}), (either, none.clone()));
@@ -251,7 +251,7 @@ fn a_shorter_outline_replaces_the_required_parameters() {
 }
 
 /// How many tools an arm folds, and how many meta-tools it adds, where each of `count` tools has a
-/// description of so many bytes.
+/// description of `bytes` bytes.
 #[track_caller]
 fn check_paying(arm: Arm, count: usize, bytes: usize, folds: bool) {
     let description = "word ".repeat(bytes / 5);

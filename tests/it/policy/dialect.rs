@@ -1,5 +1,5 @@
-//! The dialect that only the corpus speaks: what a policy file cannot say, judged by the parts of
-//! the engine that do it.
+//! The dialect of the corpus: what a policy file cannot express, evaluated by the parts of the
+//! engine that implement it.
 //!
 //! Beside the lines that [`eval`](toolfold::policy::eval) reads: `approve-once` (a real approval
 //! through the gate), `grant(…) …` (remembered approvals), `persist-policy default` with the tool

@@ -127,8 +127,8 @@ fn all_arguments_of_an_unrecorded_tool_are_checked_against_denies() {
         is(rules, "send", arguments.clone(), Decision::Deny);
     }
     is(rules, "send", json!({"attachment": "app/main.rs", "text": "see .envrc"}), Decision::AllowAudited);
-    // A record that misspells its argument leaves the rest of them undeclared, which its check
-    // says; one with a key that nobody knows breaks its file.
+    // A record that misspells its argument leaves the rest of them undeclared, which `check`
+    // reports; a record with an unknown key breaks its file.
     let broken = PolicyFile::load("[tool.send]\nreeds = [\"attachment\"]", "policy.toml", PolicyScope::User);
     assert!(broken.has_errors() && broken.value.broken);
 }
@@ -288,16 +288,16 @@ fn an_offered_rule_covers_only_the_call() {
     let explain = |text: &str, tool: &str, arguments: Value| {
         let policy = Policy::new(vec![file(text, PolicyScope::User)]);
         let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
-        let told = policy.prepare(call, &context, None, History::default()).explain(&[]).would_allow;
+        let allowing = policy.prepare(call, &context, None, History::default()).explain(&[]).would_allow;
         // What it says is a rule that does allow the call, and not another one.
-        let rule = told[0].replacen("[[rule]] ", "[[rule]]\n", 1);
+        let rule = allowing[0].replacen("[[rule]] ", "[[rule]]\n", 1);
         let rule: String = rule.split(", ").collect::<Vec<_>>().join("\n");
         let policy = Policy::new(vec![file(&format!("{rule}\n{text}"), PolicyScope::User)]);
         assert!(policy.decide(&call, &context, &[]).decision.runs(), "{rule}");
         let other = json!({"url": "https://b.com", "path": "other", "id": "8"});
         let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &other };
         assert!(!policy.decide(&call, &context, &[]).decision.runs(), "{rule}");
-        told[0].clone()
+        allowing[0].clone()
     };
     let request = "[tool.http_request]\ntier = \"a\"\nwrites = []\nhosts = [\"url\"]\n";
     assert_eq!(
@@ -379,7 +379,7 @@ fn a_custom_shell_accepts_only_declared_arguments() {
     }
 }
 
-/// The settings of another repository run programs, whoever names its folder: `cd`, or an argument.
+/// The settings of another repository run programs, whether `cd` or an argument names its folder.
 #[test]
 fn git_in_another_folder_asks_for_any_spelling() {
     let policy = "allow = [\"exec_command(git status:*)\", \"exec_command(cd:*)\", \"exec_command(ls:*)\"]

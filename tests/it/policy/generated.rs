@@ -128,8 +128,8 @@ fn allow(tool: &str) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(1_500), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every alternative that is present counts, whatever the arguments are called and wherever the
-    /// text stands.
+    /// Every alternative that is present counts, under any argument name and at any place of
+    /// the text.
     #[test]
     fn declared_arguments_are_checked_against_denies(record in record(), arguments in arguments(), tool in prop::sample::select(TOOLS)) {
         let files = [load(&format!("{}{DENY}{}", record.text(tool), allow(tool)), PolicyScope::User)];
@@ -140,7 +140,7 @@ proptest! {
         }
     }
 
-    /// A tool that nobody described is held against denies by all that it says, and at any depth.
+    /// For a tool without a record, every string is compared with denies, at any depth.
     #[test]
     fn without_a_record_every_string_is_checked_against_denies(arguments in arguments(), deep in 0_usize..3, project in prop::option::of(record())) {
         let mut files = vec![load(&format!("{DENY}{}", allow("save")), PolicyScope::User)];

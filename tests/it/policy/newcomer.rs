@@ -1,5 +1,5 @@
-//! What somebody found who had nothing but the documentation: holes and silences, each as a call or
-//! a file.
+//! Findings of a user who had only the documentation: wrong decisions and missing messages, each as
+//! a call or a file.
 
 use serde_json::{Value, json};
 use toolfold::policy::{
@@ -214,7 +214,7 @@ fn a_tool_that_is_given_a_folder_reads_what_is_in_it() {
         assert_eq!(verdict.decision, expected, "{tool} {arguments}: {}", verdict.reason());
         assert_eq!(verdict.reason().contains("/w/sub/deep/.env"), expected == Confirm, "{}", verdict.reason());
     }
-    // Without a disk nobody knows what is a folder.
+    // Without a disk, it is unknown what is a folder.
     check(rules, "Grep", &[(json!({"pattern": "x", "path": "sub"}), AllowAudited)]);
 }
 
@@ -253,15 +253,15 @@ fn wide_and_unreachable_rules_are_reported() {
 #[test]
 fn explain_lists_overrides_and_the_floor() {
     let last = "deny = [\"Read(**/.env)\"]\nallow = [\"Bash(rg:*)\"]\n[policy]\norder = \"last-match\"";
-    let told = explain(last, "Bash", &json!({"command": "rg x .env"}));
-    assert!(told.verdict.decision.runs());
-    let by: Vec<&str> = told.parts.iter().map(|part| part.by.as_str()).collect();
+    let explained = explain(last, "Bash", &json!({"command": "rg x .env"}));
+    assert!(explained.verdict.decision.runs());
+    let by: Vec<&str> = explained.parts.iter().map(|part| part.by.as_str()).collect();
     assert!(by[1].contains("allow Bash(rg:*)") && by[1].contains("later than deny Read(**/.env)"), "{by:?}");
     let guarded = Context { protected: vec!["/w/policy.toml".to_owned()], ..context() };
     let arguments = json!({"file_path": "policy.toml"});
     let call = PolicyCall { tool: "Write", origin: &ToolOrigin::Native, arguments: &arguments };
-    let told = policy("allow = [\"Edit(**)\"]").prepare(call, &guarded, None, History::default()).explain(&[]);
-    assert!(told.parts.iter().any(|part| part.kind == "floor"), "{:?}", told.parts);
+    let explained = policy("allow = [\"Edit(**)\"]").prepare(call, &guarded, None, History::default()).explain(&[]);
+    assert!(explained.parts.iter().any(|part| part.kind == "floor"), "{:?}", explained.parts);
 }
 
 #[test]

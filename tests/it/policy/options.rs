@@ -78,8 +78,8 @@ fn options_that_cannot_be_read_are_errors() {
         ),
         ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [5]", "invalid type: integer `5`, expected a string"),
         ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [\"--p*=x\"]", "more than one option"),
-        ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [\"pre=x\"]", "is no option"),
-        ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [\"--\"]", "is no option"),
+        ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [\"pre=x\"]", "is not an option"),
+        ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [\"--\"]", "is not an option"),
         ("decide = \"allow\"\ncommand = \"rg:*\"\noptions = [\"--pre x\"]", "more than one word"),
     ] {
         let loaded =

@@ -144,8 +144,8 @@ fn visible_tools_are_appended_once() {
     }
 }
 
-/// A compaction leaves nothing but what the host gives again: the conversation goes on from there,
-/// live and rebuilt.
+/// A compaction leaves only what the host gives again: the conversation continues from there, live
+/// and rebuilt.
 #[test]
 fn definitions_sent_again_are_open() {
     for wire in ABLE {

@@ -145,8 +145,8 @@ const SPELLINGS: &[(Wire, &str, &str, Support)] = {
     ]
 };
 
-/// What an id says, in words; a suffix such as `:beta` or `latest` that no row asks for is left out
-/// where it stands last.
+/// The content of an id, in words, without a final suffix such as `:beta` or `latest` that no row
+/// requires.
 fn said(id: &ModelId) -> String {
     let loose = |word: &&String| {
         !matches!(word.as_str(), "beta" | "thinking" | "latest") || id.family.as_deref() == Some("gpt")

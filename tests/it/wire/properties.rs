@@ -167,8 +167,8 @@ proptest! {
         }
     }
 
-    /// Every name in an array is within the wire's alphabet, unlike every other, and stands for its
-    /// own tool.
+    /// Every name in an array is within the wire's alphabet, unique, and refers to its own
+    /// tool.
     #[test]
     fn arrays_have_every_tool_once_with_a_valid_name(engines in engines()) {
         for (arm, engine) in &engines {

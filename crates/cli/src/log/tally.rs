@@ -17,7 +17,7 @@ pub(super) struct LogReport {
     pub(super) records: usize,
     pub(super) bad_lines: usize,
     /// Every conversation, in order of its start; one without an id is listed once per session.
-    pub(super) conversations: Vec<Told>,
+    pub(super) conversations: Vec<ConversationSummary>,
     /// The sums by arm and variant, in order of their start.
     pub(super) totals: Vec<Total>,
 }
@@ -61,7 +61,7 @@ pub(super) struct Counts {
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Told {
+pub(super) struct ConversationSummary {
     /// Its id; empty if it has none.
     pub(super) id: String,
     /// Null if the log does not contain its start.
@@ -96,7 +96,7 @@ pub(super) struct Reader {
 
 #[derive(Debug)]
 struct Reading {
-    told: Told,
+    summary: ConversationSummary,
     next: u64,
     waiting: IndexSet<ApprovalId>,
     /// The meters that have counted the current array.
@@ -124,7 +124,8 @@ impl Reader {
     }
 
     pub(super) fn report(self, bad_lines: usize) -> LogReport {
-        let conversations: Vec<Told> = self.conversations.into_iter().map(Reading::told).collect();
+        let conversations: Vec<ConversationSummary> =
+            self.conversations.into_iter().map(Reading::into_summary).collect();
         let totals = totals(&conversations);
         LogReport { schema: CONTRACT, records: self.records, bad_lines, conversations, totals }
     }
@@ -133,9 +134,10 @@ impl Reader {
 impl LogReport {
     /// The conversations with this id only; the error lists the existing ids.
     pub(super) fn only(self, id: &str) -> Result<Self, Vec<String>> {
-        let (own, others): (Vec<Told>, Vec<Told>) = self.conversations.into_iter().partition(|told| told.id == id);
+        let (own, others): (Vec<ConversationSummary>, Vec<ConversationSummary>) =
+            self.conversations.into_iter().partition(|summary| summary.id == id);
         if own.is_empty() {
-            return Err(others.into_iter().map(|told| told.id).collect());
+            return Err(others.into_iter().map(|summary| summary.id).collect());
         }
         Ok(Self { totals: totals(&own), conversations: own, ..self })
     }
@@ -148,10 +150,10 @@ impl LogReport {
     }
 }
 
-fn totals(conversations: &[Told]) -> Vec<Total> {
+fn totals(conversations: &[ConversationSummary]) -> Vec<Total> {
     let mut totals: IndexMap<(Option<String>, Option<String>), Total> = IndexMap::new();
-    for told in conversations {
-        let (arm, variant) = (told.arm.clone(), told.variant.clone());
+    for summary in conversations {
+        let (arm, variant) = (summary.arm.clone(), summary.variant.clone());
         let total = totals.entry((arm.clone(), variant.clone())).or_insert_with(|| Total {
             arm,
             variant,
@@ -159,14 +161,14 @@ fn totals(conversations: &[Told]) -> Vec<Total> {
             counts: Counts::default(),
         });
         total.conversations += 1;
-        total.counts.add_counts(&told.counts);
+        total.counts.add_counts(&summary.counts);
     }
     totals.into_values().collect()
 }
 
 impl Reading {
     fn new(record: &LogRecord) -> Self {
-        let mut told = Told {
+        let mut summary = ConversationSummary {
             id: record.conversation.clone(),
             arm: None,
             variant: record.variant.clone(),
@@ -178,23 +180,23 @@ impl Reading {
         };
         match &record.event {
             Event::Started { wire, model, arm, .. } => {
-                (told.arm, told.wire) = (Some(arm.to_string()), Some(wire.to_string()));
-                told.model.clone_from(model);
+                (summary.arm, summary.wire) = (Some(arm.to_string()), Some(wire.to_string()));
+                summary.model.clone_from(model);
             }
             Event::Forked { state } => {
                 // A snapshot's state is read by its JSON keys: it has no public type.
                 let state = serde_json::to_value(state).unwrap_or_default();
                 let [arm, wire, model] = ["arm", "wire", "model"].map(|key| Some(state.get(key)?.as_str()?.to_owned()));
-                (told.arm, told.wire, told.model) = (arm, wire, model);
+                (summary.arm, summary.wire, summary.model) = (arm, wire, model);
             }
             _ => {}
         }
-        Self { told, next: 0, waiting: IndexSet::new(), counted: BTreeSet::new() }
+        Self { summary, next: 0, waiting: IndexSet::new(), counted: BTreeSet::new() }
     }
 
     fn tally_record(&mut self, record: &LogRecord) {
-        self.told.last = time(record.at_ms);
-        let counts = &mut self.told.counts;
+        self.summary.last = time(record.at_ms);
+        let counts = &mut self.summary.counts;
         match &record.event {
             Event::Presented { .. } => {
                 counts.arrays += 1;
@@ -240,10 +242,10 @@ impl Reading {
         }
     }
 
-    fn told(self) -> Told {
-        let mut told = self.told;
-        told.counts.waiting = self.waiting.len();
-        told
+    fn into_summary(self) -> ConversationSummary {
+        let mut summary = self.summary;
+        summary.counts.waiting = self.waiting.len();
+        summary
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::output::{BOLD, DIM, GOOD, grouped, plural_count};
 use super::super::table::{cut_for_list, table};
-use super::tally::{Counts, LogReport, Told, Total};
+use super::tally::{ConversationSummary, Counts, LogReport, Total};
 
 /// Maximum number of conversations that are listed; the rest are in the totals.
 const MAX_LISTED: usize = 40;
@@ -129,12 +129,12 @@ const EACH: [&str; 15] = [
     "waiting",
 ];
 
-fn each(told: &Told) -> [String; 15] {
+fn each(summary: &ConversationSummary) -> [String; 15] {
     let [calls, expanded, repaired, shown, unknown, loops, refused, ran, blind, failed, waiting] =
-        numbers(&told.counts);
-    let id = if told.id.is_empty() { "–".to_owned() } else { cut_for_list(&told.id) };
-    let (arm, variant) = (optional_name(told.arm.as_deref()), optional_name(told.variant.as_deref()));
-    let since = told.first.clone();
+        numbers(&summary.counts);
+    let id = if summary.id.is_empty() { "–".to_owned() } else { cut_for_list(&summary.id) };
+    let (arm, variant) = (optional_name(summary.arm.as_deref()), optional_name(summary.variant.as_deref()));
+    let since = summary.first.clone();
     [id, since, arm, variant, calls, expanded, repaired, shown, unknown, loops, refused, ran, blind, failed, waiting]
 }
 

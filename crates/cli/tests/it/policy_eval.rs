@@ -48,8 +48,8 @@ fn rows_are_evaluated_under_one_policy() {
     let short: Vec<(&str, &str)> =
         answers.iter().map(|row| (row["id"].as_str().unwrap(), row["decision"].as_str().unwrap())).collect();
     assert_eq!(short, [("log", "allow"), ("rm", "ask"), ("env", "deny"), ("none", "allow"), ("alone", "deny")]);
-    assert_eq!(ran.code, 1, "a row that has rules of its own is not evaluated");
-    assert!(ran.err.contains("rows.jsonl:4:1: error[eval-row]: the row has rules of its own"), "{}", ran.err);
+    assert_eq!(ran.code, 1, "a row with its own rules is not evaluated");
+    assert!(ran.err.contains("rows.jsonl:4:1: error[eval-row]: the row has its own rules"), "{}", ran.err);
     assert!(ran.err.contains("omit `rule` or --policy"), "{}", ran.err);
     // Without the policy, rows without rules require approval; a policy that does not load fails
     // before any row.

@@ -1,8 +1,8 @@
 //! The consent that a chain records: requests, approvals, uses, remembered approvals and
 //! revocations.
 //!
-//! The tables of approvals and grants are a cache of the chain. A row that says more than the chain
-//! does is forged.
+//! The tables of approvals and grants are a cache of the chain. A row that the chain does not
+//! confirm is forged.
 
 use std::collections::HashMap;
 

@@ -125,7 +125,7 @@ const FAMILIES: [&str; 12] = [
 ];
 
 /// Whether two different names look like one: but for case and joints, or for two letters, or one
-/// of a short name. Numbers are no spelling mistakes.
+/// of a short name. A different number is not a spelling mistake.
 fn is_close(own: &str, other: &str) -> bool {
     let [own, other] = [own, other].map(|name| name.to_lowercase().replace(['-', '_', '.'], ""));
     if own == other {

@@ -36,20 +36,22 @@ impl Mistake {
                 "write one rule for each command: `Bash(curl:*)`, `Bash(sh:*)`; quote a character that is part of a word",
             ),
             Self::Environment => (
-                "a variable in front is no word of a command",
-                "write the command alone: it is judged with any variable",
+                "a leading variable assignment is not part of a command",
+                "write the command alone: the rule applies with any variable",
             ),
-            Self::Alternatives => ("a list of alternatives is no word of a command", "write one rule for each of them"),
+            Self::Alternatives => {
+                ("a list of alternatives is not a word of a command", "write one rule for each of them")
+            }
             Self::Regex => (
-                "a pattern is no regular expression: `^`, `.` and `$` stand for themselves",
+                "a pattern is not a regular expression: `^`, `.` and `$` are literal",
                 "write words, `*` for any characters of one, and `:*` at the end for any further words",
             ),
             Self::Colon => {
                 ("a `:` is part of a word unless `:*` ends the pattern", "separate words by blanks: `git push:*`")
             }
             Self::Expansion => (
-                "an expansion stands for itself: a command has what it becomes",
-                "write the text that it becomes: `~/…` for a path at home",
+                "an expansion is literal in a pattern, and a parsed command contains its value",
+                "write the expanded text: `~/…` for a path in the home folder",
             ),
         }
     }

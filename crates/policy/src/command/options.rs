@@ -20,7 +20,7 @@ impl OptionPattern {
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         if name.trim_start_matches('-').is_empty() || !name.starts_with('-') {
-            return Err(PatternError::new(format!("`{text}` is no option: write `--name` or `--name=VALUE`")));
+            return Err(PatternError::new(format!("`{text}` is not an option: write `--name` or `--name=VALUE`")));
         }
         if name.chars().any(char::is_whitespace) || text.chars().any(char::is_control) {
             return Err(PatternError::new(format!(

@@ -14,8 +14,8 @@ use crate::prepared::{Prepared, SideEffect};
 use crate::rule::{Access, Rule};
 use crate::shell::FileEffect;
 
-/// The most names that one call has looked at. A larger tree is not looked through, and the rule
-/// asks as without a disk.
+/// Maximum number of names checked on the disk for one call. A larger tree is not searched, and the
+/// rule asks as it does without a disk.
 const MOST: usize = 20_000;
 
 /// Looks below the folders that a call reads, and notes for each rule what there is.

@@ -12,7 +12,7 @@ use crate::prepared::Prepared;
 /// prefixes of the rules' patterns, the working folder, and the protected paths.
 pub(crate) fn look_up(cx: &Prepared<'_>, disk: &dyn Disk) -> Links {
     let (context, rules) = (cx.context.as_ref(), || cx.policy.rules());
-    // Most files are named several times: each place is looked at once.
+    // Most files are named several times: each place is checked once.
     let mut spots = BTreeSet::from_iter(LexPath::here().spots(context));
     for path in cx.effects.files.iter().filter_map(|file| file.path.as_ref()) {
         spots.extend(path.meanings().flat_map(|meaning| meaning.spots(context)));

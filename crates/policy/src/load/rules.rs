@@ -149,8 +149,8 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
     match written.rule(file) {
         Ok(rule) => {
             let rule = Rule { place: reader.place(at), ..rule };
-            // A rule that does not do what its examples say may do anything else: no part of the
-            // file is trusted then.
+            // A rule that fails its own examples may match anything else, so no part of the
+            // file is trusted.
             if written.examples_hold(reader, &rule, file) {
                 file.rules.push(rule);
             } else {

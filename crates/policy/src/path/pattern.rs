@@ -131,8 +131,8 @@ impl PathPattern {
         let Some(links) = context.links.as_ref().filter(|_| fit == Fit::No) else { return fit };
         let vouched = || path.glob_spot(context).is_some_and(|(glob, _)| links.vouches(&glob));
         if path.tail().is_some_and(Tail::is_glob) && !vouched() {
-            // What a glob names may be links that nobody has followed: anything in the folder may
-            // lead to what is meant.
+            // A glob may match links that were not resolved: any entry of the folder may lead to
+            // a path of the pattern.
             return self.fit_meanings(path, recursive, false, context).min(Fit::Maybe);
         }
         fit

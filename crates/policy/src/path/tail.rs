@@ -228,13 +228,13 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
     let fold = loose || folds(equivalence);
     let fits = |from: usize, is_behind: bool| {
         let Some((first, rest)) = items.get(from..).and_then(<[Item]>::split_first) else { return false };
-        // The dot behind a wildcard that stands for nothing is a leading one: `*.a` does not name
+        // The dot after a wildcard that matches nothing is a leading dot: `*.a` does not match
         // `.a`.
         if is_behind && !loose && *first == Item::Char('.') {
             return false;
         }
         let mut at = Positions::start(&letters, |letter| *letter == '*', true);
-        // What `*` and `?` of a glob do not stand for in front of a name.
+        // `*` and `?` of a glob do not match a leading dot.
         let no_dot = !loose && matches!(first, Item::One | Item::Many);
         at.step(|&letter| first.may_be(letter, fold) && !(no_dot && letter == '.'));
         for item in std::iter::once(first).filter(|item| **item == Item::Many).chain(rest) {

@@ -8,7 +8,7 @@ use crate::programs::{Files, Operands, Program};
 use crate::rule::Access;
 use crate::shell::{Command, Role, SideEffects, tables};
 
-/// The most words of a command that are looked at for hosts.
+/// Maximum number of words of a command that are searched for hosts.
 const MAX_MENTIONED: usize = 300;
 
 impl Prepared<'_> {
@@ -52,7 +52,7 @@ fn takes_hosts(row: &Program) -> bool {
     row.operands == Operands::Host || row.files() == Files::RemoteCopy
 }
 
-/// Whether a program only looks into text or files, so that its words name no host.
+/// Whether a program only reads text or files, so that its words name no host.
 fn only_reads(row: &Program) -> bool {
     match row.operands {
         Operands::Data => row.is.only_reads,
@@ -60,7 +60,7 @@ fn only_reads(row: &Program) -> bool {
     }
 }
 
-/// What the words of programs that may talk to others name.
+/// The hosts in the words of programs that may use the network.
 pub(super) fn mentioned(effects: &SideEffects) -> Vec<Host> {
     let mut found = Vec::new();
     for command in &effects.commands {

@@ -114,7 +114,7 @@ impl Prepared<'_> {
         }
         match rule.family {
             Some(Family::Fetch) => host.unwrap_or(Fit::No),
-            // A deny of all reading or writing is none of what may be no file at all.
+            // A deny of all reading or writing does not cover texts that may not be files.
             _ => host.or(path).unwrap_or_else(|| best(self.effects.files.iter().map(|file| self.file_fit(rule, file)))),
         }
     }
@@ -153,7 +153,7 @@ impl Prepared<'_> {
             let access = match rule.family {
                 Some(Family::Read) => Access::Read,
                 Some(Family::Edit) => Access::Write,
-                // A rule over hosts or commands says nothing of files.
+                // A rule over hosts or commands does not restrict files.
                 _ => return Fit::No,
             };
             return Fit::of(file.own && access == file.access);

@@ -32,7 +32,7 @@ enum Step {
     On(State, Option<State>),
     /// The program ends.
     End,
-    /// The text is no program in this reading, so that no awk runs it: a string or a regular
+    /// The text is not a program in this reading, so no awk runs it: a string or a regular
     /// expression is not closed.
     NoProgram,
     /// It may run, read or write something, or is not understood.

@@ -1,5 +1,5 @@
-//! Code in the arguments and the input of a program: commands for itself, settings by which it runs
-//! some, text for an interpreter. Its row says which.
+//! Code in the arguments and the input of a program: the program's own commands, settings that run
+//! commands, text for an interpreter. The program's row lists them.
 
 use super::files::is_remote;
 use super::given::RowSays;

@@ -1,6 +1,6 @@
 //! Which operands of well-known programs are files that they read or write.
 //!
-//! Their rows say what their operands are. A program without a row may write anything: a path deny
+//! Their rows describe the operands. A program without a row may write anything: a path deny
 //! is not a sandbox.
 
 use super::given::RowSays;
@@ -13,7 +13,7 @@ use crate::programs::{Files, Program, Recursive, Style};
 use crate::rule::Access;
 
 /// Whether a command affects everything below its operands, and whether below those that a glob
-/// names. Its row says by which options.
+/// names. Its row lists the options.
 fn is_recursive(program: &Program, words: &[Word], says: &RowSays) -> (bool, bool) {
     let down = program.style != Style::Word && says.gives(["-r", "-R", "-d", "--recursive"].into_iter());
     match program.recursive {

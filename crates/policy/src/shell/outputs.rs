@@ -1,6 +1,6 @@
-//! The files that a program writes by design: its operands where an option says so, an archive that
-//! it fills, and files whose names are elsewhere, in an archive, a patch or a commit. Its row says
-//! which. An allow for the command covers them, and a deny over their path applies to them.
+//! The files that a program writes by design: its operands with certain options, an archive that it
+//! fills, and files whose names are in an archive, a patch or a commit. Its row lists them. An
+//! allow for the command covers them, and a deny over their path applies to them.
 
 use super::files::is_remote;
 use super::given::RowSays;

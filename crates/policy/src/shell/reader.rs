@@ -190,12 +190,12 @@ impl<'t> Reader<'t> {
             // dash has no such keyword: `time` is a program that runs the same command.
             if self.takes_keyword(&["time"])?.is_some() {
                 if !commands.is_empty() {
-                    self.lexer.refuse("a keyword that stands alone or is not read");
+                    self.lexer.refuse("a misplaced or unsupported keyword");
                 }
                 self.options_of_time()?;
             }
             while self.takes_keyword(&["!", "time"])?.is_some() {
-                self.lexer.refuse("a keyword that stands alone or is not read");
+                self.lexer.refuse("a misplaced or unsupported keyword");
                 self.options_of_time()?;
             }
             commands.push(self.command()?);
@@ -297,9 +297,9 @@ impl<'t> Reader<'t> {
             self.lexer.refuse("a program whose name is a pattern");
         }
         if KEYWORDS.iter().any(|keyword| word.is(keyword)) {
-            self.lexer.refuse("a keyword that stands alone or is not read");
+            self.lexer.refuse("a misplaced or unsupported keyword");
             if !matches!(word.value.as_str(), "in" | "]]" | "!" | "time") {
-                return Err("a keyword that stands alone or is not read");
+                return Err("a misplaced or unsupported keyword");
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Read-only commands, which are allowed where a policy sets `read_only_shell = true`.
 //!
-//! Narrow on purpose: a row says that a program only reads if none of its options runs or writes
+//! Narrow on purpose: a row marks a program as read-only if none of its options runs or writes
 //! something or takes unbounded resources, besides those that the row names. Every word must be
 //! certain.
 
@@ -48,8 +48,8 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
     !arguments.iter().any(|text| row.not_read_only.iter().any(|own| is_banned(row, own, text)))
 }
 
-/// Whether an argument is what a program does more than reading with. Long options may be cut
-/// short, and letters may stand among others.
+/// Whether an argument makes a program do more than read. Long options may be abbreviated, and
+/// letters may be combined with others.
 fn is_banned(row: &Program, own: &str, text: &str) -> bool {
     let name = text.split('=').next().unwrap_or(text);
     if !own.starts_with('-') {

@@ -75,8 +75,7 @@ impl Walker {
         Self { place: Place::at(start.clone()), line: line.to_owned(), ..Self::default() }
     }
 
-    /// Goes somewhere from where it comes back: what runs in a shell of its own changes the folder
-    /// of that shell.
+    /// Walks a part and restores the folder: commands in a subshell change only its folder.
     pub(super) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let place = self.place.clone();
         let result = walk(self);

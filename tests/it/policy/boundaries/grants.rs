@@ -167,7 +167,7 @@ fn an_offered_grant_is_static_and_would_ask_again() {
     }
 }
 
-/// What a grant is bound to binds it, each part by itself: another definition of the tool, or
+/// Each part of what a grant is bound to binds it on its own: another definition of the tool, or
 /// another policy, asks again.
 #[test]
 fn a_grant_ends_when_the_tool_or_the_policy_changes() {

@@ -75,8 +75,8 @@ fn tiers_have_readable_names() {
     assert_eq!(named, ["read-only", "B", "A"]);
 }
 
-/// A record that only says how to undo declares no argument, so that those which nobody declared
-/// are still guessed at. One that declares others makes the guess a doubt.
+/// A record that only states how to undo declares no argument, so undeclared arguments still count
+/// fully. If the record declares others, they only may count.
 #[test]
 fn an_undo_only_record_declares_no_arguments() {
     let arguments = json!({"file_path": "a", "target": "/etc/passwd"});
@@ -122,8 +122,8 @@ fn a_record_that_cannot_be_read_is_reported_once() {
     assert_eq!(file.value.check(None), []);
 }
 
-/// A rule whose hint nobody knows, or whose conditions stand beside a compact rule, would be wider
-/// than it is written.
+/// A rule with an unknown hint, or with conditions beside a compact rule, would be wider than it is
+/// written.
 #[test]
 fn a_rule_with_a_condition_that_would_not_be_checked_is_an_error() {
     for (rule, says) in [

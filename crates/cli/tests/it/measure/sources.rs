@@ -60,7 +60,7 @@ impl Place {
     pub(crate) fn run_with(&self, args: &[&str], input: &str) -> Ran {
         let output = toolfold_testing::command(TOOLFOLD, &self.0, args, input.as_bytes());
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        let code = output.status.code().expect("it ends by itself");
+        let code = output.status.code().expect("it exits without a signal");
         Ran { code, out: text(output.stdout), err: text(output.stderr) }
     }
 

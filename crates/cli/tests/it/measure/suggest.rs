@@ -65,8 +65,8 @@ fn a_log_gives_a_profile_that_loads_cleanly() {
     let folder = Folder::new("log");
     folder.write("calls.jsonl", &log(30));
     let output = folder.run(&["suggest", "calls.jsonl", "--arm", "stable", "--out", "p.toml", "--explain"]);
-    let told = said(&output);
-    assert!(output.status.success() && output.stdout.is_empty(), "{told}");
+    let message = said(&output);
+    assert!(output.status.success() && output.stdout.is_empty(), "{message}");
     let check = folder.run(&["profile", "check", "p.toml", "--tools", &excel()]);
     let checked = String::from_utf8(check.stdout).unwrap();
     assert!(
@@ -80,7 +80,7 @@ fn a_log_gives_a_profile_that_loads_cleanly() {
     for part in
         ["take it", "for arm stable: asked for", "everything full", "Core", "were never used", "Coverage", "Categories"]
     {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(message.contains(part), "{part}: {message}");
     }
     // A repetition gives the same bytes.
     let again = folder.run(&["suggest", "calls.jsonl", "--arm", "stable"]);
@@ -99,9 +99,9 @@ fn excel() -> String {
 fn without_usage_it_reports_that() {
     let folder = Folder::new("none");
     let output = folder.run(&["suggest", "--profile", "derived"]);
-    let (told, profile) = (said(&output), String::from_utf8(output.stdout.clone()).unwrap());
-    assert!(output.status.success(), "{told}");
-    assert!(told.starts_with("no usage was given: core is empty because usage is unknown; "), "{told}");
+    let (message, profile) = (said(&output), String::from_utf8(output.stdout.clone()).unwrap());
+    assert!(output.status.success(), "{message}");
+    assert!(message.starts_with("no usage was given: core is empty because usage is unknown; "), "{message}");
     assert!(profile.contains("\ncore = []\n") && profile.contains("# Core is empty because there is no usage data."));
 }
 
@@ -187,9 +187,9 @@ fn hostile_files_are_reported_by_line() {
     for (name, bytes, code, expected) in cases {
         std::fs::write(folder.0.join("calls.jsonl"), bytes).unwrap();
         let output = folder.run(&["suggest", "calls.jsonl", "--arm", "stable"]);
-        let told = said(&output);
-        assert_eq!(output.status.code(), Some(code), "{name}: {told}");
-        assert!(told.contains(expected), "{name}: {told}");
+        let message = said(&output);
+        assert_eq!(output.status.code(), Some(code), "{name}: {message}");
+        assert!(message.contains(expected), "{name}: {message}");
     }
 }
 
@@ -226,8 +226,8 @@ fn a_limit_of_core_applies_and_standard_input_is_read() {
     .unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), log(30).as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    let told = said(&output);
-    assert!(output.status.success(), "{told}");
+    let message = said(&output);
+    assert!(output.status.success(), "{message}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("\ncore = []\n"));
-    assert!(told.contains("tokens by estimate:anthropic/claude-sonnet-4.6"), "{told}");
+    assert!(message.contains("tokens by estimate:anthropic/claude-sonnet-4.6"), "{message}");
 }

@@ -133,7 +133,7 @@ fn garbage_strays_and_second_answers_are_left_out() {
         let options = format!("--protocol {client}");
         let ran = drive(&place, &options, &At::Command(&place.gateway(FULL, &server("--raw"))), &script);
         assert_eq!(ran.text(1), "after the garbage");
-        assert_eq!(ran.text(2), "after what nobody asked for");
+        assert_eq!(ran.text(2), "after an unsolicited message");
         assert_eq!(ran.text(3), "the first answer");
         assert_eq!(ran.text(4), "after the cut line");
         assert_eq!(ran.step(5)["result"]["structuredContent"]["n"], 5);

@@ -6,7 +6,7 @@ use super::tree::{Compound, List, Node, Part, Text};
 use super::{MAX_DEPTH, Reader, Refused, is_name};
 
 /// What is said of a keyword outside the strict grammar.
-const KEYWORD: Refused = "a keyword that stands alone or is not read";
+const KEYWORD: Refused = "a misplaced or unsupported keyword";
 
 impl Reader<'_> {
     pub(super) fn command(&mut self) -> Result<Node, Refused> {
@@ -67,7 +67,7 @@ impl Reader<'_> {
                     }
                 }
                 Token::Word(_) | Token::Process(_) | Token::Descriptor(_) => {
-                    return Err("words behind a group, a branch or a loop");
+                    return Err("words after a group, a branch or a loop");
                 }
                 Token::Op(_) | Token::End => return Ok(redirects),
             }
@@ -110,7 +110,7 @@ impl Reader<'_> {
                 match self.next()? {
                     Token::Word(word) => values.push(word),
                     Token::Op(";" | "\n") => break,
-                    _ => return Err("a list of words that ends in another way than `;`"),
+                    _ => return Err("a list of words that does not end with `;`"),
                 }
             }
             self.lines()?;

@@ -27,7 +27,7 @@ impl Lexer<'_> {
         let mark = match self.mark(indented) {
             Ok(mark) if self.ended(" \t\n;|&><") => mark,
             other => {
-                self.refuse(other.err().unwrap_or("a here-document whose mark is not a name"));
+                self.refuse(other.err().unwrap_or("a here-document whose delimiter is not a name"));
                 self.at = start;
                 self.other_mark(indented)?
             }
@@ -42,10 +42,10 @@ impl Lexer<'_> {
         let quote = ["'", "\""].into_iter().find(|quote| self.takes(quote));
         let name = self.until(|c| !(c.is_ascii_alphanumeric() || c == '_')).to_owned();
         if quote.is_some_and(|quote| !self.takes(quote)) {
-            return Err("a here-document whose mark is not a quoted name");
+            return Err("a here-document whose delimiter is not a quoted name");
         }
         if !is_name(&name) {
-            return Err("a here-document whose mark is not a name");
+            return Err("a here-document whose delimiter is not a name");
         }
         Ok(Mark { name, quoted: quote.is_some(), indented, document: Rc::default() })
     }
@@ -54,7 +54,7 @@ impl Lexer<'_> {
     fn other_mark(&mut self, indented: bool) -> Result<Mark, Refused> {
         let word = self.word(false)?;
         if word.expands || word.source.is_empty() || word.value.contains('\n') {
-            return Err("a here-document whose mark is not a name");
+            return Err("a here-document whose delimiter is not a name");
         }
         Ok(Mark { name: word.value, quoted: word.quoted, indented, document: Rc::default() })
     }
@@ -89,7 +89,7 @@ impl Lexer<'_> {
             text.push_str(own);
             text.push_str(if ended { "\n" } else { "" });
             if !mark.quoted && line.contains(['$', '`', '\\']) {
-                self.refuse("a here-document with `$`, a backquote or a backslash, whose mark is not quoted");
+                self.refuse("a here-document with `$`, a backquote or a backslash, whose delimiter is not quoted");
                 // A backslash joins the next line, which then cannot be the delimiter.
                 continues = line.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1;
             } else {

@@ -215,7 +215,7 @@ impl<'t> Lexer<'t> {
                     both: false,
                 });
             }
-            self.refuse("`>&` before something else than a digit");
+            self.refuse("`>&` before anything but a digit");
             self.at = start;
             return match copies_input {
                 true => self.target(is_input, false, Target::CopyInput),

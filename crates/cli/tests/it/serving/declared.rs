@@ -1,5 +1,5 @@
-//! Requests to a stateless client depend on the capabilities that its own request declares, whatever
-//! other clients use the server.
+//! Requests to a stateless client depend on the capabilities that its own request declares,
+//! whatever other clients use the server.
 
 use serde_json::{Value, json};
 

@@ -59,10 +59,6 @@ pub(super) struct LintArgs {
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     deny: Vec<String>,
 
-    /// Exit with code 1 on warnings, too
-    #[arg(long)]
-    strict: bool,
-
     /// Minimum severity to show
     #[arg(long, value_name = "SEVERITY", default_value = "note")]
     min_severity: Least,
@@ -140,7 +136,7 @@ pub(super) fn run_lint(args: &LintArgs) -> Outcome {
     }
     let meter = args.meter.meter(&config)?;
     let mut answer = lint(&Measurer::new(&meter), &read.value, &options).map_err(uncounted)?;
-    let bad = fails(&answer, args.strict);
+    let bad = fails(&answer, args.input.strict);
     answer.findings.retain(|own| own.severity >= args.min_severity.severity());
     if args.json {
         emit_json(&answer)?;

@@ -65,6 +65,7 @@ pub enum PolicyMark {
 
 /// What every outcome contains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Context {
     /// The conversation's arm.
     pub arm: Arm,

@@ -37,6 +37,7 @@ impl fmt::Display for Blind {
 /// A text that is not the name of a [`Blind`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is neither `show` nor `forward`", crate::diagnostic::visible(.0))]
+#[non_exhaustive]
 pub struct UnknownBlind(pub String);
 
 impl FromStr for Blind {

@@ -102,6 +102,7 @@ impl fmt::Display for Id {
 
 /// A request.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Request {
     /// The id, which its response repeats.
     pub id: Id,

@@ -66,6 +66,7 @@ impl Sealed {
 
 /// An opened token.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Opened {
     /// The contents.
     pub what: Sealed,

@@ -103,6 +103,7 @@ pub struct Actions {
 
 /// What the policy knows about a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ToolCapability {
     /// Its tier. `None`: unknown, so every call needs approval.
     pub tier: Option<PolicyTier>,

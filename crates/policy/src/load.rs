@@ -54,6 +54,7 @@ enum Order {
 
 /// A policy file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PolicyFile {
     /// Its scope: who wrote it.
     pub scope: PolicyScope,

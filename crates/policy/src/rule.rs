@@ -162,6 +162,7 @@ impl Access {
 
 /// A rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rule {
     /// Its effect.
     pub effect: Effect,

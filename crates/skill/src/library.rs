@@ -120,6 +120,7 @@ pub struct Finding {
 
 /// The options of [`SkillLibrary::discover`].
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Discovery {
     /// The roots to search, in order.
     pub roots: Vec<Root>,
@@ -129,6 +130,35 @@ pub struct Discovery {
     pub limits: Limits,
     /// Skills that the host supplies.
     pub builtin: Vec<Arc<Document>>,
+}
+
+impl Discovery {
+    /// A search of these roots.
+    #[must_use]
+    pub fn new(roots: Vec<Root>) -> Self {
+        Self { roots, ..Self::default() }
+    }
+
+    /// Sets [`Self::precedence`].
+    #[must_use]
+    pub fn with_precedence(mut self, precedence: Precedence) -> Self {
+        self.precedence = precedence;
+        self
+    }
+
+    /// Sets [`Self::limits`].
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets [`Self::builtin`].
+    #[must_use]
+    pub fn with_builtin(mut self, builtin: Vec<Arc<Document>>) -> Self {
+        self.builtin = builtin;
+        self
+    }
 }
 
 /// The files read before: files with an unchanged stamp are not read again.

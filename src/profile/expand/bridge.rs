@@ -89,11 +89,7 @@ impl Bridge {
             Self::Write => (false, false),
             Self::Destructive => (false, true),
         };
-        Some(Annotations {
-            read_only_hint: Some(read_only),
-            destructive_hint: Some(destructive),
-            ..Annotations::default()
-        })
+        Some(Annotations::default().with_read_only(read_only).with_destructive(destructive))
     }
 
     /// Its declaration.

@@ -57,6 +57,7 @@ impl fmt::Display for Oracle {
 
 /// The text does not name a driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownDriver(pub String);
 
 impl fmt::Display for UnknownDriver {

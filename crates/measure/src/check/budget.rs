@@ -68,6 +68,7 @@ impl Rule {
 
 /// The budgets. `None` means no budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Budgets {
     /// Tokens of the tool block on the first turn of the lock's arm.
     pub max_first_turn: Option<usize>,

@@ -41,6 +41,7 @@ impl Group {
 
 /// One rule. Its id is stable: configurations name it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Rule {
     /// The id, in kebab-case.
     pub id: &'static str,

@@ -21,6 +21,7 @@ pub struct FoldedTool {
 
 /// An arm in the simulation: every size in tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArmSizes {
     /// The arm's name.
     pub name: String,

@@ -26,6 +26,7 @@ impl Grant {
 
 /// The configured login settings of a server. By default, the gateway registers itself.
 #[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AuthSettings {
     /// How the gateway obtains tokens.
     pub grant: Grant,

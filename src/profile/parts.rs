@@ -12,6 +12,7 @@ use crate::name::ToolName;
 
 /// The source of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ProfileSource<'a> {
     /// No profile: all tools are core.
     Off,

@@ -62,6 +62,7 @@ impl Default for CacheRules {
 /// A part of a request, in prefix order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum PromptPart {
     /// The tool array.
     Tools,
@@ -157,6 +158,7 @@ impl SessionRequest {
 /// Why cached input could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum CacheLoss {
     /// A part of the prefix changed: a cache break.
     Changed,

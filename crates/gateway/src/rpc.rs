@@ -127,6 +127,7 @@ pub type Answer = Result<Raw, Raw>;
 
 /// One message.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Message {
     /// A request.
     Request(Request),

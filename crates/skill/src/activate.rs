@@ -120,6 +120,7 @@ pub enum ActivateError {
 
 /// What the text states about the tool categories that a skill uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CategoryHint {
     /// Nothing, because the host has no `expand_tools`.
     Silent,

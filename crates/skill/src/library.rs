@@ -18,6 +18,7 @@ use crate::diagnostic::{Diagnostic, Loaded};
 /// Which of two skills with the same name wins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Precedence {
     /// Project, then user, system, explicit, builtin; within a scope the earlier root.
     #[default]
@@ -150,13 +151,6 @@ impl Discovery {
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
-        self
-    }
-
-    /// Sets [`Self::builtin`].
-    #[must_use]
-    pub fn with_builtin(mut self, builtin: Vec<Arc<Document>>) -> Self {
-        self.builtin = builtin;
         self
     }
 }

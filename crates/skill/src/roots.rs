@@ -9,6 +9,7 @@ use super::fs::SkillFs;
 /// The scope of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Scope {
     /// The current project.
     Project,
@@ -40,6 +41,7 @@ impl Scope {
 /// hold `*.json` skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Style {
     /// `.toolfold/skills`, packs and paths given by the user.
     Toolfold,

@@ -10,6 +10,7 @@ use crate::profile::Naming;
 
 /// The meta-tool of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Bridge {
     /// The single meta-tool for all tools.
     Any,

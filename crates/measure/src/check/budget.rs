@@ -8,6 +8,7 @@ use crate::figures::grouped;
 /// The rule of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Rule {
     /// The first turn of the arm exceeds its maximum.
     MaxFirstTurn,

@@ -6,6 +6,7 @@ use toolfold::diagnostic::Severity;
 /// The subject of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Group {
     /// The texts of a tool and its parameters.
     Words,

@@ -43,6 +43,7 @@ pub struct SessionStep {
 
 /// What the model expands.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Opening {
     /// A category of average size weighted by folded tools, as long as there are categories.
     Average,
@@ -57,6 +58,7 @@ pub enum Opening {
 /// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum RequestKind {
     /// A step of the session.
     Work,

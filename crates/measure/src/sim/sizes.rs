@@ -46,6 +46,7 @@ pub struct ArmSizes {
 
 /// The place of a tool in a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Placement {
     /// Among the core tools.
     Core,

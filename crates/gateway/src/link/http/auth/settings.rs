@@ -2,6 +2,7 @@
 
 /// How the gateway obtains tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Grant {
     /// A user logs in with a browser.
     #[default]

@@ -131,7 +131,7 @@ impl Input {
         let mut parts = Vec::new();
         for (server, name) in config.server_profiles() {
             if let Some(names) = servers.get(server) {
-                parts.push(ProfilePart { source: profile_source(Some(name), &written), names });
+                parts.push(ProfilePart::new(profile_source(Some(name), &written), names));
             }
         }
         let rest = profile_source(general, &written);

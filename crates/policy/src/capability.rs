@@ -24,7 +24,6 @@ pub enum PolicyTier {
 
 impl PolicyTier {
     /// Reads `read_only`, `b` or `a`.
-    #[must_use]
     pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_value(text.into()).ok()
     }
@@ -221,7 +220,6 @@ impl ToolCapability {
 
     /// The tier of a call with these arguments and hints. The hints of an untrusted server only
     /// tighten it.
-    #[must_use]
     pub(crate) fn tier_of(
         &self,
         arguments: &Value,

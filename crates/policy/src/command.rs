@@ -14,7 +14,7 @@ mod options;
 use self::letters::letters;
 pub(crate) use self::mistakes::Mistake;
 pub use self::options::OptionPattern;
-use super::argv::{Word, program};
+use super::argv::{Word, name_and_value, program};
 use super::decision::Fit;
 use super::glob::{climbs, glob};
 use super::pattern_error::PatternError;
@@ -76,7 +76,6 @@ impl CommandPattern {
     }
 
     /// The tokens of a pattern that is a plain prefix or exact, which is what a grant can remember.
-    #[must_use]
     pub(crate) fn literal(&self) -> Option<(Vec<&str>, bool)> {
         let words = self.tokens.iter().map(Token::literal).collect::<Option<Vec<_>>>()?;
         (!self.any).then_some((words, self.open))
@@ -101,7 +100,6 @@ impl CommandPattern {
 
     /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one
     /// program.
-    #[must_use]
     pub(crate) fn first_is_glob(&self) -> bool {
         matches!(self.tokens.first(), Some(Token::Glob(_) | Token::Many))
     }
@@ -113,14 +111,12 @@ impl CommandPattern {
 
     /// Whether this pattern covers everything that `other` covers, as far as their literals show.
     /// For the lint.
-    #[must_use]
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.any || (!other.any && self.open && other.tokens.starts_with(&self.tokens)) || self == other
     }
 
     /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths
     /// no second word, and a leading `*` matches one program.
-    #[must_use]
     pub(crate) fn allows(&self, argv: &[Word]) -> bool {
         if self.any {
             return true;
@@ -169,14 +165,12 @@ impl CommandPattern {
     }
 
     /// Whether a command fits as written: for ask and deny.
-    #[must_use]
     pub(crate) fn fit(&self, argv: &[Word]) -> Fit {
         if self.any { Fit::Yes } else { fit_tokens(&self.tokens, self.open, argv) }
     }
 
     /// Whether a command fits in any form: options in another position, combined letters, words
     /// that may become what is denied. For ask and deny.
-    #[must_use]
     pub(crate) fn fit_any_form(&self, forms: &[Vec<Word>]) -> Fit {
         let mut best = Fit::No;
         for argv in forms {
@@ -311,10 +305,7 @@ impl Token {
     fn names(&self, word: &Word) -> bool {
         match self {
             Self::Literal(_) => self.fits(word) == Fit::Yes,
-            Self::Glob(glob) => {
-                self.fits(word) == Fit::Yes
-                    && (glob.starts_with('-') || !word.get().is_some_and(|v| v.starts_with('-')))
-            }
+            Self::Glob(glob) => self.fits(word) == Fit::Yes && (glob.starts_with('-') || !word.begins(['-'])),
             Self::Many => false,
         }
     }
@@ -331,8 +322,8 @@ impl Token {
                 Self::Many => continue,
             };
             // Long options may be abbreviated as long as they are unambiguous.
-            let (name, value) = have.split_once('=').map_or((have, None), |(n, v)| (n, Some(v)));
-            let (wanted, in_it) = want.split_once('=').map_or((want, None), |(n, v)| (n, Some(v)));
+            let (name, value) = name_and_value(have);
+            let (wanted, in_it) = name_and_value(want);
             // The same option with another value does not match.
             let other = matches!((value, in_it), (Some(value), Some(part)) if !value.starts_with(part));
             if wanted.starts_with("--")

@@ -41,7 +41,6 @@ impl Decision {
 
     /// `allow`, `ask` or `deny`: the words that rules and `policy eval` use, without the
     /// distinction of audited calls.
-    #[must_use]
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Allow | Self::AllowAudited => "allow",
@@ -76,7 +75,6 @@ pub enum Effect {
 
 impl Effect {
     /// Reads `allow`, `ask` or `deny`.
-    #[must_use]
     pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_value(text.into()).ok()
     }
@@ -102,7 +100,6 @@ pub(crate) enum Fit {
 
 impl Fit {
     /// `Yes` or `No`.
-    #[must_use]
     pub(crate) fn of(fits: bool) -> Self {
         if fits { Self::Yes } else { Self::No }
     }

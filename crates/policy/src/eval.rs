@@ -250,7 +250,6 @@ impl Row {
     }
 
     /// The call of the row.
-    #[must_use]
     pub(crate) fn call(&self) -> PolicyCall<'_> {
         PolicyCall { tool: &self.tool, origin: &self.origin, arguments: &self.arguments }
     }

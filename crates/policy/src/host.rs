@@ -11,7 +11,7 @@ use percent_encoding::percent_decode_str;
 use super::decision::Fit;
 use super::glob::{glob, glob_fold, is_glob};
 use super::pattern_error::PatternError;
-use super::unicode::{fold, has_unseen, nfc, strip};
+use super::unicode::{fold, has_unseen, is_digits, nfc, strip};
 
 mod address;
 mod punycode;
@@ -39,7 +39,7 @@ impl HostPattern {
         }
         let plain = address::plain(plain).unwrap_or_else(|| plain.to_owned());
         let bare = match plain.split_once(':') {
-            Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+            Some((host, port)) if is_digits(port) => host,
             _ => plain.as_str(),
         };
         let wide = notations(bare);
@@ -57,7 +57,6 @@ impl HostPattern {
     }
 
     /// Whether a host in its plain form fits, as an allow compares it.
-    #[must_use]
     pub(crate) fn fits(&self, host: &str) -> bool {
         let pattern = self.plain.as_str();
         // An address has no subdomains.
@@ -174,7 +173,7 @@ fn is_label(text: &str) -> bool {
 
 /// Whether a text may be the number of a port.
 fn is_port(text: &str) -> bool {
-    (1..=5).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
+    (1..=5).contains(&text.len()) && is_digits(text)
 }
 
 /// Whether a text may be the scheme of a URL (RFC 3986, 3.1).

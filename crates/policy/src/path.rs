@@ -82,7 +82,6 @@ impl LexPath {
     /// URL, anything else below the working folder. A text that a tool may take for another path
     /// (escapes, backslashes, `~user`, `/proc/self`) fits no allow; ask and deny consider every
     /// meaning.
-    #[must_use]
     pub(crate) fn read(text: &str) -> Self {
         let text = form::plain_url(text).unwrap_or(text);
         let mut path = Self::plain(text);
@@ -102,13 +101,11 @@ impl LexPath {
     }
 
     /// This path joined with another one. An absolute path replaces it.
-    #[must_use]
     pub(crate) fn join(&self, text: &str) -> Self {
         self.added(text, &Step::Up)
     }
 
     /// The same as `cd` in the shell: `..` removes the last step of the text, wherever that led.
-    #[must_use]
     pub(crate) fn enter(&self, text: &str) -> Self {
         self.added(text, &Step::Back)
     }
@@ -182,7 +179,6 @@ impl LexPath {
     }
 
     /// The same path from the root, where the context allows that.
-    #[must_use]
     pub(crate) fn absolute(&self, context: &Context) -> Self {
         let Some(base) = self.start(context) else { return self.clone() };
         let mut path = Self { odd: self.odd, doubt: self.doubt, ..Self::at(Base::Root).with(base, &Step::Up) };
@@ -203,7 +199,6 @@ impl LexPath {
     }
 
     /// Whether its form prevents any allow from fitting.
-    #[must_use]
     pub(crate) fn is_odd(&self) -> bool {
         self.odd || self.doubt
     }

@@ -1,10 +1,9 @@
 //! What allows a call: a rule for each thing that it does, the built-in table of read-only
 //! commands, or its tier.
 
-use super::argv::{Word, base_name, display};
+use super::argv::{Word, base_name, behind_first, display, first};
 use super::decide::by_rule;
 use super::decision::{Effect, Reason};
-use super::host::Host;
 use super::policy_set::Policy;
 use super::prepared::{Prepared, SideEffect};
 use super::rule::{Access, Rule};
@@ -17,24 +16,22 @@ struct Allows<'r> {
 }
 
 impl<'r> Allows<'r> {
-    /// The allow for a file. One over paths and hosts needs both in the call.
-    fn for_file(&self, file: &FileEffect) -> Option<&'r Rule> {
-        let mut over_paths = self.rules.iter().copied().filter(|rule| rule.path.is_some());
-        over_paths.find(|rule| self.cx.allows(rule, SideEffect::File(file)) && self.reaches_a_host(rule))
+    /// The allow for a file or a host.
+    fn for_effect(&self, effect: SideEffect<'_>) -> Option<&'r Rule> {
+        self.rules.iter().copied().find(|rule| self.cx.allows(rule, effect) && self.has_both(rule, effect))
     }
 
-    /// The allow for a host.
-    fn for_host(&self, host: &Host) -> Option<&'r Rule> {
-        let mut rules = self.rules.iter().copied();
-        rules.find(|rule| self.cx.allows(rule, SideEffect::Host(host)) && self.names_a_file(rule))
-    }
-
-    fn reaches_a_host(&self, rule: &Rule) -> bool {
-        rule.host.is_none() || self.cx.hosts.iter().any(|host| self.cx.allows(rule, SideEffect::Host(host)))
-    }
-
-    fn names_a_file(&self, rule: &Rule) -> bool {
-        rule.path.is_none() || self.cx.effects.files.iter().any(|file| self.cx.allows(rule, SideEffect::File(file)))
+    /// Whether a rule over paths and hosts finds both in the call, beside the effect that it allows.
+    fn has_both(&self, rule: &Rule, effect: SideEffect<'_>) -> bool {
+        match effect {
+            SideEffect::File(_) if rule.host.is_some() => {
+                self.cx.hosts.iter().any(|host| self.cx.allows(rule, SideEffect::Host(host)))
+            }
+            SideEffect::Host(_) if rule.path.is_some() => {
+                self.cx.effects.files.iter().any(|file| self.cx.allows(rule, SideEffect::File(file)))
+            }
+            _ => true,
+        }
     }
 }
 
@@ -72,19 +69,12 @@ impl Policy {
             return Ok(by_rule(rule, "allowed"));
         }
         let allows = Allows { cx, rules };
-        let (files, hosts) = (&cx.effects.files, &cx.hosts);
-        let undeclared = cx.effects.suspects.iter().filter(|file| may_be_elsewhere(cx, file));
-        let open_file = files.iter().chain(undeclared).find(|file| allows.for_file(file).is_none());
-        let mut all_hosts = hosts.iter().chain(&cx.suspect_hosts);
-        if open_file.is_none() && all_hosts.all(|host| allows.for_host(host).is_some()) {
-            let first = match (files.first(), hosts.first()) {
-                (Some(file), _) => allows.for_file(file),
-                (None, Some(host)) => allows.for_host(host),
-                (None, None) => None,
-            };
-            if let Some(rule) = first {
-                return Ok(by_rule(rule, "allowed"));
-            }
+        let open = cx.does().chain(cx.may_do().filter(|effect| may_be_elsewhere(cx, *effect)));
+        let open: Vec<_> = open.filter(|effect| allows.for_effect(*effect).is_none()).collect();
+        if open.is_empty()
+            && let Some(rule) = cx.does().next().and_then(|first| allows.for_effect(first))
+        {
+            return Ok(by_rule(rule, "allowed"));
         }
         let refusal = match self.by_tier(cx) {
             Ok(reason) => return Ok(reason),
@@ -93,10 +83,13 @@ impl Policy {
         if refusal.effect == Effect::Deny || allows.rules.iter().all(|rule| rule.path.is_none()) {
             return Err(refusal);
         }
-        match cx.why_no_path().or_else(|| open_file.map(no_rule_for)) {
-            Some(text) => Err(Reason { text, ..refusal }),
-            None => Err(refusal),
+        let mut text = cx.why_no_path();
+        for effect in open {
+            if let SideEffect::File(file) = effect {
+                text.get_or_insert_with(|| no_rule_for(file));
+            }
         }
+        Err(Reason { text: text.unwrap_or(refusal.text), ..refusal })
     }
 
     fn shell_permission(&self, cx: &Prepared<'_>, rules: &[&Rule], restricted: bool) -> Result<Reason, Reason> {
@@ -163,7 +156,7 @@ impl Policy {
         }
         // The same under the name for which the policy has this path.
         let known = self.program_at(program).map(Word::known);
-        let renamed = known.map(|name| [&[name], words.get(1..).unwrap_or_default()].concat());
+        let renamed = known.map(|name| [&[name], behind_first(words)].concat());
         for rule in rules.iter().rev().filter(|rule| rule.is_of_commands() && cx.of_tool(rule)) {
             let Some(pattern) = &rule.command else { continue };
             if pattern.allows(words) || renamed.as_ref().is_some_and(|renamed| pattern.allows(renamed)) {
@@ -213,7 +206,7 @@ fn names_part(cx: &Prepared<'_>, rule: &Rule, part: &Unknown) -> bool {
 /// Whether an allow names the interpreter of a part, and so any code of it.
 fn names_interpreter(cx: &Prepared<'_>, rule: &Rule, index: usize) -> bool {
     let (Some(words), Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
-    let Some(program) = words.first().and_then(Word::get) else { return false };
+    let Some(program) = first(words) else { return false };
     // A rule that names more than the interpreter means that, and no code; one that names the code
     // means the code.
     let wide = pattern.len() == 1 || pattern.len() >= words.len() && pattern.is_word_by_word();
@@ -228,8 +221,10 @@ fn names_word(cx: &Prepared<'_>, rule: &Rule, index: usize, at: usize) -> bool {
     named && pattern.allows(words) && cx.of_tool(rule)
 }
 
-/// Whether an undeclared argument may be a path that the tool uses, and refers to another place.
-fn may_be_elsewhere(cx: &Prepared<'_>, file: &FileEffect) -> bool {
+/// Whether an undeclared argument may be a path that the tool uses, and refers to another place, or
+/// a host.
+fn may_be_elsewhere(cx: &Prepared<'_>, effect: SideEffect<'_>) -> bool {
+    let SideEffect::File(file) = effect else { return true };
     if !cx.is_recorded {
         return is_elsewhere(&file.text);
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::capability::Family;
 use super::command::{CommandPattern, OptionPattern};
 use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
-use super::decision::{Effect, Fit};
+use super::decision::Effect;
 use super::glob::{glob, glob_fold, glob_inside, is_glob};
 use super::host::HostPattern;
 use super::path::PathPattern;
@@ -217,7 +217,6 @@ impl Rule {
     }
 
     /// Whether it has a condition besides the tool.
-    #[must_use]
     pub(crate) fn is_conditional(&self) -> bool {
         self.command.as_ref().is_some_and(|c| !c.any)
             || self.path.is_some()
@@ -283,9 +282,4 @@ fn collect(value: &Value, leaves: &mut Vec<String>) {
         Value::Object(map) => map.values().for_each(|v| collect(v, leaves)),
         other => leaves.push(other.to_string()),
     }
-}
-
-/// The best of several fits; `No` if there are none.
-pub(crate) fn best(fits: impl Iterator<Item = Fit>) -> Fit {
-    fits.max().unwrap_or(Fit::No)
 }

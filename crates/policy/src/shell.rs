@@ -12,7 +12,7 @@
 //! Without the feature `shell`, every command is one opaque unknown, together with heuristic
 //! guesses, so that denies still apply.
 
-use super::argv::Word;
+use super::argv::{Word, first};
 use super::dialect::Dialect;
 use super::path::LexPath;
 use super::unicode::is_unseen;
@@ -59,7 +59,6 @@ pub fn effects(command: &str, start: &LexPath) -> SideEffects {
 }
 
 /// Reads a command line of a shell that starts in the folder `start`.
-#[must_use]
 pub(crate) fn effects_in(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     let mut found = read(command, start, dialect);
     // A carriage return or an escape sequence rewrites the line that the person sees.
@@ -100,7 +99,7 @@ fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
 /// folder, and `git` without the options before its subcommand.
 pub(crate) fn forms(words: &[Word]) -> Vec<Vec<Word>> {
     let mut all = vec![words.to_vec()];
-    let Some(program) = words.first().and_then(Word::get) else { return all };
+    let Some(program) = first(words) else { return all };
     // On a case-insensitive disk, `RM` is `rm`.
     let base = super::argv::base_name(program).to_ascii_lowercase();
     let from = |at: usize| [&[Word::known(&base)], words.get(at..).unwrap_or_default()].concat();

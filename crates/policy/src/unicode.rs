@@ -85,6 +85,11 @@ pub(crate) fn strip(text: &str) -> Cow<'_, str> {
     text.chars().filter(|&c| invisible(c).is_none()).collect::<String>().into()
 }
 
+/// Whether a text has no characters but digits.
+pub(crate) fn is_digits(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit())
+}
+
 /// A text in NFC.
 pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
     if text.is_ascii() { text.into() } else { text.nfc().collect::<String>().into() }

@@ -71,7 +71,6 @@ fn redact_values(arguments: &Value, more: &[&str], words: &dyn Fn(&str, &[&str])
 /// Lines about a call without the secrets among its arguments. A line that repeats a value which
 /// [`redact`] removes, or the last segment of such a value where it is a path, is replaced as a
 /// whole. `more` as there.
-#[must_use]
 pub(crate) fn redact_lines(lines: &[String], arguments: &Value, more: &[&str]) -> Vec<String> {
     let mut hidden = Vec::new();
     collect_hidden(arguments, more, false, &mut hidden);

@@ -1,7 +1,7 @@
 //! Options that a rule allows beside those that the table of programs calls harmless:
 //! `--kubeconfig=./kube/*`.
 
-use crate::argv::Word;
+use crate::argv::{Word, name_and_value};
 use crate::glob::{glob_inside, is_glob};
 use crate::pattern_error::PatternError;
 
@@ -18,7 +18,7 @@ impl OptionPattern {
     /// # Errors
     /// [`PatternError`] if it is no option, or if its name is a pattern.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
-        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let (name, value) = name_and_value(text);
         if name.trim_start_matches('-').is_empty() || !name.starts_with('-') {
             return Err(PatternError::new(format!("`{text}` is not an option: write `--name` or `--name=VALUE`")));
         }

@@ -5,6 +5,7 @@
 use crate::argv::Word;
 use crate::programs::Program;
 use crate::shell::tables;
+use crate::unicode::is_digits;
 
 /// A word of such a command.
 enum Sought {
@@ -114,7 +115,7 @@ fn has_in_order(word: &str, pieces: &[String]) -> bool {
 /// Digits, with a sign as the parser of ids takes it.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('+').unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+    !digits.is_empty() && is_digits(digits)
 }
 
 /// The command of a person that the words of a command are, or may become.

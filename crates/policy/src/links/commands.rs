@@ -1,7 +1,7 @@
 //! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on
 //! disk before the line runs, so they are read from its words.
 
-use crate::argv::{all_known, known, program};
+use crate::argv::{all_known, behind_first, known, program};
 use crate::path::LexPath;
 use crate::programs::{self, Links};
 use crate::rule::Access;
@@ -62,7 +62,7 @@ fn makes_symbolic(option: &str) -> bool {
 
 /// The links that a command creates. `None` if an operand is unknown.
 fn links_of(command: &Command) -> Option<Vec<NewLink<'_>>> {
-    let words = all_known(command.words.get(1..).unwrap_or_default())?;
+    let words = all_known(behind_first(&command.words))?;
     let operands: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
     let mut links = Vec::new();
     // Any operand may be a target (`-t` puts the folder first), and any other operand its name.

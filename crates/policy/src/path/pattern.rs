@@ -75,7 +75,6 @@ impl PathPattern {
 
     /// Whether it is unanchored, for the lint: it starts neither at the root, nor at home, nor with
     /// `./`, nor with `**`.
-    #[must_use]
     pub(crate) fn is_bare(&self, text: &str) -> bool {
         self.path.base == Base::Here
             && !text.trim_start_matches('!').starts_with("./")
@@ -84,7 +83,6 @@ impl PathPattern {
 
     /// Whether a path fits. `loosen` is set where fitting allows: then case counts, `**` at the end
     /// needs something below, and what cannot be known does not fit.
-    #[must_use]
     pub(crate) fn fit(&self, path: &LexPath, recursive: bool, context: &Context, loosen: bool) -> Fit {
         if loosen { self.fit_narrow(path, recursive, context) } else { self.fit_wide(path, recursive, context) }
     }

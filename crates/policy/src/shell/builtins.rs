@@ -5,12 +5,13 @@ use super::formats::{self, Assigns};
 use super::place::Place;
 use super::side_effects::Weight;
 use super::walker::Walker;
-use crate::argv::{Word, all_known, known};
+use crate::argv::{Word, all_known, behind_first, known, name_and_value};
 use crate::rule::Access;
+use crate::unicode::is_digits;
 
 /// Reads a built-in.
 pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
-    let arguments = words.get(1..).unwrap_or_default();
+    let arguments = behind_first(words);
     // The letters of its options.
     let letters: String = known(arguments).take_while(|v| v.starts_with('-') && *v != "--").collect();
     let before = walker.found.unknowns.len();
@@ -18,7 +19,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     let declares = matches!(name, "declare" | "typeset" | "local" | "export" | "readonly");
     let reads = matches!(name, "read" | "readarray" | "mapfile" | "getopts" | "wait");
     for word in arguments.iter().filter(|_| declares || reads || name == "printf") {
-        match word.get().map(|text| text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)))) {
+        match word.get().map(|text| name_and_value(text)) {
             Some((name, value)) if super::words::is_variable(name) => walker.sets(name, value),
             Some(_) => {}
             // Any name.
@@ -38,7 +39,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         }
         "cd" => change_folder(walker, arguments),
         "pushd" | "popd" => {
-            let rotates = arguments.iter().any(|w| w.get().is_some_and(|v| v.starts_with(['-', '+'])));
+            let rotates = arguments.iter().any(|w| w.begins(['-', '+']));
             match name == "popd" || rotates || arguments.is_empty() {
                 true => walker.place = Place::unknown(),
                 false => change_folder(walker, arguments),
@@ -52,7 +53,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         "let" => walker.found.unknown("arithmetic-code", "let", Weight::Code),
         // Without arguments, or with options that only display, these change nothing.
         "alias" | "bind" | "complete" | "shopt" | "enable" if arguments.iter().all(|w| w.is("-p")) => {}
-        "history" if arguments.iter().all(|w| w.get().is_some_and(|v| v.chars().all(|c| c.is_ascii_digit()))) => {}
+        "history" if arguments.iter().all(|w| w.get().is_some_and(|v| is_digits(v))) => {}
         "alias" | "shopt" | "enable" | "bind" | "complete" | "compgen" | "compopt" | "fc" | "history" => {
             walker.found.unknown("shell-settings", name, Weight::Code);
         }
@@ -110,7 +111,7 @@ fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
         return;
     }
     let mut weight = code_if(letters.contains(['n', 'i', 'a', 'A']));
-    for word in arguments.iter().filter(|word| !word.get().is_some_and(|text| text.starts_with(['-', '+']))) {
+    for word in arguments.iter().filter(|word| !word.begins(['-', '+'])) {
         let (variable, _) = word.text.split_once('=').unwrap_or((&word.text, ""));
         let open = word.get().is_none() && !word.text.contains('=');
         let evaluates = variable.contains(['[', '$', '`', '*', '?', '{']);

@@ -9,7 +9,7 @@ use super::place::Place;
 use super::side_effects::{Unknown, Weight};
 use super::tables;
 use super::walker::{Input, Walker};
-use crate::argv::{Word, all_known, arguments, known};
+use crate::argv::{Word, all_known, arguments, behind_first, known};
 use crate::path::LexPath;
 use crate::programs::{Does, Program};
 
@@ -84,7 +84,7 @@ fn other_repository(walker: &mut Walker, says: &RowSays) {
 
 /// An interpreter that reads code from its input, or from words that are known only when it runs.
 fn interpreter(walker: &mut Walker, words: &[Word], (input, index): (&Input, usize)) {
-    let arguments = words.get(1..).unwrap_or_default();
+    let arguments = behind_first(words);
     let script = arguments.iter().any(|word| word.get().is_none_or(|text| !text.starts_with('-')));
     let open = arguments.iter().any(|word| word.get().is_none() && !word.one || is_descriptor(word));
     if open || !script && *input != Input::Inherited {

@@ -5,7 +5,7 @@
 //! Expansion", "Filename Expansion", "Arithmetic Evaluation"; each rule was tried in both.
 
 use super::reader::Refused;
-use crate::argv::{Word, arguments};
+use crate::argv::{Word, arguments, first};
 use crate::dialect::{Dialect, Shell};
 
 const HISTORY: Refused = "a `!` that an interactive shell replaces by an earlier command";
@@ -78,7 +78,7 @@ const ZSH_WORDS: &[&str] = &["-", "noglob", "nocorrect", "repeat", "foreach", "e
 
 /// Why the words of a command do something else in the shell than in bash.
 pub(super) fn words(words: &[Word], dialect: Dialect) -> Option<Refused> {
-    let program = words.first().and_then(Word::get)?;
+    let program = first(words)?;
     let is_zsh = dialect.shell == Some(Shell::Zsh);
     if dialect.may_be_zsh() && EVALUATE_IN_ZSH.contains(&program) {
         let mut operands = arguments(words);

@@ -8,7 +8,7 @@ use super::piped_files::{self, PipedFiles};
 use super::side_effects::FileEffect;
 use super::walker::Walker;
 use super::{globs, outputs};
-use crate::argv::{Word, arguments};
+use crate::argv::{Word, arguments, behind_first};
 use crate::programs::{Files, Program, Recursive, Style};
 use crate::rule::Access;
 
@@ -38,7 +38,7 @@ pub(super) fn guessed(walker: &mut Walker, base: &str, words: &[Word]) {
 /// Adds the operands of a command that are files.
 pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let (Some(own), Some(program)) = (says.own, says.program) else { return };
-    let (arguments, files) = (words.get(1..).unwrap_or_default(), says.operands.as_slice());
+    let (arguments, files) = (behind_first(words), says.operands.as_slice());
     let (recursive, down) = is_recursive(own, words, says);
     let kind = match program.files() {
         Files::None => own.files(),
@@ -88,7 +88,7 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
         }
         Files::SignedModeWrite => {
             let mut changed = arguments.to_vec();
-            changed.retain(|word| !word.get().is_some_and(|mode| mode.starts_with(['+', '-', '='])));
+            changed.retain(|word| !word.begins(['+', '-', '=']));
             add(walker, &changed, Access::Write);
         }
         Files::RemoteCopy => {

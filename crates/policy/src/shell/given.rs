@@ -1,7 +1,7 @@
 //! The options and operands of a command, as its row reads them. This list answers whether an
 //! option is given, and with which value.
 
-use crate::argv::Word;
+use crate::argv::{Word, behind_first, name_and_value};
 use crate::programs::{self, Does, Program, Words, fits};
 
 /// An option that a command has.
@@ -23,7 +23,7 @@ impl Given {
 
     /// What an option may be that no row lists: itself, or letters.
     pub(super) fn unlisted(text: &str) -> Vec<Self> {
-        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let (name, value) = name_and_value(text);
         let mut all = vec![Self { name: name.to_owned(), does: None, value: value.map(Word::known) }];
         if let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')) {
             all.extend(letters.chars().map(|c| Self { name: format!("-{c}"), does: None, value: None }));
@@ -50,7 +50,7 @@ pub(super) struct RowSays {
 impl RowSays {
     /// A command that is only guessed at: every word with a dash may be any option.
     pub(super) fn guessed(base: &str, words: &[Word]) -> Self {
-        let arguments = words.get(1..).unwrap_or_default();
+        let arguments = behind_first(words);
         let end = arguments.iter().position(|word| word.is("--")).unwrap_or(arguments.len());
         let (before, behind) = arguments.split_at(end);
         let own = programs::find(base);

@@ -3,7 +3,7 @@
 
 use super::launchers;
 use super::side_effects::{Command, Role, SideEffects, Weight};
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, base_name, first};
 
 /// The maximum number of guesses from one text.
 const MAX_GUESSES: usize = 50_000;
@@ -58,9 +58,9 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
     for _ in 0..8 {
         let Some((program, arguments)) = rest.split_first() else { return };
         found.commands.push(Command { words: rest.to_vec(), role: Role::Guess });
-        let Some(first) = program.get() else { return };
-        let assigns = first.split_once('=').is_some_and(|(n, _)| n.chars().all(|c| c.is_alphanumeric() || c == '_'));
-        if KEYWORDS.contains(&first) || assigns {
+        let Some(name) = program.get() else { return };
+        let assigns = name.split_once('=').is_some_and(|(n, _)| n.chars().all(|c| c.is_alphanumeric() || c == '_'));
+        if KEYWORDS.contains(&name) || assigns {
             rest = arguments;
             continue;
         }
@@ -68,7 +68,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
         // The end of its own options is unknown: every later word may be the program.
         for at in from..rest.len().min(from + 12) {
             let tail = rest.get(at..).unwrap_or_default();
-            let Some(inner) = tail.first().and_then(Word::get).filter(|inner| !inner.starts_with('-')) else {
+            let Some(inner) = first(tail).filter(|inner| !inner.starts_with('-')) else {
                 continue;
             };
             found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
@@ -85,7 +85,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
 pub(crate) fn anywhere(words: &[Word], found: &mut SideEffects) {
     for at in 0..words.len().min(12) {
         let tail = words.get(at..).unwrap_or_default();
-        match tail.first().and_then(Word::get) {
+        match first(tail) {
             Some(text) if text.contains(char::is_whitespace) => guess(text, found),
             Some(word) if !word.starts_with('-') => tails(tail, found),
             _ => {}

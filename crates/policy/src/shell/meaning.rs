@@ -1,5 +1,6 @@
 //! The meaning in a row of a word that begins with a dash or a plus.
 
+use crate::argv::name_and_value;
 use crate::programs::{Does, Program, Style};
 
 /// An option, and the value that is attached to it.
@@ -8,7 +9,7 @@ pub(crate) type Meant<'w> = (String, Does, Option<&'w str>);
 /// The options that a word is, of which the last may take the next word. `None`: the row does not
 /// list them.
 pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<'w>>> {
-    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    let (name, value) = name_and_value(text);
     let one = |(does, value)| vec![(name.to_owned(), does, value)];
     if program.style == Style::Word || text.starts_with('+') {
         return word(program, text, name, value).map(one);
@@ -76,7 +77,7 @@ fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>
 /// What an option that is not listed may be that runs, loads or writes: one that is cut short, one
 /// with its value attached, a letter among others.
 pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Option<&'w str>)> {
-    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    let (name, value) = name_and_value(text);
     let cluster = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
     let mut found = Vec::new();
     for (option, does) in program.options() {

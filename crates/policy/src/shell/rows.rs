@@ -10,6 +10,7 @@ use super::side_effects::{Role, Weight};
 use super::walker::Walker;
 use crate::argv::{Word, arguments, base_name, known};
 use crate::programs::{self, Does, Operands, Order, Program, Style};
+use crate::unicode::is_digits;
 
 mod does;
 
@@ -341,14 +342,14 @@ fn is_dashed(text: &str) -> bool {
 fn is_place(text: &str) -> bool {
     match text.strip_prefix('/') {
         Some(word) => word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
-        None => text.bytes().all(|b| b.is_ascii_digit()),
+        None => is_digits(text),
     }
 }
 
 /// Whether a text has a path or a setting in it that is no number.
 fn names_a_place(text: &str) -> bool {
     let value = text.split_once('=').map_or(text, |(_, value)| value);
-    let is_number = text.contains('=') && value.bytes().all(|b| b.is_ascii_digit());
+    let is_number = text.contains('=') && is_digits(value);
     text.contains(['/', '=', ':']) && !is_number
 }
 

@@ -4,7 +4,7 @@ use super::given::RowSays;
 use super::sed::is_plain_sed;
 use super::side_effects::Weight;
 use super::walker::Walker;
-use crate::argv::{Word, all_known, base_name};
+use crate::argv::{Word, all_known, base_name, first};
 use crate::programs::{self, Operands, Prints, Program};
 
 /// Reads the scripts in the arguments of `sed` or `awk`, whose own row is `own`.
@@ -30,7 +30,7 @@ pub(super) fn printed(words: &[Word], read: Option<String>) -> Option<String> {
     let row = programs::row(base_name(program.get()?))?;
     match row.prints? {
         Prints::Path => {
-            let first = arguments.first().and_then(Word::get).unwrap_or_default();
+            let first = first(arguments).unwrap_or_default();
             let looks_up = row.prints_with.is_empty() || row.prints_with.fit(first);
             words.last().filter(|_| looks_up)?.get().map(str::to_owned)
         }
@@ -42,7 +42,7 @@ pub(super) fn printed(words: &[Word], read: Option<String>) -> Option<String> {
         }
         Prints::Input => {
             let reads_files = row.operands == Operands::Read;
-            let has_operand = arguments.iter().any(|word| !word.get().is_some_and(|text| text.starts_with('-')));
+            let has_operand = arguments.iter().any(|word| !word.begins(['-']));
             read.filter(|_| !(reads_files && has_operand))
         }
     }

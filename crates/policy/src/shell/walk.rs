@@ -8,14 +8,14 @@ use super::reader::{self, Parsed, Refused};
 use super::side_effects::{Command, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Weight};
 use super::tables;
 use super::walker::{Input, Walker};
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, base_name, first};
 use crate::dialect::Dialect;
 use crate::path::LexPath;
 use crate::programs::Operands;
 
 /// Whether a command runs a file that the line may have written.
 fn runs_file(command: &Command) -> bool {
-    let Some(program) = command.words.first().and_then(Word::get) else { return true };
+    let Some(program) = first(&command.words) else { return true };
     let base = base_name(program);
     if program.contains('/') || tables::is_shell(base) {
         return true;

@@ -7,6 +7,7 @@ use super::side_effects::Weight;
 use super::walker::Walker;
 use super::{expansion, globs, heuristics};
 use crate::argv::Word;
+use crate::unicode::is_digits;
 
 /// The expansion of a word, built piece by piece.
 #[derive(Default)]
@@ -167,7 +168,7 @@ impl Walker {
 
     /// The subscript of a list, which is arithmetic.
     pub(super) fn subscript(&mut self, index: &str) {
-        if !index.chars().all(|c| c.is_ascii_digit()) {
+        if !is_digits(index) {
             self.arithmetic(index);
             self.found.unknown("subscript", index, Weight::Code);
         }
@@ -175,7 +176,7 @@ impl Walker {
 
     /// A name gets a value, `None` if that is known only when it runs.
     pub(super) fn sets(&mut self, name: &str, value: Option<&str>) {
-        if !value.is_some_and(|value| value.chars().all(|c| c.is_ascii_digit())) {
+        if !value.is_some_and(|value| is_digits(value)) {
             self.set.insert(name.trim_end_matches('+').to_owned());
         }
     }

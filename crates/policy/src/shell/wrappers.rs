@@ -7,7 +7,7 @@ use super::place::Place;
 use super::side_effects::{FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{heuristics, launchers, readonly, tables};
-use crate::argv::{Word, all_known, base_name};
+use crate::argv::{Word, all_known, base_name, first};
 use crate::programs::{Does, Program};
 use crate::rule::Access;
 
@@ -61,7 +61,7 @@ pub(super) fn unwrap(
 
 /// A command that gets words which are known only when it runs: `xargs`.
 fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &Input) {
-    let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
+    let program = first(&rest).unwrap_or_default().to_owned();
     if !readonly::takes_any(&program) {
         // What is added may be an option that runs something.
         let runs = tables::row_of(&rest).is_some_and(Program::may_run);
@@ -138,7 +138,7 @@ fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
         let mut command = rest.get(..end).unwrap_or_default().to_vec();
         fill(&mut command, "{}");
         // A fully known command is evaluated by its own rules; the files it runs on are not.
-        let program = command.first().and_then(Word::get);
+        let program = first(&command);
         let code =
             program.map(base_name).is_none_or(|base| runs_code(base) && command.iter().any(|w| w.get().is_none()));
         // What only reads whatever it is given is judged as itself.
@@ -214,7 +214,7 @@ fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Wor
     }
     for at in from..words.len().min(from + 6) {
         let tail = words.get(at..).unwrap_or_default();
-        if let Some(program) = tail.first().and_then(Word::get).filter(|_| !is.elsewhere) {
+        if let Some(program) = first(tail).filter(|_| !is.elsewhere) {
             super::files::guessed(walker, base_name(program), tail);
         }
     }

@@ -4,6 +4,7 @@ use super::lexer::{ENDS, Lexer};
 use super::tree::{Kind, Split, Text};
 use super::{Refused, is_name, names_a_descriptor};
 use crate::shell::dialects;
+use crate::unicode::is_digits;
 
 impl Lexer<'_> {
     /// A word. `in_test`: of `[[ … ]]`, where only blanks end it.
@@ -81,7 +82,7 @@ impl Lexer<'_> {
         {
             self.refuse(why);
         }
-        if word.value.bytes().all(|b| b.is_ascii_digit()) && before_redirection {
+        if is_digits(&word.value) && before_redirection {
             self.refuse("a number before a redirection");
         }
         if word.open && source.contains("\\\n") {

@@ -132,11 +132,6 @@ impl Request {
         self.arguments == other.arguments && self.arguments_json == other.arguments_json
     }
 
-    /// Whether the arguments of both are the same without secrets.
-    fn has_same_redacted_arguments(&self, other: &Self) -> bool {
-        self.redacted_arguments() == other.redacted_arguments()
-    }
-
     fn redacted_arguments(&self) -> Value {
         redact(&self.arguments, &self.hidden())
     }
@@ -339,7 +334,7 @@ impl Approval {
     /// Whether it answers a request about the same call, or waits for an answer to it.
     fn stands_for(&self, request: &Request, now_ms: i64) -> bool {
         if self.state.is_settled() {
-            return self.request.has_same_redacted_arguments(request);
+            return self.request.redacted_arguments() == request.redacted_arguments();
         }
         self.is_open_at(now_ms)
             && self.request.has_same_arguments(request)

@@ -76,6 +76,16 @@ pub(crate) fn name_and_value(text: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// Whether a table of words, separated by blanks, has this word.
+pub(crate) fn is_listed(table: &str, word: &str) -> bool {
+    table.split_whitespace().any(|own| own == word)
+}
+
+/// A text without quotes and backslashes.
+pub(crate) fn unquoted(text: &str) -> String {
+    text.replace(['\'', '"', '\\'], "")
+}
+
 /// The values of words, if all of them are known.
 pub(crate) fn all_known(words: &[Word]) -> Option<Vec<&str>> {
     words.iter().map(Word::get).collect()

@@ -52,12 +52,8 @@ impl Decision {
 
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Allow => "allow",
-            Self::AllowAudited => "allow, audited",
-            Self::Confirm => "confirm",
-            Self::Deny => "deny",
-        })
+        // `allow, audited`
+        f.write_str(&self.name().replace('_', ", "))
     }
 }
 

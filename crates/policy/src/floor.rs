@@ -6,7 +6,7 @@ mod own_program;
 use std::cell::LazyCell;
 
 use self::own_program::{Given, Line};
-use super::argv::{Word, known, program};
+use super::argv::{Word, known, program, unquoted};
 use super::decision::{Effect, Fit, Reason};
 use super::links::Links;
 use super::path::{LexPath, PathPattern};
@@ -121,14 +121,9 @@ fn may_hold(cx: &Prepared<'_>, file: &FileEffect, secrets: &[LexPath]) -> bool {
 fn is_named(cx: &Prepared<'_>, file: &str) -> bool {
     let name = fold(file.rsplit(['/', '\\']).next().unwrap_or(file));
     match &cx.command_line {
-        Some(text) => bare(&fold(text)).contains(&*name),
-        None => undeclared::places(cx.call.arguments).iter().any(|text| bare(&fold(text)).contains(&*name)),
+        Some(text) => unquoted(&fold(text)).contains(&*name),
+        None => undeclared::places(cx.call.arguments).iter().any(|text| unquoted(&fold(text)).contains(&*name)),
     }
-}
-
-/// A text without quotes and backslashes.
-fn bare(text: &str) -> String {
-    text.replace(['\'', '"', '\\'], "")
 }
 
 /// The most commands of a line whose words are searched for answers: guesses about a long text have
@@ -200,7 +195,7 @@ fn line<'c>(cx: &'c Prepared<'_>) -> Option<Line<'c>> {
 fn has_any(cx: &Prepared<'_>, wanted: &[&str]) -> bool {
     let words = cx.running().flat_map(|(_, command)| known(&command.words));
     for text in words.chain(cx.command_line.as_deref()) {
-        let text = bare(text).to_ascii_lowercase();
+        let text = unquoted(text).to_ascii_lowercase();
         if wanted.iter().any(|own| text.contains(own)) {
             return true;
         }

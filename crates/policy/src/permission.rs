@@ -5,7 +5,7 @@ use super::argv::{Word, base_name, behind_first, display, first};
 use super::decide::by_rule;
 use super::decision::{Effect, Reason};
 use super::policy_set::Policy;
-use super::prepared::{Prepared, SideEffect};
+use super::prepared::{Prepared, SideEffect, is_here};
 use super::rule::{Access, Rule};
 use super::shell::{FileEffect, Unknown, Weight, launchers, readonly};
 
@@ -128,7 +128,7 @@ impl Policy {
             }
         }
         for part in &cx.effects.unknowns {
-            let here = part.folder.as_ref().is_some_and(|folder| cx.is_here(folder));
+            let here = part.folder.as_ref().is_some_and(|folder| is_here(folder, &cx.context));
             if !here && !rules.iter().any(|rule| names_part(cx, rule, part)) {
                 return Err(part.reason());
             }

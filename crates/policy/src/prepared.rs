@@ -211,12 +211,6 @@ impl<'a> Prepared<'a> {
         self.context.links.as_ref()
     }
 
-    /// Whether a folder is the one where the agent works. An argument that names another is the
-    /// agent's own choice.
-    pub(crate) fn is_here(&self, folder: &LexPath) -> bool {
-        is_here(folder, &self.context)
-    }
-
     /// The commands that run and must be allowed, each with its index.
     pub(crate) fn running(&self) -> impl Iterator<Item = (usize, &Command)> {
         self.effects.commands.iter().enumerate().filter(|(_, command)| command.role == Role::Runs)
@@ -283,7 +277,9 @@ fn searches_here(tool: &str) -> bool {
     matches!(tool, "Grep" | "Glob" | "LS")
 }
 
-fn is_here(folder: &LexPath, context: &Context) -> bool {
+/// Whether a folder is the one where the agent works. An argument that names another is the agent's
+/// own choice.
+pub(crate) fn is_here(folder: &LexPath, context: &Context) -> bool {
     !folder.is_odd() && folder.absolute(context) == LexPath::here().absolute(context)
 }
 

@@ -86,7 +86,7 @@ fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
     }
     // Tools of other systems have such names in lower case: only a condition needs the record of
     // the family.
-    let meant = FAMILIES.into_iter().find(|name| is_close_identity(&own, name))?;
+    let meant = FAMILIES.split_whitespace().find(|name| is_close_identity(&own, name))?;
     let same = meant.eq_ignore_ascii_case(&own);
     let why = format!("`{own}` has no record, and its name is close to `{meant}`");
     let help = format!("write `{meant}(…)`, or a record [tool.\"{own}\"] with like = \"{meant}\"");
@@ -109,20 +109,7 @@ fn parts(identity: &str) -> (Option<&str>, &str) {
 }
 
 /// The names of compact rules that are not those of tools.
-const FAMILIES: [&str; 12] = [
-    "Bash",
-    "Shell",
-    "Read",
-    "Glob",
-    "Grep",
-    "NotebookRead",
-    "Edit",
-    "Write",
-    "MultiEdit",
-    "NotebookEdit",
-    "WebFetch",
-    "Skill",
-];
+const FAMILIES: &str = "Bash Shell Read Glob Grep NotebookRead Edit Write MultiEdit NotebookEdit WebFetch Skill";
 
 /// Whether two different names look like one: but for case and joints, or for two letters, or one
 /// of a short name. A different number is not a spelling mistake.

@@ -1,5 +1,6 @@
 //! `[[rule]]` tables and the lists `allow`, `ask` and `deny` of compact rules.
 
+use crate::argv::is_listed;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toml::Spanned;
@@ -71,22 +72,7 @@ fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, effect: Option<Effe
 }
 
 /// The keys of a `[[rule]]` table.
-const KEYS: &[&str] = &[
-    "decide",
-    "rule",
-    "tool",
-    "command",
-    "options",
-    "path",
-    "access",
-    "host",
-    "target",
-    "args",
-    "annotations",
-    "why",
-    "match",
-    "not_match",
-];
+const KEYS: &str = "decide rule tool command options path access host target args annotations why match not_match";
 
 /// A `[[rule]]` table as it is written.
 #[derive(Deserialize)]
@@ -126,8 +112,10 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
     let decide = table.get("decide");
     let effect = decide.and_then(|v| v.get_ref().as_str()).and_then(Effect::parse);
     let before = reader.diagnostics.len();
-    for (key, _) in table.iter().filter(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
-        reader.unknown_key(key.span().start, key.get_ref(), KEYS);
+    for (key, _) in table {
+        if !is_listed(KEYS, key.get_ref()) {
+            reader.unknown_key(key.span().start, key.get_ref(), KEYS);
+        }
     }
     if reader.diagnostics.len() > before {
         file.broken |= effect != Some(Effect::Allow);

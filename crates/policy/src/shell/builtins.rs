@@ -4,8 +4,9 @@
 use super::formats::{self, Assigns};
 use super::place::Place;
 use super::side_effects::Weight;
+use super::tables::is_dangerous_variable;
 use super::walker::Walker;
-use crate::argv::{Word, all_known, behind_first, known, name_and_value};
+use crate::argv::{Word, all_known, arguments, behind_first, known, name_and_value};
 use crate::rule::Access;
 use crate::unicode::is_digits;
 
@@ -32,7 +33,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         _ if reads => {
             let callback = name != "read" && letters.contains(['C', 'c']);
             if name != "wait" || letters.contains('p') {
-                let dangerous = known(arguments).any(super::tables::is_dangerous_variable);
+                let dangerous = known(arguments).any(is_dangerous_variable);
                 walker.found.unknown("assignment", name, code_if(subscript || callback || dangerous));
             }
             known(arguments).for_each(|name| walker.set_variable(name, None));
@@ -91,7 +92,8 @@ fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
 
 /// A `printf` that may assign a variable: any, by `%n`, and the one behind `-v`.
 fn printf(walker: &mut Walker, words: &[Word], subscript: bool) {
-    let dangerous = formats::may_be_dangerous(words);
+    // A word that an unknown format may assign is a variable by which other programs are changed.
+    let dangerous = arguments(words).any(is_dangerous_variable);
     let named = words.get(1).and_then(Word::get).is_some_and(|word| word.starts_with("-v"));
     match formats::assigns(words) {
         Assigns::Yes if named => walker.found.unknown("assignment", "printf -v", code_if(subscript || dangerous)),
@@ -115,7 +117,7 @@ fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
         let (variable, _) = word.text.split_once('=').unwrap_or((&word.text, ""));
         let open = word.get().is_none() && !word.text.contains('=');
         let evaluates = variable.contains(['[', '$', '`', '*', '?', '{']);
-        if open || evaluates || super::tables::is_dangerous_variable(variable) {
+        if open || evaluates || is_dangerous_variable(variable) {
             weight = Weight::Code;
         }
         let value = word.get().and_then(|text| text.split_once('=')).map(|(_, value)| value.to_owned());

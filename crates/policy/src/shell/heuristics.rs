@@ -3,7 +3,8 @@
 
 use super::launchers;
 use super::side_effects::{Command, Role, SideEffects, Weight};
-use crate::argv::{Word, base_name, first};
+use crate::argv::{Word, base_name, first, unquoted};
+use crate::programs;
 
 /// The maximum number of guesses from one text.
 const MAX_GUESSES: usize = 50_000;
@@ -34,7 +35,7 @@ const MAX_FILES: usize = 4_000;
 /// the floor.
 pub(crate) fn files(text: &str, found: &mut SideEffects) {
     let apart = |c: char| c.is_whitespace() || ";|&()`{}<>=,".contains(c);
-    let text = bare(&text.replace("\\\n", ""));
+    let text = unquoted(&text.replace("\\\n", ""));
     for word in text.split(apart).filter(|word| !word.is_empty()).take(MAX_FILES) {
         found.suspect(word, false);
     }
@@ -42,14 +43,9 @@ pub(crate) fn files(text: &str, found: &mut SideEffects) {
 
 /// A word without its quotes and backslashes, unless a part of it is known only when it runs.
 fn word(text: &str) -> Option<Word> {
-    let bare = bare(text);
+    let bare = unquoted(text);
     let open = bare.contains(['$', '*', '?', '~']);
     (!bare.is_empty()).then(|| if open { Word::unknown(text, false) } else { Word::known(&bare) })
-}
-
-/// A text without quotes and backslashes.
-fn bare(text: &str) -> String {
-    text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect()
 }
 
 /// Adds a command and, where its program may run another one, that command.
@@ -72,7 +68,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
                 continue;
             };
             found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
-            if super::tables::is_shell(base_name(inner)) {
+            if programs::kinds(base_name(inner)).shell {
                 launchers::texts(tail).for_each(|text| guess(text, found));
             }
         }

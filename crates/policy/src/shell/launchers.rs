@@ -14,7 +14,8 @@ pub(crate) fn behind(words: &[Word]) -> Option<usize> {
         let mark = words.iter().skip(1).take(8).position(|w| w.get().is_some_and(|v| hands_on(base, v)))?;
         return Some(mark + 2);
     }
-    (programs::kinds(base).launcher || super::tables::is_shell(base)).then_some(1)
+    let kinds = programs::kinds(base);
+    (kinds.launcher || kinds.shell).then_some(1)
 }
 
 /// Whether a program runs what follows this word: `conda run`.

@@ -5,14 +5,11 @@ use crate::programs::{self, Program};
 
 use super::meaning::meaning;
 
-/// Whether a program runs the code that it receives, with or without a version: `python3.12`.
-pub(crate) fn is_interpreter(base: &str) -> bool {
-    programs::kinds(base).interpreter
-}
-
-/// Whether a program is a shell.
-pub(crate) fn is_shell(base: &str) -> bool {
-    programs::kinds(base).shell
+/// Whether a program runs the code that it receives: an interpreter, with or without a version, or
+/// a shell.
+pub(crate) fn runs_code(base: &str) -> bool {
+    let kinds = programs::kinds(base);
+    kinds.interpreter || kinds.shell
 }
 
 /// The row of a command: that of its subcommand, where it has one.

@@ -11,18 +11,19 @@ use super::walker::{Input, Walker};
 use crate::argv::{Word, base_name, first};
 use crate::dialect::Dialect;
 use crate::path::LexPath;
-use crate::programs::Operands;
+use crate::programs::{self, Operands};
 
 /// Whether a command runs a file that the line may have written.
 fn runs_file(command: &Command) -> bool {
     let Some(program) = first(&command.words) else { return true };
     let base = base_name(program);
-    if program.contains('/') || tables::is_shell(base) {
+    let kinds = programs::kinds(base);
+    if program.contains('/') || kinds.shell {
         return true;
     }
     // The code of other languages is theirs: who allows `python` allows what it runs.
     let runs_code = tables::row_of(&command.words).is_some_and(|row| row.operands == Operands::Code);
-    runs_code && !tables::is_interpreter(base)
+    runs_code && !kinds.interpreter
 }
 
 /// What a line does that starts in a folder, and that the reader has read or not.

@@ -67,7 +67,7 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
         let runs = tables::row_of(&rest).is_some_and(Program::may_run);
         walker.found.unknown("added-arguments", &program, if runs { Weight::Code } else { Weight::Value });
     }
-    if runs_code(&program) {
+    if tables::runs_code(&program) {
         walker.found.unknown("piped-code", &program, Weight::Code);
     }
     let mark = placeholder(says);
@@ -139,8 +139,9 @@ fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
         fill(&mut command, "{}");
         // A fully known command is evaluated by its own rules; the files it runs on are not.
         let program = first(&command);
-        let code =
-            program.map(base_name).is_none_or(|base| runs_code(base) && command.iter().any(|w| w.get().is_none()));
+        let code = program
+            .map(base_name)
+            .is_none_or(|base| tables::runs_code(base) && command.iter().any(|w| w.get().is_none()));
         // What only reads whatever it is given is judged as itself.
         if !program.is_some_and(readonly::takes_any) {
             let weight = if code { Weight::Code } else { Weight::Value };
@@ -163,11 +164,6 @@ fn prints_names(program: &Program, words: &[Word]) -> bool {
     let prints_other =
         texts.iter().any(|text| matches!(*text, "-printf" | "-ls") || !lists && program.starts_command(text));
     !prints_other
-}
-
-/// Whether a program runs code that it is given.
-fn runs_code(base: &str) -> bool {
-    tables::is_shell(base) || tables::is_interpreter(base)
 }
 
 /// Replaces the files that a word refers to by the known ones.

@@ -6,7 +6,7 @@ use super::{Refused, is_name, names_a_descriptor};
 use crate::shell::dialects;
 use crate::unicode::is_digits;
 
-impl Lexer<'_> {
+impl<'t> Lexer<'t> {
     /// A word. `in_test`: of `[[ … ]]`, where only blanks end it.
     pub(super) fn word(&mut self, in_test: bool) -> Result<Text, Refused> {
         let start = self.at;
@@ -20,11 +20,7 @@ impl Lexer<'_> {
                 }
                 ';' | '|' | '&' | '<' | '>' | '(' | ')' if !in_test => break,
                 '\'' => {
-                    self.at += 1;
-                    let text = self.until(|c| c == '\'');
-                    if !self.takes("'") {
-                        return Err("a quote that is not closed");
-                    }
+                    let text = self.single()?;
                     self.quoted(&mut word, text)?;
                 }
                 '"' => {
@@ -165,6 +161,13 @@ impl Lexer<'_> {
         Ok(())
     }
 
+    /// The text in single quotes, which begin here.
+    pub(super) fn single(&mut self) -> Result<&'t str, Refused> {
+        self.at += 1;
+        let text = self.until(|c| c == '\'');
+        if self.takes("'") { Ok(text) } else { Err("a quote that is not closed") }
+    }
+
     pub(super) fn quoted(&mut self, word: &mut Text, text: &str) -> Result<(), Refused> {
         if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
             self.refuse("a control character");
@@ -188,17 +191,10 @@ impl Lexer<'_> {
                 return Ok(());
             }
             if self.takes("\\") {
-                match self.peek() {
-                    Some('\n') if !self.marks.is_empty() => {
-                        return Err("a quoted new line before a here-document");
-                    }
-                    Some('\n') => self.at += 1,
-                    Some(c @ ('"' | '\\' | '$' | '`')) => {
-                        self.at += 1;
-                        word.push(c.encode_utf8(&mut [0; 4]), true);
-                    }
-                    _ => word.push("\\", true),
+                if self.peek() == Some('\n') && !self.marks.is_empty() {
+                    return Err("a quoted new line before a here-document");
                 }
+                self.escaped_in_text(word, "\"\\$`");
             } else if self.rest().starts_with("$(cat <<") && self.text_of_cat(word)? {
             } else if self.peek() == Some('$') {
                 // A dollar before none of what begins an expansion is itself.
@@ -231,16 +227,22 @@ impl Lexer<'_> {
                 Some('`') => self.backquoted(word, true)?,
                 Some(_) => {
                     self.at += 1;
-                    match self.peek() {
-                        Some('\n') => self.at += 1,
-                        Some(c @ ('\\' | '$' | '`')) => {
-                            self.at += 1;
-                            word.push(c.encode_utf8(&mut [0; 4]), true);
-                        }
-                        _ => word.push("\\", true),
-                    }
+                    self.escaped_in_text(word, "\\$`");
                 }
             }
+        }
+    }
+
+    /// What is behind a backslash in text that is expanded: it hides these characters and a new
+    /// line, and is itself before any other.
+    fn escaped_in_text(&mut self, word: &mut Text, hides: &str) {
+        match self.peek() {
+            Some('\n') => self.at += 1,
+            Some(c) if hides.contains(c) => {
+                self.at += 1;
+                word.push(c.encode_utf8(&mut [0; 4]), true);
+            }
+            _ => word.push("\\", true),
         }
     }
 

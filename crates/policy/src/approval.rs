@@ -108,11 +108,6 @@ impl Request {
         digest(&parts)
     }
 
-    /// Whether both are about one call: its id and message, session, channel, origin and tool.
-    pub(crate) fn is_same_call(&self, other: &Self) -> bool {
-        self.message == other.message && self.has_same_id(other)
-    }
-
     /// Whether both have one call id and the same arguments, whatever their messages.
     #[must_use]
     pub fn is_repeat_of(&self, other: &Self) -> bool {
@@ -327,12 +322,15 @@ impl Approval {
         request: &Request,
         now_ms: i64,
     ) -> Option<&'a Self> {
-        let same = approvals.into_iter().filter(|approval| approval.request.is_same_call(request));
-        same.filter(|approval| approval.stands_for(request, now_ms)).max_by_key(|approval| approval.state.is_settled())
+        let standing = approvals.into_iter().filter(|approval| approval.stands_for(request, now_ms));
+        standing.max_by_key(|approval| approval.state.is_settled())
     }
 
     /// Whether it answers a request about the same call, or waits for an answer to it.
     fn stands_for(&self, request: &Request, now_ms: i64) -> bool {
+        if self.request.message != request.message || !self.request.has_same_id(request) {
+            return false;
+        }
         if self.state.is_settled() {
             return self.request.redacted_arguments() == request.redacted_arguments();
         }

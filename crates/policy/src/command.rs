@@ -98,13 +98,7 @@ impl CommandPattern {
         self.tokens.len()
     }
 
-    /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one
-    /// program.
-    pub(crate) fn first_is_glob(&self) -> bool {
-        matches!(self.tokens.first(), Some(Token::Glob(_) | Token::Many))
-    }
-
-    /// The program that the pattern names, if it names one.
+    /// The program that the pattern names, if it names one. `ls*` and `* --version` name several.
     pub(crate) fn program(&self) -> Option<&str> {
         self.tokens.first()?.literal()
     }

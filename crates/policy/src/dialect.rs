@@ -88,11 +88,6 @@ pub(crate) struct Dialect {
 impl Dialect {
     /// `bash -c`.
     pub(crate) const BASH: Self = Self { shell: Some(Shell::Bash), interactive: false };
-
-    /// Whether the shell may be zsh.
-    pub(crate) fn may_be_zsh(self) -> bool {
-        matches!(self.shell, None | Some(Shell::Zsh))
-    }
 }
 
 #[cfg(test)]

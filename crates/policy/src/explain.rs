@@ -101,15 +101,16 @@ impl Policy {
         let mut add = |kind, text: &str, got, by| {
             parts.push(Part { kind, text: visible(text).into_owned(), got, by });
         };
+        let allows = self.allowing(cx, false);
         for (index, command) in cx.running() {
             let command_of = SideEffect::Command(index);
             let mut asks = self.rules().filter(|rule| rule.effect != Effect::Allow && cx.of_tool(rule));
-            let (got, by) =
-                match (asks.rfind(|rule| cx.matches(rule, command_of) != Fit::No), self.command_allowed(cx, index)) {
-                    (Some(rule), _) => self.got(cx, rule, rule.effect),
-                    (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
-                    (None, None) => (Effect::Ask, "no rule allows it on its own".to_owned()),
-                };
+            let asks = asks.rfind(|rule| cx.matches(rule, command_of) != Fit::No);
+            let (got, by) = match (asks, self.command_allowed_by(cx, &allows, index)) {
+                (Some(rule), _) => self.got(cx, rule, rule.effect),
+                (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
+                (None, None) => (Effect::Ask, "no rule allows it on its own".to_owned()),
+            };
             add("command", &display(&command.words), got, by);
         }
         // Where the tool's allows are over paths, each of its files needs one.

@@ -208,11 +208,11 @@ fn is_narrow(tokens: &[&str], open: bool) -> bool {
     if launchers::is_launcher(base) {
         return (!open || deeper.is_some_and(|row| row.is.only_shows)) && !kinds.privileged;
     }
-    let own = programs::find(base);
+    let own = programs::known(base);
     let wide = match rest.len() {
-        0 => own.is_some_and(|row| row.never_remember),
+        0 => own.never_remember,
         1 if launchers::hands_on(base, second) || deeper.is_some_and(|row| row.never_remember) => true,
-        _ => own.is_some_and(|row| row.never_remember_with.fit(second)),
+        _ => own.never_remember_with.fit(second),
     };
     !(open && wide)
 }

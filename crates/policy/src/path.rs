@@ -138,10 +138,8 @@ impl LexPath {
         let readings = form::readings(text);
         self.odd |= readings.odd;
         self.doubt |= readings.doubt;
-        for other in readings.texts.iter().map(|text| read(text)) {
-            if other != *self && !self.also.contains(&other) {
-                self.also.push(Self { also: Vec::new(), ..other });
-            }
+        for text in &readings.texts {
+            self.add_meaning(read(text));
         }
     }
 
@@ -203,17 +201,6 @@ impl LexPath {
         self.odd || self.doubt
     }
 
-    /// Whether it may name something that [`meanings`](Self::meanings) does not list.
-    pub(crate) fn is_doubtful(&self) -> bool {
-        self.doubt
-    }
-
-    /// The same path, which no allow fits.
-    pub(crate) fn made_odd(mut self) -> Self {
-        self.odd = true;
-        self
-    }
-
     /// The same path, which may also name anything else.
     pub(crate) fn made_doubtful(mut self) -> Self {
         self.doubt = true;
@@ -262,8 +249,14 @@ impl LexPath {
         (head, self.parts.get(at + 1..).unwrap_or_default().join("/"))
     }
 
-    /// Adds a meaning that the text alone does not reveal.
-    pub(crate) fn add_meaning(&mut self, other: Self) {
+    /// The same path with a meaning that the text alone does not reveal, so that no allow fits.
+    pub(crate) fn with_meaning(mut self, other: Self) -> Self {
+        self.odd = true;
+        self.add_meaning(other);
+        self
+    }
+
+    fn add_meaning(&mut self, other: Self) {
         if other != *self && !self.also.contains(&other) {
             self.also.push(Self { also: Vec::new(), ..other });
         }

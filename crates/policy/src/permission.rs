@@ -1,7 +1,7 @@
 //! What allows a call: a rule for each thing that it does, the built-in table of read-only
 //! commands, or its tier.
 
-use super::argv::{Word, base_name, behind_first, display, first};
+use super::argv::{Word, behind_first, display, first, program};
 use super::decide::by_rule;
 use super::decision::{Effect, Reason};
 use super::policy_set::Policy;
@@ -57,7 +57,7 @@ impl Policy {
     }
 
     /// The rules that may allow something of a call.
-    fn allowing(&self, cx: &Prepared<'_>, asked: bool) -> Vec<&Rule> {
+    pub(crate) fn allowing(&self, cx: &Prepared<'_>, asked: bool) -> Vec<&Rule> {
         let counts = self.rules().filter(|r| r.effect == Effect::Allow || asked && r.effect == Effect::Ask);
         counts.filter(|rule| self.may_loosen(rule, cx)).collect()
     }
@@ -129,16 +129,16 @@ impl Policy {
         }
         for part in &cx.effects.unknowns {
             let here = part.folder.as_ref().is_some_and(|folder| is_here(folder, &cx.context));
-            if !here && !rules.iter().any(|rule| names_part(cx, rule, part)) {
+            // An allow may name the interpreter of its code, or the word that is its option.
+            let named = |rule: &&Rule| {
+                part.interpreter.is_some_and(|index| names_interpreter(cx, rule, index))
+                    || part.option.is_some_and(|(index, at)| names_word(cx, rule, index, at))
+            };
+            if !here && !rules.iter().any(named) {
                 return Err(part.reason());
             }
         }
         by.ok_or_else(|| "it contains no command that a rule allows".to_owned())
-    }
-
-    /// What allows one command, a rule or the built-in table.
-    pub(crate) fn command_allowed(&self, cx: &Prepared<'_>, index: usize) -> Option<Reason> {
-        self.command_allowed_by(cx, &self.allowing(cx, false), index)
     }
 
     /// The commands that something allows, so that no grant needs to cover them.
@@ -148,9 +148,10 @@ impl Policy {
         running.filter(|index| self.command_allowed_by(cx, &rules, *index).is_some()).collect()
     }
 
-    fn command_allowed_by(&self, cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
-        let words = cx.words_of(index)?;
-        let program = words.first()?.get()?;
+    /// What allows one command, a rule or the built-in table.
+    pub(crate) fn command_allowed_by(&self, cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+        let words = cx.words_of(index);
+        let program = first(words)?;
         if program.split('/').any(|part| part == "..") {
             return None;
         }
@@ -181,10 +182,10 @@ fn is_blanket(cx: &Prepared<'_>, rule: &Rule) -> bool {
 /// A rule that names a wrapper together with the program it starts covers that program too: `npx
 /// tsc:*`.
 fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
-    let inner = cx.words_of(index)?;
-    let outer = cx.words_of(index.checked_sub(1)?)?;
+    let inner = cx.words_of(index);
+    let outer = cx.words_of(index.checked_sub(1)?);
     let from = outer.len().checked_sub(inner.len()).filter(|&from| from > 0 && outer.ends_with(inner))?;
-    if !launchers::is_launcher(base_name(outer.first()?.get()?)) {
+    if !launchers::is_launcher(program(outer)?) {
         return None;
     }
     for rule in rules.iter().rev().filter(|rule| rule.is_of_commands() && cx.of_tool(rule)) {
@@ -196,16 +197,9 @@ fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Optio
     None
 }
 
-/// Whether an allow names an unknown part: the interpreter of its code, or the word that is its
-/// option.
-fn names_part(cx: &Prepared<'_>, rule: &Rule, part: &Unknown) -> bool {
-    part.interpreter.is_some_and(|index| names_interpreter(cx, rule, index))
-        || part.option.is_some_and(|(index, at)| names_word(cx, rule, index, at))
-}
-
 /// Whether an allow names the interpreter of a part, and so any code of it.
 fn names_interpreter(cx: &Prepared<'_>, rule: &Rule, index: usize) -> bool {
-    let (Some(words), Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
+    let (words, Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
     let Some(program) = first(words) else { return false };
     // A rule that names more than the interpreter means that, and no code; one that names the code
     // means the code.
@@ -216,7 +210,7 @@ fn names_interpreter(cx: &Prepared<'_>, rule: &Rule, index: usize) -> bool {
 /// Whether an allow names a word of a command, and not only what is before it, or allows it as an
 /// option.
 fn names_word(cx: &Prepared<'_>, rule: &Rule, index: usize, at: usize) -> bool {
-    let (Some(words), Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
+    let (words, Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
     let named = pattern.names(words, at) || rule.options.iter().any(|option| option.covers(words, at));
     named && pattern.allows(words) && cx.of_tool(rule)
 }

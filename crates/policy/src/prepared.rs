@@ -83,7 +83,7 @@ impl Policy {
 
 impl<'a> Prepared<'a> {
     fn new(policy: &'a Policy, call: PolicyCall<'a>, context: &'a Context, history: History) -> Self {
-        counted::evaluation();
+        counted::count(1, 0);
         let (capability, recorded) = policy.capability(&call, context);
         // A project's record declares nothing here: it only adds.
         let own = match recorded {
@@ -217,8 +217,8 @@ impl<'a> Prepared<'a> {
     }
 
     /// The words of a command.
-    pub(crate) fn words_of(&self, index: usize) -> Option<&[Word]> {
-        self.effects.commands.get(index).map(|command| command.words.as_slice())
+    pub(crate) fn words_of(&self, index: usize) -> &[Word] {
+        self.effects.commands.get(index).map_or(&[], |command| command.words.as_slice())
     }
 
     /// The folders that the call reads through.

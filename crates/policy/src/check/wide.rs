@@ -149,7 +149,7 @@ pub(super) fn commands(rule: &Rule, command: &CommandPattern, report: Report<'_>
             report("policy-any-file", message, "name the files: `rm build/*`");
         }
     }
-    if command.first_is_glob() {
+    if !command.any && command.program().is_none() {
         let message = format!("`{text}` has no word boundary: it also allows other programs with the same prefix");
         report("policy-no-boundary", message, "write `name:*`");
     }

@@ -3,7 +3,6 @@
 //! searched for whatever the program is.
 
 use crate::argv::Word;
-use crate::programs::Program;
 use crate::shell::tables;
 use crate::unicode::is_digits;
 
@@ -121,7 +120,7 @@ fn is_number(text: &str) -> bool {
 /// The command of a person that the words of a command are, or may become.
 pub(super) fn in_command(words: &[Word]) -> Option<&'static str> {
     // A program that only looks at its words runs none of them.
-    let runs = !tables::row_of(words).is_some_and(Program::only_looks);
+    let runs = !tables::row_of(words).only_looks();
     let tokens: Vec<Token> = words.iter().flat_map(tokens_of).take(MOST).collect();
     COMMANDS.iter().find(|own| own.fits(&tokens, runs) || runs && own.is_cut_off(words)).map(|own| own.name)
 }

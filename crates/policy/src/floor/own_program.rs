@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::links::Links;
 use crate::path::LexPath;
 use crate::prepared::Prepared;
-use crate::programs::{self, Program};
+use crate::programs;
 use crate::shell::{SideEffects, tables};
 
 /// The maximum number of words of a call that a host is asked about.
@@ -92,7 +92,7 @@ impl<'c> Line<'c> {
         if let Some(at) = rest.iter().position(|word| self.is_copy(word)) {
             return Some(Given::Surely(rest.get(at + 1..).unwrap_or_default()));
         }
-        if tables::row_of(words).is_some_and(Program::only_looks) {
+        if tables::row_of(words).only_looks() {
             return None;
         }
         if let Some(at) = rest.iter().position(|word| self.is_own(word)) {
@@ -164,8 +164,12 @@ pub(crate) fn candidates(effects: &SideEffects, context: &Context) -> Vec<(Strin
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for (name, path) in named {
         if found.len() < MOST && found.iter().all(|(own, _)| own != name) {
-            let paths = folders.iter().map(|folder| place_of(path, folder).absolute(context).to_string());
-            found.push((name.to_owned(), paths.collect()));
+            let mut paths = Vec::new();
+            for folder in &folders {
+                let place = if path.starts_with('~') { LexPath::plain(path) } else { folder.join(path) };
+                paths.push(place.absolute(context).to_string());
+            }
+            found.push((name.to_owned(), paths));
         }
     }
     found.extend(bare.into_iter().take(MOST).map(|name| (name.to_owned(), vec![name.to_owned()])));
@@ -185,9 +189,4 @@ fn folders(effects: &SideEffects) -> Vec<LexPath> {
         folders.truncate(8);
     }
     folders
-}
-
-/// The path of a program in a folder.
-fn place_of(path: &str, folder: &LexPath) -> LexPath {
-    if path.starts_with('~') { LexPath::plain(path) } else { folder.join(path) }
 }

@@ -99,7 +99,5 @@ fn led(path: LexPath, link: &NewLink<'_>) -> LexPath {
     };
     let (head, rest) = path.split_at(at);
     let target = if link.target.starts_with('~') { LexPath::read(link.target) } else { head.join(link.target) };
-    let mut path = path.made_odd();
-    path.add_meaning(target.join(&rest));
-    path
+    path.with_meaning(target.join(&rest))
 }

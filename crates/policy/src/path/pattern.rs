@@ -142,7 +142,7 @@ impl PathPattern {
         let only_names = how.wide && self.is_anywhere() && !recursive && context.links.is_none();
         let only_names = only_names && self.path.start(context).is_some();
         let written = OnceCell::new();
-        let mut fit = if path.is_doubtful() { Fit::Maybe } else { Fit::No };
+        let mut fit = if path.doubt { Fit::Maybe } else { Fit::No };
         for meaning in path.meanings() {
             let text = meaning.view(context);
             if only_names && meaning.tail().is_none() && text.base == Base::Root {

@@ -69,10 +69,9 @@ impl Prepared<'_> {
     /// Whether a rule, taken as an allow, surely covers one thing that the call does.
     pub(crate) fn allows(&self, rule: &Rule, effect: SideEffect<'_>) -> bool {
         match effect {
-            SideEffect::Command(index) => match (&rule.command, self.words_of(index)) {
-                (Some(pattern), Some(words)) => pattern.allows(words),
-                _ => false,
-            },
+            SideEffect::Command(index) => {
+                rule.command.as_ref().is_some_and(|pattern| pattern.allows(self.words_of(index)))
+            }
             SideEffect::File(file) => self.file_fit(rule, file) == Fit::Yes,
             SideEffect::Host(host) => rule.host.as_ref().is_some_and(|pattern| pattern.fit(host, true) == Fit::Yes),
         }

@@ -80,7 +80,7 @@ const ZSH_WORDS: &[&str] = &["-", "noglob", "nocorrect", "repeat", "foreach", "e
 pub(super) fn words(words: &[Word], dialect: Dialect) -> Option<Refused> {
     let program = first(words)?;
     let is_zsh = dialect.shell == Some(Shell::Zsh);
-    if dialect.may_be_zsh() && EVALUATE_IN_ZSH.contains(&program) {
+    if matches!(dialect.shell, None | Some(Shell::Zsh)) && EVALUATE_IN_ZSH.contains(&program) {
         let mut operands = arguments(words);
         if operands.clone().any(runs_in_a_subscript) {
             return Some("an operand with a substitution in a subscript, which zsh runs");
@@ -95,11 +95,6 @@ pub(super) fn words(words: &[Word], dialect: Dialect) -> Option<Refused> {
 /// Whether a word has a substitution behind a bracket.
 fn runs_in_a_subscript(word: &str) -> bool {
     word.split_once('[').is_some_and(|(_, inner)| ["$(", "${", "`"].iter().any(|open| inner.contains(open)))
-}
-
-/// Why a word, as it is written, is another one in zsh: `=ls` is the path of `ls`.
-pub(super) fn zsh_word(source: &str) -> Option<Refused> {
-    (source.starts_with('=') && source != "=").then_some("a word that begins with `=`")
 }
 
 /// Whether `<1-9>` is a pattern over numbers, as in zsh. `rest` begins with `<`.

@@ -50,7 +50,7 @@ pub(super) struct Parsed {
 /// # Errors
 /// What cannot be read. Linear in the length of the text, for a given nesting.
 pub(super) fn read(text: &str, dialect: Dialect) -> Result<Parsed, Refused> {
-    crate::counted::parse();
+    crate::counted::count(0, 1);
     read_within(text, dialect, 0)
 }
 

@@ -22,13 +22,12 @@ fn runs_file(command: &Command) -> bool {
         return true;
     }
     // The code of other languages is theirs: who allows `python` allows what it runs.
-    let runs_code = tables::row_of(&command.words).is_some_and(|row| row.operands == Operands::Code);
-    runs_code && !kinds.interpreter
+    tables::row_of(&command.words).operands == Operands::Code && !kinds.interpreter
 }
 
 /// What a line does that starts in a folder, and that the reader has read or not.
 pub(super) fn walk_line(command: &str, start: &LexPath, parsed: &Result<Parsed, Refused>) -> SideEffects {
-    let mut walker = Walker::new(command, start);
+    let mut walker = Walker { place: Place::at(start.clone()), line: command.to_owned(), ..Walker::default() };
     walker.line(parsed);
     walker.found
 }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::piped_files::PipedFiles;
 use super::place::Place;
 use super::side_effects::SideEffects;
-use crate::path::LexPath;
 
 /// The standard input of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,11 +69,6 @@ pub(super) struct Walker {
 }
 
 impl Walker {
-    /// Before the first command of a line that starts in a folder.
-    pub(super) fn new(line: &str, start: &LexPath) -> Self {
-        Self { place: Place::at(start.clone()), line: line.to_owned(), ..Self::default() }
-    }
-
     /// Walks a part and restores the folder: commands in a subshell change only its folder.
     pub(super) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let place = self.place.clone();

@@ -64,7 +64,7 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
     let program = first(&rest).unwrap_or_default().to_owned();
     if !readonly::takes_any(&program) {
         // What is added may be an option that runs something.
-        let runs = tables::row_of(&rest).is_some_and(Program::may_run);
+        let runs = tables::row_of(&rest).may_run();
         walker.found.unknown("added-arguments", &program, if runs { Weight::Code } else { Weight::Value });
     }
     if tables::runs_code(&program) {

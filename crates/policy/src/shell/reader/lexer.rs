@@ -178,7 +178,9 @@ impl<'t> Lexer<'t> {
         match OPERATORS.into_iter().find(|operator| self.takes(operator)) {
             Some(operator) => {
                 if operator == "\n" {
-                    self.documents_of_line()?;
+                    for mark in std::mem::take(&mut self.marks) {
+                        self.body(&mark)?;
+                    }
                 }
                 Ok(Token::Op(operator))
             }

@@ -3,7 +3,6 @@
 use super::lexer::{ENDS, Lexer};
 use super::tree::{Kind, Split, Text};
 use super::{Refused, is_name, names_a_descriptor};
-use crate::shell::dialects;
 use crate::unicode::is_digits;
 
 impl<'t> Lexer<'t> {
@@ -73,10 +72,9 @@ impl<'t> Lexer<'t> {
         if names_a_descriptor(&word.value) && before_redirection {
             self.refuse("a variable in braces before a redirection, which is set to a descriptor");
         }
-        if self.is_zsh()
-            && let Some(why) = dialects::zsh_word(source)
-        {
-            self.refuse(why);
+        // `=ls` is the path of `ls` in zsh.
+        if self.is_zsh() && source.starts_with('=') && source != "=" {
+            self.refuse("a word that begins with `=`");
         }
         if is_digits(&word.value) && before_redirection {
             self.refuse("a number before a redirection");

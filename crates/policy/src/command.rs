@@ -7,13 +7,12 @@
 //! - `git push * -f`: a separate `*` matches any number of tokens
 //! - `*`: every command of the tool, whatever it does
 
-mod letters;
 mod mistakes;
 mod options;
 
-use self::letters::letters;
 pub(crate) use self::mistakes::Mistake;
 pub use self::options::OptionPattern;
+use self::options::letters;
 use super::argv::{Word, name_and_value, program};
 use super::decision::Fit;
 use super::glob::{climbs, glob};

@@ -273,7 +273,7 @@ fn helps(cx: &Prepared<'_>, verdict: &Verdict, allowed: &[usize]) -> Result<Vec<
         (None, Some(ask)) => return Err(format!("no rule, while the rule `{ask}` asks: only a person's approval")),
         (None, None) => {}
     }
-    if let Some(file) = cx.effects.files.iter().find(|file| file.own && cx.is_shell) {
+    if let Some(file) = cx.effects.own_file().filter(|_| cx.is_shell) {
         let text = visible(&file.text);
         return Err(format!(
             "no rule for the command alone: it writes `{text}`, which also needs a rule for that path"

@@ -240,7 +240,7 @@ fn check_static(cx: &Prepared<'_>, allowed: &[usize]) -> Result<(), GrantError> 
             _ => GrantError::NotStatic(part.text.clone()),
         });
     }
-    let written = cx.effects.files.iter().find(|file| file.own);
+    let written = cx.effects.own_file();
     if let Some(file) = written.filter(|file| !file.certain || file.path.is_none()) {
         return Err(GrantError::NotStatic(file.text.clone()));
     }
@@ -273,7 +273,7 @@ pub(crate) fn covers(grants: &[Grant], cx: &Prepared<'_>, allowed: &[usize]) -> 
         return Some(grant.id.clone());
     }
     let opaque = cx.effects.unknowns.iter().any(|part| part.option.is_none());
-    if !cx.is_shell || opaque || cx.effects.files.iter().any(|file| file.own) {
+    if !cx.is_shell || opaque || cx.effects.own_file().is_some() {
         return None;
     }
     let mut ids: Vec<&str> = Vec::new();

@@ -15,8 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::path::{Base, LexPath, PathPattern};
 
 pub(super) mod commands;
-mod globs;
-mod looking;
 mod lookup;
 
 pub(super) use self::lookup::look_up;

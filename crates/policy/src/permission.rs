@@ -96,7 +96,7 @@ impl Policy {
         if let Some(Unknown { text, kind, .. }) = first_unknown(cx, Weight::Unseen) {
             return Err(Reason::ask(format!("it contains characters that a person cannot see: `{text}` ({kind})")));
         }
-        let wide = match rules.iter().rev().find(|rule| is_blanket(cx, rule)) {
+        let wide = match over_commands(cx, rules).find(|rule| rule.command.as_ref().is_none_or(|pattern| pattern.any)) {
             Some(rule) => Ok(by_rule(rule, "allowed")),
             None => self.by_tier(cx),
         };
@@ -158,7 +158,7 @@ impl Policy {
         // The same under the name for which the policy has this path.
         let known = self.program_at(program).map(Word::known);
         let renamed = known.map(|name| [&[name], behind_first(words)].concat());
-        for rule in rules.iter().rev().filter(|rule| rule.is_of_commands() && cx.of_tool(rule)) {
+        for rule in over_commands(cx, rules) {
             let Some(pattern) = &rule.command else { continue };
             if pattern.allows(words) || renamed.as_ref().is_some_and(|renamed| pattern.allows(renamed)) {
                 return Some(by_rule(rule, "allowed"));
@@ -174,9 +174,9 @@ fn first_unknown<'c>(cx: &'c Prepared<'_>, weight: Weight) -> Option<&'c Unknown
     cx.effects.unknowns.iter().find(|part| part.weight == weight)
 }
 
-/// Whether a rule allows every command of this tool.
-fn is_blanket(cx: &Prepared<'_>, rule: &Rule) -> bool {
-    rule.is_of_commands() && rule.command.as_ref().is_none_or(|pattern| pattern.any) && cx.of_tool(rule)
+/// The rules of the call's tool that are over commands, the last one first.
+fn over_commands<'r>(cx: &Prepared<'_>, rules: &[&'r Rule]) -> impl Iterator<Item = &'r Rule> {
+    rules.iter().rev().copied().filter(|rule| rule.is_of_commands() && cx.of_tool(rule))
 }
 
 /// A rule that names a wrapper together with the program it starts covers that program too: `npx
@@ -188,7 +188,7 @@ fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Optio
     if !launchers::is_launcher(program(outer)?) {
         return None;
     }
-    for rule in rules.iter().rev().filter(|rule| rule.is_of_commands() && cx.of_tool(rule)) {
+    for rule in over_commands(cx, rules) {
         let Some(pattern) = &rule.command else { continue };
         if pattern.literal().is_some_and(|(words, _)| words.len() > from) && pattern.allows(outer) {
             return Some(by_rule(rule, "allowed"));

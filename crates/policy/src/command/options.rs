@@ -1,9 +1,11 @@
-//! Options that a rule allows beside those that the table of programs calls harmless:
-//! `--kubeconfig=./kube/*`.
+//! Options of patterns: those that a rule allows beside those that the table of programs calls
+//! harmless, such as `--kubeconfig=./kube/*`, and letters, which may be combined and abbreviate long
+//! options for asks and denies.
 
 use crate::argv::{Word, name_and_value};
 use crate::glob::{glob_inside, is_glob};
 use crate::pattern_error::PatternError;
+use crate::programs;
 
 /// An option, and the values that it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,4 +55,31 @@ impl OptionPattern {
         attached.is_some_and(|value| glob_inside(pattern, value))
             || before.is_some_and(|before| before.is(&self.name)) && glob_inside(pattern, own)
     }
+}
+
+/// The letters that an option of a program consists of, including those of long names.
+pub(super) fn letters(program: &str, word: &str) -> Option<String> {
+    let name = word.split('=').next().unwrap_or(word);
+    if let Some(letters) = equivalent(program, name) {
+        return Some(letters.to_owned());
+    }
+    let mut all = String::new();
+    for letter in short(word)?.chars() {
+        match equivalent(program, &format!("-{letter}")) {
+            Some(letters) => all.push_str(letters),
+            None => all.push(letter),
+        }
+    }
+    Some(all)
+}
+
+/// The letters that an option is equivalent to by the row of its program.
+fn equivalent(program: &str, option: &str) -> Option<&'static str> {
+    let mut pairs = programs::row(program)?.letters.iter().filter_map(|pair| pair.split_once('='));
+    pairs.find(|(long, _)| *long == option).map(|(_, letters)| letters)
+}
+
+/// The letters of `-rf`; `None` for `--long`, `-`, `-5`.
+fn short(word: &str) -> Option<&str> {
+    word.strip_prefix('-').filter(|l| !l.is_empty() && l.chars().all(|c| c.is_ascii_alphabetic()))
 }

@@ -159,6 +159,16 @@ pub struct SideEffects {
 }
 
 impl SideEffects {
+    /// The paths of the files that are known.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &LexPath> {
+        self.files.iter().filter_map(|file| file.path.as_ref())
+    }
+
+    /// The first file that needs an allow of its own.
+    pub(crate) fn own_file(&self) -> Option<&FileEffect> {
+        self.files.iter().find(|file| file.own)
+    }
+
     /// The files that are written.
     pub(crate) fn written(&self) -> impl Iterator<Item = &FileEffect> {
         self.files.iter().filter(|file| file.access == Access::Write)

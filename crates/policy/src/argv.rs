@@ -63,6 +63,21 @@ pub(crate) fn first(words: &[Word]) -> Option<&str> {
     words.first()?.get()
 }
 
+/// The value of the word at a place, if it is known.
+pub(crate) fn value_at(words: &[Word], at: usize) -> Option<&str> {
+    words.get(at)?.get()
+}
+
+/// The word at a place as written; empty where there is none.
+pub(crate) fn text_at(words: &[Word], at: usize) -> &str {
+    words.get(at).map_or("", |word| word.text.as_str())
+}
+
+/// The place of the first word with this value.
+pub(crate) fn place_of(words: &[Word], text: &str) -> Option<usize> {
+    words.iter().position(|word| word.is(text))
+}
+
 /// The words behind the first: the arguments of a command.
 pub(crate) fn behind_first(words: &[Word]) -> &[Word] {
     words.get(1..).unwrap_or_default()

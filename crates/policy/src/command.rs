@@ -13,7 +13,7 @@ mod options;
 pub(crate) use self::mistakes::Mistake;
 pub use self::options::OptionPattern;
 use self::options::letters;
-use super::argv::{Word, name_and_value, program};
+use super::argv::{Word, name_and_value, place_of, program};
 use super::decision::Fit;
 use super::glob::{climbs, glob};
 use super::pattern_error::PatternError;
@@ -192,7 +192,7 @@ impl CommandPattern {
             return Fit::No;
         }
         let rest = argv.get(lead..).unwrap_or_default();
-        let end = rest.iter().position(|w| w.is("--")).unwrap_or(rest.len());
+        let end = place_of(rest, "--").unwrap_or(rest.len());
         let rest = rest.get(..end).unwrap_or_default();
         let mut own = rest.iter().filter(|w| w.get().is_none_or(|v| !v.starts_with('-')));
         if !self.open && own.clone().next().is_some() {

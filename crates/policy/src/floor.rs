@@ -6,7 +6,7 @@ mod own_program;
 use std::cell::LazyCell;
 
 use self::own_program::{Given, Line};
-use super::argv::{Word, known, program, unquoted};
+use super::argv::{Word, known, place_of, program, unquoted};
 use super::decision::{Effect, Fit, Reason};
 use super::links::Links;
 use super::path::{LexPath, PathPattern};
@@ -209,7 +209,7 @@ fn has_any(cx: &Prepared<'_>, wanted: &[&str]) -> bool {
 fn of_a_person(given: &[Word]) -> Option<&'static str> {
     let known: Vec<&str> = known(given).collect();
     // Cargo's example of that name is another program.
-    let example = given.iter().position(|word| word.is("--example")).map(|at| at + 1);
+    let example = place_of(given, "--example").map(|at| at + 1);
     let named = |name: &str| given.iter().enumerate().any(|(at, word)| word.is(name) && Some(at) != example);
     if let Some(command) = ["session", "undo"].into_iter().find(|name| named(name)) {
         return Some(command);

@@ -2,7 +2,7 @@
 //! harmless, such as `--kubeconfig=./kube/*`, and letters, which may be combined and abbreviate long
 //! options for asks and denies.
 
-use crate::argv::{Word, name_and_value};
+use crate::argv::{Word, name_and_value, value_at};
 use crate::glob::{glob_inside, is_glob};
 use crate::pattern_error::PatternError;
 use crate::programs;
@@ -45,10 +45,10 @@ impl OptionPattern {
     /// Whether it covers the word at a place of a command: the option as it is spelled here, with
     /// its value attached by `=` or in the next word, or that next word. A `*` covers no `..`.
     pub(crate) fn covers(&self, argv: &[Word], at: usize) -> bool {
-        let Some(own) = argv.get(at).and_then(Word::get) else { return false };
+        let Some(own) = value_at(argv, at) else { return false };
         let Some(pattern) = &self.value else { return own == self.name };
         if own == self.name {
-            return argv.get(at + 1).and_then(Word::get).is_some_and(|value| glob_inside(pattern, value));
+            return value_at(argv, at + 1).is_some_and(|value| glob_inside(pattern, value));
         }
         let attached = own.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('='));
         let before = at.checked_sub(1).and_then(|before| argv.get(before));

@@ -2,7 +2,7 @@
 //! host found out about it ([`Disk::is_own_program`](crate::Disk::is_own_program)), or as a copy
 //! that the line makes.
 
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, base_name, place_of};
 use crate::context::Context;
 use crate::links::Links;
 use crate::path::LexPath;
@@ -107,7 +107,7 @@ impl<'c> Line<'c> {
 fn cargo(rest: &[Word]) -> Option<&[Word]> {
     let run = rest.iter().position(|word| matches!(word.get(), Some("run" | "r")))?;
     let behind = rest.get(run + 1..)?;
-    let dashes = behind.iter().position(|word| word.is("--"));
+    let dashes = place_of(behind, "--");
     dashes.map_or(Some(behind), |at| behind.get(at + 1..))
 }
 

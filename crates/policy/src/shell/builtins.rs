@@ -6,7 +6,7 @@ use super::place::Place;
 use super::side_effects::Weight;
 use super::tables::is_dangerous_variable;
 use super::walker::Walker;
-use crate::argv::{Word, all_known, arguments, behind_first, known, name_and_value};
+use crate::argv::{Word, all_known, arguments, behind_first, known, name_and_value, place_of, value_at};
 use crate::rule::Access;
 use crate::unicode::is_digits;
 
@@ -60,7 +60,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         }
         "set" if !arguments.is_empty() => {
             walker.found.unknown("shell-settings", name, Weight::Value);
-            if let Some(at) = arguments.iter().position(|w| w.is("--"))
+            if let Some(at) = place_of(arguments, "--")
                 && let Some(rest) = all_known(arguments.get(at + 1..).unwrap_or_default())
             {
                 walker.set_variable("@", Some(rest.join(" ")));
@@ -94,7 +94,7 @@ fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
 fn printf(walker: &mut Walker, words: &[Word], subscript: bool) {
     // A word that an unknown format may assign is a variable by which other programs are changed.
     let dangerous = arguments(words).any(is_dangerous_variable);
-    let named = words.get(1).and_then(Word::get).is_some_and(|word| word.starts_with("-v"));
+    let named = value_at(words, 1).is_some_and(|word| word.starts_with("-v"));
     match formats::assigns(words) {
         Assigns::Yes if named => walker.found.unknown("assignment", "printf -v", code_if(subscript || dangerous)),
         Assigns::Yes => walker.found.unknown("assignment", "printf %n", Weight::Code),

@@ -1,7 +1,7 @@
 //! The options and operands of a command, as its row reads them. This list answers whether an
 //! option is given, and with which value.
 
-use crate::argv::{Word, behind_first, name_and_value};
+use crate::argv::{Word, behind_first, name_and_value, place_of};
 use crate::programs::{self, Does, Program, Words, fits};
 
 /// An option that a command has.
@@ -51,7 +51,7 @@ impl RowSays {
     /// A command that is only guessed at: every word with a dash may be any option.
     pub(super) fn guessed(base: &str, words: &[Word]) -> Self {
         let arguments = behind_first(words);
-        let end = arguments.iter().position(|word| word.is("--")).unwrap_or(arguments.len());
+        let end = place_of(arguments, "--").unwrap_or(arguments.len());
         let (before, behind) = arguments.split_at(end);
         let own = programs::find(base);
         let mut guessed = Self { own, program: own, ..Self::default() };

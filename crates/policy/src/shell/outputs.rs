@@ -6,7 +6,7 @@ use super::files::is_remote;
 use super::given::RowSays;
 use super::side_effects::FileEffect;
 use super::walker::Walker;
-use crate::argv::{Word, known};
+use crate::argv::{Word, known, place_of};
 use crate::path::LexPath;
 use crate::path::tail::Tail;
 use crate::programs::{Does, Files, Program, Unpacks};
@@ -50,7 +50,7 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
     if alone && says.has(|own| &own.unpacks_new) || !alone && !unsure && place == Unpacks::Alone {
         return;
     }
-    let behind = words.iter().position(|word| word.is("--")).and_then(|at| words.get(at + 1..)).unwrap_or_default();
+    let behind = place_of(words, "--").and_then(|at| words.get(at + 1..)).unwrap_or_default();
     let paths = if place == Unpacks::Paths { &says.operands } else { behind };
     // Globs and magic of git cover the whole tree.
     let whole = known(paths).any(|text| text == "." || text.contains([':', '*', '?', '[']));

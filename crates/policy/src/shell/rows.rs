@@ -8,7 +8,7 @@ use super::given::{Given, RowSays};
 use super::meaning::{meaning, suspects};
 use super::side_effects::{Role, Weight};
 use super::walker::Walker;
-use crate::argv::{Word, arguments, base_name, known};
+use crate::argv::{Word, arguments, base_name, known, value_at};
 use crate::programs::{self, Does, Operands, Order, Program, Style};
 use crate::unicode::is_digits;
 
@@ -296,7 +296,7 @@ impl<'r, 'w> Reader<'r, 'w> {
         // What it starts has options of its own.
         if program.operands == Operands::Command
             && let Some(first) = first
-            && let Some(inner) = self.words.get(first).and_then(Word::get).map(base_name)
+            && let Some(inner) = value_at(self.words, first).map(base_name)
         {
             let rest = self.words.get(first..).unwrap_or_default();
             inspect(self.walker, inner, rest, (self.index, self.offset + first));
@@ -309,7 +309,7 @@ impl<'r, 'w> Reader<'r, 'w> {
     /// The place of the first operand that does more than being one, and what that is.
     fn acting_operand(&self) -> Option<(usize, &'static str, Weight)> {
         for (place, at) in self.operands.iter().copied().enumerate() {
-            let Some(text) = self.words.get(at).and_then(Word::get) else { continue };
+            let Some(text) = value_at(self.words, at) else { continue };
             if let Some((kind, weight)) = operand_acts(self.program, text, place) {
                 return Some((at, kind, weight));
             }

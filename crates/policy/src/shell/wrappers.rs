@@ -7,7 +7,7 @@ use super::place::Place;
 use super::side_effects::{FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{heuristics, launchers, readonly, tables};
-use crate::argv::{Word, all_known, base_name, first};
+use crate::argv::{Word, all_known, base_name, first, value_at};
 use crate::programs::{Does, Program};
 use crate::rule::Access;
 
@@ -88,7 +88,7 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
 /// certain.
 fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays) -> Option<usize> {
     let mut at = words.len() - says.operands.len();
-    while let Some(text) = words.get(at).and_then(Word::get).filter(|_| wrapper.is.sets_environment) {
+    while let Some(text) = value_at(words, at).filter(|_| wrapper.is.sets_environment) {
         // `env - NAME=value program`
         match text.split_once('=') {
             Some((name, value)) => walker.environment(name, Some(value)),
@@ -113,7 +113,7 @@ fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays)
     }
     if operands > 0 && words.get(at).is_some_and(|w| w.is("-c") || w.is("--command")) {
         walker.found.unknown("payload", "a command line", Weight::Code);
-        if let Some(text) = words.get(at + 1).and_then(Word::get) {
+        if let Some(text) = value_at(words, at + 1) {
             walker.suppose(text);
         }
         return None;

@@ -122,7 +122,6 @@ impl Request {
             && self.tool == other.tool
     }
 
-    /// Whether the arguments of both are the same text.
     fn has_same_arguments(&self, other: &Self) -> bool {
         self.arguments == other.arguments && self.arguments_json == other.arguments_json
     }
@@ -131,7 +130,6 @@ impl Request {
         redact(&self.arguments, &self.hidden())
     }
 
-    /// Lines without the secrets of the arguments.
     fn redacted(&self, lines: &[String]) -> Vec<String> {
         redact_lines(lines, &self.arguments, &self.hidden())
     }

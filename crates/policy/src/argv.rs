@@ -22,22 +22,18 @@ pub struct Word {
 }
 
 impl Word {
-    /// A word of known value.
     pub(crate) fn known(value: &str) -> Self {
         Self { value: Some(value.to_owned()), text: value.to_owned(), one: true, guess: Vec::new(), tilde: None }
     }
 
-    /// A word of unknown value.
     pub(crate) fn unknown(text: &str, one: bool) -> Self {
         Self { value: None, text: text.to_owned(), one, guess: Vec::new(), tilde: None }
     }
 
-    /// The value, if it is known.
     pub(crate) fn get(&self) -> Option<&str> {
         self.value.as_deref()
     }
 
-    /// Whether its value is this text.
     pub(crate) fn is(&self, text: &str) -> bool {
         self.get() == Some(text)
     }

@@ -23,7 +23,6 @@ pub enum PolicyTier {
 }
 
 impl PolicyTier {
-    /// Reads `read_only`, `b` or `a`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_value(text.into()).ok()
     }
@@ -167,7 +166,6 @@ impl ToolCapability {
         Some(capability)
     }
 
-    /// The names of all arguments that it declares.
     pub(crate) fn declared(&self) -> impl Iterator<Item = &str> {
         let single = [&self.command, &self.workdir, &self.target];
         let lists = self.reads.iter().chain(self.writes.iter().flatten()).chain(&self.hosts);
@@ -246,7 +244,6 @@ impl ToolCapability {
     }
 }
 
-/// Adds the names that a list does not have.
 fn add_new(own: &mut Vec<String>, more: &[String]) {
     for names in more {
         if !own.contains(names) {

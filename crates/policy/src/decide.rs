@@ -25,7 +25,6 @@ impl Prepared<'_> {
     }
 }
 
-/// The asks and denies that match a call.
 #[derive(Default)]
 struct Caught {
     denies: Vec<Reason>,
@@ -90,7 +89,6 @@ impl Policy {
         by_default && capability.tier.is_none() && !self.may_allow(&call)
     }
 
-    /// Whether any allow or ask covers the tool at all.
     fn may_allow(&self, call: &PolicyCall<'_>) -> bool {
         self.rules().any(|r| r.effect != Effect::Deny && (r.tool.fits(call, None, r.effect) || r.family.is_some()))
     }

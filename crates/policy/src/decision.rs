@@ -70,7 +70,6 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Reads `allow`, `ask` or `deny`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_value(text.into()).ok()
     }
@@ -85,7 +84,6 @@ impl fmt::Display for Effect {
 /// Whether a pattern fits something that may be known only in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Fit {
-    /// It cannot fit.
     No,
     /// It may fit, depending on what is known only when the call runs. Never enough to allow, but
     /// enough to ask.
@@ -95,7 +93,6 @@ pub(crate) enum Fit {
 }
 
 impl Fit {
-    /// `Yes` or `No`.
     pub(crate) fn of(fits: bool) -> Self {
         if fits { Self::Yes } else { Self::No }
     }
@@ -120,7 +117,6 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// A reason without a rule.
     pub(crate) fn new(effect: Effect, text: impl Into<String>) -> Self {
         Self { effect, text: text.into(), rule: None, place: None }
     }

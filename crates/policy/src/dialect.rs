@@ -69,13 +69,11 @@ impl Shell {
         }
     }
 
-    /// The stricter of two.
     pub(crate) fn stricter(own: Option<Self>, other: Option<Self>) -> Option<Self> {
         if Self::strictness(other) > Self::strictness(own) { other } else { own }
     }
 }
 
-/// How a command is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct Dialect {
@@ -88,6 +86,10 @@ pub(crate) struct Dialect {
 impl Dialect {
     /// `bash -c`.
     pub(crate) const BASH: Self = Self { shell: Some(Shell::Bash), interactive: false };
+
+    pub(crate) fn is_zsh(self) -> bool {
+        self.shell == Some(Shell::Zsh)
+    }
 }
 
 #[cfg(test)]

@@ -109,7 +109,6 @@ pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, EvalRow
 /// The members of a row that mean something, but for the notes of corpora.
 const MEMBERS: &str = "id rule profile tool args ctx";
 
-/// The keys of `ctx`.
 const CIRCUMSTANCES: &str = "cwd home server interactive workspace_trusted server_trusted annotations \
     case_insensitive_fs schema_hash_changed links";
 
@@ -139,7 +138,6 @@ fn close_to(name: &str, known: &'static str) -> Option<&'static str> {
     }
 }
 
-/// A row as it is written.
 #[derive(Deserialize)]
 struct Written {
     #[serde(default)]
@@ -229,7 +227,6 @@ impl Row {
         })
     }
 
-    /// The call of the row.
     pub(crate) fn call(&self) -> PolicyCall<'_> {
         PolicyCall { tool: &self.tool, origin: &self.origin, arguments: &self.arguments }
     }

@@ -62,8 +62,10 @@ impl Prepared<'_> {
     /// What a person is shown before approving.
     #[must_use]
     pub fn displayed(&self, verdict: &Verdict) -> Displayed {
-        let mut effects: Vec<String> =
-            self.running().map(|(_, command)| format!("runs {}", visible(&display(&command.words)))).collect();
+        let mut effects: Vec<String> = Vec::new();
+        for (_, command) in self.running() {
+            effects.push(format!("runs {}", visible(&display(&command.words))));
+        }
         for file in &self.effects.files {
             let verb = file.access.verb();
             let line = match &file.path {
@@ -77,10 +79,14 @@ impl Prepared<'_> {
                 effects.push(line);
             }
         }
-        effects.extend(
-            self.hosts.iter().filter_map(|h| h.plain.as_ref()).map(|host| format!("connects to {}", visible(host))),
-        );
-        effects.extend(self.effects.unknowns.iter().map(|u| format!("unknown: {} ({})", visible(&u.text), u.kind)));
+        for host in &self.hosts {
+            if let Some(host) = &host.plain {
+                effects.push(format!("connects to {}", visible(host)));
+            }
+        }
+        for part in &self.effects.unknowns {
+            effects.push(format!("unknown: {} ({})", visible(&part.text), part.kind));
+        }
         let own = self.identity();
         Displayed {
             target: self.target.as_ref().map_or(own.clone(), |target| format!("{} (through {own})", visible(target))),
@@ -254,7 +260,6 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The rule of the first reason that has an effect.
 fn rule_with(verdict: &Verdict, effect: Effect) -> Option<&str> {
     verdict.reasons.iter().filter(|reason| reason.effect == effect).find_map(|reason| reason.rule.as_deref())
 }

@@ -186,12 +186,12 @@ fn is_scheme(text: &str) -> bool {
 fn seen_by_some(url: &str) -> BTreeSet<String> {
     let mut texts = vec![url.trim().to_owned()];
     for change in [|t: &str| strip(t).into_owned(), percent_decoded, percent_decoded, |t: &str| fold(t).into_owned()] {
-        let more: Vec<String> = texts.iter().map(|text| change(text)).collect();
-        more.into_iter().for_each(|text| {
-            if !texts.contains(&text) {
-                texts.push(text);
+        for text in texts.clone() {
+            let changed = change(&text);
+            if !texts.contains(&changed) {
+                texts.push(changed);
             }
-        });
+        }
     }
     let mut hosts = BTreeSet::new();
     let pieces = texts.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.split(['@', '\\'])));

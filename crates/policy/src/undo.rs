@@ -172,7 +172,6 @@ fn lead_to_one(spots: &[String], links: &Links) -> bool {
     places.all(|place| place.as_ref() == Some(&first))
 }
 
-/// Whether it is known what a command writes.
 fn is_exact(words: &[Word], role: Role) -> bool {
     match role {
         Role::Carries => argv::program(words).and_then(programs::row).is_some_and(|row| row.is.writes_nothing),

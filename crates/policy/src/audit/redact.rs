@@ -9,12 +9,10 @@ use crate::glob::glob_fold;
 
 /// How a key or a certificate begins (RFC 7468).
 const PEM: &str = "-----BEGIN";
-/// The replacement for a secret.
 const REDACTED: &str = "[redacted]";
 /// The longest string that is kept, in characters.
 const MAX_TEXT: usize = 2_000;
 
-/// Names of arguments whose values are redacted.
 const NAMES: &str = "*password* *passwd* *passphrase* *secret* *token *_token* *apikey* *api_key* *api-key* \
     *authorization* *credential* *private_key* *cookie* pwd pin otp";
 

@@ -9,7 +9,6 @@ use crate::host::HostPattern;
 use crate::load::PolicyFile;
 use crate::rule::{Rule, ToolPattern};
 
-/// Why a rule never matches.
 pub(crate) struct Never {
     /// A stable kebab-case code.
     pub(crate) code: &'static str,
@@ -167,7 +166,6 @@ fn pattern(rule: &Rule) -> Option<Never> {
     Some(Never::new("policy-pattern", why, help))
 }
 
-/// A host with a port: hosts are compared without it.
 fn host(rule: &Rule) -> Option<Never> {
     let (host, port) = rule.host.as_ref().map(HostPattern::text)?.split_once(':')?;
     // An address of IPv6 has more of them.

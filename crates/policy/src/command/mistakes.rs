@@ -4,7 +4,6 @@
 
 use super::lexed;
 
-/// What is wrong with a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mistake {
     /// An operator or a redirection: commands are compared one by one, without them.
@@ -62,8 +61,8 @@ impl Mistake {
         let body = body.strip_suffix(":*").unwrap_or(body);
         // Every word with its characters, and whether each is outside of quotes.
         let words = lexed(body)?;
-        // The characters of each outside of quotes, and the words that have no quotes: an empty text
-        // for one that has.
+        // The characters of each outside of quotes, and the words that have no quotes: an empty
+        // text for one that has.
         let (mut bare, mut whole) = (Vec::new(), Vec::new());
         for word in &words {
             let outside: String = word.iter().filter(|(_, bare)| *bare).map(|(c, _)| *c).collect();
@@ -91,7 +90,6 @@ impl Mistake {
     }
 }
 
-/// Whether a text has a variable or a substitution in it.
 fn expands(text: &str) -> bool {
     let mut behind_dollars = text.split('$').skip(1);
     text.contains('`') || behind_dollars.any(|rest| rest.starts_with(|c: char| c.is_alphabetic() || "_{(".contains(c)))

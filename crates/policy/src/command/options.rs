@@ -1,6 +1,6 @@
 //! Options of patterns: those that a rule allows beside those that the table of programs calls
-//! harmless, such as `--kubeconfig=./kube/*`, and letters, which may be combined and abbreviate long
-//! options for asks and denies.
+//! harmless, such as `--kubeconfig=./kube/*`, and letters, which may be combined and abbreviate
+//! long options for asks and denies.
 
 use crate::argv::{Word, name_and_value, value_at};
 use crate::glob::{glob_inside, is_glob};

@@ -8,7 +8,6 @@ use crate::unicode::is_digits;
 
 /// A word of such a command.
 enum Sought {
-    /// One of these words.
     Word(&'static [&'static str]),
     /// An id: this prefix and a number.
     Id(&'static str),
@@ -63,7 +62,6 @@ const ENOUGH: u8 = 2;
 /// The maximum number of words of one command, or of one line, that are searched.
 const MOST: usize = 5_000;
 
-/// A word as it is compared.
 #[derive(Debug)]
 struct Token {
     text: String,

@@ -151,8 +151,8 @@ pub(crate) fn candidates(effects: &SideEffects, context: &Context) -> Vec<(Strin
         for (at, word) in command.words.iter().enumerate() {
             let Some(text) = word.get().or(word.tilde.as_deref()) else { continue };
             if text.contains(char::is_whitespace) {
-                named
-                    .extend(text.split(char::is_whitespace).filter(|part| part.contains('/')).map(|part| (part, part)));
+                let paths = text.split(char::is_whitespace).filter(|part| part.contains('/'));
+                named.extend(paths.map(|part| (part, part)));
             } else if text.contains('/') || at > 0 && !text.starts_with('-') {
                 named.push((key(word), text));
             } else if at == 0 && programs::find(text).is_none() && !bare.contains(&text) {
@@ -181,11 +181,15 @@ fn folders(effects: &SideEffects) -> Vec<LexPath> {
     let mut folders = vec![LexPath::here()];
     for command in &effects.commands {
         let Some((program, operands)) = command.words.split_first() else { continue };
-        let mut entered = Vec::new();
-        for to in operands.iter().filter(|_| program.is("cd")).filter_map(|word| word.get().or(word.tilde.as_deref())) {
-            entered.extend(folders.iter().map(|folder| folder.enter(to)));
+        if !program.is("cd") {
+            continue;
         }
-        folders.extend(entered);
+        let before = folders.clone();
+        for operand in operands {
+            if let Some(to) = operand.get().or(operand.tilde.as_deref()) {
+                folders.extend(before.iter().map(|folder| folder.enter(to)));
+            }
+        }
         folders.truncate(8);
     }
     folders

@@ -71,8 +71,10 @@ fn links_of(command: &Command) -> Option<Vec<NewLink<'_>>> {
         if operands.len() == 1 {
             links.push(NewLink { target, names: [own, own] });
         }
-        for (_, link) in operands.iter().enumerate().filter(|(j, _)| *j != i) {
-            links.push(NewLink { target, names: [last(link), own] });
+        for (j, link) in operands.iter().enumerate() {
+            if j != i {
+                links.push(NewLink { target, names: [last(link), own] });
+            }
         }
     }
     Some(links)

@@ -65,9 +65,11 @@ pub(super) fn mentioned(effects: &SideEffects) -> Vec<Host> {
             continue;
         }
         for word in arguments(&command.words) {
-            let parts = word.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_')));
-            let left = MAX_MENTIONED.saturating_sub(found.len());
-            found.extend(parts.filter(|part| part.len() > 2).take(left).map(Host::guess));
+            for part in word.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_'))) {
+                if part.len() > 2 && found.len() < MAX_MENTIONED {
+                    found.push(Host::guess(part));
+                }
+            }
         }
     }
     found

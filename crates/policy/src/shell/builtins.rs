@@ -19,7 +19,8 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
     let declares = matches!(name, "declare" | "typeset" | "local" | "export" | "readonly");
     let reads = matches!(name, "read" | "readarray" | "mapfile" | "getopts" | "wait");
-    for word in arguments.iter().filter(|_| declares || reads || name == "printf") {
+    let sets = declares || reads || name == "printf";
+    for word in if sets { arguments } else { &[] } {
         match word.get().map(|text| name_and_value(text)) {
             Some((name, value)) if super::words::is_variable(name) => walker.sets(name, value),
             Some(_) => {}

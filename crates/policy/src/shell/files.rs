@@ -15,7 +15,7 @@ use crate::rule::Access;
 /// Whether a command affects everything below its operands, and whether below those that a glob
 /// names. Its row lists the options.
 fn is_recursive(program: &Program, words: &[Word], says: &RowSays) -> (bool, bool) {
-    let down = program.style != Style::Word && says.gives(["-r", "-R", "-d", "--recursive"].into_iter());
+    let down = program.style != Style::Word && says.gives(["-r", "-R", "-d", "--recursive"]);
     match program.recursive {
         Some(Recursive::Always) => (true, true),
         Some(Recursive::Globs) => (false, true),
@@ -77,13 +77,13 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
             files.iter().skip(1).for_each(|file| walker.file(file, Access::Write, true, false));
         }
         Files::Download => {
-            if !says.gives(["-O", "--output-document"].into_iter()) {
+            if !says.gives(["-O", "--output-document"]) {
                 walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
             }
         }
         Files::ModeWrite => {
             // With a reference file, the first operand is not a mode.
-            let copies = usize::from(!says.gives(["--reference"].into_iter()));
+            let copies = usize::from(!says.gives(["--reference"]));
             add(walker, files.get(copies..).unwrap_or_default(), Access::Write);
         }
         Files::SignedModeWrite => {

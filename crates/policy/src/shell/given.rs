@@ -66,11 +66,21 @@ impl RowSays {
     }
 
     /// The options that one of these is. A word without a dash is looked for among the operands.
-    pub(super) fn gives<'o>(&self, mut options: impl Iterator<Item = &'o str>) -> bool {
-        options.any(|option| match option.starts_with('-') {
-            true => self.options.iter().any(|given| given.is(option)),
-            false => self.operands.iter().any(|word| word.get().map_or(option == "*", |text| fits(option, text))),
-        })
+    pub(super) fn gives<'o>(&self, options: impl IntoIterator<Item = &'o str>) -> bool {
+        for option in options {
+            let is_given = match option.starts_with('-') {
+                true => self.given(option).is_some(),
+                false => self.operands.iter().any(|word| word.get().map_or(option == "*", |text| fits(option, text))),
+            };
+            if is_given {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn given(&self, option: &str) -> Option<&Given> {
+        self.options.iter().find(|given| given.is(option))
     }
 
     /// Whether an option is given that a key of the row lists.
@@ -89,7 +99,7 @@ impl RowSays {
 
     /// The value of an option, if it is given.
     pub(super) fn value(&self, option: &str) -> Option<&Word> {
-        self.options.iter().find(|given| given.is(option)).and_then(|given| given.value.as_ref())
+        self.given(option)?.value.as_ref()
     }
 
     /// The values of the options that do this.

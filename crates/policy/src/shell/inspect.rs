@@ -104,13 +104,13 @@ impl Walker {
             self.found.unknown("payload", text, Weight::Code);
             heuristics::guess(text.split_once('c').map_or(text, |(_, glued)| glued), &mut self.found);
         }
-        if says.gives(["--version", "--help"].into_iter()) {
+        if says.gives(["--version", "--help"]) {
             return;
         }
         if let Some(line) = says.value("--command") {
             return self.payload(line);
         }
-        let (text, stdin) = (says.gives(["-c"].into_iter()), says.gives(["-s"].into_iter()));
+        let (text, stdin) = (says.gives(["-c"]), says.gives(["-s"]));
         let rest = says.operands.strip_prefix(&[Word::known("-")]).unwrap_or(&says.operands);
         match rest.first() {
             Some(line) if text => {

@@ -53,8 +53,13 @@ fn cut_short(program: &Program, name: &str) -> Option<Does> {
     if program.style != Style::Gnu {
         return None;
     }
-    let may_be = program.options().filter(|(option, _)| option.starts_with("--") && option.starts_with(name));
-    may_be.map(|(_, does)| does).max().filter(|worst| *worst > Does::Optional)
+    let mut worst = None;
+    for (option, does) in program.options() {
+        if option.starts_with("--") && option.starts_with(name) && does > Does::Optional {
+            worst = worst.max(Some(does));
+        }
+    }
+    worst
 }
 
 /// An option that is a whole word: as it is, with one dash for two or two for one, or by the
@@ -69,9 +74,15 @@ fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>
             return if spelled == text { long(does, None) } else { long(does, value) };
         }
     }
-    let starts = program.options().filter_map(|(option, does)| Some((option.strip_suffix('*')?, does)));
-    let (start, does) = starts.filter(|(start, _)| text.starts_with(start)).max_by_key(|(start, _)| start.len())?;
-    Some((does, text.get(start.len()..)))
+    let mut longest: Option<(usize, Does)> = None;
+    for (option, does) in program.options() {
+        let Some(start) = option.strip_suffix('*').filter(|start| text.starts_with(start)) else { continue };
+        if longest.is_none_or(|(length, _)| length < start.len()) {
+            longest = Some((start.len(), does));
+        }
+    }
+    let (length, does) = longest?;
+    Some((does, text.get(length..)))
 }
 
 /// What an option that is not listed may be that runs, loads or writes: one that is cut short, one

@@ -15,8 +15,13 @@ pub(super) fn inspect(walker: &mut Walker, own: &Program, says: &RowSays) {
         _ => return,
     };
     let first = says.operands.len() - says.without_pattern().len();
-    let given = says.options.iter().filter(|given| given.is("-e") || given.is("--expression"));
-    for script in says.operands.iter().take(first).chain(given.filter_map(|given| given.value.as_ref())) {
+    let mut scripts: Vec<&Word> = says.operands.iter().take(first).collect();
+    for given in &says.options {
+        if given.is("-e") || given.is("--expression") {
+            scripts.extend(&given.value);
+        }
+    }
+    for script in scripts {
         if !script.get().is_some_and(is_plain) {
             walker.found.unknown("script", &script.text, Weight::Code);
             guess_words(walker, script);

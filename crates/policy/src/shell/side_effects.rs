@@ -9,7 +9,6 @@ use crate::rule::Access;
 
 /// The maximum length of a command in characters. A longer command is one unknown.
 pub(crate) const MAX_CHARS: usize = 10_000;
-/// The maximum number of commands in a line.
 pub(crate) const MAX_COMMANDS: usize = 200;
 /// The maximum nesting of substitutions, payloads and compound commands.
 pub(crate) const MAX_DEPTH: usize = 8;
@@ -169,7 +168,6 @@ impl SideEffects {
         self.files.iter().find(|file| file.own)
     }
 
-    /// The files that are written.
     pub(crate) fn written(&self) -> impl Iterator<Item = &FileEffect> {
         self.files.iter().filter(|file| file.access == Access::Write)
     }

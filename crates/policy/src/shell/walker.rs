@@ -30,7 +30,6 @@ impl Input {
     }
 }
 
-/// The state of the walk.
 #[derive(Default)]
 pub(super) struct Walker {
     pub(super) found: SideEffects,
@@ -40,7 +39,6 @@ pub(super) struct Walker {
     /// evaluates.
     pub(super) set: BTreeSet<String>,
     pub(super) evaluated: BTreeSet<String>,
-    /// Functions that the line defines.
     pub(super) functions: Vec<String>,
     pub(super) place: Place,
     pub(super) depth: usize,
@@ -62,7 +60,6 @@ pub(super) struct Walker {
     /// The input of the commands in the enclosing group, unless they redirect it.
     pub(super) input: Input,
     pub(super) limited: bool,
-    /// The line as it was given.
     pub(super) line: String,
     /// How many texts are being read, one within the other: the line itself is the first.
     pub(super) texts: usize,

@@ -33,7 +33,6 @@ impl Built {
 }
 
 impl Walker {
-    /// Reads one word.
     pub(super) fn word(&mut self, text: &Text) -> Word {
         let source = text.source.as_str();
         if let Some(value) = text.known() {
@@ -75,7 +74,6 @@ impl Walker {
         }
     }
 
-    /// A part of a word that cannot be read.
     fn unread(&mut self, source: &str) {
         self.found.unknown("word", source, Weight::Code);
         heuristics::guess(source, &mut self.found);

@@ -37,21 +37,16 @@ impl<'t> Lexer<'t> {
             word.expand(Kind::Unsure("translation", "$\"…\"".to_owned()), true);
             self.double(word)?;
         } else {
-            self.name(word, quoted);
+            let name = self.parameter_name().to_owned();
+            if name.is_empty() {
+                word.push("$", quoted);
+                // What may be an expansion all the same is known only when it runs.
+                word.expands = true;
+            } else {
+                word.expand(Kind::Parameter(Box::new(Parameter { name, ..Parameter::default() })), quoted);
+            }
         }
         Ok(())
-    }
-
-    /// `$name`, `$1`, `$@`, or a dollar that is itself.
-    fn name(&mut self, word: &mut Text, quoted: bool) {
-        let name = self.parameter_name();
-        if name.is_empty() {
-            word.push("$", quoted);
-            // What may be an expansion all the same is known only when it runs.
-            word.expands = true;
-            return;
-        }
-        word.expand(Kind::Parameter(Box::new(Parameter { name: name.to_owned(), ..Parameter::default() })), quoted);
     }
 
     /// The name of a variable, or one digit or special character; empty where none is here.
@@ -74,19 +69,13 @@ impl<'t> Lexer<'t> {
             self.until(|c| c == end || c == '\\');
             match self.peek() {
                 None => return Err(missing),
-                Some('\\') => self.skip_escaped(),
+                Some('\\') => self.skip(true)?,
                 Some(_) => {
                     self.at += end.len_utf8();
                     return Ok(self.text.get(start..self.at - end.len_utf8()).unwrap_or_default());
                 }
             }
         }
-    }
-
-    /// Passes over a backslash and what is behind it.
-    fn skip_escaped(&mut self) {
-        self.at += 1;
-        self.at += self.peek().map_or(0, char::len_utf8);
     }
 
     /// `$'…'`, behind its quote.
@@ -232,7 +221,10 @@ impl<'t> Lexer<'t> {
     fn skip(&mut self, quoted: bool) -> Result<(), Refused> {
         let mut passed = Text::default();
         match self.peek() {
-            Some('\\') => self.skip_escaped(),
+            Some('\\') => {
+                self.at += 1;
+                self.at += self.peek().map_or(0, char::len_utf8);
+            }
             Some('\'') if !quoted => drop(self.single()?),
             Some('\'') => self.at += 1,
             Some('$') => {

@@ -13,7 +13,7 @@ impl<'t> Lexer<'t> {
         while let Some(c) = self.peek() {
             match c {
                 ' ' | '\t' | '\n' => break,
-                '(' if !in_test && word.value.ends_with('=') && self.is_list(&word) => {
+                '(' if !in_test && word.value.ends_with('=') && word.ends_before_a_value() => {
                     self.items(&mut word)?;
                     break;
                 }
@@ -73,7 +73,7 @@ impl<'t> Lexer<'t> {
             self.refuse("a variable in braces before a redirection, which is set to a descriptor");
         }
         // `=ls` is the path of `ls` in zsh.
-        if self.is_zsh() && source.starts_with('=') && source != "=" {
+        if self.dialect.is_zsh() && source.starts_with('=') && source != "=" {
             self.refuse("a word that begins with `=`");
         }
         if is_digits(&word.value) && before_redirection {
@@ -95,8 +95,7 @@ impl<'t> Lexer<'t> {
         if word.value.ends_with(['=', ':']) {
             self.refuse("`~` behind `=` or `:`");
         }
-        let begins = first || word.assigns.is_some_and(|split| split.value == word.value.len());
-        if !begins {
+        if !first && !word.ends_before_a_value() {
             return self.plain(word, '~');
         }
         let of_others = self.rest().get(1..).unwrap_or_default();
@@ -122,11 +121,6 @@ impl<'t> Lexer<'t> {
             let (value, pieces) = (word.value.len(), word.pieces.len());
             word.assigns = Some(Split { value, source: self.at - start, pieces });
         }
-    }
-
-    /// Whether `(` behind a word begins a list of values.
-    fn is_list(&self, word: &Text) -> bool {
-        word.assigns.is_some_and(|split| split.value == word.value.len())
     }
 
     /// The values of `NAME=(…)`.

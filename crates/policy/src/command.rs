@@ -92,7 +92,6 @@ impl CommandPattern {
 
     /// How many words it names.
     #[must_use]
-    #[allow(clippy::len_without_is_empty, reason = "a pattern must contain at least one word")]
     pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }

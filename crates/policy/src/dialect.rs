@@ -75,7 +75,6 @@ impl Shell {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub(crate) struct Dialect {
     /// The shell. `None`: unknown. It is read as bash, and what zsh alone evaluates asks.
     pub shell: Option<Shell>,

@@ -9,30 +9,18 @@ use super::prepared::{Prepared, SideEffect, is_here};
 use super::rule::{Access, Rule};
 use super::shell::{FileEffect, Unknown, Weight, launchers, readonly};
 
-/// The allows for a tool that is not a shell, the last one first.
-struct Allows<'r> {
-    cx: &'r Prepared<'r>,
-    rules: Vec<&'r Rule>,
-}
-
-impl<'r> Allows<'r> {
-    /// The allow for a file or a host.
-    fn for_effect(&self, effect: SideEffect<'_>) -> Option<&'r Rule> {
-        self.rules.iter().copied().find(|rule| self.cx.allows(rule, effect) && self.has_both(rule, effect))
-    }
-
-    /// Whether a rule over paths and hosts finds both in the call, beside the effect that it allows.
-    fn has_both(&self, rule: &Rule, effect: SideEffect<'_>) -> bool {
-        match effect {
-            SideEffect::File(_) if rule.host.is_some() => {
-                self.cx.hosts.iter().any(|host| self.cx.allows(rule, SideEffect::Host(host)))
-            }
-            SideEffect::Host(_) if rule.path.is_some() => {
-                self.cx.effects.files.iter().any(|file| self.cx.allows(rule, SideEffect::File(file)))
-            }
-            _ => true,
-        }
-    }
+/// The allow for a file or a host of a call to a tool that is not a shell. One over paths and hosts
+/// needs both in the call.
+fn allow_for<'r>(cx: &Prepared<'_>, rules: &[&'r Rule], effect: SideEffect<'_>) -> Option<&'r Rule> {
+    rules.iter().copied().find(|rule| {
+        let needs_other = match effect {
+            SideEffect::File(_) => rule.host.is_some(),
+            SideEffect::Host(_) => rule.path.is_some(),
+            SideEffect::Command(_) => false,
+        };
+        let mut others = cx.does().filter(|other| other.kind() != effect.kind());
+        cx.allows(rule, effect) && (!needs_other || others.any(|other| cx.allows(rule, other)))
+    })
 }
 
 impl Policy {
@@ -68,11 +56,10 @@ impl Policy {
         if let Some(rule) = rules.iter().find(|rule| rule.is_of_commands() && rule.command.is_none()) {
             return Ok(by_rule(rule, "allowed"));
         }
-        let allows = Allows { cx, rules };
         let open = cx.does().chain(cx.may_do().filter(|effect| may_be_elsewhere(cx, *effect)));
-        let open: Vec<_> = open.filter(|effect| allows.for_effect(*effect).is_none()).collect();
+        let open: Vec<_> = open.filter(|effect| allow_for(cx, &rules, *effect).is_none()).collect();
         if open.is_empty()
-            && let Some(rule) = cx.does().next().and_then(|first| allows.for_effect(first))
+            && let Some(rule) = cx.does().next().and_then(|first| allow_for(cx, &rules, first))
         {
             return Ok(by_rule(rule, "allowed"));
         }
@@ -80,7 +67,7 @@ impl Policy {
             Ok(reason) => return Ok(reason),
             Err(refusal) => refusal,
         };
-        if refusal.effect == Effect::Deny || allows.rules.iter().all(|rule| rule.path.is_none()) {
+        if refusal.effect == Effect::Deny || rules.iter().all(|rule| rule.path.is_none()) {
             return Err(refusal);
         }
         let mut text = cx.why_no_path();

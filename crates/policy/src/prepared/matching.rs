@@ -23,14 +23,14 @@ pub(crate) enum SideEffect<'c> {
 
 /// The kinds of things that a call does, of which a rule has a condition on each.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+pub(crate) enum Kind {
     Command,
     File,
     Host,
 }
 
 impl SideEffect<'_> {
-    fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> Kind {
         match self {
             Self::Command(_) => Kind::Command,
             Self::File(_) => Kind::File,

@@ -28,12 +28,18 @@ pub(crate) fn guess(text: &str, found: &mut SideEffects) {
     }
 }
 
+/// Searches a text that cannot be read for the commands and the files that it may name.
+pub(crate) fn search(text: &str, found: &mut SideEffects) {
+    guess(text, found);
+    files(text, found);
+}
+
 /// The maximum number of words of one text that are taken for files.
 const MAX_FILES: usize = 4_000;
 
 /// Suspects that each word of a text that cannot be read names a file: for denies of paths, and for
 /// the floor.
-pub(crate) fn files(text: &str, found: &mut SideEffects) {
+fn files(text: &str, found: &mut SideEffects) {
     let apart = |c: char| c.is_whitespace() || ";|&()`{}<>=,".contains(c);
     let text = unquoted(&text.replace("\\\n", ""));
     for word in text.split(apart).filter(|word| !word.is_empty()).take(MAX_FILES) {

@@ -66,8 +66,7 @@ impl Walker {
             self.limited = true;
             self.found.unknown("limit", what, Weight::Code);
             // A limit never softens a deny: what lies beyond it is searched as text.
-            heuristics::guess(&self.line, &mut self.found);
-            heuristics::files(&self.line, &mut self.found);
+            heuristics::search(&self.line, &mut self.found);
         }
         if text != self.line {
             heuristics::guess(text, &mut self.found);
@@ -85,20 +84,13 @@ impl Walker {
 
     fn walk_text(&mut self, text: &str, parsed: &Result<Parsed, Refused>) {
         match parsed {
-            Ok(parsed) => {
-                self.texts += 1;
-                self.deeper(|walker| walker.list(&parsed.list), text);
-                self.texts -= 1;
+            Ok(parsed) => self.deeper(|walker| walker.list(&parsed.list), text),
+            // What the reader cannot read is an unknown, with guesses.
+            Err(_) => {
+                self.found.unknown("syntax", text, Weight::Code);
+                heuristics::search(text, &mut self.found);
             }
-            Err(_) => self.unparsed(text),
         }
-    }
-
-    /// What the reader cannot read is an unknown, with guesses.
-    fn unparsed(&mut self, text: &str) {
-        self.found.unknown("syntax", text, Weight::Code);
-        heuristics::guess(text, &mut self.found);
-        heuristics::files(text, &mut self.found);
     }
 
     /// Goes one level deeper; beyond the limit there are only guesses.

@@ -61,8 +61,6 @@ pub(super) struct Walker {
     pub(super) input: Input,
     pub(super) limited: bool,
     pub(super) line: String,
-    /// How many texts are being read, one within the other: the line itself is the first.
-    pub(super) texts: usize,
 }
 
 impl Walker {

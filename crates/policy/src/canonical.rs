@@ -34,8 +34,9 @@ pub fn digest(value: &Value) -> String {
 /// ECMAScript's Number::toString for doubles; integers as they are. Rust prints the same digits,
 /// the shortest that give the number back, with an exponent on request.
 fn number_text(number: &Number) -> String {
-    match number.as_f64().filter(|_| number.is_f64()) {
+    match number.as_f64() {
         None => number.to_string(),
+        Some(_) if !number.is_f64() => number.to_string(),
         Some(0.0) => "0".to_owned(),
         Some(value) if (1e-6..1e21).contains(&value.abs()) => value.to_string(),
         Some(value) => {

@@ -152,9 +152,11 @@ impl Policy {
 
     /// What a part got by a rule: its effect, unless a later allow overrides it.
     fn got(&self, cx: &Prepared<'_>, rule: &Rule, effect: Effect) -> (Effect, String) {
-        match self.overridden(cx, rule).filter(|_| rule.effect != Effect::Allow) {
-            Some(later) => (Effect::Allow, format!("{}, later than {}", rule_text(later), rule_text(rule))),
-            None => (effect, rule_text(rule)),
+        match self.overridden(cx, rule) {
+            Some(later) if rule.effect != Effect::Allow => {
+                (Effect::Allow, format!("{}, later than {}", rule_text(later), rule_text(rule)))
+            }
+            _ => (effect, rule_text(rule)),
         }
     }
 

@@ -182,7 +182,7 @@ impl Links {
 
     /// Where an absolute path leads, if it is known.
     pub(crate) fn follow_path(&self, path: &LexPath) -> Option<LexPath> {
-        self.lead(&path.to_string()).filter(|_| path.base == Base::Root).map(LexPath::plain)
+        if path.base == Base::Root { self.lead(&path.to_string()).map(LexPath::plain) } else { None }
     }
 }
 

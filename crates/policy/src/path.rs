@@ -279,7 +279,9 @@ impl LexPath {
         let mut written = self.absolute(context).to_string();
         // The working folder may itself be behind a link. Then it is where the host says it is.
         let base = Self::at(self.base).absolute(context);
-        if let Some(mut base) = links.follow_path(&base).filter(|_| self.up == 0) {
+        if self.up == 0
+            && let Some(mut base) = links.follow_path(&base)
+        {
             base.parts.extend(self.parts.iter().cloned());
             written = base.to_string();
         }

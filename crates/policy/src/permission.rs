@@ -87,12 +87,12 @@ impl Policy {
             Some(rule) => Ok(by_rule(rule, "allowed")),
             None => self.by_tier(cx),
         };
-        let refusal = match (wide, first_unknown(cx, Weight::Code).filter(|_| restricted)) {
-            (Ok(reason), None) => return Ok(reason),
-            (Ok(_), Some(Unknown { text, kind, .. })) => {
+        let refusal = match (wide, first_unknown(cx, Weight::Code)) {
+            (Ok(_), Some(Unknown { text, kind, .. })) if restricted => {
                 let text = format!("`{text}` may run anything ({kind}), including what is denied");
                 return Err(Reason::ask(text));
             }
+            (Ok(reason), _) => return Ok(reason),
             (Err(refusal), _) => refusal,
         };
         self.each_allowed(cx, rules).map_err(|text| Reason { text, ..refusal })

@@ -139,7 +139,7 @@ impl<'a> Prepared<'a> {
     /// If the disk was checked, a folder that contains a path of a rule is read with everything
     /// below it.
     fn find_folders(&mut self) {
-        let Some(links) = self.context.links.as_ref().filter(|_| !self.is_shell) else { return };
+        let (false, Some(links)) = (self.is_shell, &self.context.links) else { return };
         for file in self.effects.files.iter_mut().take(self.reads) {
             let Some(path) = &file.path else { continue };
             let folder = path.absolute(&self.context).to_string();
@@ -267,7 +267,7 @@ fn looks(words: &[Word]) -> bool {
 
 /// Whether an effect is the reading of what lies below one known folder.
 fn is_search(file: &FileEffect) -> bool {
-    let Some(path) = file.path.as_ref().filter(|_| file.access == Access::Read) else { return false };
+    let (Access::Read, Some(path)) = (file.access, &file.path) else { return false };
     let below = file.recursive || path.tail().is_some();
     below && !path.is_odd() && path.tail().is_none_or(|tail| !tail.is_glob()) && path.meanings().count() == 1
 }

@@ -47,7 +47,9 @@ impl<'c> Line<'c> {
                 };
                 if line.is_own(&value) {
                     line.names_it = true;
-                    line.made.extend(name.filter(|_| program.is("alias")).map(str::to_owned));
+                    if let (Some(name), true) = (name, program.is("alias")) {
+                        line.made.push(name.to_owned());
+                    }
                 }
             }
         }

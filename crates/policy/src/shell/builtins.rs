@@ -55,7 +55,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         "let" => walker.found.unknown("arithmetic-code", "let", Weight::Code),
         // Without arguments, or with options that only display, these change nothing.
         "alias" | "bind" | "complete" | "shopt" | "enable" if arguments.iter().all(|w| w.is("-p")) => {}
-        "history" if arguments.iter().all(|w| w.get().is_some_and(|v| is_digits(v))) => {}
+        "history" if arguments.iter().all(|w| w.get().is_some_and(is_digits)) => {}
         "alias" | "shopt" | "enable" | "bind" | "complete" | "compgen" | "compopt" | "fc" | "history" => {
             walker.found.unknown("shell-settings", name, Weight::Code);
         }

@@ -77,7 +77,7 @@ fn other_repository(walker: &mut Walker, says: &RowSays) {
     if walker.place == Place::at(LexPath::here()) && !named {
         return;
     }
-    let folder = walker.place.only().filter(|_| !named).cloned();
+    let folder = if named { None } else { walker.place.only().cloned() };
     let part = Unknown::new("other-repository", "git in another folder", Weight::Value);
     walker.found.unknowns.push(Unknown { folder, ..part });
 }
@@ -90,7 +90,7 @@ fn interpreter(walker: &mut Walker, words: &[Word], (input, index): (&Input, usi
     if open || !script && *input != Input::Inherited {
         let text = arguments.first().or(words.first()).map_or("", |word| word.text.as_str());
         // An allow for the interpreter does not cover code that another program provides.
-        let interpreter = Some(index).filter(|_| open || *input != Input::Pipe(None));
+        let interpreter = if open || *input != Input::Pipe(None) { Some(index) } else { None };
         walker.found.unknowns.push(Unknown { interpreter, ..Unknown::new("inline-code", text, Weight::Code) });
     }
 }

@@ -27,7 +27,8 @@ pub(super) fn parameter(walker: &mut Walker, own: &Parameter) -> Option<String> 
     walker.found.unknown("parameter", &shown(own), Weight::Value);
     let plain = *operator == Operator::Plain && !indirect;
     match index.as_deref() {
-        Some("@" | "*") => return walker.variables.get(&format!("{name}[@]")).filter(|_| plain).cloned(),
+        Some("@" | "*") if plain => return walker.variables.get(&format!("{name}[@]")).cloned(),
+        Some("@" | "*") => return None,
         Some(index) => {
             walker.subscript(index);
             return None;

@@ -23,7 +23,9 @@ pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<
         };
     }
     // Some programs have options of two letters among those of one.
-    if let Some(does) = program.does(text).filter(|_| text.len() > 2) {
+    if text.len() > 2
+        && let Some(does) = program.does(text)
+    {
         return long(does, None).map(one);
     }
     let mut letters = Vec::new();

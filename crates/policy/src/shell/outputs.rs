@@ -14,13 +14,15 @@ use crate::rule::Access;
 
 /// Adds the files that a command writes. `own` is the row of its program, without the subcommand.
 pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word], says: &RowSays) {
-    let changed = match own.files() {
-        Files::PatternRead => says.without_pattern(),
-        _ => &says.operands,
-    };
-    let changed = changed.iter().filter(|_| says.gives(own.in_place.iter()) || says.has(|own| &own.in_place));
-    let filled = says.values(Does::Read).filter(|_| says.has(|own| &own.fills));
-    for file in changed.chain(filled) {
+    let mut changed: Vec<&Word> = Vec::new();
+    if says.gives(own.in_place.iter()) || says.has(|own| &own.in_place) {
+        let is_pattern_first = own.files() == Files::PatternRead;
+        changed.extend(if is_pattern_first { says.without_pattern() } else { &says.operands });
+    }
+    if says.has(|own| &own.fills) {
+        changed.extend(says.values(Does::Read));
+    }
+    for file in changed {
         // A glob may name folders, and formatters descend.
         walker.file(file, Access::Write, own.needs_write, file.get().is_none());
     }

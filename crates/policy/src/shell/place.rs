@@ -16,7 +16,7 @@ impl Place {
 
     /// The folder, if it is known.
     pub(super) fn only(&self) -> Option<&LexPath> {
-        self.0.first().filter(|_| self.0.len() == 1)
+        if let [only] = self.0.as_slice() { Some(only) } else { None }
     }
 
     pub(super) fn unknown() -> Self {

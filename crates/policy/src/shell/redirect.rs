@@ -30,7 +30,10 @@ impl Walker {
                 Input::Text(match document.get() {
                     None => None,
                     Some(Document { text, expands: false }) => Some(text.clone()),
-                    Some(Document { text, .. }) => self.expanded(text).filter(|_| self.found.unknowns.len() == before),
+                    Some(Document { text, .. }) => {
+                        let text = self.expanded(text);
+                        if self.found.unknowns.len() == before { text } else { None }
+                    }
                 })
             }
             Target::Text(word) => Input::Text(self.word(word).value),
@@ -71,7 +74,7 @@ impl Walker {
                 None
             }
         };
-        (name.clone(), value.filter(|_| !appends))
+        (name.clone(), if *appends { None } else { value })
     }
 
     /// The values of a list, each of which may have a key, which is arithmetic.

@@ -37,7 +37,7 @@ pub(super) fn printed(words: &[Word], read: Option<String>) -> Option<String> {
         Prints::Path => {
             let first = first(arguments).unwrap_or_default();
             let looks_up = row.prints_with.is_empty() || row.prints_with.fit(first);
-            words.last().filter(|_| looks_up)?.get().map(str::to_owned)
+            if looks_up { words.last()?.get().map(str::to_owned) } else { None }
         }
         Prints::Operands => {
             let texts = all_known(arguments)?
@@ -48,7 +48,7 @@ pub(super) fn printed(words: &[Word], read: Option<String>) -> Option<String> {
         Prints::Input => {
             let reads_files = row.operands == Operands::Read;
             let has_operand = arguments.iter().any(|word| !word.begins(['-']));
-            read.filter(|_| !(reads_files && has_operand))
+            if reads_files && has_operand { None } else { read }
         }
     }
 }

@@ -49,10 +49,10 @@ impl Walker {
             self.found.code_hints.push(source.to_owned());
             return Word { guess: globs::alternatives(source), ..Word::unknown(source, false) };
         }
-        if let Some(value) = built.value.filter(|_| !built.splits) {
+        if let (Some(value), false) = (built.value, built.splits) {
             return Word { text: source.to_owned(), ..Word::known(&value) };
         }
-        let tilde = built.guess.clone().filter(|_| built.tilde);
+        let tilde = if built.tilde { built.guess.clone() } else { None };
         let guess = match built.guess {
             Some(guess) if built.splits => guess.split_whitespace().map(str::to_owned).collect(),
             guess => guess.into_iter().collect(),
@@ -174,7 +174,7 @@ impl Walker {
 
     /// A name gets a value, `None` if that is known only when it runs.
     pub(super) fn sets(&mut self, name: &str, value: Option<&str>) {
-        if !value.is_some_and(|value| is_digits(value)) {
+        if !value.is_some_and(is_digits) {
             self.set.insert(name.trim_end_matches('+').to_owned());
         }
     }

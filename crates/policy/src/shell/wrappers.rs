@@ -7,7 +7,7 @@ use super::place::Place;
 use super::side_effects::{FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{heuristics, launchers, readonly, tables};
-use crate::argv::{Word, all_known, base_name, first, value_at};
+use crate::argv::{Word, all_known, base_name, first, program, value_at};
 use crate::programs::{Does, Program};
 use crate::rule::Access;
 
@@ -76,7 +76,8 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
         None => rest.push(readonly::added()),
     }
     let from_file = says.values(Does::Read).next().is_some();
-    let (before, piped) = (walker.found.files.len(), walker.piped_files.clone().filter(|_| !from_file));
+    let before = walker.found.files.len();
+    let piped = if from_file { None } else { walker.piped_files.clone() };
     walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
     if let Some(piped) = piped {
         let added = readonly::added();
@@ -88,7 +89,9 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
 /// certain.
 fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays) -> Option<usize> {
     let mut at = words.len() - says.operands.len();
-    while let Some(text) = value_at(words, at).filter(|_| wrapper.is.sets_environment) {
+    while wrapper.is.sets_environment
+        && let Some(text) = value_at(words, at)
+    {
         // `env - NAME=value program`
         match text.split_once('=') {
             Some((name, value)) => walker.environment(name, Some(value)),
@@ -153,7 +156,7 @@ fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
         replace(walker, before, &listing, |text| text.trim_matches(['\'', '"']) == "{}");
         at += end + 1;
     }
-    walker.printed_files = Some(listing).filter(|_| prints_names(program, words));
+    walker.printed_files = if prints_names(program, words) { Some(listing) } else { None };
 }
 
 /// Whether what `find` prints is some of the names that it finds, and nothing else.
@@ -200,18 +203,19 @@ fn starts(words: &[Word]) -> Vec<Word> {
 /// guessed.
 fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Word], input: &Input) {
     let is = own.map(|own| own.is).unwrap_or_default();
-    if words.len() < 2 && !is.reads_commands {
+    if is.shell || words.len() < 2 && !is.reads_commands {
         return;
     }
-    let Some(from) = launchers::behind(words).filter(|_| !is.shell) else { return };
+    let Some(from) = launchers::behind(words) else { return };
     heuristics::tails(words, &mut walker.found);
     if words.len() > 1 && is.launcher && !(is.elsewhere || is.often_other || is.joins_words) {
         walker.found.unknown("launcher", base, Weight::Value);
     }
-    for at in from..words.len().min(from + 6) {
+    let end = if is.elsewhere { from } else { words.len().min(from + 6) };
+    for at in from..end {
         let tail = words.get(at..).unwrap_or_default();
-        if let Some(program) = first(tail).filter(|_| !is.elsewhere) {
-            super::files::guessed(walker, base_name(program), tail);
+        if let Some(program) = program(tail) {
+            super::files::guessed(walker, program, tail);
         }
     }
     if is.takes_text {

@@ -18,7 +18,7 @@ impl Reader<'_, '_> {
     pub(super) fn doubt(&mut self, kind: &'static str, at: usize, weight: Weight, interpreter: Option<usize>) {
         let text = text_at(self.words, at);
         // A guess is no command that a rule names.
-        let option = Some((self.index, self.offset + at)).filter(|_| !self.guessed);
+        let option = if self.guessed { None } else { Some((self.index, self.offset + at)) };
         self.walker.found.unknowns.push(Unknown { option, interpreter, ..Unknown::new(kind, text, weight) });
     }
 
@@ -77,7 +77,7 @@ impl Reader<'_, '_> {
                     self.suppose_setting(setting);
                 }
                 let weight = if module || plain { Weight::Value } else { Weight::Code };
-                self.doubt("loading-option", at, weight, Some(self.index).filter(|_| module));
+                self.doubt("loading-option", at, weight, if module { Some(self.index) } else { None });
             }
             Does::Folder => self.unlisted("option-for-another-place", at),
             Does::Into => {

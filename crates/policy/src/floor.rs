@@ -27,7 +27,7 @@ pub(super) fn floor(cx: &Prepared<'_>) -> Option<Reason> {
 /// Why a person must see a call whatever allows it and in whatever mode, if so: it may be one that
 /// the floor denies.
 pub(super) fn doubt(cx: &Prepared<'_>) -> Option<Reason> {
-    may_read_a_secret(cx).or_else(|| may_answer_itself(cx))
+    cx.doubt.get_or_init(|| may_read_a_secret(cx).or_else(|| may_answer_itself(cx))).clone()
 }
 
 /// The paths of a list, in every reading.

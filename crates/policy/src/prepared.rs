@@ -9,6 +9,7 @@ use super::argv::{self, Word, display};
 use super::capability::{PolicyTier, ToolCapability, texts, unreadable};
 use super::context::{Context, History, PolicyCall};
 use super::counted;
+use super::decision::Reason;
 use super::host::Host;
 use super::links::{Disk, Links, look_up};
 use super::path::LexPath;
@@ -43,6 +44,8 @@ pub struct Prepared<'a> {
     reads: usize,
     /// The forms of each command, as ask and deny compare them.
     forms: Vec<Vec<Vec<Word>>>,
+    /// Why the floor may deny the call, if so; found at the first use.
+    pub(crate) doubt: OnceCell<Option<Reason>>,
     /// The files that hints name, computed at the first use.
     hinted: OnceCell<Vec<FileEffect>>,
     /// The hosts that the call names.
@@ -112,6 +115,7 @@ impl<'a> Prepared<'a> {
             forms: effects.commands.iter().map(|command| shell::forms(&command.words)).collect(),
             effects,
             reads,
+            doubt: OnceCell::new(),
             hinted: OnceCell::new(),
             hosts: Vec::new(),
             mentioned: OnceCell::new(),

@@ -16,7 +16,7 @@ use self::options::letters;
 use super::argv::{Word, name_and_value, place_of, program};
 use super::decision::Fit;
 use super::glob::{climbs, glob};
-use super::pattern_error::PatternError;
+use super::pattern_error::{PatternError, invalid};
 
 /// A command pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl CommandPattern {
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
-            return Err(PatternError::new("a command pattern must not contain control characters"));
+            return invalid("a command pattern must not contain control characters");
         }
         if matches!(text, "*" | ":*") {
             return Ok(Self { tokens: Vec::new(), open: true, over_paths: false, any: true, mistake: None });
@@ -69,7 +69,7 @@ impl CommandPattern {
             open = true;
         }
         match tokens.first() {
-            None => Err(PatternError::new("a command pattern must name a program, or be `*`")),
+            None => invalid("a command pattern must name a program, or be `*`"),
             Some(_) => Ok(Self { tokens, open, over_paths, any: false, mistake: Mistake::find(text) }),
         }
     }

@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use super::decision::Fit;
 use super::glob::{glob, glob_fold, is_glob};
-use super::pattern_error::PatternError;
+use super::pattern_error::{PatternError, invalid};
 use super::unicode::{fold, has_unseen, is_digits, nfc, strip};
 
 mod address;
@@ -35,7 +35,7 @@ impl HostPattern {
         let plain = nfc(text).to_lowercase();
         let plain = plain.trim_end_matches('.');
         if plain.is_empty() || !plain.chars().all(ok) {
-            return Err(PatternError::new(format!("`{text}` is not a host: write `example.com` or `*.example.com`")));
+            return invalid(format!("`{text}` is not a host: write `example.com` or `*.example.com`"));
         }
         let plain = address::plain(plain).unwrap_or_else(|| plain.to_owned());
         let bare = match plain.split_once(':') {

@@ -10,7 +10,7 @@ use super::decision::Effect;
 use super::glob::{glob, glob_fold, glob_inside, is_glob};
 use super::host::HostPattern;
 use super::path::PathPattern;
-use super::pattern_error::PatternError;
+use super::pattern_error::{PatternError, invalid};
 use super::unicode::{fold, has_unseen};
 use crate::diagnostic::Place;
 
@@ -59,10 +59,10 @@ impl ToolPattern {
     /// [`PatternError`] if the name is empty or contains a character that names must not have.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         if text.is_empty() {
-            return Err(PatternError::new("the tool's name is missing"));
+            return invalid("the tool's name is missing");
         }
         if let Some(c) = text.chars().find(|&c| !c.is_alphanumeric() && !"_-.:/@*?".contains(c)) {
-            return Err(PatternError::new(format!("`{}` is not allowed in a tool's name", c.escape_default())));
+            return invalid(format!("`{}` is not allowed in a tool's name", c.escape_default()));
         }
         if text == "*" {
             return Ok(Self::Any);
@@ -70,11 +70,11 @@ impl ToolPattern {
         if let Some(rest) = text.strip_prefix("mcp:") {
             return match rest.split_once('/') {
                 Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(Self::of_server(server, tool)),
-                _ => Err(PatternError::new("write `mcp:server/tool`, or `mcp:server/*` for all tools of the server")),
+                _ => invalid("write `mcp:server/tool`, or `mcp:server/*` for all tools of the server"),
             };
         }
         Ok(match text.strip_prefix("mcp__") {
-            Some("") => return Err(PatternError::new("the server's name is missing")),
+            Some("") => return invalid("the server's name is missing"),
             Some(rest) => match rest.split_once("__") {
                 Some((server, "")) => Self::of_server(server, "*"),
                 Some((server, tool)) => Self::of_server(server, tool),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::diagnostic::visible;
 use crate::glob::glob_fold;
@@ -48,18 +48,14 @@ pub fn redact_text(text: &str, more: &[&str]) -> String {
 
 fn redact_values(arguments: &Value, more: &[&str], words: &dyn Fn(&str, &[&str]) -> String) -> Value {
     match arguments {
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .map(|(name, value)| {
-                    let hide = is_secret(name, more);
-                    let kept = match hide {
-                        true => Value::String(REDACTED.to_owned()),
-                        false => redact_values(value, more, words),
-                    };
-                    (name.clone(), kept)
-                })
-                .collect(),
-        ),
+        Value::Object(map) => {
+            let mut kept = Map::new();
+            for (name, value) in map {
+                let hide = is_secret(name, more);
+                kept.insert(name.clone(), if hide { REDACTED.into() } else { redact_values(value, more, words) });
+            }
+            Value::Object(kept)
+        }
         Value::Array(items) => Value::Array(items.iter().map(|item| redact_values(item, more, words)).collect()),
         Value::String(text) => Value::String(words(text, more)),
         other => other.clone(),

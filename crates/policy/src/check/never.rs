@@ -77,11 +77,8 @@ fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
     }
     if let Some(meant) = file.capabilities.keys().find(|name| is_close_identity(&own, name)) {
         let why = format!("`{own}` has no record, and its name is close to that of `{meant}`");
-        return Some(Never::new(
-            "policy-close-name",
-            why,
-            format!("write `{meant}`, or a record [tool.\"{own}\"] if that is another tool"),
-        ));
+        let help = format!("write `{meant}`, or a record [tool.\"{own}\"] if that is another tool");
+        return Some(Never::new("policy-close-name", why, help));
     }
     // Tools of other systems have such names in lower case: only a condition needs the record of
     // the family.

@@ -68,11 +68,8 @@ pub(super) fn literally(rule: &Rule, report: Report<'_>) {
         let rest = host.strip_prefix('*').filter(|rest| !rest.is_empty() && !rest.starts_with(['.', '*']));
         if let Some(rest) = rest {
             let message = format!("`{}` covers `evil{rest}`, too", rule.text);
-            report(
-                "policy-host-boundary",
-                message,
-                &format!("write `{rest}` for the host and its subdomains, `*.{rest}` for these"),
-            );
+            let help = format!("write `{rest}` for the host and its subdomains, `*.{rest}` for these");
+            report("policy-host-boundary", message, &help);
         }
     }
     root_path(rule, report);
@@ -116,11 +113,8 @@ fn root_path(rule: &Rule, report: Report<'_>) {
     let first = path.split('/').next().unwrap_or_default();
     if !first.is_empty() && !is_glob(first) && !is_listed(AT_ROOT, first) {
         let message = format!("`{}` refers to a folder at the root of the machine, not of the project", rule.text);
-        report(
-            "policy-root-path",
-            message,
-            &format!("write `./{path}` for the project, or `//{path}` if the root is intended"),
-        );
+        let help = format!("write `./{path}` for the project, or `//{path}` if the root is intended");
+        report("policy-root-path", message, &help);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::argv::{Word, name_and_value, value_at};
 use crate::glob::{glob_inside, is_glob};
-use crate::pattern_error::PatternError;
+use crate::pattern_error::{PatternError, invalid};
 use crate::programs;
 
 /// An option, and the values that it may have.
@@ -22,17 +22,15 @@ impl OptionPattern {
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let (name, value) = name_and_value(text);
         if name.trim_start_matches('-').is_empty() || !name.starts_with('-') {
-            return Err(PatternError::new(format!("`{text}` is not an option: write `--name` or `--name=VALUE`")));
+            return invalid(format!("`{text}` is not an option: write `--name` or `--name=VALUE`"));
         }
         if name.chars().any(char::is_whitespace) || text.chars().any(char::is_control) {
-            return Err(PatternError::new(format!(
+            return invalid(format!(
                 "`{text}` is more than one word: write `--name=VALUE`, which covers `--name VALUE`"
-            )));
+            ));
         }
         if is_glob(name) {
-            return Err(PatternError::new(format!(
-                "`{text}` names more than one option: only the value may have `*` or `?`"
-            )));
+            return invalid(format!("`{text}` names more than one option: only the value may have `*` or `?`"));
         }
         Ok(Self { name: name.to_owned(), value: value.map(str::to_owned) })
     }

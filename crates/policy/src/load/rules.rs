@@ -15,7 +15,7 @@ use crate::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use crate::decision::Effect;
 use crate::host::HostPattern;
 use crate::path::PathPattern;
-use crate::pattern_error::PatternError;
+use crate::pattern_error::{PatternError, invalid};
 use crate::policy_set::Policy;
 use crate::rule::{Access, Rule, ToolPattern};
 
@@ -159,9 +159,7 @@ impl Written {
         rule.why.clone_from(&self.why);
         if let Some(options) = &self.options {
             if rule.effect != Effect::Allow || rule.command.as_ref().is_none_or(|command| command.any) {
-                return Err(PatternError::new(
-                    "`options` is only valid on an `allow` rule whose `command` names a program",
-                ));
+                return invalid("`options` is only valid on an `allow` rule whose `command` names a program");
             }
             rule.options = options.iter().map(|text| OptionPattern::parse(text)).collect::<Result<_, _>>()?;
         }
@@ -172,7 +170,7 @@ impl Written {
         let texts = [&self.tool, &self.command, &self.path, &self.host, &self.target];
         let alone = self.access.is_none() && self.args.is_none() && self.annotations.is_none();
         if !alone || texts.into_iter().any(Option::is_some) {
-            return Err(PatternError::new("`rule` replaces `tool` and its conditions: write one or the other"));
+            return invalid("`rule` replaces `tool` and its conditions: write one or the other");
         }
         compact(self.decide, text, |name| file.capabilities.get(name).cloned())
     }
@@ -197,9 +195,9 @@ impl Written {
             let text = match value {
                 Value::String(text) => text.clone(),
                 Value::Array(_) | Value::Object(_) => {
-                    return Err(PatternError::new(format!(
+                    return invalid(format!(
                         "`args.{name}` must be a string, number or boolean: write one rule for each value"
-                    )));
+                    ));
                 }
                 other => other.to_string(),
             };

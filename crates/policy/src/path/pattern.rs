@@ -9,7 +9,7 @@ use super::view::View;
 use super::{Base, LexPath};
 use crate::context::Context;
 use crate::decision::Fit;
-use crate::pattern_error::PatternError;
+use crate::pattern_error::{PatternError, invalid};
 use crate::unicode::Equivalence;
 
 /// A pattern over paths.
@@ -54,10 +54,10 @@ impl PathPattern {
             None => (false, text),
         };
         if body.is_empty() {
-            return Err(PatternError::new("a path pattern must not be empty"));
+            return invalid("a path pattern must not be empty");
         }
         if let Some(c) = body.chars().find(|c| matches!(c, '[' | '{')) {
-            return Err(PatternError::new(format!("a path pattern supports only `*`, `**` and `?`, and not `{c}`")));
+            return invalid(format!("a path pattern supports only `*`, `**` and `?`, and not `{c}`"));
         }
         let body = body.strip_prefix("file://").unwrap_or(body);
         let body = if body.starts_with("//") { body.get(1..).unwrap_or(body) } else { body };

@@ -17,8 +17,11 @@ pub fn canonical(value: &Value) -> String {
         Value::Object(map) => {
             let mut members: Vec<(&String, &Value)> = map.iter().collect();
             members.sort_by(|a, b| a.0.encode_utf16().cmp(b.0.encode_utf16()));
-            let text = |(key, value): (&String, &Value)| format!("{}:{}", Value::from(key.as_str()), canonical(value));
-            format!("{{{}}}", members.into_iter().map(text).collect::<Vec<_>>().join(","))
+            let mut texts = Vec::with_capacity(members.len());
+            for (key, value) in members {
+                texts.push(format!("{}:{}", Value::from(key.as_str()), canonical(value)));
+            }
+            format!("{{{}}}", texts.join(","))
         }
         // `serde_json` escapes what JCS escapes, and in the same way.
         Value::Null | Value::Bool(_) | Value::String(_) => value.to_string(),

@@ -69,8 +69,8 @@ fn is_within(cx: &Prepared<'_>, file: &FileEffect, guarded: &[LexPath]) -> bool 
         return false;
     };
     let above = file.recursive && file.access == Access::Write;
-    let meets = |path: &LexPath| guarded.iter().any(|own| is_below(path, own) || above && is_below(own, path));
-    path.everywhere(&cx.context).iter().any(meets)
+    let mut paths = path.everywhere(&cx.context).into_iter();
+    paths.any(|path| guarded.iter().any(|own| is_below(&path, own) || above && is_below(own, &path)))
 }
 
 /// Whether a call may write one of those files, where only the run shows which files it writes.

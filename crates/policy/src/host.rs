@@ -31,10 +31,9 @@ impl HostPattern {
     /// [`PatternError`] if the text is not a host.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
-        let ok = |c: char| c.is_alphanumeric() || "-.*:_".contains(c);
         let plain = nfc(text).to_lowercase();
         let plain = plain.trim_end_matches('.');
-        if plain.is_empty() || !plain.chars().all(ok) {
+        if plain.is_empty() || !plain.chars().all(|c| c.is_alphanumeric() || "-.*:_".contains(c)) {
             return invalid(format!("`{text}` is not a host: write `example.com` or `*.example.com`"));
         }
         let plain = address::plain(plain).unwrap_or_else(|| plain.to_owned());

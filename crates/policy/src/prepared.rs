@@ -265,8 +265,8 @@ impl<'a> Prepared<'a> {
 
 /// Whether a command only reads, changes the folder, or starts a command that is listed, too.
 fn looks(words: &[Word]) -> bool {
-    let is_other = |name: &str| name == "cd" || shell::launchers::is_launcher(name);
-    argv::program(words).is_some_and(is_other) || shell::readonly::only_reads(words, false)
+    let program = argv::program(words).unwrap_or_default();
+    program == "cd" || shell::launchers::is_launcher(program) || shell::readonly::only_reads(words, false)
 }
 
 /// Whether an effect is the reading of what lies below one known folder.

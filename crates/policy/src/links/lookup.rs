@@ -1,5 +1,5 @@
-//! Looking at a disk: where the paths lead on which a decision depends, and whether anything below a
-//! folder is what a rule denies.
+//! Looking at a disk: where the paths lead on which a decision depends, and whether anything below
+//! a folder is what a rule denies.
 //!
 //! A search through a folder (`grep -r`, `find … | xargs grep`, a tool such as `Grep`) reads files
 //! that the call does not name. Under a rule over paths, each such call would be uncertain; with

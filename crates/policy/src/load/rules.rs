@@ -176,8 +176,9 @@ impl Written {
     }
 
     fn conditions(&self) -> Result<Rule, PatternError> {
-        let missing = || PatternError::new("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`");
-        let tool = self.tool.as_ref().ok_or_else(missing)?;
+        let Some(tool) = &self.tool else {
+            return invalid("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`");
+        };
         let mut rule = Rule::new(self.decide, ToolPattern::parse(tool)?, tool);
         rule.family = Family::of_name(tool);
         rule.target.clone_from(&self.target);
@@ -257,17 +258,18 @@ fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
     let known = file.capabilities.get(&identity).cloned().or_else(|| ToolCapability::builtin(&tool));
     let mut capability = ToolCapability { tier: None, actions: None, ..known.unwrap_or_default() };
     // What the rule is about, the tool has.
-    let named = |name: &str| vec![name.to_owned()];
     let only_reads = matches!(rule.path, Some((_, Some(Access::Read))));
     if rule.command.is_some() {
         capability.command.get_or_insert_with(|| "command".to_owned());
     }
     if rule.path.is_some() && capability.writes.is_none() && capability.reads.is_empty() {
-        capability.writes = Some(named("path"));
-        capability.reads = if only_reads { named("path") } else { Vec::new() };
+        capability.writes = Some(vec!["path".to_owned()]);
+        if only_reads {
+            capability.reads.push("path".to_owned());
+        }
     }
     if rule.host.is_some() && capability.hosts.is_empty() {
-        capability.hosts = named("url");
+        capability.hosts.push("url".to_owned());
     }
     // A text stands for the argument that the rule is about.
     let names = if rule.command.is_some() {

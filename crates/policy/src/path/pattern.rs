@@ -127,8 +127,9 @@ impl PathPattern {
     fn fit_wide(&self, path: &LexPath, recursive: bool, context: &Context) -> Fit {
         let fit = self.fit_meanings(path, recursive, true, context);
         let Some(links) = context.links.as_ref().filter(|_| fit == Fit::No) else { return fit };
-        let vouched = || path.glob_spot(context).is_some_and(|(glob, _)| links.vouches(&glob));
-        if path.tail().is_some_and(Tail::is_glob) && !vouched() {
+        if path.tail().is_some_and(Tail::is_glob)
+            && !path.glob_spot(context).is_some_and(|(glob, _)| links.vouches(&glob))
+        {
             // A glob may match links that were not resolved: any entry of the folder may lead to
             // a path of the pattern.
             return self.fit_meanings(path, recursive, false, context).min(Fit::Maybe);

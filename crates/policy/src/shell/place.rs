@@ -25,8 +25,8 @@ impl Place {
 
     /// After a `cd` that succeeded.
     pub(super) fn enter(&self, folder: &str) -> Self {
-        let enter = |path: &LexPath| if folder.starts_with('~') { LexPath::read(folder) } else { path.enter(folder) };
-        Self(self.0.iter().map(enter).collect())
+        let of_home = folder.starts_with('~');
+        Self(self.0.iter().map(|path| if of_home { LexPath::read(folder) } else { path.enter(folder) }).collect())
     }
 
     /// Either of two places.

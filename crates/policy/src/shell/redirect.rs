@@ -133,7 +133,6 @@ impl Walker {
             }
         }
         let compares = |word: &Word| word.get().is_some_and(|text| COMPARISONS.contains(&text));
-        let number = |word: &Word| word.get().is_some_and(|text| is_number(text.trim_start_matches('-')));
         for pair in words.windows(2) {
             let [left, right] = pair else { continue };
             let evaluated = match (compares(left), compares(right)) {
@@ -142,7 +141,7 @@ impl Walker {
                 _ if left.is("-v") || left.is("-R") => right,
                 _ => continue,
             };
-            if !number(evaluated) {
+            if !evaluated.get().is_some_and(|text| is_number(text.trim_start_matches('-'))) {
                 // In quotes, too, a subscript is evaluated: `[[ -v 'x[$(rm y)]' ]]`.
                 self.expanded(&evaluated.text);
                 self.found.unknown("evaluating-test", &evaluated.text, Weight::Code);

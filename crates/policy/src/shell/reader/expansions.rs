@@ -174,8 +174,8 @@ impl<'t> Lexer<'t> {
         own.rest = self.braced(quoted && own.operator != Operator::Pattern)?;
         // `${ command; }` of newer shells, and what is an error in this one.
         let is_odd = own.name.is_empty() || own.operator == Operator::Plain && !own.rest.is_empty();
-        let source = || self.text.get(start..self.at).unwrap_or_default().to_owned();
-        Ok(if is_odd { Kind::Unread(source()) } else { Kind::Parameter(Box::new(own)) })
+        let source = self.text.get(start..self.at).unwrap_or_default();
+        Ok(if is_odd { Kind::Unread(source.to_owned()) } else { Kind::Parameter(Box::new(own)) })
     }
 
     /// The subscript behind a `[`, without the bracket that ends it.

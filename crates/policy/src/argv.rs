@@ -38,6 +38,11 @@ impl Word {
         self.get() == Some(text)
     }
 
+    /// The value, or the text of a word that begins with the home folder.
+    pub(crate) fn path(&self) -> Option<&str> {
+        self.get().or(self.tilde.as_deref())
+    }
+
     /// Whether its value is known and begins with one of these characters.
     pub(crate) fn begins<const N: usize>(&self, with: [char; N]) -> bool {
         self.get().is_some_and(|text| text.starts_with(with))
@@ -85,6 +90,11 @@ pub(crate) fn name_and_value(text: &str) -> (&str, Option<&str>) {
         Some((name, value)) => (name, Some(value)),
         None => (text, None),
     }
+}
+
+/// The letters of an option that may be several: `rf` of `-rf`, also behind one dash alone.
+pub(crate) fn cluster(text: &str) -> Option<&str> {
+    text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))
 }
 
 /// Whether a table of words, separated by blanks, has this word.

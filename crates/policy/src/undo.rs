@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::argv::{self, Word, base_name};
+use super::argv::{self, Word, base_name, cluster};
 use super::capability::Undo;
 use super::context::ToolOrigin;
 use super::links::Links;
@@ -196,7 +196,7 @@ fn writes_operands(program: &str, arguments: &[&str]) -> bool {
 
 /// Whether an option of `sed` keeps the old file under another name: `-i.bak`.
 fn keeps_old_file(argument: &str) -> bool {
-    is_cluster(argument) && argument.contains('i') && !argument.ends_with('i')
+    cluster(argument).is_some() && argument.contains('i') && !argument.ends_with('i')
 }
 
 /// Whether an argument is this option: a long one, which may be cut short, or a letter among
@@ -206,9 +206,5 @@ fn may_be(argument: &str, option: &str) -> bool {
         let name = argument.split('=').next().unwrap_or(argument);
         return name.starts_with("--") && name.len() > 2 && option.starts_with(name);
     }
-    is_cluster(argument) && option.strip_prefix('-').is_some_and(|letter| argument.contains(letter))
-}
-
-fn is_cluster(argument: &str) -> bool {
-    argument.starts_with('-') && !argument.starts_with("--")
+    cluster(argument).is_some() && option.strip_prefix('-').is_some_and(|letter| argument.contains(letter))
 }

@@ -2,7 +2,7 @@
 //! host found out about it ([`Disk::is_own_program`](crate::Disk::is_own_program)), or as a copy
 //! that the line makes.
 
-use crate::argv::{Word, base_name, place_of};
+use crate::argv::{Word, base_name, cluster, place_of};
 use crate::context::Context;
 use crate::links::Links;
 use crate::path::LexPath;
@@ -137,7 +137,7 @@ fn is_own_module(name: &str) -> bool {
 
 /// Whether a word is the option `-m`, also behind others: `-Im`.
 fn ends_in_m(text: &str) -> bool {
-    text.ends_with('m') && text.starts_with('-') && !text.starts_with("--")
+    text.ends_with('m') && cluster(text).is_some()
 }
 
 /// The name by which a word is known to [`Links`].
@@ -151,7 +151,7 @@ pub(crate) fn candidates(effects: &SideEffects, context: &Context) -> Vec<(Strin
     let (mut named, mut bare): (Vec<(&str, &str)>, Vec<&str>) = (Vec::new(), Vec::new());
     for command in &effects.commands {
         for (at, word) in command.words.iter().enumerate() {
-            let Some(text) = word.get().or(word.tilde.as_deref()) else { continue };
+            let Some(text) = word.path() else { continue };
             if text.contains(char::is_whitespace) {
                 let paths = text.split(char::is_whitespace).filter(|part| part.contains('/'));
                 named.extend(paths.map(|part| (part, part)));
@@ -188,7 +188,7 @@ fn folders(effects: &SideEffects) -> Vec<LexPath> {
         }
         let before = folders.clone();
         for operand in operands {
-            if let Some(to) = operand.get().or(operand.tilde.as_deref()) {
+            if let Some(to) = operand.path() {
                 folders.extend(before.iter().map(|folder| folder.enter(to)));
             }
         }

@@ -1,7 +1,7 @@
 //! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on
 //! disk before the line runs, so they are read from its words.
 
-use crate::argv::{all_known, behind_first, known, program};
+use crate::argv::{all_known, behind_first, cluster, known, program};
 use crate::path::LexPath;
 use crate::programs::{self, Links};
 use crate::rule::Access;
@@ -56,8 +56,7 @@ fn creates_links(command: &Command) -> bool {
 
 /// Whether an option of `ln` makes its links symbolic ones.
 fn makes_symbolic(option: &str) -> bool {
-    let is_cluster = option.starts_with('-') && !option.starts_with("--");
-    is_cluster && option.contains('s') || option.starts_with("--sy")
+    cluster(option).is_some_and(|letters| letters.contains('s')) || option.starts_with("--sy")
 }
 
 /// The links that a command creates. `None` if an operand is unknown.

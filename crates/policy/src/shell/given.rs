@@ -1,7 +1,7 @@
 //! The options and operands of a command, as its row reads them. This list answers whether an
 //! option is given, and with which value.
 
-use crate::argv::{Word, behind_first, name_and_value, place_of};
+use crate::argv::{Word, behind_first, cluster, name_and_value, place_of};
 use crate::programs::{self, Does, Program, Words, fits};
 
 /// An option that a command has.
@@ -25,7 +25,7 @@ impl Given {
     pub(super) fn unlisted(text: &str) -> Vec<Self> {
         let (name, value) = name_and_value(text);
         let mut all = vec![Self { name: name.to_owned(), does: None, value: value.map(Word::known) }];
-        if let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')) {
+        if let Some(letters) = cluster(text) {
             all.extend(letters.chars().map(|c| Self { name: format!("-{c}"), does: None, value: None }));
         }
         all

@@ -228,7 +228,7 @@ impl Walker {
             return;
         }
         let file = FileEffect { own, recursive, ..FileEffect::new(&word.text, access) };
-        let value = word.get().or(word.tilde.as_deref());
+        let value = word.path();
         let (paths, certain) = value.map(|value| self.place.files(value)).unwrap_or_default();
         if paths.is_empty() {
             self.found.files.push(file.clone());

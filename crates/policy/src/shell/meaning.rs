@@ -1,6 +1,6 @@
 //! The meaning in a row of a word that begins with a dash or a plus.
 
-use crate::argv::name_and_value;
+use crate::argv::{cluster, name_and_value};
 use crate::programs::{Does, Program, Style};
 
 /// An option, and the value that is attached to it.
@@ -91,7 +91,7 @@ fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>
 /// with its value attached, a letter among others.
 pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Option<&'w str>)> {
     let (name, value) = name_and_value(text);
-    let cluster = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+    let letters = cluster(text);
     let mut found = Vec::new();
     for (option, does) in program.options() {
         if !matches!(does, Does::Write | Does::Make | Does::Here | Does::Run | Does::Load | Does::Code | Does::Start) {
@@ -99,7 +99,7 @@ pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Optio
         }
         if option.starts_with("--") {
             found.extend((name.len() > 2 && option.starts_with(name)).then_some((does, value)));
-        } else if let Some(after) = cluster.and_then(|cluster| behind_letter(cluster, option)) {
+        } else if let Some(after) = letters.and_then(|letters| behind_letter(letters, option)) {
             found.push((does, Some(after).filter(|after| !after.is_empty())));
         }
     }

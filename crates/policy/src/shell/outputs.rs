@@ -91,7 +91,7 @@ fn cloned(walker: &mut Walker, operands: &[Word]) {
 /// Adds files below a folder whose names are not known.
 pub(super) fn below(walker: &mut Walker, folder: &Word) {
     let file = FileEffect::new(&format!("files below {}", folder.text), Access::Write);
-    match folder.get().or(folder.tilde.as_deref()) {
+    match folder.path() {
         Some(text) if is_remote(text) => {}
         Some(text) => walker.below(file, text, &Tail::below(None)),
         None => walker.found.files.push(file),

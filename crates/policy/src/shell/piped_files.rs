@@ -35,8 +35,7 @@ impl PipedFiles {
         let mut found = Vec::new();
         for start in &self.starts {
             let own = FileEffect::new(&format!("{} and what is below", start.text), access);
-            let folder = start.get().or(start.tilde.as_deref());
-            let paths = folder.map(|folder| self.place.files(folder).0).unwrap_or_default();
+            let paths = start.path().map(|folder| self.place.files(folder).0).unwrap_or_default();
             if paths.is_empty() {
                 found.push(own.clone());
             }

@@ -5,7 +5,7 @@
 //! certain.
 
 use super::sed::is_plain_sed;
-use crate::argv::{Word, all_known, first};
+use crate::argv::{Word, all_known, cluster, first};
 use crate::programs::{self, Files, Program, Style};
 
 /// Whether a program only reads, whatever operands or options are added.
@@ -60,7 +60,7 @@ fn is_banned(row: &Program, own: &str, text: &str) -> bool {
     }
     match own.strip_prefix("--") {
         Some(_) => text.starts_with(own) || name.len() > 3 && own.starts_with(name),
-        None => text.starts_with('-') && !text.starts_with("--") && own.chars().skip(1).any(|c| text.contains(c)),
+        None => cluster(text).is_some() && own.chars().skip(1).any(|c| text.contains(c)),
     }
 }
 

@@ -41,8 +41,8 @@ impl Walker {
         redirect.input.then_some(input)
     }
 
-    /// A file that a redirection reads or writes. `copies`: of `<&word` and `>&word`, which name one
-    /// only if the word is not a number.
+    /// A file that a redirection reads or writes. `copies`: of `<&word` and `>&word`, which name
+    /// one only if the word is not a number.
     fn opened(&mut self, file: &Text, access: Access, copies: bool) -> Option<Input> {
         let file = self.word(file);
         match file.get() {

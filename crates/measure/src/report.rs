@@ -19,9 +19,10 @@ use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, CacheRules, Detail, Tier, Workload};
 use toolfold::tokens::{Cached, CountError, Meter, Reason, Tiktoken, count_tools_with};
-use toolfold::wire::{Wire, chat_tool};
+use toolfold::wire::Wire;
 
 use crate::figures::{rounded, share};
+use crate::parts::chat_value;
 use crate::prices::PriceRow;
 use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, ToolMemo, simulate};
 
@@ -112,8 +113,8 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     let pricing = priced.row.map_or(Pricing { rules: priced.cache.0, ..Pricing::default() }, Pricing::from);
     let scenario = Scenario::from(*workload);
     let session = scenario.session(control).map_err(|why| ReportError::Engine(why.to_string()))?;
-    let played: Vec<ArmSizes> =
-        std::iter::once(full.sizes.clone()).chain(sizes.iter().map(|own| own.sizes.clone())).collect();
+    let mut played = vec![full.sizes.clone()];
+    played.extend(sizes.iter().map(|own| own.sizes.clone()));
     let bills = simulate(&played, &session, &pricing);
     let mut arms = IndexMap::new();
     for (own, bill) in sizes.into_iter().zip(bills.arms.into_iter().skip(1)) {
@@ -196,13 +197,10 @@ impl Measured<'_, '_> {
         let choice = (arm == Arm::Auto).then_some(chosen);
         let sizes = ArmSizes { name: arm.name().to_owned(), choice, ..sizes };
         let presentation = conversation.presentation().clone();
-        let meta: Vec<Value> = presentation
-            .meta_tools()
-            .filter_map(|tool| {
-                let whole = toolfold::profile::Folded::new(tool, Detail::Full, None);
-                serde_json::from_str(&chat_tool(&whole)).ok()
-            })
-            .collect();
+        let mut meta = Vec::new();
+        for tool in presentation.meta_tools() {
+            meta.push(chat_value(&toolfold::profile::Folded::new(tool, Detail::Full, None)));
+        }
         let texts = self.counting.meter().tool_texts(&meta)?;
         self.reasons.extend(&texts.reasons);
         let meta_tokens = texts.marginal(self.counting.counter()).iter().sum();
@@ -218,13 +216,9 @@ impl Measured<'_, '_> {
             } else {
                 let tools = conversation.tools();
                 let array: Vec<&RawValue> = serde_json::from_str(tools.json()).unwrap_or_default();
-                let mut array = array.into_iter();
-                loop {
-                    let some = array.by_ref().take(AT_ONCE).filter_map(|tool| serde_json::from_str(tool.get()).ok());
-                    let some: Vec<Value> = some.collect();
-                    if some.is_empty() {
-                        break;
-                    }
+                for some in array.chunks(AT_ONCE) {
+                    let some: Vec<Value> =
+                        some.iter().filter_map(|tool| serde_json::from_str(tool.get()).ok()).collect();
                     self.reasons.extend(self.counting.meter().tool_texts(&some)?.reasons);
                 }
             }
@@ -319,9 +313,9 @@ fn pricing_info(setup: &Setup<'_>, pricing: &Pricing) -> PricingInfo {
 }
 
 fn per_tool(control: &Engine, tokens: &CatalogTokens) -> Vec<ToolCost> {
-    let tools = control.catalog().iter().zip(control.assignment().iter()).zip(&tokens.tools);
-    tools
-        .map(|((tool, assigned), own)| ToolCost {
+    let mut costs = Vec::new();
+    for ((tool, assigned), own) in control.catalog().iter().zip(control.assignment().iter()).zip(&tokens.tools) {
+        costs.push(ToolCost {
             name: tool.name().to_string(),
             tier: assigned.tier.name(),
             category: assigned.category.to_string(),
@@ -331,13 +325,13 @@ fn per_tool(control: &Engine, tokens: &CatalogTokens) -> Vec<ToolCost> {
             required: own.array(Detail::Required),
             summary: own.array(Detail::Summary),
             answer: own.answer,
-        })
-        .collect()
+        });
+    }
+    costs
 }
 
 fn tiers(per_tool: &[ToolCost]) -> IndexMap<&'static str, GroupCost> {
-    let mut tiers: IndexMap<&'static str, GroupCost> =
-        [Tier::Core, Tier::Extended].into_iter().map(|tier| (tier.name(), GroupCost::default())).collect();
+    let mut tiers = IndexMap::from([Tier::Core, Tier::Extended].map(|tier| (tier.name(), GroupCost::default())));
     for tool in per_tool {
         let group = tiers.entry(tool.tier).or_default();
         group.tools += 1;

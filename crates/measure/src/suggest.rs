@@ -144,9 +144,7 @@ pub fn price(
     let shown =
         Costs::new(catalog, &options.meter, counter)?.shown_assignment(&profile.assign(catalog).value, options.arm)?;
     let (needs, simulator) = (Needs::of_catalog(catalog), Simulator { options });
-    let mut sum = Simulated::default();
-    spaced(&usage.sessions).into_iter().for_each(|session| sum.add_costs(&simulator.play(&shown, &needs, session)));
-    Ok(sum)
+    Ok(simulator.play_all(&shown, &needs, &spaced(&usage.sessions)))
 }
 
 /// At most [`MAX_PLAYED`] sessions, evenly spaced.
@@ -201,9 +199,7 @@ impl<'s> Fitter<'s> {
 
     /// The total cost of all sessions, in thousandths of a token at the price of input.
     fn play(&self, shown: &Shown, sessions: &[&UsedSession]) -> Simulated {
-        let mut sum = Simulated::default();
-        sessions.iter().for_each(|session| sum.add_costs(&self.simulator.play(shown, &self.needs, session)));
-        sum
+        self.simulator.play_all(shown, &self.needs, sessions)
     }
 
     /// The best profile for some sessions; without any call, one by subject alone.

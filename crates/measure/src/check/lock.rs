@@ -57,7 +57,7 @@ pub struct ArmTotal {
 }
 
 /// The cost of one tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockedTool {
     /// Its name.

@@ -11,6 +11,7 @@ use toolfold::tokens::CountError;
 
 use super::Options;
 use super::rules::Rule;
+use crate::json::list_member;
 use crate::parts::{Measurer, chat_value, remove_member};
 
 /// The maximum number of findings of a rule; the rest are counted in the last one.
@@ -212,19 +213,30 @@ impl<'o> Found<'o> {
     pub(super) fn sorted(mut self, catalog: &Catalog) -> Vec<Finding> {
         for (rule, count) in &self.counts {
             let more = count.saturating_sub(MOST_OF_A_RULE);
-            if let Some(last) = self.list.iter_mut().rfind(|own| own.rule == *rule).filter(|_| more > 0) {
+            if more > 0
+                && let Some(last) = self.list.iter_mut().rfind(|own| own.rule == *rule)
+            {
                 last.reason = format!("{}; {more} more findings of this rule are not shown", last.reason);
             }
         }
-        self.list.sort_by_key(|own| {
-            let at = own.tool.as_ref().and_then(|name| catalog.position(name));
-            (at.unwrap_or(usize::MAX), std::cmp::Reverse(own.severity))
-        });
+        self.list.sort_by_key(|own| (own.position(catalog).unwrap_or(usize::MAX), std::cmp::Reverse(own.severity)));
         self.list
     }
 }
 
 impl Finding {
+    /// The index of the finding's tool.
+    fn position(&self, catalog: &Catalog) -> Option<usize> {
+        catalog.position(self.tool.as_ref()?)
+    }
+
+    /// Makes the edits in a Chat Completions tool.
+    fn apply_edits(&self, tool: &mut Value) {
+        for edit in &self.edits {
+            edited(tool, edit);
+        }
+    }
+
     /// Adds the edits of `--fix`.
     pub(super) fn fixed_by(&mut self, edits: Vec<Edit>) {
         self.fixable = !edits.is_empty();
@@ -254,10 +266,9 @@ fn places(tool: &Tool) -> (&'static str, &'static str) {
 
 /// The rules that a tool disables: `"_meta": {"toolfold/allow": ["rule", …]}`.
 fn allowed(tool: &Tool) -> Vec<String> {
-    let meta = tool.extra().find(|(name, _)| *name == "_meta").and_then(|(_, text)| serde_json::from_str(text).ok());
-    let meta: Value = meta.unwrap_or_default();
-    let rules = meta.get("toolfold/allow").and_then(Value::as_array).into_iter().flatten();
-    rules.filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
+    let Some((_, text)) = tool.extra().find(|(name, _)| *name == "_meta") else { return Vec::new() };
+    let meta: Value = serde_json::from_str(text).unwrap_or_default();
+    list_member(&meta, "toolfold/allow").iter().filter_map(|rule| Some(rule.as_str()?.to_owned())).collect()
 }
 
 /// A place below another.
@@ -275,8 +286,7 @@ fn edited(value: &mut Value, edit: &Edit) {
             }
         }
         Edit::Add(at, key, new) => {
-            let holder = value.pointer_mut(&format!("/function{at}")).and_then(Value::as_object_mut);
-            if let Some(map) = holder {
+            if let Some(Value::Object(map)) = value.pointer_mut(&format!("/function{at}")) {
                 map.insert((*key).to_owned(), new.clone());
             }
         }
@@ -293,29 +303,23 @@ pub(super) fn measured(
     let tokens = measurer.total(&whole)?;
     let (mut saves, mut fix_saves) = (0, 0);
     for group in findings.chunk_by_mut(|a, b| a.tool == b.tool) {
-        let at = group.first().and_then(|one| one.tool.as_ref()).and_then(|name| catalog.position(name));
-        let own = at.and_then(|at| whole.get(at));
-        let prices = group.iter().any(|one| one.fixable || one.part.is_some());
-        let before = match own.filter(|_| prices) {
-            Some(own) => measurer.one(own)?,
-            None => 0,
+        let own = group.first().and_then(|one| whole.get(one.position(catalog)?));
+        let before = match own {
+            Some(own) if group.iter().any(|one| one.fixable || one.part.is_some()) => measurer.one(own)?,
+            _ => 0,
         };
         let mut all = own.filter(|_| group.iter().any(|one| one.fixable)).cloned();
-        let mut fixable = 0;
         for one in group.iter_mut() {
             if let Some(own) = own {
                 price(measurer, own, before, one)?;
             }
             count_texts(measurer, one);
             match &mut all {
-                Some(all) if one.fixable => {
-                    fixable += 1;
-                    one.edits.iter().for_each(|edit| edited(all, edit));
-                }
+                Some(all) if one.fixable => one.apply_edits(all),
                 _ => saves += one.saves.unwrap_or(0),
             }
         }
-        if let Some(all) = all.filter(|_| fixable > 0) {
+        if let Some(all) = all {
             fix_saves += before.saturating_sub(measurer.one(&all)?);
         }
     }
@@ -338,7 +342,7 @@ pub(super) fn measured(
 fn price(measurer: &Measurer<'_>, own: &Value, before: usize, one: &mut Finding) -> Result<(), CountError> {
     if one.fixable {
         let mut after = own.clone();
-        one.edits.iter().for_each(|edit| edited(&mut after, edit));
+        one.apply_edits(&mut after);
         one.saves = Some(before.saturating_sub(measurer.one(&after)?));
     }
     if let Some(part) = &one.part {

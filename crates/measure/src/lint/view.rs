@@ -39,6 +39,11 @@ impl Node<'_> {
         self.map.get(keyword).and_then(Value::as_str)
     }
 
+    /// Its description; `None` for a blank one.
+    pub(super) fn description(&self) -> Option<&str> {
+        self.string_keyword("description").filter(|text| !text.trim().is_empty())
+    }
+
     /// Whether it is a top-level parameter of the tool.
     pub(super) fn is_parameter(&self) -> bool {
         self.property.is_some() && self.at.matches('/').count() == 3 && self.at.starts_with("/parameters/properties/")
@@ -128,8 +133,7 @@ impl<'t> View<'t> {
 
 /// Whether an object's schema requires a property.
 fn requires(map: &Map<String, Value>, name: &str) -> bool {
-    let required = map.get("required").and_then(Value::as_array);
-    required.is_some_and(|required| required.iter().any(|own| own.as_str() == Some(name)))
+    matches!(map.get("required"), Some(Value::Array(required)) if required.iter().any(|own| own == name))
 }
 
 fn strings<'t>(at: &str, value: &'t Value, all: &mut Vec<(String, &'t str)>) {

@@ -34,15 +34,21 @@ impl Draft {
     /// hidden tools, and summaries.
     pub(super) fn from_today(catalog: &Catalog, today: &ToolProfile) -> Self {
         let assignment = today.assign(catalog).value;
-        let own = own_tools(catalog);
-        let hidden = assignment.iter().enumerate().filter(|(_, own)| own.tier == Tier::Hidden).map(|(at, _)| at);
-        let summaries = today.summaries().filter(|(name, _)| catalog.get(name).is_some());
-        Self {
-            core: own.iter().enumerate().filter(|(_, own)| **own).map(|(at, _)| at).collect(),
-            hidden: hidden.collect(),
-            summaries: summaries.map(|(name, text)| (name.to_owned(), text.to_owned())).collect(),
-            categories: IndexMap::new(),
+        let mut draft = Self::default();
+        for (at, (assigned, is_own)) in assignment.iter().zip(own_tools(catalog)).enumerate() {
+            if is_own {
+                draft.core.push(at);
+            }
+            if assigned.tier == Tier::Hidden {
+                draft.hidden.insert(at);
+            }
         }
+        for (name, text) in today.summaries() {
+            if catalog.get(name).is_some() {
+                draft.summaries.insert(name.to_owned(), text.to_owned());
+            }
+        }
+        draft
     }
 
     /// Every tool that is not hidden.
@@ -61,7 +67,10 @@ impl Draft {
 
     /// The draft as a file, with `head` as comments at the top.
     pub(super) fn to_toml(&self, catalog: &Catalog, head: &[String]) -> String {
-        let mut out: String = head.iter().map(|line| format!("# {line}\n")).collect();
+        let mut out = String::new();
+        for line in head {
+            out.push_str(&format!("# {line}\n"));
+        }
         out.push_str("name = \"suggested\"\n\n");
         let core = lines(catalog, self.core.iter());
         if core.is_empty() {

@@ -256,10 +256,9 @@ impl<'t> Play<'t> {
     /// Judges the turn's true calls: each is matched with a call that ran, an equal one first.
     fn judge_turn(&mut self, engine: &Engine, truths: &[TrueCall]) {
         let mut left: Vec<&Ran> = self.ran.iter().collect();
-        let equal = |truth: &TrueCall, ran: &Ran| is_it(engine, truth, ran);
         let mut open = Vec::new();
         for truth in truths {
-            match left.iter().position(|ran| equal(truth, ran)) {
+            match left.iter().position(|ran| is_it(engine, truth, ran)) {
                 Some(at) => {
                     left.remove(at);
                     self.row.calls.right += 1;
@@ -269,13 +268,17 @@ impl<'t> Play<'t> {
             }
         }
         for truth in open {
-            let ran = left.iter().position(|ran| ran.tool == truth.tool).map(|at| left.remove(at));
-            match ran {
-                Some(_) => self.row.calls.silent += 1,
-                None => self.row.calls.missed += 1,
-            }
-            let differ = |ran: &Ran| differences(schema_of(engine, &truth.tool), &truth.arguments, &ran.arguments);
-            let arguments = ran.map(differ).unwrap_or_default();
+            let arguments = match left.iter().position(|ran| ran.tool == truth.tool) {
+                Some(at) => {
+                    self.row.calls.silent += 1;
+                    let ran = left.remove(at);
+                    differences(schema_of(engine, &truth.tool), &truth.arguments, &ran.arguments)
+                }
+                None => {
+                    self.row.calls.missed += 1;
+                    Vec::new()
+                }
+            };
             self.row.wrong.push(Wrong { turn: self.turn, tool: truth.tool.clone(), arguments });
         }
         self.row.calls.stray += left.len();
@@ -283,8 +286,7 @@ impl<'t> Play<'t> {
 }
 
 fn schema_of<'e>(engine: &'e Engine, tool: &str) -> &'e Value {
-    let catalog = engine.catalog();
-    catalog.position(tool).and_then(|at| catalog.at(at)).map_or(&Value::Null, Tool::parameters)
+    engine.catalog().get(tool).map_or(&Value::Null, Tool::parameters)
 }
 
 fn is_it(engine: &Engine, truth: &TrueCall, ran: &Ran) -> bool {
@@ -293,9 +295,13 @@ fn is_it(engine: &Engine, truth: &TrueCall, ran: &Ran) -> bool {
 
 /// The recorded result of the tool if this call was recorded; of several equal calls, the next.
 fn recorded(engine: &Engine, truths: &[TrueCall], before: &[Ran], ran: &Ran) -> String {
-    let mut meant = truths.iter().filter(|truth| is_it(engine, truth, ran)).peekable();
-    let earlier = meant.peek().map_or(0, |truth| before.iter().filter(|own| is_it(engine, truth, own)).count());
-    meant.nth(earlier).and_then(|truth| truth.result.clone()).unwrap_or_else(|| STUB.to_owned())
+    let meant: Vec<&TrueCall> = truths.iter().filter(|truth| is_it(engine, truth, ran)).collect();
+    let Some(first) = meant.first() else { return STUB.to_owned() };
+    let earlier = before.iter().filter(|own| is_it(engine, first, own)).count();
+    match meant.get(earlier) {
+        Some(TrueCall { result: Some(result), .. }) => result.clone(),
+        _ => STUB.to_owned(),
+    }
 }
 
 impl Calls {

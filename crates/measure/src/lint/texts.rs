@@ -34,12 +34,11 @@ pub(super) fn check_texts(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<
         unknown_tools(found, view, facts);
     }
     spaces(found, view);
-    for node in view.nodes.iter().filter(|node| node.property.is_some()) {
-        let Some(text) = node.string_keyword("description") else { continue };
+    for node in &view.nodes {
+        let (Some(name), Some(text)) = (node.property, node.string_keyword("description")) else { continue };
         let length = text.chars().count();
         if length > LONG_FOR_PARAMETER {
             let at = node.keyword_place("description");
-            let name = node.property.unwrap_or_default();
             if let Some(one) =
                 found.add_finding(&LONG_PARAMETER, &at, format!("the description of `{name}` has {length} characters"))
             {

@@ -177,7 +177,8 @@ pub(super) fn split(text: &str) -> Vec<String> {
 /// A text shortened for one line.
 pub(super) fn short_line(text: &str) -> String {
     const MOST: usize = 60;
-    let line = text.split_whitespace().take(24).collect::<Vec<_>>().join(" ");
+    let words: Vec<&str> = text.split_whitespace().take(24).collect();
+    let line = words.join(" ");
     match line.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line,
@@ -185,9 +186,9 @@ pub(super) fn short_line(text: &str) -> String {
 }
 
 /// Names in backticks, at most five: `` `a`, `b` and 3 more ``.
-pub(super) fn first_names(names: &[&str]) -> String {
+pub(super) fn first_names(names: &[impl AsRef<str>]) -> String {
     const MOST: usize = 5;
-    let said: Vec<String> = names.iter().take(MOST).map(|name| format!("`{}`", short_line(name))).collect();
+    let said: Vec<String> = names.iter().take(MOST).map(|name| format!("`{}`", short_line(name.as_ref()))).collect();
     match names.len().saturating_sub(MOST) {
         0 => said.join(", "),
         more => format!("{} and {more} more", said.join(", ")),

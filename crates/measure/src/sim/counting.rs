@@ -167,7 +167,8 @@ fn price_of_texts(meter: &Meter, counter: &dyn TokenCounter) -> Option<(f64, usi
                 ],
             ),
         };
-        let messages: Vec<Value> = std::iter::once(user).chain(rest).collect();
+        let mut messages = vec![user];
+        messages.extend(rest);
         let context = RequestContext { model: Some(model.clone()), host: host.clone() };
         count_request_with(&json!({"model": model, key: messages}), &context, |_| counter).ok().map(|own| own.tokens)
     };
@@ -226,12 +227,16 @@ impl CatalogTokens {
         counting: &Counting<'_>,
         details: &[Detail],
     ) -> Result<Self, CountError> {
-        let answer = |tool| counting.text(&definition(tool, tool.name().as_str())) + 1;
-        let mut tools: Vec<ToolTokens> =
-            catalog.iter().map(|tool| ToolTokens { answer: answer(tool), ..ToolTokens::default() }).collect();
+        let mut tools = Vec::with_capacity(catalog.len());
+        for tool in catalog.iter() {
+            let answer = counting.text(&definition(tool, tool.name().as_str())) + 1;
+            tools.push(ToolTokens { answer, ..ToolTokens::default() });
+        }
         let mut shared = 0;
-        let others = details.iter().copied().filter(|detail| !matches!(detail, Detail::Full | Detail::Index));
-        for detail in std::iter::once(Detail::Full).chain(others) {
+        let mut all = vec![Detail::Full];
+        all.extend(details.iter().filter(|detail| **detail != Detail::Full));
+        for detail in all {
+            // `detail_index` is `None` for Detail::Index.
             let Some(at) = detail_index(detail) else { continue };
             let shown = catalog.iter().zip(assignment.iter());
             let shown = shown.map(|(tool, own)| chat_tool(&Folded::new(tool, detail, own.summary.as_deref())));

@@ -157,6 +157,7 @@ pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> O
                 let only = alone.get(place).copied().unwrap_or_default().saturating_sub(*both);
                 (only as f64, whole.get(*place).copied().unwrap_or_default())
             });
+            // What is opened in addition when only one of the two is needed.
             let more = alone_one * whole_two + alone_two * whole_one;
             let gain = *both as f64 * opened.request_cost() - opened.kept() * more;
             if *both < MIN_TOGETHER || gain <= 0.0 || gain < most {

@@ -8,6 +8,7 @@ use toolfold::profile::Detail;
 use toolfold::schema::required;
 
 use super::costs::Form;
+use crate::json::object_member;
 use crate::usage::{UsedCall, UsedSession};
 
 /// How a model expands a folded tool that it needs.
@@ -41,9 +42,11 @@ impl Needs {
         for tool in catalog.iter() {
             let schema = tool.parameters();
             let required: Vec<&str> = required(schema).collect();
-            let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-            let parameters = properties.map(|(name, own)| (!required.contains(&name.as_str()), has_shape(own)));
-            tools.push(ToolNeeds { takes_any: !tool.takes_no_parameters(), parameters: parameters.collect() });
+            let mut parameters = Vec::new();
+            for (name, own) in object_member(schema, "properties").into_iter().flatten() {
+                parameters.push((!required.contains(&name.as_str()), has_shape(own)));
+            }
+            tools.push(ToolNeeds { takes_any: !tool.takes_no_parameters(), parameters });
         }
         Self(tools)
     }

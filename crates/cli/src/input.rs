@@ -77,8 +77,8 @@ impl InputArgs {
         let found = super::config_files::find_config_files(self.config.as_deref())?;
         let files: Vec<ConfigFile<'_>> = found.iter().map(FoundFile::as_file).collect();
         let loaded = Config::resolve(&files, variable, &flags);
-        let mut errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
-        let in_file = errors.any(|diagnostic| diagnostic.place.file.is_some());
+        let is_in_file = |diagnostic: &Diagnostic| diagnostic.is_error() && diagnostic.place.file.is_some();
+        let in_file = loaded.diagnostics.iter().any(is_in_file);
         if !loaded.has_errors() {
             say_all(&loaded.diagnostics);
         }
@@ -116,8 +116,14 @@ impl Input {
         let mut diagnostics = Vec::new();
         let mut written = BTreeMap::new();
         let general = config.settings.presentation.profile.as_deref();
-        let named = config.server_profiles().filter(|(server, _)| servers.contains_key(*server));
-        for (_, name) in named.chain(general.map(|name| ("", name))) {
+        let mut names: Vec<&str> = Vec::new();
+        for (server, name) in config.server_profiles() {
+            if servers.contains_key(server) {
+                names.push(name);
+            }
+        }
+        names.extend(general);
+        for name in names {
             if !matches!(name, "off" | "derived") && !written.contains_key(name) {
                 written.insert(name.to_owned(), load_profile(name, &mut diagnostics)?);
             }
@@ -137,8 +143,8 @@ impl Input {
 
     /// Reports the warnings, without the notes.
     pub(super) fn say_warnings(&self) {
-        let worth: Vec<Diagnostic> =
-            self.diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned().collect();
+        let mut worth = self.diagnostics.clone();
+        worth.retain(|diagnostic| diagnostic.severity >= Severity::Warning);
         say_all(&worth);
     }
 

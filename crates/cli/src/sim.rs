@@ -149,16 +149,11 @@ pub(super) fn run_sim(args: &SimArgs) -> Outcome {
     if report.price.is_some() {
         return Ok(ExitCode::SUCCESS);
     }
-    let what = report.model.as_ref().map_or_else(
-        || "no model is named, so prices are unknown".to_owned(),
-        |model| format!("the price of `{}` is unknown", toolfold::diagnostic::visible(model)),
-    );
-    let help = if report.model.is_some() {
-        "pass a price list with --prices: [[price]] models = […], input, output, source, date (docs/cost.md, \"Prices\")"
-    } else {
-        "name a model with --model"
+    let Some(model) = &report.model else {
+        return Err(Failure::unmeasured("no model is named, so prices are unknown").help("name a model with --model"));
     };
-    Err(Failure::unmeasured(what).help(help))
+    let help = "pass a price list with --prices: [[price]] models = […], input, output, source, date (docs/cost.md, \"Prices\")";
+    Err(Failure::unmeasured(format!("the price of `{}` is unknown", toolfold::diagnostic::visible(model))).help(help))
 }
 
 /// The wire of a model's own provider.

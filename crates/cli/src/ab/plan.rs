@@ -95,8 +95,10 @@ impl Plan {
         let mut rounds = Vec::new();
         for repeat in 0..self.repeat {
             for task in self.drawn.iter().filter_map(|at| self.corpus.tasks.get(*at)) {
-                let all = self.drivers.iter().flat_map(|driver| self.arms.iter().map(move |arm| (*driver, *arm)));
-                let mut own: Vec<Round<'_>> = all.map(|(driver, arm)| Round { task, arm, driver, repeat }).collect();
+                let mut own: Vec<Round<'_>> = Vec::new();
+                for driver in &self.drivers {
+                    own.extend(self.arms.iter().map(|arm| Round { task, arm: *arm, driver: *driver, repeat }));
+                }
                 own.sort_by_cached_key(|round| {
                     rank(self.seed, &[&task.id, round.arm.name(), driver_name(round.driver), &repeat.to_string()])
                 });
@@ -159,7 +161,7 @@ fn plan_digest(parts: &[&str]) -> String {
 /// The requested arms. An arm that the wire does not support is an error.
 fn arms(args: &AbArgs, config: &Config, wire: Wire) -> Result<Vec<Arm>, Failure> {
     if args.arms.is_empty() {
-        return Ok(Arm::EVERYWHERE.into_iter().chain([Arm::Auto]).collect());
+        return Ok([Arm::EVERYWHERE.as_slice(), &[Arm::Auto]].concat());
     }
     let mut arms = Vec::new();
     for text in &args.arms {
@@ -198,11 +200,10 @@ fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
     }
     let input = Input::load(config)?;
     input.say_warnings();
-    let tools: Vec<Value> = input
-        .catalog
-        .iter()
-        .map(|tool| json!({"name": tool.name().as_str(), "inputSchema": tool.parameters()}))
-        .collect();
+    let mut tools = Vec::with_capacity(input.catalog.len());
+    for tool in input.catalog.iter() {
+        tools.push(json!({"name": tool.name().as_str(), "inputSchema": tool.parameters()}));
+    }
     let corpus = Corpus::from_json_lines(&text, &json!(tools).to_string()).map_err(|why| bad_tasks(tasks, &why))?;
     let engine = Input::built(input.builder(Arm::Full))?;
     for task in &corpus.tasks {

@@ -121,11 +121,14 @@ fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), B
             own.scopes = match value {
                 DeValue::String(text) => text.split(' ').filter(|own| !own.is_empty()).map(str::to_owned).collect(),
                 DeValue::Array(list) => {
-                    let texts = list.iter().map(|own| match own.get_ref() {
-                        DeValue::String(text) => Some(text.to_string()),
-                        _ => None,
-                    });
-                    texts.collect::<Option<_>>().ok_or_else(|| wrong("it must be a list of texts"))?
+                    let mut texts = Vec::new();
+                    for own in list {
+                        let DeValue::String(text) = own.get_ref() else {
+                            return Err(wrong("it must be a list of texts"));
+                        };
+                        texts.push(text.to_string());
+                    }
+                    texts
                 }
                 _ => return Err(wrong("it must be a list of texts")),
             }

@@ -165,7 +165,9 @@ pub(super) fn run_doctor(args: &DoctorArgs) -> Outcome {
     let probed = probe(settings, layers, "doctor")?;
     let mut report = report(&config, &servers, &probed)?;
     report.unusable = errors.iter().map(diagnostic_line).collect();
-    report.faults = faults.err().map(|why| why.to_string()).into_iter().collect();
+    if let Err(why) = faults {
+        report.faults.push(why.to_string());
+    }
     if args.json {
         emit_json(&report)?;
     } else {
@@ -188,7 +190,10 @@ fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Resul
     let model = presentation.model.as_deref().unwrap_or_default();
     let meter = Meter::for_wire(presentation.wire.name(), model).unwrap_or_default();
     let nothing = Seen::default();
-    let each = servers.iter().map(|own| server(own, probed.servers.get(&own.name).unwrap_or(&nothing), probed, &meter));
+    let mut each = Vec::with_capacity(servers.len());
+    for own in servers {
+        each.push(server(own, probed.servers.get(&own.name).unwrap_or(&nothing), probed, &meter));
+    }
     let known = config.settings.gateway.client;
     let shown = probed.shown.as_ref().map(|own| ShownReport {
         arm: own.arm.clone(),
@@ -199,10 +204,15 @@ fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Resul
     });
     let layers = Layers::showing(config)?;
     let policy = layers.policy.as_ref().map(toolfold::engine::PolicyLayer::policy);
-    let listed = probed.servers.iter().filter_map(|(name, seen)| Some((name.clone(), tool_names(seen.list.as_ref()?))));
-    let unmatched = records::unmatched(policy, servers, &listed.collect());
+    let mut listed = BTreeMap::new();
+    for (name, seen) in &probed.servers {
+        if let Some(list) = &seen.list {
+            listed.insert(name.clone(), tool_names(list));
+        }
+    }
+    let unmatched = records::unmatched(policy, servers, &listed);
     Ok(Report {
-        servers: each.collect(),
+        servers: each,
         unusable: Vec::new(),
         collisions: collisions(probed),
         renamed: probed.renamed.clone(),
@@ -262,8 +272,14 @@ fn array_tokens(array: &str, meter: &Meter) -> Option<usize> {
 }
 
 fn tool_names(list: &Capture) -> Vec<String> {
-    let tools = list.tools.iter().filter_map(|tool| serde_json::from_str::<Value>(tool).ok());
-    tools.filter_map(|tool| tool.get("name")?.as_str().map(str::to_owned)).collect()
+    let mut names = Vec::new();
+    for tool in &list.tools {
+        let tool: Value = serde_json::from_str(tool).unwrap_or_default();
+        if let Some(Value::String(name)) = tool.get("name") {
+            names.push(name.clone());
+        }
+    }
+    names
 }
 
 fn collisions(probed: &Probed) -> Vec<Collision> {
@@ -271,8 +287,13 @@ fn collisions(probed: &Probed) -> Vec<Collision> {
     for (shown, origin) in &probed.origins {
         by_tool.entry(&origin.tool).or_default().insert(origin.of.clone(), shown.clone());
     }
-    let several = by_tool.into_iter().filter(|(_, shown)| shown.len() > 1);
-    several.map(|(tool, shown)| Collision { tool: tool.to_owned(), shown }).collect()
+    let mut collisions = Vec::new();
+    for (tool, shown) in by_tool {
+        if shown.len() > 1 {
+            collisions.push(Collision { tool: tool.to_owned(), shown });
+        }
+    }
+    collisions
 }
 
 /// What policy decides about every tool before it sees arguments.
@@ -308,9 +329,11 @@ fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
         if file.broken {
             faults.push(format!("{} has errors: until they are fixed, every call requires approval", file.source.0));
         }
-        let checked = file.check(None);
-        let errors = checked.iter().filter(|own| own.severity == Severity::Error);
-        faults.extend(errors.map(|own| format!("{}: {}", file.source.0, diagnostic_line(own))));
+        for own in file.check(None) {
+            if own.severity == Severity::Error {
+                faults.push(format!("{}: {}", file.source.0, diagnostic_line(&own)));
+            }
+        }
     }
     PolicyReport { configured: true, refused, without_record, plain_records, faults }
 }

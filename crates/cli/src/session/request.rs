@@ -187,7 +187,8 @@ impl<'l> Request<'l> {
     /// Parses a line.
     pub(super) fn read_request(text: &'l str) -> Result<Self, Problem> {
         let mut members = line_members(text)?;
-        let known: Vec<&str> = REQUESTS.iter().map(|(name, _)| *name).chain([KEY]).collect();
+        let mut known = REQUESTS.map(|(name, _)| name).to_vec();
+        known.push(KEY);
         if let Some((key, _)) = members.iter().find(|(key, _)| !known.contains(&key.as_str())) {
             return Err(unknown_key("", key, &known));
         }

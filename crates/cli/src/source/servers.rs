@@ -54,8 +54,11 @@ fn fault(name: &str, why: &str, said: &[String]) -> Vec<Diagnostic> {
     let fault = Diagnostic::error("no-tool-list", place.clone(), why);
     let late = why.contains("within");
     let fault = if late { fault.help("allow more time with --mcp-timeout, such as 2m") } else { fault };
-    let said = said.iter().map(|line| Diagnostic::note("server-said", place.clone(), line.clone()));
-    std::iter::once(fault).chain(said).collect()
+    let mut faults = vec![fault];
+    for line in said {
+        faults.push(Diagnostic::note("server-said", place.clone(), line.clone()));
+    }
+    faults
 }
 
 /// The configured servers.
@@ -132,10 +135,12 @@ fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure
 
 /// All tools as one result of `tools/list`, prefixed with the server's name if there are several.
 pub(in super::super) fn to_list(served: &[Served]) -> String {
-    let tools: Vec<String> = match served {
-        [only] => only.list.tools.clone(),
-        several => several.iter().flat_map(|own| own.list.tools.iter().map(|tool| prefixed(&own.name, tool))).collect(),
-    };
+    let mut tools = Vec::new();
+    for own in served {
+        for tool in &own.list.tools {
+            tools.push(if served.len() == 1 { tool.clone() } else { prefixed(&own.name, tool) });
+        }
+    }
     format!("{{\"tools\":[{}]}}", tools.join(",\n"))
 }
 

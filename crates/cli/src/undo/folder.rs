@@ -121,7 +121,8 @@ impl Folder {
         let mut builder = std::fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        for folder in [path.clone()].into_iter().chain(["objects", "calls", "open", "sessions"].map(|n| path.join(n))) {
+        for folder in [path.clone(), path.join("objects"), path.join("calls"), path.join("open"), path.join("sessions")]
+        {
             match builder.create(&folder) {
                 Err(why) if why.kind() != ErrorKind::AlreadyExists => return Err(why),
                 _ => {}
@@ -164,9 +165,11 @@ impl Folder {
 
     /// The snapshots of calls that have not ended.
     pub(super) fn open_snapshots(&self) -> Vec<Snapshot> {
-        let names = std::fs::read_dir(self.path.join("open")).into_iter().flatten();
-        let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        names.filter_map(|id| self.read_snapshot(&id).ok()).collect()
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(self.path.join("open")).into_iter().flatten().flatten() {
+            found.extend(self.read_snapshot(&entry.file_name().to_string_lossy()));
+        }
+        found
     }
 
     pub(super) fn read_snapshot(&self, id: &str) -> Result<Snapshot> {
@@ -200,8 +203,8 @@ impl Folder {
 
     pub(super) fn next_id(&self) -> Result<String> {
         let counted = std::fs::read_to_string(self.path.join("next")).ok().and_then(|text| text.trim().parse().ok());
-        let known = self.ids().filter_map(|id| snapshot_number(&id)).max().map_or(1, |last| last + 1);
-        let next = known.max(counted.unwrap_or(1_u64));
+        let last = self.ids().filter_map(|id| snapshot_number(&id)).max().unwrap_or(0);
+        let next = counted.unwrap_or(1_u64).max(last + 1);
         self.write_whole("next", (next + 1).to_string().as_bytes())?;
         Ok(format!("un-{next}"))
     }

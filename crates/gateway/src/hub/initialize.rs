@@ -86,16 +86,12 @@ impl Hub {
             return self.upstream.greet(at, true);
         }
         // The other lifecycle is not tried before the user has logged in.
-        if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
-            let why = message_of(why);
-            return self.closed(at, &why);
+        if let Err(why) = &answer
+            && code_of(why) == Some(code::LOGIN_NEEDED)
+        {
+            return self.closed(at, &message_of(why));
         }
-        let outcome = answer.map_err(|why| message_of(&why)).and_then(|result| {
-            let hello = Object::from_json(&result).ok_or("its response to the handshake is not an object")?;
-            let version = version_of(&hello, stateless)?;
-            Ok((hello, version))
-        });
-        match outcome {
+        match hello_and_version(answer, stateless) {
             Ok((hello, version)) => {
                 let Some(server) = self.upstream.servers.get_mut(at) else { return };
                 server.hello = hello;
@@ -210,9 +206,15 @@ impl Upstream {
             return Err(error_member(code::INTERNAL, &why));
         }
         let mut hello = self.introduced();
-        let own = |server: &super::server::Server| server.hello.read_as::<String>("protocolVersion");
-        let oldest = self.servers.iter().filter(|server| server.is_known()).filter_map(own).min();
-        let version = oldest.filter(|oldest| oldest.as_str() < wanted).unwrap_or_else(|| wanted.to_owned());
+        let mut version = wanted.to_owned();
+        for server in self.servers.iter() {
+            if let Some(own) = server.hello.read_as::<String>("protocolVersion")
+                && server.is_known()
+                && own < version
+            {
+                version = own;
+            }
+        }
         let mut result = Object::default();
         result.put_value("protocolVersion", &version);
         for name in ["supportedVersions", "resultType", "ttlMs", "cacheScope", "protocolVersion"] {
@@ -257,15 +259,16 @@ impl Upstream {
             _ => {
                 let mut hello = Object::default();
                 hello.put_value("serverInfo", &own_info());
-                let said =
-                    self.servers.iter().zip(&self.context.settings.servers).filter(|(server, _)| server.is_known());
-                let said = said.filter_map(|(server, settings)| {
-                    let text: String = server.hello.read_as("instructions")?;
-                    Some(format!("## {}\n{text}", settings.name))
-                });
-                let said: Vec<String> = said.collect();
-                if !said.is_empty() {
-                    hello.put_value("instructions", &said.join("\n\n"));
+                let mut instructions = Vec::new();
+                for (server, settings) in self.servers.iter().zip(&self.context.settings.servers) {
+                    if let Some(text) = server.hello.read_as::<String>("instructions")
+                        && server.is_known()
+                    {
+                        instructions.push(format!("## {}\n{text}", settings.name));
+                    }
+                }
+                if !instructions.is_empty() {
+                    hello.put_value("instructions", &instructions.join("\n\n"));
                 }
                 hello
             }
@@ -291,8 +294,10 @@ impl Upstream {
         if self.servers.iter().any(super::server::Server::is_known) || self.servers.list.is_empty() {
             return None;
         }
-        let whys = self.servers.iter().zip(&self.context.settings.servers);
-        let whys: Vec<String> = whys.map(|(server, own)| format!("`{}`: {}", own.name, server.why)).collect();
+        let mut whys = Vec::new();
+        for (server, own) in self.servers.iter().zip(&self.context.settings.servers) {
+            whys.push(format!("`{}`: {}", own.name, server.why));
+        }
         Some(format!("no server could be started: {}", whys.join("; ")))
     }
 }
@@ -353,6 +358,13 @@ fn offers_again(why: &Raw) -> bool {
     let offered: Option<Vec<String>> = why.object("data").and_then(|data| data.read_as("supported"));
     why.read_as("code") == Some(code::UNSUPPORTED_VERSION)
         && offered.unwrap_or_default().iter().any(|own| own == STATELESS)
+}
+
+fn hello_and_version(answer: Answer, stateless: bool) -> Result<(Object, String), String> {
+    let result = answer.map_err(|why| message_of(&why))?;
+    let hello = Object::from_json(&result).ok_or("its response to the handshake is not an object")?;
+    let version = version_of(&hello, stateless)?;
+    Ok((hello, version))
 }
 
 /// The protocol version in a server's response to the handshake.

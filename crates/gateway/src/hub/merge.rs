@@ -107,12 +107,12 @@ impl Router {
         request: &Request,
         then: Option<Request>,
     ) {
-        let asked: Vec<usize> = (0..upstream.servers.len())
-            .filter(|at| {
-                let server = upstream.servers.get(*at).filter(|server| server.is_ready());
-                server.is_some_and(|server| offers(server, &request.method))
-            })
-            .collect();
+        let mut asked = Vec::new();
+        for (at, server) in upstream.servers.iter().enumerate() {
+            if server.is_ready() && offers(server, &request.method) {
+                asked.push(at);
+            }
+        }
         let fan = upstream.requests.next_id();
         let mut params = Object::from_params(request.params.as_deref());
         // The merged list is not paginated.
@@ -120,7 +120,8 @@ impl Router {
         let params = (!params.is_empty()).then(|| params.to_raw());
         // The gateway's own elements come first and belong to no server.
         let own = upstream.context.own_part(&request.method).map(|own| (usize::MAX, Some(own)));
-        let parts = own.into_iter().chain(asked.iter().map(|at| (*at, None))).collect();
+        let mut parts = Vec::from_iter(own);
+        parts.extend(asked.iter().map(|at| (*at, None)));
         let (client, id, method) = (client.clone(), request.id.clone(), request.method.clone());
         self.fans.insert(
             fan,
@@ -169,8 +170,10 @@ impl Router {
                 // An empty page, or one that names itself as the next, would be followed forever.
                 let goes_on = !own.is_empty() && before.len() < MAX_PAGES * 100;
                 before.extend(own);
-                let next = page.read_as::<String>("nextCursor").filter(|next| asked.as_ref() != Some(next));
-                if let Some(cursor) = next.filter(|_| goes_on) {
+                if let Some(cursor) = page.read_as::<String>("nextCursor")
+                    && goes_on
+                    && asked.as_ref() != Some(&cursor)
+                {
                     params.put_value("cursor", &cursor);
                     let params = upstream.fitted(at, Some(params.to_raw()));
                     upstream.ask_server(at, &method, params, of, For::Part { fan, before, cursor: Some(cursor) });
@@ -197,8 +200,9 @@ impl Router {
     }
 
     fn given(&mut self, fan: u64, at: usize, list: Vec<Raw>) {
-        let own = self.fans.get_mut(&fan);
-        if let Some((_, part)) = own.and_then(|own| own.parts.iter_mut().find(|(server, _)| *server == at)) {
+        if let Some(own) = self.fans.get_mut(&fan)
+            && let Some((_, part)) = own.parts.iter_mut().find(|(server, _)| *server == at)
+        {
             *part = Some(list);
         }
     }
@@ -228,8 +232,9 @@ impl Router {
             for (name, element) in own {
                 // An element belongs to the server that listed it first in this conversation, even
                 // if the server no longer lists it.
-                let mut others = upstream.servers.iter().enumerate().filter(|(own, _)| *own != at);
-                if others.any(|(_, server)| server.has_listed(is_prompt, &name)) || !seen.insert(name.clone()) {
+                let mut servers = upstream.servers.iter().enumerate();
+                let is_of_other = servers.any(|(own, server)| own != at && server.has_listed(is_prompt, &name));
+                if is_of_other || !seen.insert(name.clone()) {
                     tracing::warn!(
                         server = upstream.context.server_name(at),
                         name,
@@ -271,14 +276,16 @@ impl Naming {
         for (at, own) in &*parts {
             let names: Vec<String> = own.iter().map(|(name, _)| name.clone()).collect();
             let has_listed = !failed.contains(at) || !names.is_empty();
-            if let Some(settings) = upstream.context.settings.servers.get(*at).filter(|_| has_listed) {
+            if let Some(settings) = upstream.context.settings.servers.get(*at)
+                && has_listed
+            {
                 upstream.context.settings.names.remember_names(Kind::Prompts, settings, &names);
             }
         }
-        let wanted: Vec<Wanted> = parts
-            .iter()
-            .flat_map(|(at, own)| own.iter().map(|(raw, _)| Wanted { server: *at, raw: raw.clone() }))
-            .collect();
+        let mut wanted = Vec::new();
+        for (at, own) in &*parts {
+            wanted.extend(own.iter().map(|(raw, _)| Wanted { server: *at, raw: raw.clone() }));
+        }
         let mut named = self.names_of_wanted(&upstream.context, Kind::Prompts, &wanted).into_iter();
         for (at, own) in parts {
             own.retain_mut(|(name, element)| {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::Hub;
 use super::context::Lifecycle;
-use super::pending::For;
+use super::pending::{For, Pending};
 use super::servers::Servers;
 use super::upstream::Upstream;
 use crate::capture::Capture;
@@ -178,13 +178,10 @@ impl Hub {
         server.failures = if lasted { 1 } else { server.failures.saturating_add(1) };
         // Some servers end on an unknown method, so an unanswered handshake is not a rejection: the
         // next run starts with the other lifecycle, and the first such run starts at once.
-        let greeting = self
-            .upstream
-            .requests
-            .pending
-            .iter()
-            .find(|(_, own)| own.server == at && matches!(own.what, For::Greeting));
-        if let Some(id) = greeting.map(|(id, _)| *id) {
+        let is_greeting = |own: &Pending| own.server == at && matches!(own.what, For::Greeting);
+        let greeting = self.upstream.requests.pending.iter().find(|(_, own)| is_greeting(own));
+        if let Some((id, _)) = greeting {
+            let id = *id;
             self.upstream.requests.pending.remove(&id);
             server.begins_other = !server.begins_other;
             if server.failures == 1 {
@@ -200,8 +197,12 @@ impl Hub {
             .watch
             .on_event(&self.upstream.context.id, &Observed::Server { name: &name, down: Some(why) });
         tracing::warn!(server = name, "{why}; restarting it in {:?}", wait.min(MAX_BACKOFF));
-        let theirs: Vec<u64> =
-            self.upstream.requests.pending.iter().filter(|(_, own)| own.server == at).map(|(id, _)| *id).collect();
+        let mut theirs = Vec::new();
+        for (id, own) in &self.upstream.requests.pending {
+            if own.server == at {
+                theirs.push(*id);
+            }
+        }
         let failure = error_member(code::INTERNAL, &format!("server `{name}`: {why}"));
         for id in theirs {
             self.answered_by_server(at, id, Err(failure.clone()));
@@ -233,14 +234,12 @@ impl Hub {
             }
         }
         self.pending_input.forget_parked(&mut self.upstream, now);
-        let late: Vec<(u64, usize)> = self
-            .upstream
-            .requests
-            .pending
-            .iter()
-            .filter(|(_, own)| own.due.is_some_and(|due| due <= now))
-            .map(|(id, own)| (*id, own.server))
-            .collect();
+        let mut late = Vec::new();
+        for (id, own) in &self.upstream.requests.pending {
+            if own.due.is_some_and(|due| due <= now) {
+                late.push((*id, own.server));
+            }
+        }
         for (id, at) in late {
             self.upstream.servers.tell_cancelled(at, id, Some("the call exceeded the gateway's time limit"));
             let why = format!("server `{}` did not answer in time", self.upstream.context.server_name(at));

@@ -118,8 +118,12 @@ impl Rules {
     /// other server can list one of them with other separators.
     fn prefixed_keys(&self, own: &[BTreeMap<&str, Fresh>]) -> HashMap<String, Vec<usize>> {
         let mut keys: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, own) in own.iter().enumerate().filter(|_| self.spaces.len() > 1) {
-            for name in own.keys().filter_map(|raw| self.prefixed(at, raw).next()) {
+        if self.spaces.len() < 2 {
+            return keys;
+        }
+        for (at, own) in own.iter().enumerate() {
+            for raw in own.keys() {
+                let Some(name) = self.prefixed(at, raw).next() else { continue };
                 let owners = keys.entry(comparison_key(&name)).or_default();
                 if owners.last() != Some(&at) {
                     owners.push(at);

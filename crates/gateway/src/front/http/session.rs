@@ -92,6 +92,12 @@ impl Stream {
     }
 }
 
+/// The stream and the number of the last event that a client received.
+fn last_event(headers: &HeaderMap) -> Option<(u64, u64)> {
+    let (stream, event) = headers.get("last-event-id")?.to_str().ok()?.split_once('-')?;
+    Some((stream.parse().ok()?, event.parse().ok()?))
+}
+
 impl Streams {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -268,18 +274,16 @@ impl Session {
         let (to, events) = mpsc::unbounded_channel();
         let mut state = self.streams.state();
         state.used = Some(Instant::now());
-        let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
-        let place = last
-            .and_then(|last| last.split_once('-'))
-            .and_then(|(stream, event)| Some((stream.parse::<u64>().ok()?, event.parse::<u64>().ok()?)));
-        if let Some((number, after)) = place {
+        if let Some((number, after)) = last_event(headers) {
             let Some(stream) = state.all.iter_mut().find(|own| own.number == number) else {
                 return plain_text(StatusCode::NOT_FOUND, "the stream is no longer stored");
             };
-            let missed = stream.kept.iter().filter(|(event, _)| *event > after);
-            let missed =
-                missed.map(|(event, data)| Event { id: Some(format!("{number}-{event}")), data: data.clone() });
-            let missed: Vec<Event> = missed.collect();
+            let mut missed = Vec::new();
+            for (event, data) in &stream.kept {
+                if *event > after {
+                    missed.push(Event { id: Some(format!("{number}-{event}")), data: data.clone() });
+                }
+            }
             if !stream.done {
                 stream.reader = Some(to);
             }

@@ -64,9 +64,9 @@ pub fn read_cloud(bytes: &[u8], file: &str) -> Document {
 }
 
 fn fields(object: &Map<String, Value>) -> Fields {
-    let text = |keys: &[&str]| first(object, keys).and_then(Value::as_str).map(str::to_owned);
+    let text = |keys: &[&str]| Some(first(object, keys)?.as_str()?.to_owned());
     let texts = |keys: &[&str]| match first(object, keys) {
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Some(Value::Array(items)) => items.iter().filter_map(|item| Some(item.as_str()?.to_owned())).collect(),
         Some(Value::String(list)) => tool_list::divide(list).0,
         _ => Vec::new(),
     };

@@ -46,7 +46,11 @@ fn level(node: &mut Node, stand_in: char) {
     match node {
         Node::Text { text, .. } => *text = level_text(text, stand_in),
         Node::Alias => {}
-        Node::List(items) => items.iter_mut().for_each(|n| level(n, stand_in)),
+        Node::List(items) => {
+            for item in items {
+                level(item, stand_in);
+            }
+        }
         Node::Map(entries) => {
             for Entry { key, value, .. } in entries {
                 *key = level_text(key, stand_in);
@@ -106,7 +110,11 @@ fn merge_keys(reading: &mut Reading) {
 fn merge(node: &mut Node, bad: &mut Option<Mark>) {
     match node {
         Node::Text { .. } | Node::Alias => {}
-        Node::List(items) => items.iter_mut().for_each(|n| merge(n, bad)),
+        Node::List(items) => {
+            for item in items {
+                merge(item, bad);
+            }
+        }
         Node::Map(entries) => entries.retain_mut(|entry| {
             merge(&mut entry.value, bad);
             if entry.key != "<<" || !entry.plain {

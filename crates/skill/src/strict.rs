@@ -119,7 +119,7 @@ fn entries(text: &str) -> Result<Vec<Entry>, String> {
 }
 
 fn find<'a>(entries: &'a [Entry], key: &str) -> Option<&'a Node> {
-    entries.iter().find(|e| e.key == key).map(|e| &e.value)
+    Some(&entries.iter().find(|e| e.key == key)?.value)
 }
 
 fn check(entries: &[Entry], folder: &str) -> Vec<String> {

@@ -279,7 +279,6 @@ fn targets(args: &ApproveArgs, request: &Request) -> Result<Vec<GrantTarget>, Fa
     Ok(vec![grant.target])
 }
 
-/// What the remembered approval is bound to. A prefix for a project is not bound to a folder.
 fn bound(args: &ApproveArgs, request: &Request) -> Bound {
     Bound {
         cwd: request.cwd.clone().filter(|_| args.prefix.is_none()),

@@ -16,7 +16,6 @@ use super::ledger::{ListArgs, failure, make_store, now_ms, user};
 use super::output::{Failure, emit, emit_json};
 use toolfold::store::{SqliteStore, approver_digest};
 
-/// The name of the key's file.
 pub(super) const FILE: &str = "approver.key";
 
 /// The prefix of a key, for secret scanners.

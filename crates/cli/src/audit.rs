@@ -132,7 +132,6 @@ fn record_row(record: &Sealed) -> [String; 6] {
     [record.seq.to_string(), time(entry.time_ms), kind, tool, about, cut_for_list(&what.join(": "))]
 }
 
-/// What `verify --json` prints.
 #[derive(Serialize)]
 struct Report<'v> {
     ok: bool,

@@ -56,7 +56,6 @@ pub(super) struct CaptureArgs {
     date: Option<String>,
 }
 
-/// Where a capture comes from.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Identity {

@@ -96,7 +96,6 @@ impl Output {
     }
 }
 
-/// Counts the requests of a file in order.
 fn count_file(file: &str, context: &RequestContext, totals: &mut Totals, out: &mut Output) -> Result<(), Failure> {
     let text = read_text(file, MAX_BYTES)?;
     let name = if file == "-" { "standard input" } else { file };

@@ -52,7 +52,6 @@ pub(super) fn arms(arms: &[Arm]) -> String {
     alternatives(&names)
 }
 
-/// The names of the clients that the gateway knows, for the help of a flag.
 pub(super) fn clients() -> String {
     let names: Vec<&str> = McpClient::known_clients().iter().map(|client| client.name.as_str()).collect();
     alternatives(&names)

@@ -23,7 +23,6 @@ use toolfold::skill::{self, Caller, DiskFs, Permissions, SkillView};
 use toolfold::store::SqliteStore;
 use toolfold_gateway::skills::ServedSkills;
 
-/// The configured layers.
 #[derive(Default)]
 pub(super) struct Layers {
     pub(super) policy: Option<PolicyLayer>,
@@ -34,7 +33,6 @@ pub(super) struct Layers {
     pub(super) person: Option<Person>,
 }
 
-/// Access to approvals for the approver, and the store that contains them.
 pub(super) struct Person {
     pub(super) approver: Approver,
     /// Identifies the channel through which this session receives decisions.
@@ -131,7 +129,6 @@ fn skill_view(config: &Config) -> Result<Option<SkillView>, Failure> {
     Ok(Some(SkillView::new(&loaded.value, &Permissions::default(), Caller::Model)))
 }
 
-/// Whether calls are judged.
 pub(super) fn judges(config: &Config) -> bool {
     let PolicySettings { file, project_file, .. } = &config.settings.policy;
     let named = file.is_some() || project_file.is_some() || config.server_policies().next().is_some();
@@ -176,7 +173,6 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     Ok(Some(if mode == PolicyUse::Audit { policy.with_mode(PolicyMode::Audit) } else { policy }))
 }
 
-/// The files that determine the policy: no call may write them.
 fn guarded(config: &Config) -> Vec<&Path> {
     let PolicySettings { file, project_file, .. } = &config.settings.policy;
     let mut guarded = Vec::new();

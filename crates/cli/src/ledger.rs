@@ -58,7 +58,6 @@ impl StoreArgs {
         self.store.as_ref().map(|path| format!(" --store {}", visible(&path.to_string_lossy()))).unwrap_or_default()
     }
 
-    /// The file of the store.
     pub(super) fn path(&self) -> Result<PathBuf, Failure> {
         self.store.clone().or_else(default_store).ok_or_else(nowhere)
     }

@@ -47,7 +47,6 @@ fn fill(new: &Path, text: &str, there: Option<&std::fs::Metadata>) -> Result<()>
     file.sync_all()
 }
 
-/// An unused name for the new file in the folder of the old one.
 fn beside(path: &Path) -> Result<PathBuf> {
     let mut random = [0_u8; 8];
     getrandom::fill(&mut random).map_err(|why| Error::other(why.to_string()))?;

@@ -20,7 +20,6 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Warnings.
 pub(super) const CARE: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Why a command failed.
 #[derive(Debug)]
 pub(super) struct Failure {
     code: u8,
@@ -48,7 +47,6 @@ impl Failure {
         Self { code, diagnostics, message: None, help: None }
     }
 
-    /// Adds how to fix it.
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

@@ -89,7 +89,6 @@ pub(super) struct SimArgs {
     json: bool,
 }
 
-/// The simulated session, the arms, and the unavailable ones.
 struct Played {
     session: Session,
     arms: Vec<ArmSizes>,
@@ -156,7 +155,6 @@ pub(super) fn run_sim(args: &SimArgs) -> Outcome {
     Err(Failure::unmeasured(format!("the price of `{}` is unknown", toolfold::diagnostic::visible(model))).help(help))
 }
 
-/// The wire of a model's own provider.
 fn wire_of(model: Option<&str>) -> Wire {
     match model.and_then(|model| ModelId::parse(model).vendor) {
         Some("anthropic") => Wire::Anthropic,
@@ -187,7 +185,6 @@ fn prices(file: Option<&str>) -> Result<PriceTable, Failure> {
     Ok(own.over(PriceTable::builtin()))
 }
 
-/// The requested arms of a scenario with sizes.
 fn requested_arms(args: &SimArgs, arms: Vec<ArmSizes>) -> Result<Vec<ArmSizes>, Failure> {
     if let Some(unknown) = args.arms.iter().find(|name| !arms.iter().any(|arm| arm.name == name.trim())) {
         let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();

@@ -223,7 +223,6 @@ fn find_snapshot(all: &[Snapshot], call: &str) -> Result<Option<usize>, Failure>
     Ok(found)
 }
 
-/// What to do if a call cannot be undone.
 fn help(state: State, id: &str, args: &UndoArgs) -> Option<String> {
     let flag = args.rest.store.flag();
     match state {

@@ -194,7 +194,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Replaces the `${NAME}` of a text.
     fn filled(&mut self, name: &str, text: &str) -> Option<String> {
         let mut out = String::new();
         let mut rest = text;
@@ -222,7 +221,6 @@ impl Reader<'_> {
     }
 }
 
-/// The variables of an entry with names of secrets.
 fn secrets(entry: &Map<String, Value>) -> BTreeSet<String> {
     fn collect_strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
         match value {

@@ -79,7 +79,6 @@ pub enum Event {
     Closed(String),
 }
 
-/// The commands to the task of a connection.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Message(Message),
@@ -202,7 +201,6 @@ impl Link {
     }
 }
 
-/// Sends the events of a connection to the hub.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     server: usize,

@@ -22,7 +22,6 @@ const PROFILE: HeaderName = HeaderName::from_static("x-mcp-profile");
 /// The parameters of the query; with the prefix, the headers.
 const KNOWN: [&str; 3] = ["toolsets", "readonly", "profile"];
 
-/// The prefix of the headers.
 const PREFIX: &str = "x-mcp-";
 
 /// The maximum length of a profile's name, in bytes.
@@ -220,7 +219,6 @@ fn texts<'h>(headers: &'h HeaderMap, name: &'h HeaderName) -> impl Iterator<Item
     values.map(move |value| value.to_str().map_err(|_| format!("the header {name} is not ASCII text")))
 }
 
-/// Rejects a misspelled known name.
 fn not_meant(name: &str, known: &[&str], prefix: &str) -> Result<(), String> {
     if name.is_empty() || known.contains(&name) {
         return Ok(());

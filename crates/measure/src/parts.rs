@@ -150,7 +150,6 @@ impl<'m> Measurer<'m> {
         Ok(Part::new(PartKind::Name, "name", "", self.one(&bare)?))
     }
 
-    /// The parts of a schema at a place in the tool's schema.
     fn schema_parts(
         &self,
         whole: &Value,

@@ -14,7 +14,6 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::model::ModelId;
 use toolfold::profile::{CacheRules, TokenPrices};
 
-/// The built-in table.
 const SHIPPED: &str = include_str!("../prices.toml");
 
 /// The maximum size of a price file, in bytes.

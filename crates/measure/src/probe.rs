@@ -21,9 +21,7 @@ use toolfold::wire::{Capabilities, Wire};
 use crate::ab::{Ask, body_of, user_message};
 use crate::json::string_member;
 
-/// The tool that the model must call.
 const TOOL: &str = "reserve_berth";
-/// The user's message.
 const USER: &str =
     "Reserve a berth for the ship Aurora with the tool reserve_berth, by its definition. Do not ask back.";
 /// The text that replaces the schema in the control.
@@ -57,7 +55,6 @@ impl Case {
         }
     }
 
-    /// The arm of the transcript.
     fn transcript_arm(self) -> Arm {
         match self {
             Self::Stub | Self::Undeclared => Arm::Stable,
@@ -176,7 +173,6 @@ impl Trial {
     }
 }
 
-/// Three tools, and the only right call of the first.
 fn probe_tools(nonce: &str) -> (Value, Value) {
     let hex: String = Sha256::digest(nonce.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     let (key, value) = (hex.get(..6).unwrap_or_default(), hex.get(6..16).unwrap_or_default());
@@ -196,7 +192,6 @@ fn probe_tools(nonce: &str) -> (Value, Value) {
     (tools, json!({key: "Aurora", "code": code}))
 }
 
-/// The message with which the model expanded the tool.
 fn lookup(conversation: &Conversation, case: Case, wire: Wire) -> Value {
     if case == Case::Native && wire == Wire::OpenAiResponses {
         let at = conversation.engine().catalog().position(TOOL).unwrap_or(usize::MAX);
@@ -225,7 +220,6 @@ fn remove_schema(answer: &mut Value) {
     }
 }
 
-/// Removes the tool from an array of any wire.
 fn undeclare(array: &mut Value) {
     let Some(tools) = array.as_array_mut() else { return };
     for entry in tools.iter_mut() {

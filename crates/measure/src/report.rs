@@ -168,7 +168,6 @@ struct Measured<'m, 's> {
     unavailable: IndexMap<String, String>,
 }
 
-/// A measured arm.
 #[derive(Clone)]
 struct Own {
     sizes: ArmSizes,

@@ -153,14 +153,12 @@ fn spaced(sessions: &[UsedSession]) -> Vec<&UsedSession> {
     sessions.iter().step_by(step).collect()
 }
 
-/// Fits profiles to sessions, and prices them.
 struct Fitter<'s> {
     catalog: &'s Catalog,
     options: &'s SuggestOptions,
     costs: Costs<'s>,
     needs: Needs,
     simulator: Simulator<'s>,
-    /// The common part of all suggestions.
     base: Draft,
     partitions: Vec<Partition>,
     /// The current profile under the arm, and every tool full.
@@ -168,7 +166,6 @@ struct Fitter<'s> {
     full_shown: Shown,
 }
 
-/// A profile with its forms.
 struct Fitted {
     draft: Draft,
     shown: Shown,
@@ -234,7 +231,6 @@ impl<'s> Fitter<'s> {
         Ok(best.1)
     }
 
-    /// The best core for some categories, and the cost of the sessions with it.
     fn fit_core(&mut self, draft: Draft, sessions: &[&UsedSession]) -> Result<(u64, Fitted), SuggestError> {
         let arm = self.options.arm;
         let none = self.shown_draft(&draft, arm)?;
@@ -257,7 +253,6 @@ impl<'s> Fitter<'s> {
         self.shown_draft(&Draft { core: self.base.core.clone(), ..fitted.draft.clone() }, self.options.arm)
     }
 
-    /// The cost of sessions under the current profile and its alternatives.
     fn compare(&self, fitted: &Fitted, no_core: &Shown, sessions: &[&UsedSession]) -> ExpectedCosts {
         ExpectedCosts {
             today: self.play(&self.today_shown, sessions),

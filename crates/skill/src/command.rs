@@ -49,7 +49,6 @@ fn lacks_only_a_description(document: &Document) -> bool {
     errors.all(|note| matches!(note.code, "no-front-matter" | "no-description"))
 }
 
-/// Command features that skills lack.
 fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnostic> {
     let place = |needle: &str| match text.find(needle) {
         Some(at) => Place::file(file).at(text, at),

@@ -96,7 +96,6 @@ fn other_spelling(fs: &dyn SkillFs, folder: &Path) -> Option<PathBuf> {
     Some(folder.join(&entries.iter().find(|entry| is_skill_md(&entry.name))?.name))
 }
 
-/// Whether a file name is `SKILL.md` in any spelling.
 pub(super) fn is_skill_md(name: &OsStr) -> bool {
     name.to_string_lossy().eq_ignore_ascii_case("skill.md")
 }

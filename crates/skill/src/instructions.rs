@@ -31,7 +31,6 @@ pub struct Instructions {
     pub hash: ContentHash,
 }
 
-/// The files of one level, in order.
 const PER_LEVEL: [&str; 6] =
     ["AGENTS.md", ".toolfold/AGENTS.md", ".agents/AGENTS.md", ".opencode/AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"];
 

@@ -132,7 +132,6 @@ fn fields(object: &Map<String, Value>) -> Fields {
     }
 }
 
-/// The first of several members that is present.
 fn first<'o>(object: &'o Map<String, Value>, keys: &[&str]) -> Option<&'o Value> {
     keys.iter().find_map(|key| object.get(*key))
 }
@@ -143,7 +142,6 @@ fn line<'o>(object: &'o Map<String, Value>, keys: &[&str]) -> Option<&'o str> {
     (!one_line(text).is_empty()).then_some(text)
 }
 
-/// A string unchanged, anything else as JSON.
 fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -226,7 +224,6 @@ fn quote(text: &str) -> String {
     if plain { text } else { format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")) }
 }
 
-/// Whether a character needs no quotes in YAML.
 fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '(' | ')' | '*' | ',' | '。' | '，' | '、')
 }

@@ -54,7 +54,6 @@ pub fn catalog_text(view: &SkillView, budget: Budget) -> CatalogText {
     rows.richest(budget.limit(), |list| budget.weigh(&list.text) <= budget.limit())
 }
 
-/// The visible skills as list entries.
 pub(super) struct Rows {
     /// Name and description on one line each, by name.
     rows: Vec<(String, String)>,

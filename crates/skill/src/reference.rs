@@ -8,7 +8,6 @@ use std::borrow::Cow;
 
 use super::yaml::{self, Complaint, Entry, Mark, Node, Reading};
 
-/// Reads front matter as the reference does.
 pub(crate) fn read(front: &str) -> Reading {
     if front.chars().any(|c| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')) {
         return read_unusual(front);

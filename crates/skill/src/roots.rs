@@ -89,7 +89,6 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// The configuration folder.
     #[must_use]
     pub(crate) fn config_folder(&self) -> Option<PathBuf> {
         self.config.clone().or_else(|| self.home.as_ref().map(|h| h.join(".config")))

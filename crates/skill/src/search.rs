@@ -92,7 +92,6 @@ impl SkillIndex {
         self.page(&self.ranked(query), 0, most)
     }
 
-    /// A page of ranked results.
     fn page(&self, ranked: &[(usize, f64)], skip: usize, most: usize) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (at, score) in ranked.iter().skip(skip).take(most) {
@@ -103,7 +102,6 @@ impl SkillIndex {
         hits
     }
 
-    /// The indices of the results with their scores, best first.
     fn ranked(&self, query: &str) -> Vec<(usize, f64)> {
         let query = query.trim();
         if matches!(query, "" | "*") {
@@ -197,7 +195,6 @@ fn page_start(word: &str) -> Option<usize> {
     (number > 0).then_some(number)
 }
 
-/// Adds the words of a text to the counts.
 fn count(counts: &mut BTreeMap<String, u32>, text: &str, weight: u32) {
     for token in tokens(text) {
         *counts.entry(token).or_default() += weight;

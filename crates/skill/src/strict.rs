@@ -94,7 +94,6 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, StrictError> {
     Ok(reference::newlines(text))
 }
 
-/// The text between the first two `---`.
 fn front_matter(text: &str) -> Result<&str, String> {
     let rest = text.strip_prefix("---").ok_or("SKILL.md must start with YAML frontmatter (---)")?;
     match rest.split_once("---") {

@@ -26,14 +26,11 @@ pub enum Caller {
 pub struct SkillView {
     /// The skills that won their names, by name, followed by their copies.
     entries: Vec<Entry>,
-    /// The number of entries that won their names.
     winners: usize,
-    /// The indices of all entries by their qualified names.
     qualified: BTreeMap<String, usize>,
     index: OnceLock<Arc<SkillIndex>>,
 }
 
-/// A visible skill.
 #[derive(Debug, Clone)]
 struct Entry {
     skill: Arc<Skill>,
@@ -43,7 +40,6 @@ struct Entry {
 }
 
 impl Caller {
-    /// Whether a skill's own fields make it visible to the caller.
     fn sees(self, skill: &Skill) -> bool {
         match self {
             Self::Model => !skill.fields().disable_model_invocation,

@@ -73,7 +73,6 @@ impl Rows {
         }
     }
 
-    /// Whether an earlier run completed the round.
     pub(super) fn has_round(&self, round: Round<'_>) -> bool {
         self.done.contains(&round_key(round))
     }

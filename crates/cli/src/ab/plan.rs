@@ -20,7 +20,6 @@ use toolfold_measure::ab::{Corpus, Driver, Oracle, Setting, Task};
 /// Maximum size of a system prompt in bytes.
 const MAX_SYSTEM: usize = 4 << 20;
 
-/// Everything that a run needs.
 pub(super) struct Plan {
     pub(super) corpus: Corpus,
     pub(super) arms: Vec<Arm>,
@@ -29,7 +28,6 @@ pub(super) struct Plan {
     pub(super) model: String,
     pub(super) meter: Meter,
     pub(super) system: Option<String>,
-    /// Additional keys of every request.
     pub(super) more: Map<String, Value>,
     repeat: usize,
     seed: u64,
@@ -177,7 +175,6 @@ fn arms(args: &AbArgs, config: &Config, wire: Wire) -> Result<Vec<Arm>, Failure>
 /// Tasks, and an engine for each set of tools that they name.
 type Played = (Corpus, HashMap<Vec<String>, Engine>, Capabilities);
 
-/// The tasks with their engines, and the capability table.
 fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
     let text = read_text(tasks, MAX_BYTES)?;
     let mut engines = HashMap::new();

@@ -44,7 +44,6 @@ pub(crate) struct MeasuredArgs {
 }
 
 impl MeasuredArgs {
-    /// The configuration with these flags and `more`.
     pub(crate) fn config(&self, more: Vec<Flag>) -> Result<Config, Failure> {
         let mut flags = vec![
             (&keys::presentation::ARM, self.arm.clone()),
@@ -185,7 +184,6 @@ impl Wanted {
         })
     }
 
-    /// The arm that arm auto chooses for this wire and model.
     fn taken(&self, input: &Input) -> Result<Arm, Failure> {
         let (engine, table) = (input.engine(Arm::Auto)?, input.capabilities()?);
         let start = engine.conversation(self.wire).model(&self.model).capabilities(&table);

@@ -48,7 +48,6 @@ pub(super) fn check_text(report: &CheckReport) -> String {
     out
 }
 
-/// The changes between two locks.
 pub(crate) fn diff(now: &Lock, diff: &Diff) -> String {
     let mut out = String::new();
     if !diff.is_empty() {

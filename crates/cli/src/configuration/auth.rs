@@ -68,7 +68,6 @@ fn secret_value(written: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> 
     env(name).map(Some).ok_or_else(|| format!("the environment has no `{}`", visible(name)))
 }
 
-/// Parses the table.
 pub(super) fn read_auth(value: &DeValue<'_>) -> Result<AuthOptions, Bad> {
     let DeValue::Table(keys) = value else {
         let help = "write [gateway.server.NAME.auth] with settings below it";
@@ -138,12 +137,10 @@ fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), B
     Ok(())
 }
 
-/// An invalid value: the reason and the fix.
 fn bad(why: &str, help: &str) -> Bad {
     ("bad-setting", why.to_owned(), help.to_owned())
 }
 
-/// A URL.
 fn url(value: &DeValue<'_>) -> Result<String, Bad> {
     let text = text_value(value)?;
     let is_url = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));

@@ -120,7 +120,6 @@ fn duration(text: Option<&str>) -> Option<Duration> {
     parse::period(text?).ok()
 }
 
-/// Parses the tables below `gateway.server`.
 pub(super) fn read_server_tables(
     value: &Spanned<DeValue<'_>>,
     place: &impl Fn(usize) -> Place,

@@ -77,7 +77,6 @@ pub(super) fn comma_list(text: &str) -> Result<Vec<String>, String> {
     Ok(text.split(',').map(|part| part.trim().to_owned()).collect())
 }
 
-/// A whole number.
 pub(super) fn whole_number(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number"))
 }
@@ -105,7 +104,6 @@ pub(super) fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// The MCP client of that name.
 pub(super) fn client(text: &str) -> Result<&'static McpClient, String> {
     if let Some(client) = McpClient::by_name(text) {
         return Ok(client);

@@ -54,23 +54,18 @@ pub(super) struct DoctorArgs {
 pub(super) struct Report {
     /// Every server, in the order of the list.
     pub(super) servers: Vec<ServerReport>,
-    /// Errors of entries that cannot be started.
     pub(super) unusable: Vec<String>,
-    /// Names that several servers use.
     pub(super) collisions: Vec<Collision>,
-    /// Tools that are shown under a different name.
     pub(super) renamed: Vec<Renamed>,
     /// Tools that are not shown although the configuration does not exclude them.
     pub(super) left_out: Vec<LeftOut>,
     pub(super) policy: PolicyReport,
-    /// Errors with which the gateway would not start.
     pub(super) faults: Vec<String>,
     /// Records and globs for a server's tools that match none of them.
     pub(super) unmatched: Vec<String>,
     pub(super) client: ClientReport,
     /// What the client is shown; absent if there is nothing.
     pub(super) shown: Option<ShownReport>,
-    /// The meter of all figures.
     pub(super) meter: String,
 }
 
@@ -78,7 +73,6 @@ pub(super) struct Report {
 pub(super) struct ServerReport {
     pub(super) name: String,
     pub(super) up: bool,
-    /// Why it is down.
     pub(super) why: Option<String>,
     /// Whether it is down because it needs a login.
     pub(super) wants_login: bool,
@@ -116,7 +110,6 @@ pub(super) struct ClientReport {
     pub(super) name: String,
     pub(super) title: String,
     pub(super) defers: bool,
-    /// Why its list is not folded.
     pub(super) left_alone: Option<String>,
     /// The source of that fact, and the date on which it was checked.
     pub(super) source: String,

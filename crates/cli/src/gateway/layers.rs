@@ -28,7 +28,6 @@ struct Own {
     approver: Option<Arc<Approver>>,
 }
 
-/// Opens the layers of conversations.
 pub(super) struct OpenLayers {
     config: Config,
     store: Option<String>,
@@ -45,7 +44,6 @@ pub(super) struct OpenLayers {
 }
 
 impl OpenLayers {
-    /// Layers for the configured client over these servers.
     pub(super) fn new(config: Config, store: Option<String>, servers: &[ServerSettings]) -> Self {
         let mut trusted = BTreeSet::new();
         for own in servers {
@@ -87,7 +85,6 @@ impl OpenLayers {
         found.into_iter().collect()
     }
 
-    /// The tools under the configured profiles: the general one, and those of individual servers.
     fn input(&self, catalog: Catalog, origins: &BTreeMap<String, Origin>) -> Result<Input, Failure> {
         let mut servers: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         for (server, _) in self.config.server_profiles() {

@@ -141,7 +141,6 @@ fn login_summary(name: &str, done: &LoggedIn) -> String {
 }
 
 impl ServerArgs {
-    /// The server's name and login.
     fn auth(&self) -> Result<(String, Arc<Auth>), Failure> {
         let targets = TargetArgs::naming(self.servers.clone(), self.url.clone(), self.config.clone());
         let Loaded { value: servers, diagnostics } = targets.usable_servers(&targets.config(&[])?)?;

@@ -69,7 +69,6 @@ impl TargetArgs {
         Self { servers, url, config, ..Self::default() }
     }
 
-    /// The configuration with these flags and `more`.
     pub(super) fn config(&self, more: &[Flag]) -> Result<Config, Failure> {
         let own = [
             (&keys::presentation::ARM, self.arm.clone()),

@@ -85,7 +85,6 @@ pub(super) struct Total {
     pub(super) counts: Counts,
 }
 
-/// Collects the records of a log one by one.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     records: usize,
@@ -99,7 +98,6 @@ struct Reading {
     summary: ConversationSummary,
     next: u64,
     waiting: IndexSet<ApprovalId>,
-    /// The meters that have counted the current array.
     counted: BTreeSet<String>,
 }
 
@@ -142,7 +140,6 @@ impl LogReport {
         Ok(Self { totals: totals(&own), conversations: own, ..self })
     }
 
-    /// The sum of all conversations.
     pub(super) fn sum(&self) -> Counts {
         let mut sum = Counts::default();
         self.totals.iter().for_each(|total| sum.add_counts(&total.counts));

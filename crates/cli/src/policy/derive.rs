@@ -210,7 +210,6 @@ fn write_assignment(out: &mut String, key: &str, value: &str, why: &str) {
     let _ = if why.is_empty() { writeln!(out, "{assignment}") } else { writeln!(out, "{assignment:<24} # {why}") };
 }
 
-/// The names of the arguments of a kind.
 fn of_kind(arguments: &[Argument], kind: Kind) -> impl Iterator<Item = &str> {
     arguments.iter().filter(move |argument| argument.kind == kind).map(|argument| argument.name.as_str())
 }

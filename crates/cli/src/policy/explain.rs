@@ -52,7 +52,6 @@ pub(crate) struct ExplainArgs {
     json: bool,
 }
 
-/// What the arguments name.
 struct Named<'a> {
     policy: &'a str,
     tool: &'a str,

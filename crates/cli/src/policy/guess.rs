@@ -117,7 +117,6 @@ fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flatten()
 }
 
-/// Whether one of the words of a name is in the list.
 fn has_word(name: &str, list: &[&str]) -> bool {
     words_of_name(name).iter().any(|word| list.contains(&word.as_str()))
 }
@@ -132,7 +131,6 @@ fn guessed_kind(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     }
 }
 
-/// The kind of a text with this name.
 fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     let words = words_of_name(name);
     let last = words.last().map_or("", String::as_str);

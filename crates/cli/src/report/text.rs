@@ -216,7 +216,6 @@ pub(super) fn small_percent(share: f64) -> String {
     if share < 0.1 { format!("{:.1} %", share * 100.0) } else { percent(share) }
 }
 
-/// A share with a sign.
 pub(super) fn signed(share: f64) -> String {
     let whole = (share * 100.0).round();
     if whole == 0.0 { "0 %".to_owned() } else { format!("{whole:+.0} %") }

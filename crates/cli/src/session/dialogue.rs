@@ -22,7 +22,6 @@ use toolfold::policy::{Approval, ApprovalError, ApprovalStore};
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter, count_tools};
 use toolfold::wire::{Arguments, Message};
 
-/// A conversation and what its answers need.
 pub(super) struct Dialogue {
     conversation: Conversation,
     person: Option<Person>,
@@ -35,7 +34,6 @@ pub(super) struct Dialogue {
     logged: bool,
     /// Whether the first array, with its notes, was returned.
     noticed: bool,
-    /// The number of the current line.
     line: usize,
 }
 
@@ -70,7 +68,6 @@ impl Dialogue {
         self.records.get(from..).unwrap_or_default()
     }
 
-    /// The answer to a failed request.
     pub(super) fn error_answer(&self, why: Problem) -> Answer {
         Answer::Error(ErrorAnswer { error: self.error_body(why) })
     }
@@ -192,7 +189,6 @@ impl Dialogue {
         Answer::Calls(CallsAnswer { outcomes, diagnostics, digest })
     }
 
-    /// Judges the calls of a message in the wire's format.
     fn message(&mut self, Keyed { asked, key }: Keyed<&RawValue>) -> Result<Answer, Problem> {
         let wire = self.conversation.wire();
         let message = Message::from(asked).keyed(key.as_deref().unwrap_or_default());

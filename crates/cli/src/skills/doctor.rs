@@ -77,7 +77,6 @@ fn joined(mut parts: Vec<String>) -> String {
 struct Declared {
     /// Tokens of the whole declaration: name, description, parameters with the enum (o200k).
     tokens: usize,
-    /// Its budget.
     budget: usize,
     full: usize,
     trimmed: usize,
@@ -143,7 +142,6 @@ fn finding_row(finding: &Finding, counter: Tiktoken) -> serde_json::Value {
 struct Page<'a> {
     library: &'a SkillLibrary,
     diagnostics: &'a [Diagnostic],
-    /// The warnings and errors about each file.
     of_file: BTreeMap<&'a str, Vec<&'a Diagnostic>>,
     counter: Tiktoken,
     all: bool,
@@ -158,7 +156,6 @@ impl<'a> Page<'a> {
         Self { library, diagnostics, of_file, counter, all }
     }
 
-    /// The warnings and errors about a file.
     fn about(&self, finding: &Finding) -> &[&Diagnostic] {
         self.of_file.get(&*finding.file.to_string_lossy()).map_or(&[], Vec::as_slice)
     }

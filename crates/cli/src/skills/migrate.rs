@@ -35,7 +35,6 @@ pub(in super::super) struct MigrateArgs {
     dry_run: bool,
 }
 
-/// A file or folder to migrate, and the folder to write its skill below.
 struct Source {
     path: PathBuf,
     kind: Kind,
@@ -47,7 +46,6 @@ enum Kind {
     Folder,
     /// An old skill: one JSON document.
     Json,
-    /// A command with its name.
     Command(String),
 }
 
@@ -206,7 +204,6 @@ fn beside_commands(file: &Path) -> PathBuf {
     commands.map_or_else(|| file.parent().unwrap_or(Path::new("")).to_owned(), beside)
 }
 
-/// The folder `skills` next to a folder of commands.
 fn beside(commands: &Path) -> PathBuf {
     if commands.file_name().is_none() { commands.join("../skills") } else { commands.with_file_name("skills") }
 }
@@ -239,7 +236,6 @@ fn add_commands(
     Ok(())
 }
 
-/// The paths in a folder, sorted.
 fn sorted_paths(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = std::fs::read_dir(folder).map_err(|why| Failure::wrong(format!("{}: {why}", folder.display())))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

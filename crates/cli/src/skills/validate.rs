@@ -45,7 +45,6 @@ pub(super) fn validate(args: &ValidateArgs) -> Outcome {
     Ok(verdict_code(good))
 }
 
-/// Both verdicts of one folder.
 fn verdicts(folder: &Folder) -> serde_json::Value {
     let document = &folder.document;
     let content = document.content.as_ref();

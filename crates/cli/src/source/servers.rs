@@ -20,7 +20,6 @@ use toolfold_gateway::object::Object;
 use toolfold_gateway::run::list::{Listing, list_tools};
 use toolfold_gateway::settings::ServerSettings;
 
-/// A server that has listed its tools.
 pub(in super::super) struct Served {
     pub(in super::super) name: String,
     pub(in super::super) target: Target,
@@ -48,7 +47,6 @@ pub(in super::super) fn listed_servers(config: &Config) -> Result<Vec<Served>, F
     Ok(served)
 }
 
-/// Why a server failed, and its output.
 fn fault(name: &str, why: &str, said: &[String]) -> Vec<Diagnostic> {
     let place = Place::file(&format!("server `{}`", visible(name)));
     let fault = Diagnostic::error("no-tool-list", place.clone(), why);
@@ -61,7 +59,6 @@ fn fault(name: &str, why: &str, said: &[String]) -> Vec<Diagnostic> {
     faults
 }
 
-/// The configured servers.
 fn configured_servers(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
     let source = Source::strongest_source(config)?;
     if config.settings.tools.mcp_server.is_some() && !matches!(source, Source::Client(_)) {
@@ -81,12 +78,10 @@ fn configured_servers(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
     }
 }
 
-/// The single server that a flag names.
 fn only_server(target: Target) -> Vec<ServerSettings> {
     vec![ServerSettings::new("server", target)]
 }
 
-/// The headers of requests to the server: the bearer token, if one is configured.
 fn headers(config: &Config) -> Result<BTreeMap<String, String>, Failure> {
     let Some(name) = &config.settings.tools.mcp_token_env else { return Ok(BTreeMap::new()) };
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

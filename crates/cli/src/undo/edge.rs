@@ -54,7 +54,6 @@ impl Edge {
         }
     }
 
-    /// Why no snapshot can be made.
     pub(in super::super) fn fault(&self) -> Option<&str> {
         self.place.as_ref().err().map(String::as_str)
     }

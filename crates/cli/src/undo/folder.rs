@@ -20,7 +20,6 @@ use toolfold::policy::canonical::digest;
 /// Maximum size of a file of `calls/` in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The version of the snapshot format.
 const VERSION: u32 = 1;
 
 /// The previous state of what a call wrote.
@@ -43,7 +42,6 @@ pub(super) struct Snapshot {
     pub(super) open: Vec<String>,
     /// The state after the calls, once one has ended.
     pub(super) after: Option<Tree>,
-    /// When it was undone.
     pub(super) undone_ms: Option<i64>,
 }
 
@@ -98,14 +96,12 @@ impl Snapshot {
     }
 }
 
-/// The snapshots of a store.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
     pub(super) objects: Objects,
 }
 
-/// The folder of a store's snapshots.
 pub(in super::super) fn folder_of(store: &Path) -> PathBuf {
     // A store has one folder, under whichever name it is opened.
     let real = std::fs::canonicalize(store).or_else(|_| std::path::absolute(store));
@@ -149,7 +145,6 @@ impl Folder {
         Ok(file)
     }
 
-    /// Every readable snapshot, oldest first.
     pub(super) fn all_snapshots(&self) -> Vec<Snapshot> {
         let mut all: Vec<Snapshot> = self.ids().filter_map(|id| self.read_snapshot(&id).ok()).collect();
         all.sort_by_key(|snapshot| snapshot_number(&snapshot.id));
@@ -185,7 +180,6 @@ impl Folder {
         }
     }
 
-    /// Writes a snapshot and flushes it to disk.
     pub(super) fn write_snapshot(&self, snapshot: &Snapshot) -> Result<()> {
         let mark = self.path.join("open").join(&snapshot.id);
         if !snapshot.open.is_empty() && !mark.exists() {
@@ -238,7 +232,6 @@ impl Folder {
         opened.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Removes the files of sessions that have ended.
     pub(super) fn clear_sessions(&self) {
         for entry in std::fs::read_dir(self.path.join("sessions")).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(|name| !self.runs(name)) {

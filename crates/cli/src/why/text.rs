@@ -49,7 +49,6 @@ fn parts(out: &mut String, why: &Why) {
     }
 }
 
-/// A part and its inner parts, indented by depth.
 fn push_part(rows: &mut Vec<(usize, [String; 3])>, part: &Part, all: usize, depth: usize) {
     let name = match part.kind {
         PartKind::Name => "name and frame".to_owned(),

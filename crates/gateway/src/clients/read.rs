@@ -278,7 +278,6 @@ fn replaced(text: &str, open: &str, with: impl Fn(&str) -> Option<String>) -> St
     out + rest
 }
 
-/// Converts `$NAME` to `${NAME}`.
 fn dollar(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -160,9 +160,7 @@ fn each(server: &mut Listed, see: &mut dyn FnMut(&mut String, Spot, &str)) {
 
 #[derive(Default)]
 struct Names {
-    /// The variables that the file uses itself.
     taken: BTreeSet<String>,
-    /// The assigned variables with their values.
     given: BTreeMap<String, String>,
 }
 
@@ -183,7 +181,6 @@ impl Names {
         longer
     }
 
-    /// The reference to the variable for a value.
     fn put(&mut self, wanted: &str, server: &str, value: &str) -> String {
         format!("${{{}}}", self.variable_for(wanted, server, value))
     }
@@ -281,7 +278,6 @@ fn url_without(text: &str, server: &str, names: &mut Names) -> Option<String> {
     (out != text).then_some(out)
 }
 
-/// Whether a name is the name of a secret.
 fn name_says(name: &str) -> bool {
     let mut own = String::new();
     let mut lower = false;
@@ -296,7 +292,6 @@ fn name_says(name: &str) -> bool {
     IN_NAMES.iter().any(|part| own.contains(part)) || own.split('_').any(|word| WORDS.contains(&word))
 }
 
-/// Whether a value looks like an issued secret.
 fn looks(value: &str) -> bool {
     let value = value.split_once(' ').map_or(value, |(_, rest)| rest);
     let issued = PREFIXES.iter().any(|prefix| value.starts_with(prefix)) && value.len() >= 16;

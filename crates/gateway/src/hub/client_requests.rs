@@ -16,7 +16,6 @@ pub(super) const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscription
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) client: Client,
-    /// The client's request that caused this one.
     pub(super) of: Option<Id>,
     /// The server that sent the request; `None` if the gateway did.
     pub(super) server: Option<usize>,
@@ -34,7 +33,6 @@ pub(super) enum Question {
         key: String,
     },
     Approval {
-        /// The id of the approval.
         approval: String,
         params: Object,
     },
@@ -120,7 +118,6 @@ impl Upstream {
         }
     }
 
-    /// Cancels a request that a server has withdrawn.
     fn no_longer_asked(&mut self, at: usize, note: Notification) {
         let mut params = Object::from_params(note.params.as_deref());
         let Some(theirs) = params.get("requestId").and_then(Id::from_raw) else { return };
@@ -162,7 +159,6 @@ impl Hub {
         }
     }
 
-    /// Handles a notification of the client.
     pub(super) fn notes(&mut self, client: &Client, note: &Notification) {
         match note.method.as_str() {
             "notifications/initialized" => self.client_is_ready(),

@@ -75,7 +75,6 @@ impl Hub {
         }
     }
 
-    /// Handles a server's response to the handshake.
     pub(super) fn greeted(&mut self, at: usize, answer: Answer) {
         let stateless = self.upstream.servers.get(at).is_some_and(|server| server.is_stateless);
         // A server that rejects the version it also offers expects a second request (SEP-2575).
@@ -156,13 +155,11 @@ impl Hub {
         }
     }
 
-    /// Subscribes to changes and reads the tools of a server that is initialized.
     pub(super) fn goes_on_with(&mut self, at: usize) {
         self.upstream.subscribe(at);
         self.read_tools(at);
     }
 
-    /// Answers `initialize` once every server is initialized or down.
     pub(super) fn answer_initialize(&mut self) {
         let Lifecycle::Session { client, params, asks, .. } = &mut self.upstream.context.lifecycle else { return };
         let Some(id) = asks.take() else { return };
@@ -178,7 +175,6 @@ impl Hub {
 }
 
 impl Upstream {
-    /// Sends the handshake of one of the two lifecycles to a server.
     pub(super) fn greet(&mut self, at: usize, stateless: bool) {
         let (method, params) = if stateless {
             ("server/discover", raw(&json!({"_meta": &self.context.own_meta()})))
@@ -289,7 +285,6 @@ impl Upstream {
         hello
     }
 
-    /// The error if no server could be started.
     fn none_is_there(&self) -> Option<String> {
         if self.servers.iter().any(super::server::Server::is_known) || self.servers.list.is_empty() {
             return None;
@@ -367,7 +362,6 @@ fn hello_and_version(answer: Answer, stateless: bool) -> Result<(Object, String)
     Ok((hello, version))
 }
 
-/// The protocol version in a server's response to the handshake.
 fn version_of(hello: &Object, stateless: bool) -> Result<String, String> {
     if stateless {
         let versions: Vec<String> = hello.read_as("supportedVersions").unwrap_or_default();
@@ -388,7 +382,6 @@ fn own_info() -> Value {
     json!({"name": "toolfold", "title": "toolfold gateway", "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// Merges the capabilities of one server into those of others.
 fn unite(all: &mut Value, own: Value) {
     match (all, own) {
         (Value::Object(all), Value::Object(own)) => {

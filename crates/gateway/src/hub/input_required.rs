@@ -21,7 +21,6 @@ const MAX_ROUNDS: u8 = 10;
 pub(super) struct Again {
     pub(super) method: String,
     pub(super) params: Raw,
-    /// The number of repetitions so far.
     pub(super) round: u8,
 }
 
@@ -34,7 +33,6 @@ pub(super) struct Round {
     what: For,
     again: Again,
     state: Option<Raw>,
-    /// The number of missing responses.
     missing: usize,
     given: Object,
 }
@@ -145,7 +143,6 @@ impl Rounds {
         upstream.ask_server_again(at, &again.method, params.to_raw(), (client, id), what, again.round + 1);
     }
 
-    /// Answers a request in place of its server.
     fn finish_request(
         upstream: &mut Upstream,
         view: &mut View,

@@ -17,7 +17,6 @@ use crate::rpc::{Answer, Id, Raw, Request, raw};
 /// Maximum number of pages read of one server's list.
 const MAX_PAGES: usize = 100;
 
-/// A request that several servers answer.
 #[derive(Debug)]
 pub(super) struct FanOut {
     client: Client,
@@ -40,7 +39,6 @@ impl FanOut {
     }
 }
 
-/// The member of a result that contains the list.
 fn list_of(method: &str) -> Option<&'static str> {
     match method {
         "resources/list" => Some("resources"),
@@ -51,7 +49,6 @@ fn list_of(method: &str) -> Option<&'static str> {
     }
 }
 
-/// The member that identifies an element.
 fn key_of(method: &str) -> &'static str {
     match method {
         "resources/list" | "skills/list" => "uri",
@@ -74,7 +71,6 @@ pub(super) struct Router {
 }
 
 impl Router {
-    /// Sends a request to every server that supports it.
     pub(super) fn fan_out(&mut self, upstream: &mut Upstream, names: &mut Naming, client: &Client, request: &Request) {
         self.ask_all(upstream, names, client, request, None);
     }
@@ -149,7 +145,6 @@ impl Router {
         self.complete(upstream, names, fan);
     }
 
-    /// Handles one server's response.
     pub(super) fn part(
         &mut self,
         upstream: &mut Upstream,
@@ -207,7 +202,6 @@ impl Router {
         }
     }
 
-    /// Answers the client once every server has answered.
     fn complete(&mut self, upstream: &mut Upstream, names: &mut Naming, fan: u64) {
         if self.fans.get(&fan).is_none_or(|own| own.parts.iter().any(|(_, part)| part.is_none())) {
             return;

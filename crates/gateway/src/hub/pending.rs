@@ -40,19 +40,16 @@ pub(super) enum For {
     },
 }
 
-/// A call that a server is running.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) call: CallId,
     /// A line to insert before the result.
     pub(super) note: Option<String>,
-    /// The tool's name at the server.
     pub(super) tool: String,
     pub(super) verdict: PolicyMark,
     pub(super) since: Instant,
 }
 
-/// A request to a server that has not been answered yet.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) server: usize,

@@ -38,7 +38,6 @@ pub(super) struct Parked {
     until: Instant,
 }
 
-/// The requests of stateless clients that wait for the client's input.
 #[derive(Default)]
 pub(super) struct PendingInput {
     pub(super) parked: HashMap<u64, Parked>,

@@ -64,15 +64,11 @@ pub(super) struct Server {
     pub(super) tools: ToolList,
     /// Whether `hello` and `tools` are the capture's, before the server has listed.
     pub(super) is_stale: bool,
-    /// The URIs of the resources, templates and skills that the server has listed.
     pub(super) listed: HashSet<String>,
-    /// The displayed names of the prompts that the server has listed.
     pub(super) prompts: HashSet<String>,
     pub(super) renamed: HashMap<String, String>,
-    /// Why the server is down.
     pub(super) why: String,
     pub(super) failures: u32,
-    /// When the handshake was completed.
     pub(super) since: Option<Instant>,
     /// The deadline of the handshake, or the time of the next restart.
     pub(super) due: Option<Instant>,
@@ -108,7 +104,6 @@ impl Server {
         }
     }
 
-    /// The declared capabilities; empty if there are none.
     pub(super) fn capabilities(&self) -> Object {
         self.hello.object("capabilities").unwrap_or_default()
     }
@@ -125,7 +120,6 @@ impl Server {
 }
 
 impl Hub {
-    /// Starts every server that is idle.
     pub(super) fn start_servers(&mut self) {
         for at in 0..self.upstream.servers.len() {
             if self.upstream.servers.get(at).is_some_and(|server| server.state == State::Idle) {

@@ -42,7 +42,6 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// The rules for these servers, in the order of the configuration.
     pub(crate) fn for_servers(servers: &[ServerSettings], always: bool) -> Self {
         Self { spaces: Spaces::for_servers(servers), always }
     }
@@ -57,7 +56,6 @@ impl Rules {
         self.spaces.owner(name)
     }
 
-    /// The names of all known tools for a new conversation.
     pub(super) fn fresh(&self, known: &Known) -> Vec<BTreeMap<String, Fresh>> {
         let nothing = BTreeSet::new();
         let listed: Vec<Option<&BTreeSet<String>>> =
@@ -152,7 +150,6 @@ impl Rules {
     }
 }
 
-/// Whether a name has a letter or a digit.
 fn has_word(name: &str) -> bool {
     name.bytes().any(|byte| byte.is_ascii_alphanumeric())
 }

@@ -7,7 +7,6 @@ use super::row::{Calls, Row};
 use super::stats::{Estimate, difference, ratio, saved};
 use crate::figures::{number, percent};
 
-/// The arm that the others are compared with.
 const CONTROL: &str = "full";
 /// The maximum loss of right calls, in percentage points, for an arm to count as no worse.
 pub const MARGIN_POINTS: f64 = 5.0;
@@ -174,7 +173,6 @@ fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cel
     }
 }
 
-/// The share of true calls with an outcome, per task.
 fn share_of_truths(rows: &[&Row], outcome: fn(&Calls) -> usize) -> Estimate {
     let mut tasks: IndexMap<&str, (f64, f64)> = IndexMap::new();
     for row in rows {
@@ -193,7 +191,6 @@ fn rounded_mean(rows: &[&Row], of: fn(&Row) -> usize) -> usize {
     (sum(rows, of) + rows.len() / 2) / rows.len().max(1)
 }
 
-/// A task in an arm and in the control.
 #[derive(Default)]
 struct Beside {
     here: f64,
@@ -245,7 +242,6 @@ fn accuracy_verdict(right: Option<Estimate>) -> Verdict {
     }
 }
 
-/// A summary of one driver's cells.
 fn sentence(driver: &str, cells: &[Cell]) -> String {
     let own: Vec<&Cell> = cells.iter().filter(|cell| cell.driver == driver).collect();
     let Some(control) = own.iter().find(|cell| cell.verdict == Verdict::Control) else {
@@ -298,7 +294,6 @@ fn signed(own: Option<Estimate>) -> String {
 }
 
 impl Calls {
-    /// Adds another row's counts.
     fn add(&mut self, other: &Self) {
         self.truths += other.truths;
         self.right += other.right;

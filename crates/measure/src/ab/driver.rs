@@ -84,11 +84,9 @@ impl FromStr for Oracle {
 /// repeated, and a directive against loops does not end the attempts.
 const MAX_TRIES: usize = 3;
 
-/// The state of an oracle within one turn.
 #[derive(Debug)]
 pub(super) struct Scripted {
     oracle: Oracle,
-    /// The next true call.
     at: usize,
     /// The number of attempts at it.
     tries: usize,
@@ -101,7 +99,6 @@ impl Scripted {
         Self { oracle, at: 0, tries: 0, looked: false }
     }
 
-    /// Begins a user's turn.
     pub(super) fn begin(&mut self) {
         *self = Self::new(self.oracle);
     }
@@ -135,7 +132,6 @@ impl Scripted {
         })
     }
 
-    /// Processes the outcome of the call.
     pub(super) fn heard(&mut self, outcome: &Outcome) {
         let again = match outcome {
             Outcome::Reply(reply) => match reply.answer.kind {
@@ -192,7 +188,6 @@ fn lacks(conversation: &Conversation, at: usize, truth: &TrueCall) -> bool {
     false
 }
 
-/// The arguments that the tool's own schema requires.
 fn required_only(conversation: &Conversation, truth: &TrueCall) -> Value {
     let tool = conversation.engine().catalog().get(&truth.tool);
     let required = tool.map_or(&[][..], |tool| list_member(tool.parameters(), "required"));

@@ -77,19 +77,14 @@ pub enum ExchangeError {
     },
 }
 
-/// How requests and responses of an API are written and read.
 struct ApiFormat {
     /// The request without tools; absent parts are null.
     body: fn(&Ask<'_>) -> Value,
-    /// A user's message.
     user: fn(&str) -> Value,
-    /// A message with which a model ends its turn.
     closing: fn(&str) -> Value,
     /// The JSON Pointer of the answer in a response, and its form in messages.
     answer: (&'static str, &'static str),
-    /// The assistant message with an answer.
     message: fn(&Value) -> Value,
-    /// The key of the counts in a response.
     usage: &'static str,
     /// The JSON Pointers of the counts, which are added.
     input: &'static [&'static str],
@@ -200,12 +195,10 @@ pub fn body_of(wire: Wire, ask: &Ask<'_>) -> Result<Value, ExchangeError> {
     Ok(body)
 }
 
-/// A user's message in the wire's format.
 pub(crate) fn user_message(wire: Wire, text: &str) -> Value {
     (ApiFormat::of(wire).unwrap_or(&CHAT).user)(text)
 }
 
-/// A message with which a model ends its turn.
 pub(super) fn closing_message(wire: Wire, text: &str) -> Value {
     (ApiFormat::of(wire).unwrap_or(&CHAT).closing)(text)
 }

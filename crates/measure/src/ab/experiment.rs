@@ -315,7 +315,6 @@ mod tests {
         assert!(found.sentences[1].starts_with("treatment has 30.0 ± "), "{:?}", found.sentences);
     }
 
-    /// Ten failed calls of one conversation are one observation, not ten.
     #[test]
     fn calls_of_one_conversation_are_one_observation() {
         let mut all: Vec<_> = (0..12).map(|at| conversation("control", 10, 0, 100 + at)).collect();

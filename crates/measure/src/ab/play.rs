@@ -55,7 +55,6 @@ pub enum PlayError {
     Call(#[from] toolfold::conversation::CallError),
 }
 
-/// A call that ran in this turn.
 #[derive(Debug)]
 struct Ran {
     tool: String,
@@ -78,7 +77,6 @@ pub struct Play<'t> {
     ran: Vec<Ran>,
     /// Tools whose calls were answered instead of run in this turn.
     corrected: Vec<String>,
-    /// The array of the previous request.
     last: Option<String>,
     row: Row,
 }
@@ -215,7 +213,6 @@ impl<'t> Play<'t> {
         self.row
     }
 
-    /// Adds the user's message of the new turn.
     fn hear_user(&mut self, counter: &mut Counter) {
         let Some(turn) = self.task.turns.get(self.turn) else { return };
         self.row.calls.truths += turn.calls.len();
@@ -230,7 +227,6 @@ impl<'t> Play<'t> {
         self.messages.push(message);
     }
 
-    /// Counts a request and its answer.
     fn count_exchange(&mut self, message: &Value, usage: Option<Usage>, counter: &mut Counter) {
         let tools = self.conversation.tools();
         let array = counter.array_tokens(self.setting.wire, &tools);
@@ -305,7 +301,6 @@ fn recorded(engine: &Engine, truths: &[TrueCall], before: &[Ran], ran: &Ran) -> 
 }
 
 impl Calls {
-    /// Counts the outcome of a call.
     fn tally_outcome(&mut self, outcome: &Outcome) {
         self.made += 1;
         self.coerced += usize::from(!outcome.context().coerced.is_empty());

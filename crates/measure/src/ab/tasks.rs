@@ -137,7 +137,6 @@ impl Corpus {
     }
 }
 
-/// Reads a document of domains.
 fn domains(text: &str) -> Result<IndexMap<String, Vec<Value>>, TaskError> {
     #[derive(Deserialize)]
     struct Domain {

@@ -86,7 +86,6 @@ pub struct Budgets {
 }
 
 impl Default for Budgets {
-    /// No budgets.
     fn default() -> Self {
         Self {
             max_first_turn: None,
@@ -173,7 +172,6 @@ impl Budgets {
     }
 }
 
-/// A growth as text.
 pub(super) fn by(growth: Growth) -> String {
     match growth {
         Growth::Tokens(tokens) => format!("by at most {} tokens", grouped(tokens)),

@@ -47,7 +47,6 @@ pub struct ArmChange {
 }
 
 impl ArmChange {
-    /// Whether the first turn and the chosen arm are the same.
     pub(super) fn is_unchanged(&self) -> bool {
         self.before == self.after && self.takes.is_none()
     }

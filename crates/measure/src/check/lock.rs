@@ -158,7 +158,6 @@ impl Lock {
     }
 }
 
-/// A tool as an inline table.
 fn tool_line(tool: &LockedTool) -> String {
     let LockedTool { name, full, shown, tier, category, digest, parts } = tool;
     let [name, tier, category, digest] = [name, tier, category, digest].map(|text| toml_string(text));

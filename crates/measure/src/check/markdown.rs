@@ -107,7 +107,6 @@ fn made_from(lock: &Lock) -> String {
     format!("Tokens by {}, marginal cost of each full tool; profile {}.", code(&lock.meter), code(&lock.profile.name))
 }
 
-/// A difference with its sign.
 pub(super) fn signed(before: usize, after: usize) -> String {
     if after >= before { format!("+{}", grouped(after - before)) } else { format!("−{}", grouped(before - after)) }
 }

@@ -122,7 +122,6 @@ pub(super) fn definition(tool: &Tool) -> Value {
     Value::Object(own)
 }
 
-/// Whether two definitions are the same value.
 pub(super) fn same(before: &Value, after: &Value) -> bool {
     before == after || canonical(before) == canonical(after)
 }

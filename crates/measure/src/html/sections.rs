@@ -45,7 +45,6 @@ fn figure(label: &str, value: &str, note: &str) -> String {
     format!("<div><dt>{label}</dt><dd><b>{value}</b> <span>{note}</span></dd></div>")
 }
 
-/// The tools to fix first.
 pub(super) fn fix(page: &Page) -> String {
     if page.fix.is_empty() {
         return "<p>No tool is unusually expensive.</p>".to_owned();
@@ -58,7 +57,6 @@ pub(super) fn fix(page: &Page) -> String {
     format!("<ol class=\"fix\">{items}</ol>")
 }
 
-/// The table of arms.
 pub(super) fn arms(page: &Page) -> String {
     let most = page.arms.iter().map(|arm| arm.first_turn).max().unwrap_or(1);
     let window = page.arms.iter().any(|arm| arm.context.is_some());
@@ -141,7 +139,6 @@ fn tool_row(tool: &PageTool) -> String {
     )
 }
 
-/// The lint findings.
 pub(super) fn findings(page: &Page) -> String {
     if page.findings.is_empty() {
         return "<p>No findings.</p>".to_owned();

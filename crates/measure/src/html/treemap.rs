@@ -37,7 +37,6 @@ struct Leaf<'p> {
     tokens: usize,
 }
 
-/// The pictures of all details and the controls that select them.
 pub(super) fn treemaps(page: &Page) -> String {
     let mut out = String::from("<fieldset class=\"switch\"><legend>Show every tool as</legend>");
     for (at, detail) in DETAILS.iter().enumerate() {

@@ -69,7 +69,6 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     }
 }
 
-/// Reports what a parameter no longer accepts.
 fn parameter(
     found: &mut Found<'_>,
     name: &str,

@@ -67,7 +67,6 @@ pub fn fix(text: &str, file: &str, format: Option<Format>, options: &Options<'_>
     fixed
 }
 
-/// A tool in the text.
 struct Place<'s> {
     tool: &'s Span,
     /// The paths that an edit calls `/description` and `/parameters`.
@@ -93,7 +92,6 @@ pub(super) fn unescaped(token: &str) -> String {
     token.replace("~1", "/").replace("~0", "~")
 }
 
-/// The schema keys of all formats.
 const SCHEMAS: [&str; 5] =
     ["parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema", "parameters"];
 
@@ -136,7 +134,6 @@ fn gather<'s>(text: &str, span: &'s Span, space: &str, tools: &mut Vec<(String, 
     }
 }
 
-/// A member that is a string.
 fn string_in(span: &Span, key: &str, text: &str) -> Option<String> {
     span.member(key)?.string(text)
 }

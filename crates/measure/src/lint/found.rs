@@ -99,16 +99,13 @@ pub struct Lint {
     pub findings: Vec<Finding>,
 }
 
-/// Collects findings.
 pub(super) struct Found<'o> {
     options: &'o Options<'o>,
     tool: Option<String>,
     schema_at: &'static str,
     description_at: &'static str,
-    /// Rules that the tool disables.
     allowed: Vec<String>,
     list: Vec<Finding>,
-    /// The number of findings by rule.
     counts: indexmap::IndexMap<&'static str, usize>,
 }
 
@@ -125,20 +122,17 @@ impl<'o> Found<'o> {
         }
     }
 
-    /// Begins the findings about a tool.
     pub(super) fn begin_tool(&mut self, tool: &Tool) {
         self.tool = Some(tool.name().to_string());
         (self.schema_at, self.description_at) = places(tool);
         self.allowed = allowed(tool);
     }
 
-    /// Begins the findings about the list.
     pub(super) fn begin_list(&mut self) {
         self.tool = None;
         self.allowed.clear();
     }
 
-    /// Whether a rule is enabled.
     pub(super) fn wants(&self, rule: &Rule) -> bool {
         !self.options.allow.iter().chain(&self.allowed).any(|own| own == rule.id)
     }
@@ -153,7 +147,6 @@ impl<'o> Found<'o> {
         self.add_as(rule, rule.severity, at, reason)
     }
 
-    /// Like `add_finding`, with a different severity.
     pub(super) fn add_as(
         &mut self,
         rule: &'static Rule,
@@ -192,7 +185,6 @@ impl<'o> Found<'o> {
         self.list.last_mut()
     }
 
-    /// Adds a finding about a named tool.
     pub(super) fn about(
         &mut self,
         tool: Option<&Tool>,
@@ -225,36 +217,30 @@ impl<'o> Found<'o> {
 }
 
 impl Finding {
-    /// The index of the finding's tool.
     fn position(&self, catalog: &Catalog) -> Option<usize> {
         catalog.position(self.tool.as_ref()?)
     }
 
-    /// Makes the edits in a Chat Completions tool.
     fn apply_edits(&self, tool: &mut Value) {
         for edit in &self.edits {
             edited(tool, edit);
         }
     }
 
-    /// Adds the edits of `--fix`.
     pub(super) fn fixed_by(&mut self, edits: Vec<Edit>) {
         self.fixable = !edits.is_empty();
         self.edits = edits;
     }
 
-    /// Adds an affected text with its number of occurrences in the list.
     pub(super) fn about_text(&mut self, text: &str, times: usize) {
         self.texts.push((text.to_owned(), times));
     }
 
-    /// Adds the part of the tool whose cost is reported.
     pub(super) fn about_part(&mut self, at: &str) {
         self.part = Some(at.to_owned());
     }
 }
 
-/// The places of the schema and the description in a tool's format.
 fn places(tool: &Tool) -> (&'static str, &'static str) {
     match tool.origin() {
         Some(Format::OpenAiChat) => ("/function/parameters", "/function/description"),
@@ -271,7 +257,6 @@ fn allowed(tool: &Tool) -> Vec<String> {
     list_member(&meta, "toolfold/allow").iter().filter_map(|rule| Some(rule.as_str()?.to_owned())).collect()
 }
 
-/// A place below another.
 pub(super) fn place_below(at: &str, token: &str) -> String {
     format!("{at}/{}", pointer_token(token))
 }
@@ -293,7 +278,6 @@ fn edited(value: &mut Value, edit: &Edit) {
     }
 }
 
-/// Adds their costs to findings.
 pub(super) fn measured(
     measurer: &Measurer<'_>,
     catalog: &Catalog,

@@ -22,7 +22,6 @@ const MOST_TEXTS: usize = 20;
 /// fewer than ten functions per namespace.
 const LARGE: usize = 10;
 
-/// Facts about the other tools that rules for one tool need.
 pub(super) struct Facts<'c> {
     names: BTreeSet<&'c str>,
     /// Names without their common prefix.
@@ -53,7 +52,6 @@ impl<'c> Facts<'c> {
         Self { names, tails, sentences, firsts }
     }
 
-    /// The sentence that represents a tool instead of its first one.
     pub(super) fn representative(&self, at: usize) -> Option<&str> {
         self.sentences.get(at)?.as_deref()
     }
@@ -95,7 +93,6 @@ fn shared(found: &mut Found<'_>, catalog: &Catalog, facts: &Facts<'_>) {
     }
 }
 
-/// Lines of descriptions that occur in many tools.
 fn repeated(found: &mut Found<'_>, catalog: &Catalog) {
     let mut lines: HashMap<&str, (usize, usize, &str)> = HashMap::new();
     for (at, tool) in catalog.iter().enumerate() {

@@ -18,7 +18,6 @@ use super::rules::{
 };
 use super::view::View;
 
-/// The rule of a wire's diagnostic.
 fn rule(code: &str) -> Option<&'static Rule> {
     Some(match code {
         "repaired-schema" => &REPAIRED,
@@ -94,7 +93,6 @@ fn tool_in_message(message: &str) -> Option<&str> {
     message.get(start..)?.split('`').next()
 }
 
-/// A message without the name under which the tool is shown.
 fn without_name(message: &str) -> String {
     match message.strip_prefix("tool `").and_then(|rest| rest.split_once("`: ")) {
         Some((_, rest)) => rest.to_owned(),
@@ -132,7 +130,6 @@ fn repairs(tool: &Tool, wires: &[Wire]) -> Vec<Edit> {
     edits
 }
 
-/// Whether a schema allows an array without defining its items.
 fn lacks_items(node: &Value) -> bool {
     let is_array = match node.get("type") {
         Some(Value::String(one)) => one == "array",

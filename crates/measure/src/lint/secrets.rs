@@ -30,7 +30,6 @@ const SHAPES: [(&str, usize); 20] = [
     ("eyJ", 60),
 ];
 
-/// Words that identify a placeholder.
 const PLACEHOLDERS: [&str; 7] = ["example", "xxxx", "your", "placeholder", "...", "1234567890", "abcdef"];
 
 /// User names in example paths.

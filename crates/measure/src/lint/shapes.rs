@@ -37,7 +37,6 @@ pub(super) fn check_shapes(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// The keyword's list, or an empty one.
 fn keyword_list<'n>(node: &Node<'n>, key: &str) -> &'n [Value] {
     match node.map.get(key) {
         Some(Value::Array(list)) => list,
@@ -272,7 +271,6 @@ fn near(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// A name without case and separators.
 pub(super) fn folded(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | '.')).flat_map(char::to_lowercase).collect()
 }

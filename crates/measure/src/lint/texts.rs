@@ -48,7 +48,6 @@ pub(super) fn check_texts(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<
     }
 }
 
-/// Checks whether the first sentence represents the tool.
 fn sentence(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     let first = first_sentence(view.tool.description());
     let Some(other) = facts.representative(view.at) else { return };

@@ -8,7 +8,6 @@ use toolfold::schema::{Holds, holds, pointer_token};
 /// The maximum number of schemas of a tool that are checked.
 const MAX_NODES: usize = 5_000;
 
-/// A tool with an index of its schemas.
 pub(super) struct View<'t> {
     pub(super) tool: &'t Tool,
     /// Its index in the catalog.
@@ -18,7 +17,6 @@ pub(super) struct View<'t> {
     pub(super) nodes: Vec<Node<'t>>,
 }
 
-/// A schema of a tool.
 pub(super) struct Node<'t> {
     /// Its place relative to the tool: `/parameters/properties/a`.
     pub(super) at: String,
@@ -27,14 +25,12 @@ pub(super) struct Node<'t> {
     pub(super) property: Option<&'t str>,
     /// Its name, if it is a definition.
     pub(super) definition: Option<&'t str>,
-    /// Whether its object requires it.
     pub(super) required: bool,
     /// The number of properties above it.
     pub(super) depth: usize,
 }
 
 impl Node<'_> {
-    /// The string value of a keyword.
     pub(super) fn string_keyword(&self, keyword: &str) -> Option<&str> {
         self.map.get(keyword).and_then(Value::as_str)
     }
@@ -44,7 +40,6 @@ impl Node<'_> {
         self.string_keyword("description").filter(|text| !text.trim().is_empty())
     }
 
-    /// Whether it is a top-level parameter of the tool.
     pub(super) fn is_parameter(&self) -> bool {
         self.property.is_some() && self.at.matches('/').count() == 3 && self.at.starts_with("/parameters/properties/")
     }
@@ -58,12 +53,10 @@ impl Node<'_> {
         }
     }
 
-    /// Whether it has any of these keywords.
     pub(super) fn has_any(&self, keywords: &[&str]) -> bool {
         keywords.iter().any(|keyword| self.map.contains_key(*keyword))
     }
 
-    /// The place of a keyword in it.
     pub(super) fn keyword_place(&self, keyword: &str) -> String {
         format!("{}/{}", self.at, pointer_token(keyword))
     }
@@ -117,7 +110,6 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The top-level parameters of the tool.
     pub(super) fn parameters(&self) -> impl Iterator<Item = &Node<'t>> {
         self.nodes.iter().filter(|node| node.is_parameter())
     }
@@ -131,7 +123,6 @@ impl<'t> View<'t> {
     }
 }
 
-/// Whether an object's schema requires a property.
 fn requires(map: &Map<String, Value>, name: &str) -> bool {
     matches!(map.get("required"), Some(Value::Array(required)) if required.iter().any(|own| own == name))
 }
@@ -174,7 +165,6 @@ pub(super) fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// A text shortened for one line.
 pub(super) fn short_line(text: &str) -> String {
     const MOST: usize = 60;
     let words: Vec<&str> = text.split_whitespace().take(24).collect();

@@ -125,7 +125,6 @@ fn contains_any(text: &str, cues: &[&str]) -> bool {
     cues.iter().any(|cue| text.contains(cue))
 }
 
-/// A word without its plural ending.
 fn stem(word: &str) -> &str {
     word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word)
 }
@@ -162,7 +161,6 @@ fn titles(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// Constraints in words that a keyword could express.
 fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
     let at = node.keyword_place("description");
     let lower = text.to_lowercase();

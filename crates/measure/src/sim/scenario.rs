@@ -12,7 +12,6 @@ use super::sizes::{ArmSizes, FoldedTool};
 pub const MAX_SCENARIO_BYTES: usize = 1024 * 1024;
 /// The assumed output of the model per request; it is part of the growth of the conversation.
 const OUTPUT: usize = 100;
-/// The maximum number of requests in a scenario.
 const MAX_REQUESTS: usize = 10_000;
 /// The maximum number of tokens of any value in a scenario, and of tools.
 const MAX_TOKENS: usize = 100_000_000;
@@ -360,13 +359,11 @@ impl Scenario {
     }
 }
 
-/// Checks that a value is within its limits.
 fn within(key: &'static str, value: usize, least: usize, most: usize) -> Result<(), ScenarioError> {
     let allowed = format!("must be {least} to {most}");
     if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::Range { key, value, allowed }) }
 }
 
-/// The tools of a category, by index in the catalog.
 fn members(engine: &Engine, name: &str) -> Result<Vec<usize>, ScenarioError> {
     let assignment = engine.assignment();
     let names: Vec<&str> = assignment.categories().map(|(own, _)| own.as_str()).collect();

@@ -144,7 +144,6 @@ impl Trace {
     }
 }
 
-/// Whether the model wrote a message, in any wire's format.
 fn is_of_model(message: &Value) -> bool {
     let kinds = ["function_call", "reasoning", "tool_search_call", "custom_tool_call"];
     matches!(string_member(message, "role"), Some("assistant" | "model"))

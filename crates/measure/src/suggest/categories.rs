@@ -35,7 +35,6 @@ const USUAL_STEPS: usize = 3;
 /// The minimum number of sessions that justify a merge.
 const MIN_TOGETHER: usize = 3;
 
-/// A grouping of all tools.
 #[derive(Debug, Clone)]
 pub(super) struct Partition {
     pub(super) categories: IndexMap<String, DraftCategory>,
@@ -43,7 +42,6 @@ pub(super) struct Partition {
     pub(super) written: bool,
 }
 
-/// The groupings to try before anything is core.
 pub(super) fn partitions(catalog: &Catalog, today: &ToolProfile, base: &Draft) -> Vec<Partition> {
     let derived = Partition { categories: derived(catalog, &base.visible(catalog)), written: false };
     let mut found = vec![derived];
@@ -54,7 +52,6 @@ pub(super) fn partitions(catalog: &Catalog, today: &ToolProfile, base: &Draft) -
     found
 }
 
-/// The categories of a derived profile for some tools alone.
 fn derived(catalog: &Catalog, tools: &[usize]) -> IndexMap<String, DraftCategory> {
     let wanted: BTreeSet<usize> = tools.iter().copied().collect();
     let kept: Vec<bool> = (0..catalog.len()).map(|tool| wanted.contains(&tool)).collect();
@@ -96,7 +93,6 @@ fn of_profile(catalog: &Catalog, profile: &ToolProfile) -> IndexMap<String, Draf
     found
 }
 
-/// How sessions open the categories of a draft.
 pub(super) struct Opened<'o> {
     pub(super) shown: &'o Shown,
     pub(super) needs: &'o Needs,
@@ -105,7 +101,6 @@ pub(super) struct Opened<'o> {
 }
 
 impl Opened<'_> {
-    /// The folded tools that each session must expand.
     fn needed(&self) -> Vec<BTreeSet<usize>> {
         self.sessions.iter().map(|session| self.needs.lacking(&self.shown.forms, session)).collect()
     }
@@ -263,12 +258,10 @@ fn joined(
     Some((name, DraftCategory { description: describe(&mixed), tools }))
 }
 
-/// The tools of a category that are not core.
 fn folded<'c>(category: &'c DraftCategory, core: &'c BTreeSet<usize>) -> impl Iterator<Item = usize> + 'c {
     category.tools.iter().copied().filter(|tool| !core.contains(tool))
 }
 
-/// The names of a category's tools that are not core.
 fn names(catalog: &Catalog, category: &DraftCategory, core: &BTreeSet<usize>) -> Vec<String> {
     folded(category, core).filter_map(|tool| Some(catalog.at(tool)?.name().to_string())).collect()
 }

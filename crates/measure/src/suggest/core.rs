@@ -36,10 +36,8 @@ struct Model<'m> {
     dearer: Vec<f64>,
     /// The cost of each tool when opened.
     whole: Vec<f64>,
-    /// The group that each tool opens with.
     group: Vec<Option<usize>>,
     sessions: Vec<Expected>,
-    /// The sessions in which each tool is needed.
     needed_in: Vec<Vec<usize>>,
     /// The weight of a prior session in which only one tool is needed, per tool.
     prior: f64,
@@ -49,7 +47,6 @@ struct Model<'m> {
     frame: f64,
 }
 
-/// One session.
 struct Expected {
     requests: f64,
     /// The average tokens of a request outside the array.
@@ -58,7 +55,6 @@ struct Expected {
     open: BTreeMap<usize, usize>,
 }
 
-/// The core and the derived values.
 struct State<'m> {
     model: &'m Model<'m>,
     core: Vec<bool>,
@@ -177,12 +173,10 @@ impl<'m> Model<'m> {
         self.request_cost(session, block) + reply * self.kept(session.requests / 2.0)
     }
 
-    /// The additional cost of a tool's full form in the array, and its cost when opened.
     fn sizes(&self, tool: usize) -> (f64, f64) {
         (self.dearer.get(tool).copied().unwrap_or_default(), self.whole.get(tool).copied().unwrap_or_default())
     }
 
-    /// An average session.
     fn usual(&self) -> Expected {
         let count = self.sessions.len().max(1) as f64;
         let (mut requests, mut beside) = (0.0, 0.0);
@@ -193,7 +187,6 @@ impl<'m> Model<'m> {
         Expected { requests: (requests / count).max(2.0), beside: beside / count, open: BTreeMap::new() }
     }
 
-    /// The sessions in which a tool is needed.
     fn needed_in(&self, tool: usize) -> &[usize] {
         self.needed_in.get(tool).map(Vec::as_slice).unwrap_or_default()
     }

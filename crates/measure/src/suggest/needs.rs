@@ -21,10 +21,8 @@ pub enum Lookup {
     Tool,
 }
 
-/// What the calls of a tool may need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct ToolNeeds {
-    /// Whether the tool has parameters.
     takes_any: bool,
     /// Whether each parameter is optional, and whether it has values or structure.
     parameters: Vec<(bool, bool)>,
@@ -51,7 +49,6 @@ impl Needs {
         Self(tools)
     }
 
-    /// The folded tools that a session must expand.
     pub(super) fn lacking(&self, forms: &[Form], session: &UsedSession) -> BTreeSet<usize> {
         let mut tools = BTreeSet::new();
         for call in &session.calls {

@@ -175,7 +175,6 @@ fn tool_name(catalog: &Catalog, at: usize) -> String {
     catalog.at(at).map(|tool| tool.name().to_string()).unwrap_or_default()
 }
 
-/// The number of uses of each tool.
 struct Counts {
     sessions: Vec<usize>,
     calls: Vec<usize>,
@@ -265,7 +264,6 @@ fn hidden_parameters(fitter: &Fitter<'_>, usage: &Usage, forms: &[super::costs::
     found
 }
 
-/// The comments above the profile.
 fn profile_comments(
     fitter: &Fitter<'_>,
     usage: &Usage,

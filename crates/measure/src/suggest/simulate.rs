@@ -39,7 +39,6 @@ impl Simulated {
     }
 }
 
-/// Simulates sessions.
 pub(super) struct Simulator<'s> {
     pub(super) options: &'s SuggestOptions,
 }

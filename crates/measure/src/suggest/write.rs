@@ -9,7 +9,6 @@ use toolfold::profile::{Tier, ToolProfile, own_tools};
 
 use super::SuggestError;
 
-/// A category of a draft.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DraftCategory {
     pub(super) description: String,
@@ -17,7 +16,6 @@ pub(super) struct DraftCategory {
     pub(super) tools: Vec<usize>,
 }
 
-/// A draft of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Draft {
     /// Indices in the catalog, ascending.
@@ -25,7 +23,6 @@ pub(super) struct Draft {
     pub(super) categories: IndexMap<String, DraftCategory>,
     /// Tools that the current profile hides; they stay hidden.
     pub(super) hidden: BTreeSet<usize>,
-    /// Written summaries, by tool name.
     pub(super) summaries: IndexMap<String, String>,
 }
 
@@ -51,12 +48,10 @@ impl Draft {
         draft
     }
 
-    /// Every tool that is not hidden.
     pub(super) fn visible(&self, catalog: &Catalog) -> Vec<usize> {
         (0..catalog.len()).filter(|tool| !self.hidden.contains(tool)).collect()
     }
 
-    /// The draft as a profile.
     pub(super) fn profile(&self, catalog: &Catalog) -> Result<ToolProfile, SuggestError> {
         let loaded = ToolProfile::parse(&self.to_toml(catalog, &[]), "suggested.toml");
         match loaded.diagnostics.first() {

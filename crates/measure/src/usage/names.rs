@@ -28,7 +28,6 @@ pub(super) enum ResolvedName {
     Unknown,
 }
 
-/// The results for names that are not in the catalog.
 #[derive(Debug)]
 pub(super) struct FoundNames {
     pub(super) unknown: IndexMap<String, UnknownName>,
@@ -36,7 +35,6 @@ pub(super) struct FoundNames {
     pub(super) loose: IndexMap<(String, String), usize>,
 }
 
-/// The names of a catalog, and the results for other names.
 #[derive(Debug)]
 pub(super) struct Names<'c> {
     catalog: &'c Catalog,
@@ -98,7 +96,6 @@ impl<'c> Names<'c> {
         ResolvedName::Unknown
     }
 
-    /// The results, with unknown names by their calls.
     pub(super) fn done(mut self) -> FoundNames {
         self.unknown.sort_by(|a, own, b, other| other.calls.cmp(&own.calls).then_with(|| a.cmp(b)));
         self.loose.sort_keys();

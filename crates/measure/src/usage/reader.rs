@@ -44,7 +44,6 @@ pub struct UsageReader<'c> {
     catalog: &'c Catalog,
     names: Names<'c>,
     sessions: Vec<Reading>,
-    /// The current session of an id.
     by_id: HashMap<String, usize>,
     /// The session of a transcript without an id, by its whole content.
     by_content: HashMap<u64, usize>,
@@ -182,7 +181,6 @@ impl<'c> UsageReader<'c> {
         self.past_calls(session, wire, messages, place, diagnostics);
     }
 
-    /// The session that a transcript without an id continues.
     fn continued(&mut self, messages: &Value) -> Option<usize> {
         let inner = ["messages", "contents", "input"].iter().find_map(|key| messages.get(key)).unwrap_or(messages);
         let list = inner.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -313,7 +311,6 @@ impl<'c> UsageReader<'c> {
         Some(self.sessions.len() - 1)
     }
 
-    /// Whether a session does not contain this call yet.
     fn is_new(&mut self, session: Option<usize>, key: &impl Hash) -> bool {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);

@@ -57,7 +57,6 @@ pub(super) fn conversation_id(value: &Value) -> Option<String> {
     id.or_else(|| WRAPPERS.iter().find_map(|key| own_id(value.get(key)?)))
 }
 
-/// The conversation id in a value itself.
 fn own_id(value: &Value) -> Option<String> {
     IDS.iter().find_map(|key| match value.get(key)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -68,7 +67,6 @@ fn own_id(value: &Value) -> Option<String> {
     })
 }
 
-/// Detects the kind of a value.
 pub(super) fn shape(value: &Value) -> Shape<'_> {
     within(value, MAX_WRAPPING)
 }
@@ -127,7 +125,6 @@ fn wire_of(messages: &[Value]) -> Option<Wire> {
     found
 }
 
-/// The wire of a request body.
 fn request_wire(value: &Value) -> Option<Wire> {
     if let Some(Value::Array(contents)) = value.get("contents")
         && contents.iter().all(|content| content.get("parts").is_some())
@@ -143,7 +140,6 @@ fn request_wire(value: &Value) -> Option<Wire> {
     (are_items && !items.is_empty()).then_some(Wire::OpenAiResponses)
 }
 
-/// The wire of a message or an item.
 fn message(value: &Value) -> Option<Wire> {
     if string_member(value, "jsonrpc") == Some("2.0") {
         return Some(Wire::Mcp);
@@ -165,7 +161,6 @@ fn message(value: &Value) -> Option<Wire> {
     Some(Wire::OpenAiChat)
 }
 
-/// The message in a provider's whole answer.
 fn answer_message(value: &Value) -> Option<Shape<'_>> {
     if let Some(message) = value.pointer("/choices/0/message") {
         return Some(Shape::Message(Wire::OpenAiChat, message));
@@ -177,7 +172,6 @@ fn answer_message(value: &Value) -> Option<Shape<'_>> {
     Some(Shape::Transcript(Wire::OpenAiResponses, output))
 }
 
-/// A call as written in call logs.
 fn logged_call(value: &Value) -> Option<Shape<'_>> {
     let (key, named) = TOOLS.iter().find_map(|key| Some((*key, value.get(key)?)))?;
     let arguments = logged_arguments(value);

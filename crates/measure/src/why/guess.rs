@@ -70,7 +70,6 @@ const FORMATS: [&str; 10] = [
     "maxItems",
 ];
 
-/// What `shown` hides of the parameters of `whole`.
 pub(super) fn guesses(whole: &Value, shown: &Value) -> Vec<Guess> {
     let needed: Vec<&str> = required(whole).collect();
     let none = Map::new();
@@ -122,7 +121,6 @@ fn hidden((whole, own): (&Value, &Map<String, Value>), (shown, folded): (&Value,
     hides
 }
 
-/// The amount of nested structure in a schema.
 #[derive(Default)]
 struct Shape {
     names: usize,

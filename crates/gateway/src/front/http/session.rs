@@ -63,7 +63,6 @@ struct State {
 struct Stream {
     number: u64,
     of: Option<Id>,
-    /// The connection that reads it.
     reader: Option<mpsc::UnboundedSender<Event>>,
     kept: VecDeque<(u64, String)>,
     events: u64,
@@ -206,7 +205,6 @@ impl Session {
         state.used.filter(|_| !state.all.iter().any(Stream::is_busy))
     }
 
-    /// Ends the session and removes its stored state.
     pub(super) async fn forget(&self) {
         if let Some(hub) = self.hub() {
             drop(hub.send(ToHub::Forget).await);
@@ -223,7 +221,6 @@ impl Session {
         Client::new(0, self.streams.clone())
     }
 
-    /// Whether `initialize` succeeded.
     pub(super) fn has_begun(&self) -> bool {
         self.streams.state().begun
     }
@@ -305,7 +302,6 @@ impl Session {
         !read && state.used.is_none_or(|used| used.elapsed() > idle)
     }
 
-    /// Ends it and cancels running requests.
     pub(super) fn end_session(&self) {
         drop(self.hub.lock().unwrap_or_else(PoisonError::into_inner).take());
         for stream in &mut self.streams.state().all {
@@ -313,7 +309,6 @@ impl Session {
         }
     }
 
-    /// Ends it after its running requests.
     pub(super) async fn drain(&self) {
         let hub = self.hub.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(hub) = hub {

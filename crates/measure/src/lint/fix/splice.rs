@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::super::found::Edit;
 use super::spans::{Member, Span};
 
-/// The changes to one object.
 struct Work<'s, 'e> {
     object: &'s Span,
     removed: Vec<usize>,

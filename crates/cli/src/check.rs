@@ -193,7 +193,7 @@ pub(super) fn run_check(args: &CheckArgs) -> Outcome {
     if form == Form::Text {
         emit(&out)?;
     } else {
-        emit_data(&out).map(drop)?;
+        emit_data(&out)?;
     }
     Ok(ExitCode::from(u8::from(!report.is_ok())))
 }

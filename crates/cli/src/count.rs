@@ -92,7 +92,7 @@ impl Output {
 
     fn flush(&mut self) -> Result<(), Failure> {
         let text = std::mem::take(&mut self.text);
-        if self.json { emit_data(&text).map(drop) } else { emit(&text) }
+        if self.json { emit_data(&text) } else { emit(&text) }
     }
 }
 

@@ -14,7 +14,7 @@ const MAX_LINKS: usize = 32;
 /// and pipes are written to, not replaced. `/dev/stdout` is standard output, whatever it is.
 pub(super) fn replace(path: &Path, text: &str) -> std::result::Result<(), Failure> {
     if path == Path::new("/dev/stdout") {
-        return emit_data(text).map(drop);
+        return emit_data(text);
     }
     write_out(path, text).map_err(|why| {
         Failure::wrong(format!("`{}` cannot be written: {why}", path.display()))

@@ -106,13 +106,18 @@ fn write_to(out: &mut impl Write, text: &str) -> Result<bool, Failure> {
 }
 
 /// Writes data to standard output unchanged: the filter that removes colour from text would remove
-/// control characters, too. False if the pipe is closed.
-pub(super) fn emit_data(data: &str) -> Result<bool, Failure> {
+/// control characters, too.
+pub(super) fn emit_data(data: &str) -> Result<(), Failure> {
+    stream_data(data).map(drop)
+}
+
+/// The same for a part of the output. False if the pipe is closed.
+pub(super) fn stream_data(data: &str) -> Result<bool, Failure> {
     write_to(&mut std::io::stdout().lock(), data)
 }
 
 pub(super) fn emit_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    emit_data(&json_line(value)?).map(drop)
+    emit_data(&json_line(value)?)
 }
 
 pub(super) fn json_line(value: &impl serde::Serialize) -> Result<String, Failure> {

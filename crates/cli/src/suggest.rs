@@ -167,7 +167,7 @@ pub(super) fn run_suggest(args: &SuggestArgs) -> Outcome {
     match &args.out {
         Some(out) => out_file::replace(out, &made.toml)?,
         None if args.json => {}
-        None => drop(emit_data(&made.toml)?),
+        None => emit_data(&made.toml)?,
     }
     Ok(ExitCode::SUCCESS)
 }

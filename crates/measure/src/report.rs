@@ -15,16 +15,14 @@ pub use model::{
 use indexmap::IndexMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, CacheRules, Detail, Tier, Workload};
 use toolfold::tokens::{Cached, CountError, Meter, Reason, Tiktoken, count_tools_with};
-use toolfold::wire::Wire;
 
 use crate::figures::{rounded, share};
 use crate::parts::chat_value;
 use crate::prices::PriceRow;
-use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, ToolMemo, simulate};
+use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, ToolMemo, simulate, started};
 
 /// The maximum number of tools held as values at once.
 const AT_ONCE: usize = 200;
@@ -184,10 +182,10 @@ impl Measured<'_, '_> {
         let engine = &self.setup.engine.restricted(|_| true);
         // Without a profile nothing can be folded.
         let taken = if engine.folds() { arm } else { Arm::Full };
-        let mut conversation = match started(engine, taken, &self.setup.backend) {
+        let mut conversation = match started(engine, &self.setup.backend, taken) {
             Ok(conversation) => conversation,
             Err(why) => {
-                self.unavailable.insert(arm.name().to_owned(), why);
+                self.unavailable.insert(arm.name().to_owned(), why.to_string());
                 return Ok(None);
             }
         };
@@ -278,21 +276,11 @@ impl Own {
     }
 }
 
-fn started(engine: &Engine, arm: Arm, backend: &Backend<'_>) -> Result<Conversation, String> {
-    // MCP itself bills nothing: tools are counted as sent to OpenAI Chat.
-    let wire = if backend.wire == Wire::Mcp { Wire::OpenAiChat } else { backend.wire };
-    let start = engine.conversation(wire).arm(arm).capabilities(backend.capabilities);
-    let start = match backend.model {
-        Some(model) => start.model(model),
-        None => start,
-    };
-    start.start().map_err(|why| why.to_string())
-}
-
 /// The tokens that the declaration of `activate_skill` adds to the array of arm full.
 fn measure_skills(setup: &Setup<'_>, full: usize, counting: &Counting<'_>) -> Result<SkillCost, ReportError> {
     let Some((engine, cost)) = setup.skills else { return Ok(SkillCost::default()) };
-    let mut conversation = started(engine, Arm::Full, &setup.backend).map_err(ReportError::Engine)?;
+    let conversation = started(engine, &setup.backend, Arm::Full);
+    let mut conversation = conversation.map_err(|why| ReportError::Engine(why.to_string()))?;
     let array: Vec<Value> = conversation.tools().to().map_err(|why| ReportError::Engine(why.to_string()))?;
     Ok(SkillCost { activate_skill_tokens: counting.array(&array)?.saturating_sub(full), ..cost })
 }

@@ -142,7 +142,9 @@ impl LogReport {
 
     pub(super) fn sum(&self) -> Counts {
         let mut sum = Counts::default();
-        self.totals.iter().for_each(|total| sum.add_counts(&total.counts));
+        for total in &self.totals {
+            sum.add_counts(&total.counts);
+        }
         sum
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn write_page(file: &str, input: &Input, report: &Report, notes: Vec<
     page.made.push(("toolfold".to_owned(), env!("CARGO_PKG_VERSION").to_owned()));
     let text = html(&page);
     if file == "-" {
-        return emit_data(&text).map(drop);
+        return emit_data(&text);
     }
     out_file::replace(Path::new(file), &text)?;
     warn(&format!("{file}: {} kB, for any browser", text.len().div_ceil(1_000)));

@@ -39,7 +39,9 @@ pub(super) fn validate(args: &ValidateArgs) -> Outcome {
             emit(&format!("Valid skill: {}\n", folder.path.display()))?;
         } else {
             warn(&format!("Validation failed for {}:", folder.path.display()));
-            errors.iter().for_each(|error| warn(&format!("  - {error}")));
+            for error in errors {
+                warn(&format!("  - {error}"));
+            }
         }
     }
     Ok(verdict_code(good))

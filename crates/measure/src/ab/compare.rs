@@ -142,11 +142,7 @@ fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cel
     }
     let right_share = share_of_truths(&done, |calls| calls.right);
     let reported: Vec<usize> = done.iter().filter_map(|row| Some(row.usage?.input)).collect();
-    let (mut right, mut input) = (Vec::new(), Vec::new());
-    for task in beside(&done, control.unwrap_or_default()) {
-        right.push((task.here, task.there, task.truths));
-        input.push((task.input, task.control_input));
-    }
+    let (right, input) = beside(&done, control.unwrap_or_default());
     let right_difference = Some(difference(&right)).filter(|own| own.units > 0);
     let input_saved = Some(saved(&input)).filter(|own| own.units > 0);
     Cell {
@@ -191,17 +187,9 @@ fn rounded_mean(rows: &[&Row], of: fn(&Row) -> usize) -> usize {
     (sum(rows, of) + rows.len() / 2) / rows.len().max(1)
 }
 
-#[derive(Default)]
-struct Beside {
-    here: f64,
-    there: f64,
-    truths: f64,
-    input: f64,
-    control_input: f64,
-}
-
-/// Every task in both arms, with the repeats that both have.
-fn beside(rows: &[&Row], control: &[&Row]) -> Vec<Beside> {
+/// Every task in both arms, with the repeats that both have: right calls here, there and of how many
+/// true ones, and the input here and there.
+fn beside(rows: &[&Row], control: &[&Row]) -> (Vec<(f64, f64, f64)>, Vec<(f64, f64)>) {
     let mut in_control: IndexMap<(&str, usize), &Row> = IndexMap::new();
     for row in control {
         if row.error.is_none() {
@@ -215,20 +203,20 @@ fn beside(rows: &[&Row], control: &[&Row]) -> Vec<Beside> {
         }
     }
     let all_reported = pairs.iter().all(|(own, other)| own.usage.is_some() && other.usage.is_some());
-    let mut tasks: IndexMap<&str, Beside> = IndexMap::new();
+    let mut tasks: IndexMap<&str, ((f64, f64, f64), (f64, f64))> = IndexMap::new();
     for (own, other) in pairs {
-        let sum = tasks.entry(own.task.as_str()).or_default();
-        sum.here += number(own.calls.right);
-        sum.there += number(other.calls.right);
-        sum.truths += number(own.calls.truths);
-        let [input, control] = [own, other].map(|row| match row.usage {
-            Some(usage) if all_reported => usage.input,
-            _ => row.tokens.input,
-        });
-        sum.input += number(input);
-        sum.control_input += number(control);
+        let ((here, there, truths), (input, control_input)) = tasks.entry(&own.task).or_default();
+        *here += number(own.calls.right);
+        *there += number(other.calls.right);
+        *truths += number(own.calls.truths);
+        for (sum, row) in [(input, own), (control_input, other)] {
+            *sum += number(match row.usage {
+                Some(usage) if all_reported => usage.input,
+                _ => row.tokens.input,
+            });
+        }
     }
-    tasks.into_values().collect()
+    tasks.into_values().unzip()
 }
 
 fn accuracy_verdict(right: Option<Estimate>) -> Verdict {

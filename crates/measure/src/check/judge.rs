@@ -44,13 +44,13 @@ impl Budgets {
             let (tokens, budget) = (grouped(total.tokens), grouped(most));
             let message =
                 format!("the first turn of arm `{arm}` costs {tokens} tokens, {over} over the budget of {budget}");
-            let help = "see what costs most with toolfold tree, or raise --max-first-turn".to_owned();
-            let own = Finding {
+            found.push(Finding {
                 arm: Some(arm.clone()),
                 limit: Some(most),
+                message,
+                help: "see what costs most with toolfold tree, or raise --max-first-turn".to_owned(),
                 ..empty_finding(Rule::MaxFirstTurn, total.tokens)
-            };
-            found.push(Finding { message, help, ..own });
+            });
         }
     }
 
@@ -60,13 +60,13 @@ impl Budgets {
             let (over, tokens_text, budget) = (grouped(tokens - most), grouped(tokens), grouped(most));
             let message =
                 format!("category `{category}` costs {tokens_text} tokens, {over} over the budget of {budget}");
-            let help = "divide it in the profile, or raise --max-category".to_owned();
-            let own = Finding {
+            found.push(Finding {
                 category: Some(category.to_owned()),
                 limit: Some(most),
+                message,
+                help: "divide it in the profile, or raise --max-category".to_owned(),
                 ..empty_finding(Rule::MaxCategory, tokens)
-            };
-            found.push(Finding { message, help, ..own });
+            });
         }
     }
 
@@ -83,14 +83,14 @@ impl Budgets {
             let (name, tokens, budget) = (&tool.name, grouped(tool.full), grouped(most));
             let over = grouped(tool.full - most);
             let message = format!("tool `{name}` costs {tokens} tokens, {over} over the budget of {budget}{text}");
-            let help = format!("see its parts with toolfold why {name}, or raise --max-tool");
-            let own = Finding {
+            found.push(Finding {
                 tool: Some(name.clone()),
                 part,
                 limit: Some(most),
+                message,
+                help: format!("see its parts with toolfold why {name}, or raise --max-tool"),
                 ..empty_finding(Rule::MaxTool, tool.full)
-            };
-            found.push(Finding { message, help, ..own });
+            });
         }
     }
 }
@@ -156,13 +156,16 @@ fn arm_growth(growth: Growth, diff: &Diff, found: &mut Vec<Finding>) {
             grouped(after),
             by(growth),
         );
-        let own = Finding {
+        found.push(Finding {
+            tool,
+            part,
             arm: Some(arm.arm.clone()),
             before: Some(before),
             limit: Some(limit),
+            message,
+            help: accept("or raise --max-growth"),
             ..empty_finding(Rule::MaxGrowth, after)
-        };
-        found.push(Finding { tool, part, message, help: accept("or raise --max-growth"), ..own });
+        });
     }
 }
 
@@ -200,12 +203,14 @@ fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
             (&change.name, change.kind.name(), grouped(change.before), grouped(change.after));
         let text = part_text(": ", part);
         let message = format!("tool `{name}` was {kind}, {before} -> {after} tokens{text}");
-        let own = Finding {
+        found.push(Finding {
             tool: Some(name.clone()),
+            part: part_name(part),
             before: Some(change.before),
+            message,
+            help: help.clone(),
             ..empty_finding(Rule::Frozen, change.after)
-        };
-        found.push(Finding { part: part_name(part), message, help: help.clone(), ..own });
+        });
     }
     for (is_changed, message) in [
         (diff.reordered, "the order of the tools changed, which breaks prompt caches"),
@@ -223,11 +228,12 @@ fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
         let [before, after] = [arm.before, arm.after].map(|side| side.map_or("not measured".to_owned(), grouped));
         let name = &arm.arm;
         let message = format!("the first turn of arm `{name}` changed, {before} -> {after}{takes}");
-        let own = Finding {
+        found.push(Finding {
             arm: Some(name.clone()),
             before: arm.before,
+            message,
+            help: help.clone(),
             ..empty_finding(Rule::Frozen, arm.after.unwrap_or(0))
-        };
-        found.push(Finding { message, help: help.clone(), ..own });
+        });
     }
 }

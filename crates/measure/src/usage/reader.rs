@@ -226,10 +226,10 @@ impl<'c> UsageReader<'c> {
                 self.meta_calls += 1;
                 continue;
             };
-            let new = match id.filter(|_| wire != Wire::Mcp) {
-                Some(id) => self.is_new(session, &("id", id)),
-                None if messages.as_array().is_some_and(|list| list.len() == 1) => true,
-                None => {
+            let new = match id {
+                Some(id) if wire != Wire::Mcp => self.is_new(session, &("id", id)),
+                _ if matches!(messages, Value::Array(list) if list.len() == 1) => true,
+                _ => {
                     let key = (name.clone(), arguments.text().into_owned());
                     let count = before.entry(key.clone()).or_default();
                     *count += 1;

@@ -59,7 +59,6 @@ fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     order
 }
 
-/// A derived profile with these tools core.
 fn with_core(catalog: &Catalog, core: &[String]) -> ToolProfile {
     let text = ToolProfile::derive(catalog).to_toml(catalog);
     let text = text.replacen("\ncore = []\n", &format!("\ncore = {}\n", json!(core)), 1);
@@ -91,7 +90,6 @@ fn simulated(catalog: &Catalog, profile: &ToolProfile, arm: Arm, lookup: Lookup,
     tasks.iter().map(cost).sum::<f64>() / tasks.len() as f64
 }
 
-/// The seeds of the splits.
 const SEEDS: [u64; 6] = [1, 2, 3, 4, 5, 6];
 
 #[test]

@@ -73,7 +73,10 @@ impl Plan {
         let system = args.system.as_deref().map(|file| read_text(file, MAX_SYSTEM)).transpose()?;
         let mut drawn: Vec<usize> = (0..corpus.tasks.len()).collect();
         if let Some(limit) = args.limit {
-            drawn.sort_by_cached_key(|at| rank(args.seed, &["task", &corpus_id(&corpus, *at)]));
+            drawn.sort_by_cached_key(|at| {
+                let id = corpus.tasks.get(*at).map_or("", |task| task.id.as_str());
+                rank(args.seed, &["task", id])
+            });
             drawn.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             drawn.sort_unstable();
         }
@@ -133,10 +136,6 @@ impl Plan {
             "system": self.system.as_deref().map(|text| plan_digest(&[text])),
         })
     }
-}
-
-fn corpus_id(corpus: &Corpus, at: usize) -> String {
-    corpus.tasks.get(at).map(|task| task.id.clone()).unwrap_or_default()
 }
 
 /// A sort key that depends on the seed alone: the same on every machine and for every subset.

@@ -13,7 +13,7 @@ use super::upstream::Upstream;
 use super::view::View;
 use crate::client::Client;
 use crate::object::{Object, elements};
-use crate::rpc::{Answer, Id, Raw, Request, code, error_member, message_of, raw};
+use crate::rpc::{Answer, Id, Raw, Request, code, error_member, raw};
 use crate::watch::Observed;
 
 impl View {
@@ -209,9 +209,4 @@ pub(super) fn is_input_required(result: &Raw) -> bool {
     result.get().contains("input_required")
         && Object::from_json(result).and_then(|own| own.read_as::<String>("resultType")).as_deref()
             == Some("input_required")
-}
-
-/// The message of an error, for the log.
-pub(super) fn why_of(error: &Raw) -> String {
-    message_of(error)
 }

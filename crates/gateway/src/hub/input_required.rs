@@ -140,7 +140,8 @@ impl Rounds {
                 Err(error_member(code::INTERNAL, &why)),
             );
         }
-        upstream.ask_server_again(at, &again.method, params.to_raw(), (client, id), what, again.round + 1);
+        let round = again.round + 1;
+        upstream.ask_in_round(at, &again.method, Some(params.to_raw()), Some((client, id)), what, round);
     }
 
     fn finish_request(

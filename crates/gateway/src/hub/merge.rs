@@ -12,7 +12,7 @@ use super::upstream::Upstream;
 use crate::client::Client;
 use crate::names::{Kind, Wanted};
 use crate::object::{Object, elements};
-use crate::rpc::{Answer, Id, Raw, Request, raw};
+use crate::rpc::{Answer, Id, Raw, Request, message_of, raw};
 
 /// Maximum number of pages read of one server's list.
 const MAX_PAGES: usize = 100;
@@ -182,7 +182,7 @@ impl Router {
                     server = upstream.context.server_name(at),
                     method,
                     "omitted from the response: {}",
-                    super::call::why_of(&why)
+                    message_of(&why)
                 );
                 if let Some(own) = self.fans.get_mut(&fan) {
                     own.why.get_or_insert(why);

@@ -77,23 +77,11 @@ impl Upstream {
         of: Option<(Client, Id)>,
         what: For,
     ) -> u64 {
-        self.asked_of(at, method, params, of, what, 0)
+        self.ask_in_round(at, method, params, of, what, 0)
     }
 
-    /// Repeats a request with the input that its server required.
-    pub(super) fn ask_server_again(
-        &mut self,
-        at: usize,
-        method: &str,
-        params: Raw,
-        of: (Client, Id),
-        what: For,
-        round: u8,
-    ) {
-        self.asked_of(at, method, Some(params), Some(of), what, round);
-    }
-
-    fn asked_of(
+    /// The same for a request that repeats another in a round of input that its server required.
+    pub(super) fn ask_in_round(
         &mut self,
         at: usize,
         method: &str,

@@ -187,9 +187,13 @@ fn rounded_mean(rows: &[&Row], of: fn(&Row) -> usize) -> usize {
     (sum(rows, of) + rows.len() / 2) / rows.len().max(1)
 }
 
-/// Every task in both arms, with the repeats that both have: right calls here, there and of how many
-/// true ones, and the input here and there.
-fn beside(rows: &[&Row], control: &[&Row]) -> (Vec<(f64, f64, f64)>, Vec<(f64, f64)>) {
+/// Right calls here, in the control, and the true ones.
+type Right = (f64, f64, f64);
+/// Input tokens here and in the control.
+type Input = (f64, f64);
+
+/// Every task in both arms, with the repeats that both have.
+fn beside(rows: &[&Row], control: &[&Row]) -> (Vec<Right>, Vec<Input>) {
     let mut in_control: IndexMap<(&str, usize), &Row> = IndexMap::new();
     for row in control {
         if row.error.is_none() {
@@ -203,7 +207,7 @@ fn beside(rows: &[&Row], control: &[&Row]) -> (Vec<(f64, f64, f64)>, Vec<(f64, f
         }
     }
     let all_reported = pairs.iter().all(|(own, other)| own.usage.is_some() && other.usage.is_some());
-    let mut tasks: IndexMap<&str, ((f64, f64, f64), (f64, f64))> = IndexMap::new();
+    let mut tasks: IndexMap<&str, (Right, Input)> = IndexMap::new();
     for (own, other) in pairs {
         let ((here, there, truths), (input, control_input)) = tasks.entry(&own.task).or_default();
         *here += number(own.calls.right);
@@ -271,8 +275,8 @@ fn sentence(driver: &str, cells: &[Cell]) -> String {
 }
 
 pub(super) fn with_bar(own: Estimate) -> String {
-    let bar = own.bar.map_or_else(|| "± ?".to_owned(), |bar| format!("± {:.0} %", bar * 100.0));
-    format!("{} {bar}", percent(own.value))
+    let share = percent(own.value);
+    own.bar.map_or_else(|| format!("{share} ± ?"), |bar| format!("{share} ± {:.0} %", bar * 100.0))
 }
 
 fn signed(own: Option<Estimate>) -> String {

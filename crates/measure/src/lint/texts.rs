@@ -145,24 +145,20 @@ fn unknown_tools(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
         }
     }
     if !unknown.is_empty() {
-        found.add_finding(&UNKNOWN_TOOL, "/description", format!("{} not in the list", are(&unknown)));
+        let (names, are) = (first_names(&unknown), if unknown.len() == 1 { "is" } else { "are" });
+        found.add_finding(&UNKNOWN_TOOL, "/description", format!("it names {names}, which {are} not in the list"));
     }
 }
 
-fn are(names: &[&str]) -> String {
-    format!("it names {}, which {}", first_names(names), if names.len() == 1 { "is" } else { "are" })
-}
-
 fn spaces(found: &mut Found<'_>, view: &View<'_>) {
-    let own = ("/description".to_owned(), view.tool.description());
-    let inner = view
-        .nodes
-        .iter()
-        .filter_map(|node| Some((node.keyword_place("description"), node.string_keyword("description")?)));
+    let mut texts = vec![("/description".to_owned(), view.tool.description())];
+    for node in &view.nodes {
+        texts.extend(node.string_keyword("description").map(|text| (node.keyword_place("description"), text)));
+    }
     let mut edits = Vec::new();
     let mut first = String::new();
     let mut spared = 0;
-    for (at, text) in std::iter::once(own).chain(inner) {
+    for (at, text) in texts {
         let clean = tidy(text);
         if !clean.is_empty() && clean.len() + MUCH_SPACE <= text.len() {
             spared += text.len() - clean.len();

@@ -97,9 +97,13 @@ impl<'t> View<'t> {
                 (Holds::Named | Holds::NamedOrNames, Value::Object(named)) => {
                     let is_property = keyword == "properties";
                     let is_definition = matches!(keyword.as_str(), "$defs" | "definitions");
+                    let required = match map.get("required") {
+                        Some(Value::Array(required)) if is_property => required.as_slice(),
+                        _ => &[],
+                    };
                     for (name, inner) in named {
                         let place = format!("{place}/{}", pointer_token(name));
-                        let needed = is_property && requires(map, name);
+                        let needed = required.iter().any(|own| own == name);
                         let own = is_property.then_some(name.as_str());
                         let of = is_definition.then_some(name.as_str());
                         self.gather(&place, inner, own, of, needed, depth + usize::from(is_property));
@@ -121,10 +125,6 @@ impl<'t> View<'t> {
         strings("/parameters", self.schema, &mut all);
         all
     }
-}
-
-fn requires(map: &Map<String, Value>, name: &str) -> bool {
-    matches!(map.get("required"), Some(Value::Array(required)) if required.iter().any(|own| own == name))
 }
 
 fn strings<'t>(at: &str, value: &'t Value, all: &mut Vec<(String, &'t str)>) {

@@ -98,7 +98,9 @@ impl<'c> Counting<'c> {
         tools: impl Iterator<Item = String>,
         wanted: bool,
     ) -> Result<(Vec<usize>, Option<usize>), CountError> {
-        let mut tools = tools.map(|text| serde_json::from_str::<Value>(&text).map_err(|_| no_tool()));
+        let expected = "a tool that can be written as JSON";
+        let bad = |_| CountError::Expected { path: String::new(), expected };
+        let mut tools = tools.map(|text| serde_json::from_str::<Value>(&text).map_err(bad));
         if matches!(self.meter, Meter::Estimate { .. }) {
             let array: Vec<Value> = tools.collect::<Result<_, _>>()?;
             let texts = self.meter.tool_texts(&array)?;
@@ -252,8 +254,4 @@ impl CatalogTokens {
         }
         Ok(Self { tools, shared })
     }
-}
-
-fn no_tool() -> CountError {
-    CountError::Expected { path: String::new(), expected: "a tool that can be written as JSON" }
 }

@@ -68,7 +68,6 @@ struct Identity {
     servers: IndexMap<String, Server>,
 }
 
-/// A server: its name and version, and how it was reached.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Server {

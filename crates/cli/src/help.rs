@@ -40,7 +40,6 @@ pub(super) fn with_groups(command: Command) -> Command {
     command.help_template(page)
 }
 
-/// The names of the providers' APIs, for the help of a flag.
 pub(super) fn wires() -> String {
     alternatives(&Wire::ALL.map(Wire::name))
 }

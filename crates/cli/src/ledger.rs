@@ -169,7 +169,6 @@ pub(crate) fn next_page(store: &SqliteStore, after: &mut u64) -> Result<Option<V
     }))
 }
 
-/// A file that cannot be opened as a store.
 fn unusable(path: &Path, why: ApprovalError) -> Failure {
     let ApprovalError::Store(StoreError { kind, message, .. }) = why else { return failure(why) };
     Failure::unmeasured(format!("{}: cannot be used as a store: {message}", path.display())).help(match kind {

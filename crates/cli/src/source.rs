@@ -154,7 +154,6 @@ pub(super) fn of_binary() -> Text {
     Text { text, name, format: None, builtin: true }
 }
 
-/// Reads a tool list from a file or standard input, in any supported format.
 pub(super) fn of_file(file: &str) -> Result<Text, Failure> {
     let text = lines::one_list(read_text(file, MAX_BYTES)?, file)?;
     Ok(Text { text, name: file.to_owned(), format: None, builtin: false })

@@ -145,7 +145,6 @@ impl Link {
         Self::resume(target, server, run, inbox, None)
     }
 
-    /// Like [`Link::connect`], but resumes a session if the transport has sessions.
     pub(crate) fn resume(
         target: &Target,
         server: usize,

@@ -107,8 +107,7 @@ pub(super) struct Held {
     end: u64,
 }
 
-/// Parses rows. A last line that is cut off is skipped with a warning; other invalid lines are
-/// errors.
+/// Parses rows. A cut last line is skipped with a warning; other invalid lines are errors.
 pub(super) fn held(text: &str, name: &str) -> Result<Held, Failure> {
     let mut held = Held { identity: None, rows: Vec::new(), end: 0 };
     for (at, line) in text.split_inclusive('\n').enumerate() {

@@ -42,11 +42,7 @@ pub struct AuthOptions {
 }
 
 impl AuthOptions {
-    /// The settings, with variables replaced by their values from the environment.
-    ///
-    /// # Errors
-    ///
-    /// The name of a variable that is not set.
+    /// The settings, with variables replaced. The error is the name of a variable that is not set.
     pub(crate) fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<AuthSettings, String> {
         let grant = Grant::ALL.into_iter().find(|own| Some(own.name()) == self.grant.as_deref());
         Ok(AuthSettings {

@@ -29,9 +29,7 @@ pub(super) fn parse_into<T>(field: &mut T, text: &str, parse: fn(&str) -> Result
 
 /// The words of a command, split at white space and unquoted as a shell does it. No shell is run,
 /// so that `$NAME`, `*` and `|` have no special meaning.
-///
-/// # Errors
-/// A quote does not end, or the command is empty.
+/// Fails if a quote does not end, or the command is empty.
 pub(crate) fn command_words(command: &str) -> Result<Vec<String>, String> {
     let words = shlex::split(command).ok_or_else(|| "a quote in the command does not end".to_owned())?;
     if words.is_empty() { Err("the command is empty".to_owned()) } else { Ok(words) }

@@ -91,7 +91,6 @@ fn option(options: &mut ProfileOptions, key: &str, value: &DeValue<'_>) -> Resul
 }
 
 impl ProfileOptions {
-    /// The same options with relative paths resolved against the folder of the configuration.
     pub(super) fn with_absolute_paths(mut self, file: &ConfigFile<'_>) -> Self {
         self.profile = self.profile.map(|own| file.absolute(Paths::FileOrName, own));
         self

@@ -92,7 +92,7 @@ pub(super) struct Collision {
     pub(super) shown: BTreeMap<String, String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct PolicyReport {
     pub(super) configured: bool,
     /// Tools that are denied for all arguments: they are not shown.
@@ -291,15 +291,7 @@ fn collisions(probed: &Probed) -> Vec<Collision> {
 
 /// What policy decides about every tool before it sees arguments.
 fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
-    let Some(policy) = policy else {
-        return PolicyReport {
-            configured: false,
-            refused: Vec::new(),
-            without_record: Vec::new(),
-            plain_records: Vec::new(),
-            faults: Vec::new(),
-        };
-    };
+    let Some(policy) = policy else { return PolicyReport::default() };
     let context = Context { interactive: true, ..Context::default() };
     let (records, none) = (policy.capabilities(), Value::Object(serde_json::Map::new()));
     let (mut refused, mut without_record) = (Vec::new(), Vec::new());

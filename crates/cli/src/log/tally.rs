@@ -36,11 +36,9 @@ pub(super) struct Counts {
     pub(super) repairs: usize,
     /// Calls that were answered with parameters that the model had not been shown.
     pub(super) shown: usize,
-    /// Calls of tools that do not exist.
     pub(super) unknown: usize,
     /// Calls that were answered with a directive because the model repeated itself.
     pub(super) loops: usize,
-    /// Calls that policy denied.
     pub(super) refused: usize,
     /// Calls that were forwarded to the host, including approved ones.
     pub(super) forwarded: usize,
@@ -56,7 +54,6 @@ pub(super) struct Counts {
     pub(super) approved: usize,
     /// Calls that were rejected, or whose approval became invalid.
     pub(super) rejected: usize,
-    /// Calls that still wait for approval.
     pub(super) waiting: usize,
 }
 

@@ -168,7 +168,6 @@ fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     }
 }
 
-/// The values of an argument that selects what the tool does.
 fn actions(name: &str, schema: &Value) -> Vec<String> {
     let chooses =
         words_of_name(name).last().is_some_and(|last| ACTIONS.contains(&&**last)) || WHOLE_ACTIONS.contains(&name);

@@ -30,7 +30,6 @@ pub(super) fn write_page(file: &str, input: &Input, report: &Report, notes: Vec<
     Ok(())
 }
 
-/// The findings of lint for the tools on the report's wire, counted with its meter.
 fn findings(input: &Input, report: &Report) -> Result<Option<Lint>, Failure> {
     let Ok(meter) = report.meter.parse::<Meter>() else { return Ok(None) };
     let assignment = input.profile.as_ref().map(|profile| profile.assign(&input.catalog).value);

@@ -167,8 +167,7 @@ impl<'a> Page<'a> {
         self.diagnostics.iter().filter(move |d| !is_of_one(d))
     }
 
-    /// First what was not found, then what was not loaded, then what other clients read
-    /// differently.
+    /// What was not found, what was not loaded, then what other clients read differently.
     fn wrong(&self) -> String {
         let mut lost: Vec<String> = self.besides().filter(|d| d.severity > Severity::Note).map(indented).collect();
         let mut guessed = Vec::new();

@@ -139,8 +139,7 @@ pub(in super::super) fn to_list(served: &[Served]) -> String {
     format!("{{\"tools\":[{}]}}", tools.join(",\n"))
 }
 
-/// A tool prefixed with its server's name. A tool without a name is returned unchanged, and
-/// reported where it is parsed.
+/// A tool prefixed with its server's name; unchanged without a name, which parsing reports.
 fn prefixed(server: &str, tool: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let server: String = server.chars().map(|c| if fits(c) { c } else { '_' }).collect();

@@ -61,7 +61,6 @@ pub(super) struct Conversation {
     pub(super) full: Option<Cost>,
     pub(super) calls: u64,
     pub(super) failed: u64,
-    /// The gateway's own replies, by kind.
     pub(super) answers: BTreeMap<&'static str, u64>,
     pub(super) waited: u64,
     /// The servers of the conversation, each with the reason if it is down.

@@ -134,8 +134,7 @@ impl Hub {
         self.advance();
     }
 
-    /// Continues after the handshake: a server with sessions is notified once the client is
-    /// initialized, then its tools are read.
+    /// Notifies a server with sessions once the client is initialized, then reads its tools.
     pub(super) fn begin_with(&mut self, at: usize) {
         let ready = match &self.upstream.context.lifecycle {
             Lifecycle::Session { ready, .. } => *ready,
@@ -298,8 +297,7 @@ impl Upstream {
 }
 
 impl Context {
-    /// The parameters of `initialize` for a server with sessions: the client's own, or derived from
-    /// a stateless client's `_meta`.
+    /// The parameters of `initialize` for a server: the client's own, or from its `_meta`.
     fn introduction(&self) -> Raw {
         match &self.lifecycle {
             Lifecycle::Session { params, .. } => params.to_raw(),

@@ -75,8 +75,7 @@ impl Router {
         self.ask_all(upstream, names, client, request, None);
     }
 
-    /// Lists the prompts of all servers, so that their displayed names are known, then continues a
-    /// request that uses one of the names.
+    /// Lists the prompts of all servers, then continues a request that uses a displayed name.
     pub(super) fn list_prompts_for(
         &mut self,
         upstream: &mut Upstream,

@@ -88,7 +88,6 @@ const MAX_TRIES: usize = 3;
 pub(super) struct Scripted {
     oracle: Oracle,
     at: usize,
-    /// The number of attempts at it.
     tries: usize,
     /// Whether it was expanded.
     looked: bool,
@@ -164,8 +163,7 @@ impl Scripted {
     }
 }
 
-/// Whether the true call uses something that the folded form of its tool lacks: a parameter name,
-/// or a value of an `enum`.
+/// Whether the true call uses a parameter name or an `enum` value that the folded form lacks.
 fn lacks(conversation: &Conversation, at: usize, truth: &TrueCall) -> bool {
     let Some(tool) = conversation.engine().catalog().at(at) else { return false };
     let Some(planned) = conversation.presentation().plan_of(at) else { return true };

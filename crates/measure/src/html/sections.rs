@@ -5,8 +5,7 @@ use super::markup::{dollars, escaped, percent};
 use super::model::{DETAILS, Page, PageArm, PageTool};
 use crate::figures::{grouped, share};
 
-/// The maximum number of tool rows in the page itself; the script shows the others, and a line
-/// states how many there are.
+/// The maximum number of tool rows in the page itself; the script shows the others.
 pub(super) const MOST_TOOLS: usize = 200;
 /// The maximum number of findings.
 const MOST_FINDINGS: usize = 200;
@@ -21,7 +20,6 @@ pub(super) fn sentence(text: &str) -> String {
     out
 }
 
-/// The four most important figures.
 pub(super) fn figures(page: &Page) -> String {
     let mut out = figure("tools", &grouped(page.tools.len()), "");
     let full = page.full();

@@ -160,7 +160,6 @@ fn area_style(area: Area, canvas: Area) -> String {
 }
 
 /// Areas in proportion to sizes, as square as possible, in the order of the sizes.
-///
 /// Source: Bruls, Huizing, van Wijk, "Squarified Treemaps" (2000).
 pub(super) fn squarified(sizes: &[usize], canvas: Area) -> Vec<Area> {
     let total: usize = sizes.iter().sum();

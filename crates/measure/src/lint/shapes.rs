@@ -32,7 +32,9 @@ pub(super) fn check_shapes(found: &mut Found<'_>, view: &View<'_>) {
     if parameters > MANY {
         found.add_finding(&MANY_PARAMETERS, "/parameters", format!("it has {parameters} parameters"));
     }
-    if let Some(deepest) = view.nodes.iter().filter(|node| node.depth > TOO_DEEP).max_by_key(|node| node.depth) {
+    if let Some(deepest) = view.nodes.iter().max_by_key(|node| node.depth)
+        && deepest.depth > TOO_DEEP
+    {
         found.add_finding(&DEEP, &deepest.at, format!("objects are nested {} deep", deepest.depth));
     }
 }

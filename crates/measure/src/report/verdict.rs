@@ -99,9 +99,6 @@ fn compared(name: &str, own: &ArmCost) -> String {
 }
 
 /// The most expensive tools, each with its most expensive part.
-///
-/// # Errors
-/// Returns a [`CountError`] if the meter cannot count a tool.
 pub(super) fn fixes(catalog: &Catalog, per_tool: &[ToolCost], meter: &Meter) -> Result<Vec<Fix>, CountError> {
     let mut tools: Vec<&ToolCost> = per_tool.iter().collect();
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.full));

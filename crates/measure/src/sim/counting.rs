@@ -91,8 +91,7 @@ impl<'c> Counting<'c> {
         count_tools_with(tools, self.meter, |_| self.counter).map(|counted| counted.tokens)
     }
 
-    /// The marginal cost of every tool in a list of Chat Completions tools, and of all of them if
-    /// `wanted`.
+    /// The marginal cost of every tool of a Chat Completions list, and of all of them if `wanted`.
     fn each_and_all(
         &self,
         tools: impl Iterator<Item = String>,

@@ -274,8 +274,8 @@ fn is_divisible(name: &str) -> bool {
 
 /// Up to three of a category's tools, as in the descriptions of derived profiles.
 fn describe(names: &[String]) -> String {
-    let mut shown: Vec<&str> = names.iter().take(MAX_NAMED).map(String::as_str).collect();
-    while shown.len() > 1 && shown.iter().map(|name| name.chars().count() + 2).sum::<usize>() > MAX_LINE_CHARS {
+    let mut shown = names.get(..MAX_NAMED).unwrap_or(names).to_vec();
+    while shown.len() > 1 && shown.join(", ").chars().count() + 2 > MAX_LINE_CHARS {
         shown.pop();
     }
     let more = if names.len() > shown.len() { ", …" } else { "" };

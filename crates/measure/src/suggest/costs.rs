@@ -23,7 +23,6 @@ pub(super) struct Costs<'s> {
     whole: Vec<usize>,
 }
 
-/// How one tool is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
     pub(super) detail: Detail,

@@ -29,7 +29,6 @@ struct ToolNeeds {
 }
 
 /// What calls may need: a model expands a tool if a call uses something hidden.
-///
 /// Source: the oracle `needs` of the comparison of arms. No call can be made from a stub.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Needs(Vec<ToolNeeds>);

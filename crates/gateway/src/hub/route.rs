@@ -80,8 +80,8 @@ impl Router {
 
 impl Upstream {
     pub(super) fn route_to_one(&mut self, client: &Client, request: Request) {
-        let up = self.servers.able(&request.method).into_iter();
-        let up = up.filter(|at| self.servers.get(*at).is_some_and(super::server::Server::is_ready)).collect();
+        let mut up = self.servers.able(&request.method);
+        up.retain(|at| self.servers.get(*at).is_some_and(Server::is_ready));
         match self.servers.way(&request, up) {
             Way::One(candidates) => self.try_next(client, request, candidates, None),
             Way::Absent(at) => {

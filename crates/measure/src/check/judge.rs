@@ -121,7 +121,7 @@ fn most_grown(change: &ToolChange) -> Option<&PartChange> {
     grown.max_by_key(|part| part.after - part.before)
 }
 
-/// A change of a part after a lead, such as `, ` in ``, `description` 10 -> 210``; empty without one.
+/// A part's change after a lead, such as ``, `description` 10 -> 210``; empty without a part.
 fn part_text(lead: &str, part: Option<&PartChange>) -> String {
     match part {
         Some(part) => format!("{lead}`{}` {} -> {}", part.part, grouped(part.before), grouped(part.after)),

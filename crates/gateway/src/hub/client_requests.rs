@@ -82,9 +82,8 @@ impl Upstream {
 
     fn is_own_subscription(&self, at: usize, note: &Notification) -> bool {
         let meta = Object::from_params(note.params.as_deref()).object("_meta");
-        let id: Option<u64> = meta.and_then(|meta| meta.read_as(META_SUBSCRIPTION));
-        id.and_then(|id| self.requests.pending.get(&id))
-            .is_some_and(|own| own.server == at && matches!(own.what, For::Listening))
+        let pending = meta.and_then(|meta| self.requests.pending.get(&meta.read_as(META_SUBSCRIPTION)?));
+        matches!(pending, Some(own) if own.server == at && matches!(own.what, For::Listening))
     }
 
     /// A notification of a subscription (2026-07-28), with the client's own subscription id.
@@ -125,7 +124,7 @@ impl Upstream {
             self.requests.asked.iter().find(|(_, asked)| {
                 asked.server == Some(at) && matches!(&asked.what, Question::Relay(id) if *id == theirs)
             });
-        let Some(id) = found.map(|(id, _)| *id) else { return };
+        let Some((&id, _)) = found else { return };
         if let Some(asked) = self.requests.asked.remove(&id) {
             params.put_value("requestId", &id);
             let note = Notification { params: Some(params.to_raw()), ..note };
@@ -136,10 +135,12 @@ impl Upstream {
 
 impl Hub {
     pub(super) fn answered_by_client(&mut self, client: &Client, id: &Id, answer: Answer) {
-        let known = id
-            .as_number()
-            .filter(|id| self.upstream.requests.asked.get(id).is_some_and(|asked| asked.client.key == client.key));
-        let Some(asked) = known.and_then(|id| self.upstream.requests.asked.remove(&id)) else {
+        let requests = &mut self.upstream.requests.asked;
+        let asked = match id.as_number() {
+            Some(id) if requests.get(&id).is_some_and(|asked| asked.client.key == client.key) => requests.remove(&id),
+            _ => None,
+        };
+        let Some(asked) = asked else {
             tracing::debug!("ignored a response of the client to an unknown request: {id}");
             return;
         };

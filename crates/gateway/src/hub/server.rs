@@ -174,8 +174,7 @@ impl Hub {
         // next run starts with the other lifecycle, and the first such run starts at once.
         let is_greeting = |own: &Pending| own.server == at && matches!(own.what, For::Greeting);
         let greeting = self.upstream.requests.pending.iter().find(|(_, own)| is_greeting(own));
-        if let Some((id, _)) = greeting {
-            let id = *id;
+        if let Some((&id, _)) = greeting {
             self.upstream.requests.pending.remove(&id);
             server.begins_other = !server.begins_other;
             if server.failures == 1 {

@@ -169,7 +169,9 @@ impl OpenLayers {
             }
         }
         let always_load = self.client.deferral.always_load.then_some(core);
-        Ok(Opened { conversation, approver: own.approver.clone(), diagnostics, always_load })
+        let mut opened = Opened::new(conversation);
+        (opened.approver, opened.diagnostics, opened.always_load) = (own.approver.clone(), diagnostics, always_load);
+        Ok(opened)
     }
 }
 

@@ -92,7 +92,6 @@ impl SkillIndex {
         self.page(&self.ranked(query), 0, most)
     }
 
-    /// A page of ranked results.
     fn page(&self, ranked: &[(usize, f64)], skip: usize, most: usize) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (at, score) in ranked.iter().skip(skip).take(most) {
@@ -103,12 +102,10 @@ impl SkillIndex {
         hits
     }
 
-    /// The indices of the results with their scores, best first.
     fn ranked(&self, query: &str) -> Vec<(usize, f64)> {
         let query = query.trim();
-        let places = 0..self.entries.len();
         if matches!(query, "" | "*") {
-            return places.map(|at| (at, 0.0)).collect();
+            return (0..self.entries.len()).map(|at| (at, 0.0)).collect();
         }
         let mut scores = self.scores(query);
         for (entry, score) in self.entries.iter().zip(&mut scores) {
@@ -120,7 +117,12 @@ impl SkillIndex {
             let wanted = query.to_lowercase();
             scores = self.entries.iter().map(|entry| entry.contains(&wanted).then_some(0.0)).collect();
         }
-        let mut ranked: Vec<(usize, f64)> = places.zip(scores).filter_map(|(at, score)| Some((at, score?))).collect();
+        let mut ranked: Vec<(usize, f64)> = Vec::new();
+        for (at, score) in scores.into_iter().enumerate() {
+            if let Some(score) = score {
+                ranked.push((at, score));
+            }
+        }
         // The indices are in the order of the names.
         ranked.sort_by(|(one, a), (other, b)| b.total_cmp(a).then_with(|| one.cmp(other)));
         ranked
@@ -130,7 +132,7 @@ impl SkillIndex {
     fn scores(&self, query: &str) -> Vec<Option<f64>> {
         let total = self.entries.len() as f64;
         let mut scores = vec![None; self.entries.len()];
-        for token in tokens(query).into_iter().take(64).collect::<BTreeSet<_>>() {
+        for token in BTreeSet::from_iter(tokens(query).into_iter().take(64)) {
             let Some(postings) = self.postings.get(&token) else { continue };
             let found = postings.len() as f64;
             let rarity = (1.0 + (total - found + 0.5) / (found + 0.5)).ln();
@@ -193,7 +195,6 @@ fn page_start(word: &str) -> Option<usize> {
     (number > 0).then_some(number)
 }
 
-/// Adds the words of a text to the counts.
 fn count(counts: &mut BTreeMap<String, u32>, text: &str, weight: u32) {
     for token in tokens(text) {
         *counts.entry(token).or_default() += weight;

@@ -27,7 +27,9 @@ pub struct Index {
     pub(super) origins: Vec<Option<usize>>,
     /// The number of entries of each origin.
     pub(super) origin_sizes: Vec<usize>,
-    /// The entries that have a name, in the words of the name: the closest kind first.
+    /// The entries by their full names as written.
+    pub(super) full_names: HashMap<String, usize>,
+    /// The entries by the words of their names, the closest kind first.
     pub(super) names: BTreeMap<String, Vec<(NameKind, usize)>>,
 }
 
@@ -102,11 +104,16 @@ impl Index {
     }
 
     fn add_names(&mut self, at: usize, entry: &Entry<'_>) {
+        self.full_names.entry(entry.name.to_owned()).or_insert(at);
         let own = entry.short.unwrap_or(entry.name);
         let with_server = format!("{} {own}", entry.server);
         for (kind, name) in [(NameKind::Full, entry.name), (NameKind::WithServer, &with_server), (NameKind::Short, own)]
         {
-            let named = self.names.entry(joined_words(name)).or_default();
+            let words = joined_words(name);
+            if words.is_empty() {
+                continue;
+            }
+            let named = self.names.entry(words).or_default();
             if !named.iter().any(|(_, other)| *other == at) {
                 named.push((kind, at));
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::index::{Index, NameKind, Posting};
+use super::index::{Index, Posting};
 use super::lexicon::Lexicon;
 use super::words::{each_word, is_query_stop_word, is_unspaced, joined_words, term};
 use super::{Found, Hit};
@@ -16,6 +16,8 @@ const ORIGIN: f64 = 0.3;
 
 /// The maximum number of different terms of a query.
 const MAX_TERMS: usize = 64;
+/// The maximum number of characters of an unknown word.
+const MAX_UNKNOWN_CHARS: usize = 40;
 /// The maximum number of characters of a query that are read.
 const MAX_CHARS: usize = 8_000;
 
@@ -51,18 +53,30 @@ impl Index {
         }
         self.add_pairs(&pairs, &mut scores);
         self.add_origins(&mut scores);
-        let named: &[(NameKind, usize)] = self.names.get(&joined_words(&query)).map_or(&[], Vec::as_slice);
-        let score_of = |at: usize| scores.get(at).copied().unwrap_or_default();
-        let mut hits: Vec<Hit> =
-            named.iter().map(|(_, at)| Hit { at: *at, score: score_of(*at), is_named: true }).collect();
-        let is_named = |at: usize| named.iter().any(|(_, other)| *other == at);
-        let others = scores.iter().enumerate().filter(|(at, score)| **score > 0.0 && !is_named(*at));
+        let mut hits: Vec<Hit> = Vec::new();
+        for at in self.named(&query) {
+            if !hits.iter().any(|hit| hit.at == at) {
+                hits.push(Hit {
+                    at,
+                    score: scores.get_mut(at).map(std::mem::take).unwrap_or_default(),
+                    is_named: true,
+                });
+            }
+        }
         let first = hits.len();
+        let others = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
         hits.extend(others.map(|(at, score)| Hit { at, score: *score, is_named: false }));
         if let Some(others) = hits.get_mut(first..) {
             others.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.at.cmp(&other.at)));
         }
         Found { hits, unknown }
+    }
+
+    /// The entries that a query names, the closest first; repeats an entry with several such names.
+    fn named(&self, query: &str) -> impl Iterator<Item = usize> {
+        let by_words = self.names.get(&joined_words(query)).map_or(&[][..], Vec::as_slice);
+        let exact = self.full_names.get(query.trim()).copied();
+        exact.into_iter().chain(by_words.iter().map(|(_, at)| *at))
     }
 
     fn words_of(&self, query: &str) -> Words {
@@ -158,11 +172,12 @@ fn add_unknown(word: &str, unknown: &mut Vec<String>) {
     if let (Some(last), Some(first), Some(next)) = (unknown.last_mut(), characters.next(), characters.next())
         && is_unspaced(first)
         && last.ends_with(first)
+        && last.chars().count() < MAX_UNKNOWN_CHARS
     {
         last.push(next);
         return;
     }
-    unknown.push(word.to_owned());
+    unknown.push(word.chars().take(MAX_UNKNOWN_CHARS).collect());
 }
 
 fn in_names(postings: &[Posting]) -> impl Iterator<Item = &Posting> {

@@ -25,12 +25,13 @@ pub use policy_layer::PolicyLayer;
 pub(crate) use policy_layer::{CallRef, Exact, InFlight, Judged};
 pub use skill_layer::SkillLayer;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use self::memo::Memo;
 use crate::catalog::{Catalog, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::profile::{Arm, Assignment, Presentation, Workload};
+use crate::search::Index;
 
 /// The name of the meta-tool that activates a skill, unless a host's tool has this name.
 pub const ACTIVATE_SKILL: &str = "activate_skill";
@@ -136,7 +137,10 @@ impl Engine {
     /// The forms that tools can take with an arm. Created on first use and cached.
     #[must_use]
     pub fn presentation(&self, arm: Arm) -> Arc<Presentation> {
-        self.memo(0, arm, || Presentation::new(&self.0.catalog, &self.0.assignment, arm))
+        let index = self.memo(0, Arm::Full, Arc::<OnceLock<Index>>::default);
+        self.memo(0, arm, || {
+            Presentation::new(&self.0.catalog, &self.0.assignment, arm).sharing(index.as_ref().clone())
+        })
     }
 
     /// The same engine with only some of its tools.

@@ -1,13 +1,17 @@
 //! The plan: the current form of each tool.
 
+use std::sync::{Arc, OnceLock};
+
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
 use super::expand::{Deferred, bridges, deferred, expand_tools};
 use super::fold::{FoldedForm, entry_bytes, hidden};
+use super::search::tool_index;
 use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName};
+use crate::search::Index;
 
 /// What a session has opened, in order. Tools stay open for the whole session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +59,8 @@ pub struct Presentation {
     closed: Vec<Option<FoldedForm>>,
     deferred: Vec<Deferred>,
     meta: Vec<Tool>,
+    /// Built at the first query.
+    index: Arc<OnceLock<Index>>,
 }
 
 impl Presentation {
@@ -79,7 +85,7 @@ impl Presentation {
         let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|form| form.deferred);
         let deferred = deferred(assignment, folded);
         let meta = meta_tools(catalog, &deferred, arm, &CatalogNames);
-        let presentation = Self { arm, closed, deferred, meta };
+        let presentation = Self { arm, closed, deferred, meta, index: Arc::default() };
         if presentation.saves(catalog) { presentation } else { presentation.unfolded() }
     }
 
@@ -108,6 +114,16 @@ impl Presentation {
         self.deferred.clear();
         self.meta.clear();
         self
+    }
+
+    /// The same presentation with the index of other arms over the same catalog.
+    pub(crate) fn sharing(self, index: Arc<OnceLock<Index>>) -> Self {
+        Self { index, ..self }
+    }
+
+    /// The search index over the catalog's tools.
+    pub(super) fn index(&self, catalog: &Catalog) -> &Index {
+        self.index.get_or_init(|| tool_index(catalog))
     }
 
     /// The arm.

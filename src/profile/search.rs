@@ -15,11 +15,18 @@ pub fn tool_index(catalog: &Catalog) -> Index {
     Index::new(catalog.iter().map(entry))
 }
 
+/// The server of a tool, if its namespace or a mark in its name states it.
+pub(super) fn origin(tool: &Tool) -> Option<&str> {
+    let name = tool.name().as_str();
+    let marked = tool.namespaced().or_else(|| split_server(name).filter(|_| name.contains("__")));
+    marked.map(|(server, _)| server)
+}
+
 fn entry(tool: &Tool) -> Entry<'_> {
     let name = tool.name().as_str();
     let marked = tool.namespaced().or_else(|| split_server(name));
     let (server, short) = marked.map_or(("", None), |(server, short)| (server, Some(short)));
-    let has_origin = !server.is_empty() && (tool.namespaced().is_some() || name.contains("__"));
+    let has_origin = origin(tool).is_some();
     let parameters = tool.parameters().get("properties").and_then(Value::as_object);
     let labels = parameters.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let mut details = Vec::new();

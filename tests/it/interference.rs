@@ -268,7 +268,7 @@ proptest! {
                     prop_assert_eq!(&*taught.entry(at).or_insert_with(|| said.clone()), &said, "{:?}", on);
                 }
                 let mut same = alone.talk_on(world.wire());
-                same.expand(&ExpandRequest { categories: vec![], tools: talk.opened() });
+                same.expand(&ExpandRequest { categories: vec![], tools: talk.opened(), ..ExpandRequest::default() });
                 prop_assert_eq!(shown(&mut talk), shown(&mut same), "{:?}: with {:?} open", on, talk.opened());
             }
             for name in world.names() {

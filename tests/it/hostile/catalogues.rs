@@ -259,7 +259,11 @@ fn a_tool_named_like_a_category_opens_by_its_name() {
     let profile =
         ToolProfile::parse("[category.read]\ntools=['scan']\n[category.x]\ntools=['read']", "p").into_result();
     let engine = Engine::builder(catalog).profile(profile.unwrap()).arm(Arm::Stable).build().unwrap();
-    let request = toolfold::profile::ExpandRequest { categories: vec![], tools: vec!["read".to_owned()] };
+    let request = toolfold::profile::ExpandRequest {
+        categories: vec![],
+        tools: vec!["read".to_owned()],
+        ..toolfold::profile::ExpandRequest::default()
+    };
     let opened = engine.talk().expand(&request).opened;
     assert!(opened.iter().any(|tool| *tool == "read"), "opened {opened:?}");
 }

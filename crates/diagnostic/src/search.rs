@@ -49,7 +49,7 @@ pub struct Entry<'e> {
 pub struct Found {
     /// The matching entries, best first.
     pub hits: Vec<Hit>,
-    /// Words of the query that no entry contains, nor a word with a related meaning.
+    /// Words of the query that no entry contains, and no name contains a related word.
     pub unknown: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::reply::{Reply, break_line};
 use crate::profile::cost::{definition_tokens, text_tokens};
-use crate::profile::{Expanded, Presentation, first_sentence};
+use crate::profile::{Expanded, Presentation};
 use crate::search::{Found, Hit};
 
 /// The number of tools that are listed with a sentence.
@@ -128,10 +128,9 @@ impl Reply<'_> {
         self.catalog.at(at).map_or("", |tool| self.naming.tool(at, tool.name().as_str()))
     }
 
-    /// The sentence that stands for a folded tool.
     fn sentence_of(&self, at: usize) -> String {
-        let own = self.assignment.at(at).and_then(|assigned| assigned.summary.clone());
-        own.or_else(|| Some(first_sentence(self.catalog.at(at)?.description()))).unwrap_or_default()
+        let tool = self.catalog.at(at).zip(self.assignment.at(at));
+        tool.map(|(tool, assigned)| assigned.sentence(tool)).unwrap_or_default()
     }
 }
 

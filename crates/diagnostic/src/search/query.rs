@@ -85,7 +85,8 @@ impl Index {
         let mut seen: BTreeSet<String> = BTreeSet::new();
         let mut before: Option<String> = None;
         let chinese = lexicon.chinese_words(query);
-        let has_related = |related: &[String]| related.iter().any(|term| self.has_term(term));
+        // A related word in a description only, such as `message` for `email`, may mean anything.
+        let is_related = |term: &String| in_names(self.postings_of(term)).next().is_some();
         each_word(query, |word| {
             let Some(term) = term(word).filter(|term| !is_query_stop_word(word, term)) else { return };
             if seen.len() == MAX_TERMS {
@@ -99,7 +100,7 @@ impl Index {
             }
             let related = lexicon.synonyms(&term);
             let is_translated = || chinese.iter().any(|(chinese, _)| chinese.contains(|c| word.contains(c)));
-            if !self.has_term(&term) && !has_related(related) && !is_translated() {
+            if !self.has_term(&term) && !related.iter().any(is_related) && !is_translated() {
                 add_unknown(word, &mut found.unknown);
             }
             found.words.push(Word { own: Some(term), related });

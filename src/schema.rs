@@ -21,6 +21,7 @@ mod arguments;
 mod document;
 mod keyword;
 mod merge;
+mod normal;
 mod reference;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,7 @@ pub use keyword::{Holds, holds, keyword_names};
 pub(crate) use keyword::{Role, TYPES, is_annotation, keyword, role};
 pub use merge::dereferenced;
 pub(crate) use merge::{flattened, merge};
+pub(crate) use normal::normalize;
 pub(crate) use reference::{Broken, follow, follow_by, pointed, pointed_at, reference, route};
 pub use reference::{Target, identifier, is_dynamic, pointer_token, resolve};
 pub use types::Types;

@@ -336,7 +336,7 @@ fn features(edges: &str, selection: &[&str]) -> std::collections::BTreeSet<Strin
 fn one_package_is_tested_with_the_features_of_all() {
     let (every, linked) = ("normal,build,dev", "normal,dev,no-proc-macro");
     let (all, all_linked) = (features(every, &[]), features(linked, &[]));
-    for package in ["toolfold-library-tests", "toolfold-cli", "toolfold-gateway", "toolfold-measure"] {
+    let check = &|package: &str| {
         let own = features(every, &["-p", package]);
         // Cargo compiles a crate with another profile if only build scripts and macros use it.
         let own_linked = features(linked, &["-p", package]);
@@ -344,5 +344,10 @@ fn one_package_is_tested_with_the_features_of_all() {
         assert!(unlinked.is_empty(), "{package}: add these to crates/testing/Cargo.toml: {unlinked:#?}");
         let other: Vec<&String> = own.difference(&all).collect();
         assert!(other.is_empty(), "{package}: give crates/testing/Cargo.toml the features that these lack: {other:#?}");
-    }
+    };
+    std::thread::scope(|scope| {
+        for package in ["toolfold-library-tests", "toolfold-cli", "toolfold-gateway", "toolfold-measure"] {
+            scope.spawn(move || check(package));
+        }
+    });
 }

@@ -41,7 +41,9 @@ pub struct Tool {
     pub(super) title: Option<Box<str>>,
     pub(super) description: Option<Box<str>>,
     pub(super) parameters: Arc<Value>,
-    /// The schema's original text, compact.
+    /// The schema as it was given, where that is not its normal form.
+    pub(super) given: Option<Arc<Value>>,
+    /// The schema's text, compact: the original one if it is in normal form.
     pub(super) parameters_text: Slice,
     /// Whether the tool came with a schema.
     pub(super) declared: bool,
@@ -89,20 +91,24 @@ pub(super) fn qualified(namespace: &str, name: &str) -> String {
 }
 
 impl Tool {
-    /// Creates a tool from its parts. `parameters` is the JSON Schema of the arguments object.
+    /// Creates a tool from its parts. `parameters` is the JSON Schema of the arguments object. What
+    /// is not valid in 2020-12 is replaced by what it means there, or left out.
     ///
     /// # Errors
     /// Returns a [`ToolError`] if the name is invalid, or if the parameters are not an object or
     /// nested too deeply.
-    pub fn new(name: &str, description: &str, parameters: Value) -> Result<Self, ToolError> {
+    pub fn new(name: &str, description: &str, mut parameters: Value) -> Result<Self, ToolError> {
         let name = Self::check_name(name)?;
         Self::check_parameters(&parameters)?;
+        let given = parameters.clone();
+        let is_repaired = !schema::normalize(&mut parameters).is_empty();
         Ok(Self {
             name,
             namespaced: None,
             title: None,
             description: (!description.is_empty()).then(|| description.into()),
             parameters_text: Slice::whole_text(parameters.to_string()),
+            given: is_repaired.then(|| Arc::new(given)),
             declared: true,
             no_parameters: schema::takes_no_parameters(&parameters),
             faults: Faults::of_schema(&parameters),
@@ -181,11 +187,17 @@ impl Tool {
         self.description.as_deref().unwrap_or_default()
     }
 
-    /// The JSON Schema of the arguments. Always an object; `{}` or an object without properties
-    /// takes no arguments.
+    /// The JSON Schema of the arguments, valid in 2020-12. Always an object; `{}` or an object
+    /// without properties takes no arguments.
     #[must_use]
     pub fn parameters(&self) -> &Value {
         &self.parameters
+    }
+
+    /// The schema as it was given: it may be of an older draft, or invalid.
+    #[must_use]
+    pub fn given_parameters(&self) -> &Value {
+        self.given.as_ref().unwrap_or(&self.parameters)
     }
 
     /// A shared reference to [`parameters`](Self::parameters).
@@ -194,7 +206,8 @@ impl Tool {
         self.parameters.clone()
     }
 
-    /// The schema as compact JSON text, with every token as it was written.
+    /// The schema as compact JSON text. If it was given in normal form, with every token as it was
+    /// written.
     #[must_use]
     pub fn parameters_text(&self) -> &str {
         &self.parameters_text

@@ -1,8 +1,10 @@
 //! Repairs valid schemas that an API rejects.
 //!
 //! A repair does not change what is valid, with one reported exception: if an API rejects
-//! alternatives at the top of a schema, the tool is declared open. A schema that needs no repair
-//! keeps every byte.
+//! alternatives at the top of a schema, they are merged, and more is valid than before. A schema
+//! that needs no repair keeps every byte.
+
+mod union;
 
 use std::borrow::Cow;
 
@@ -92,8 +94,23 @@ fn repaired_text(text: &str, demands: Demands, arrays: &mut Arrays) -> Option<Re
             done.opened = Some("$ref");
         }
     }
-    done.opened = done.opened.or_else(|| demands.refused.iter().copied().find(|key| has_member(&members, key)));
-    if done.opened.is_some() {
+    let mut is_merged = false;
+    if let Some(key) = demands.refused.iter().copied().find(|key| has_member(&members, key)) {
+        match merged_members(&members, demands.refused) {
+            Some((own, lost)) if done.opened.is_none() => {
+                members = own;
+                done.opened = lost;
+                is_merged = true;
+                if lost != Some(key) {
+                    done.added.push(format!("the branches of `{key}` merged"));
+                }
+            }
+            _ => {
+                done.opened = done.opened.or(Some(key));
+                open_object(&mut members, demands.refused);
+            }
+        }
+    } else if done.opened.is_some() {
         open_object(&mut members, demands.refused);
     }
     typed(&mut members, &mut done);
@@ -115,9 +132,16 @@ fn repaired_text(text: &str, demands: Demands, arrays: &mut Arrays) -> Option<Re
         return None;
     }
     let closed = members.iter().any(|(key, value)| key == "additionalProperties" && value == "false");
-    done.still_strict = closed && done.opened.is_none() && arrays.given == 0;
+    done.still_strict = closed && done.opened.is_none() && !is_merged && arrays.given == 0;
     done.text = object_text(&members);
     Some(done)
+}
+
+/// The members with the alternatives merged, and the refused keyword whose condition is lost.
+fn merged_members(members: &Members<'_>, refused: &[&'static str]) -> Option<(Members<'static>, Option<&'static str>)> {
+    let whole: Value = serde_json::from_str(&object_text(members)).ok()?;
+    let (merged, lost) = union::merged(&whole, refused)?;
+    Some((merged.into_iter().map(|(key, value)| (key, Cow::Owned(value.to_string()))).collect(), lost))
 }
 
 type Members<'t> = Vec<(String, Cow<'t, str>)>;

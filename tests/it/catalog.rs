@@ -149,8 +149,14 @@ fn mistakes_are_reported_with_their_place() {
     check(r#"[{"name":7,"inputSchema":{}}]"#, &["error[bad-tool] /0"]);
     check(r#"[{"name":"a","inputSchema":{"type":"array"}}]"#, &["warning[not-an-object] /0"]);
     check(r#"[{"name":"x.y","inputSchema":{}}]"#, &["warning[unportable-name] /0"]);
-    check(r##"[{"name":"a","inputSchema":{"$ref":"#/$defs/A"}}]"##, &["warning[missing-ref] /0"]);
-    check(r##"[{"name":"a","inputSchema":{"$ref":"http://x/y"}}]"##, &["warning[remote-ref] /0"]);
+    check(
+        r##"[{"name":"a","inputSchema":{"$ref":"#/$defs/A"}}]"##,
+        &["warning[missing-ref] /0", "note[repaired-schema] /0"],
+    );
+    check(
+        r##"[{"name":"a","inputSchema":{"$ref":"http://x/y"}}]"##,
+        &["warning[remote-ref] /0", "note[repaired-schema] /0"],
+    );
     check(r##"[{"name":"a","inputSchema":{"properties":{"x":{"$ref":"#"}}}}]"##, &[]);
 }
 

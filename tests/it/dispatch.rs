@@ -128,13 +128,38 @@ fn a_bad_call_gets_its_errors_and_the_schema_once() {
 #[cfg(feature = "validate")]
 #[test]
 fn calls_with_an_invalid_schema_are_forwarded_with_a_mark() {
-    let text = r#"[{"name":"f","inputSchema":{"type":"object","properties":{"a":{"type":"no such type"}}}}]"#;
-    let engine = Engine::builder(Catalog::from_mcp(text).unwrap()).build().unwrap();
+    // Each definition uses the next one twice.
+    let mut definitions = serde_json::Map::new();
+    for at in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+        definitions.insert(format!("d{at}"), json!({"allOf": [next, {"not": next}]}));
+    }
+    definitions.insert("d40".to_owned(), json!({"type": "string"}));
+    let schema = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
+    let text = json!([{"name": "f", "inputSchema": schema}]).to_string();
+    let engine = Engine::builder(Catalog::from_mcp(&text).unwrap()).build().unwrap();
     assert!(engine.diagnostics().iter().any(|d| d.code == "bad-schema" && d.message.contains("`f`")));
     match engine.talk().dispatch(&call("f", json!({"a": 1}))) {
         Outcome::Forward(forward) => {
             assert_eq!(forward.notes.unchecked.as_deref(), Some("the tool's schema does not compile"));
         }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The rest of the schema is checked.
+#[cfg(feature = "validate")]
+#[test]
+fn an_invalid_keyword_costs_only_its_own_check() {
+    let text = r#"[{"name":"f","inputSchema":{"type":"object","properties":{"a":{"type":"no such type"},"b":{"type":"integer","pattern":"["}},"required":["b"]}}]"#;
+    let loaded = Catalog::import(text, "t.json", None);
+    assert!(loaded.diagnostics.iter().any(|one| one.code == "repaired-schema"), "{:?}", loaded.diagnostics);
+    let engine = Engine::builder(loaded.value).build().unwrap();
+    let mut session = engine.talk();
+    let invalid = reply(session.dispatch(&call("f", json!({"a": 1, "b": "x"}))));
+    assert_eq!(invalid.answer.kind, ReplyKind::Invalid);
+    match session.dispatch(&call("f", json!({"a": 1, "b": 2}))) {
+        Outcome::Forward(forward) => assert_eq!(forward.notes.unchecked, None),
         other => panic!("{other:?}"),
     }
 }

@@ -44,8 +44,14 @@ async fn approving_on_the_console_lets_the_retry_through_once() {
     assert!(again["content"][0]["text"].as_str().unwrap().contains("requires approval"), "{again}");
     let late = world.post(&path, &json!({ "digest": digest }), &[]).await;
     assert_eq!(late.status, 409);
+}
 
-    // The second call is rejected, with a reason for the model.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rejection_on_the_console_gives_the_model_its_reason() {
+    let world = World::start("reject", Some("s3cret")).await;
+    let mut client = world.client().await;
+    client.call("wipe", json!({"path": "/a\u{202e}b"})).await;
+    let mut page = world.page().await;
     let waiting = page.until("approvals", |seen| seen["pending"] == 1).await;
     let row = &waiting["approvals"][0];
     let path = format!("/console/approvals/{}/reject", row["id"].as_str().unwrap());

@@ -33,12 +33,15 @@ pub(super) fn hidden_text(name: &ToolName, description: &str, root: &Value) -> O
     })
 }
 
-/// Warns about a schema that does not describe an object, or that has a reference without a target.
-pub(super) fn check_schema(name: &ToolName, root: &Value, noticed: &mut Vec<Diagnostic>) {
-    if let Some(other) = schema::top(root).get("type").filter(|t| t.as_str() != Some("object")) {
-        let message = format!("tool `{name}`: the arguments' type is {other}, not \"object\"");
-        noticed.push(caution("not-an-object", message).help("providers refuse such a schema"));
-    }
+/// Warns about a schema that does not describe an object.
+pub(super) fn check_type(name: &ToolName, root: &Value) -> Option<Diagnostic> {
+    let other = schema::top(root).get("type").filter(|own| own.as_str() != Some("object"))?;
+    let message = format!("tool `{name}`: the arguments' type is {other}, not \"object\"");
+    Some(caution("not-an-object", message).help("providers refuse such a schema"))
+}
+
+/// Warns about references without a target, which are then left out.
+pub(super) fn check_references(name: &ToolName, root: &Value, noticed: &mut Vec<Diagnostic>) {
     let mut seen: Vec<&str> = Vec::new();
     schema::walk(root, &mut |node| {
         let Some(reference) = schema::reference(node) else { return };

@@ -66,6 +66,10 @@ pub(super) fn caution(code: &'static str, message: impl Into<String>) -> Diagnos
     Diagnostic::warning(code, Place::default(), message)
 }
 
+pub(super) fn note(code: &'static str, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::note(code, Place::default(), message)
+}
+
 pub(super) fn bad_tool(why: String) -> Diagnostic {
     fault("bad-tool", why).help("fix the tool's definition; it was not imported")
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::check::{check_schema, hidden_text, portable};
+use super::check::{check_references, check_type, hidden_text, portable};
 use super::dialect::from_gemini;
 use super::fields::{self, Fields};
-use super::notes::{bad_tool, caution, fault};
+use super::notes::{bad_tool, caution, fault, note};
 use super::sniff;
 use crate::catalog::compact::compact;
 use crate::catalog::faults::Faults;
@@ -57,8 +57,14 @@ pub(super) fn read_tool(
     let found = format.schema_keys().iter().find_map(|key| Some((*key, fields.raw_field(key)?)));
     let found = found.filter(|(_, raw)| raw.get() != "null");
     let declared = found.is_some();
+    let mut given = None;
     let (parameters, parameters_text) = match found {
-        Some((key, raw)) => read_schema(&name, raw, &text, format == Format::Gemini && key == "parameters")?,
+        Some((key, raw)) => {
+            let is_subset = format == Format::Gemini && key == "parameters";
+            let own = read_schema(&name, raw, &text, is_subset, noticed)?;
+            given = own.given;
+            (own.parameters, own.text)
+        }
         None => {
             if let Format::Mcp | Format::Anthropic = format {
                 let key = format.schema_keys().first().copied().unwrap_or_default();
@@ -69,7 +75,7 @@ pub(super) fn read_tool(
             (serde_json::json!({"type":"object","properties":{}}), Slice::whole_text(NONE))
         }
     };
-    check_schema(&name, &parameters, noticed);
+    noticed.extend(check_type(&name, &parameters));
     let description = fields.string("description").map_err(bad_tool)?;
     noticed.extend(hidden_text(&name, description.as_deref().unwrap_or_default(), &parameters));
     noticed.extend(portable(&name).filter(|_| namespace.is_none()));
@@ -78,12 +84,15 @@ pub(super) fn read_tool(
         title: fields.string("title").map_err(bad_tool)?.map(Into::into),
         description: description.map(Into::into),
         keys: parts.keys(&text, format),
-        source: parts.is_whole(format).then(|| Slice::whole_text(text.clone())),
+        // MCP clients get what the server wrote; an API gets a schema that it can read.
+        source: (parts.is_whole(format) && (format == Format::Mcp || given.is_none()))
+            .then(|| Slice::whole_text(text.clone())),
         origin: Some(format),
         name,
         no_parameters: schema::takes_no_parameters(&parameters),
         faults: Faults::of_schema(&parameters),
         parameters: Arc::new(parameters),
+        given,
         parameters_text,
         declared,
         annotations,
@@ -143,18 +152,44 @@ impl<'t> Parts<'t> {
     }
 }
 
-fn read_schema(name: &ToolName, raw: &RawValue, text: &Arc<str>, subset: bool) -> Result<(Value, Slice), Diagnostic> {
-    let mut value: Value = serde_json::from_str(raw.get()).map_err(|why| {
+/// A schema in normal form.
+struct Schema {
+    parameters: Value,
+    text: Slice,
+    /// As it was given, if it was changed.
+    given: Option<Arc<Value>>,
+}
+
+fn read_schema(
+    name: &ToolName,
+    raw: &RawValue,
+    text: &Arc<str>,
+    is_subset: bool,
+    noticed: &mut Vec<Diagnostic>,
+) -> Result<Schema, Diagnostic> {
+    let parse = || serde_json::from_str::<Value>(raw.get());
+    let mut value = parse().map_err(|why| {
         fault("bad-schema", format!("tool `{name}`: the schema cannot be read: {}", fields::without_place(&why)))
             .help(SCHEMA_HELP)
     })?;
     Tool::check_parameters(&value)
         .map_err(|why| fault("bad-schema", format!("tool `{name}`: {why}")).help(SCHEMA_HELP))?;
-    if subset && from_gemini(&mut value) {
-        let own = Slice::whole_text(value.to_string());
-        return Ok((value, own));
+    check_references(name, &value, noticed);
+    let is_converted = is_subset && from_gemini(&mut value);
+    let repairs = schema::normalize(&mut value);
+    if repairs.is_empty() {
+        let text = if is_converted { Slice::whole_text(value.to_string()) } else { Slice::range_of(text, raw.get()) };
+        return Ok(Schema { parameters: fitted(value), text, given: None });
     }
-    Ok((fitted(value), Slice::range_of(text, raw.get())))
+    let message = format!("tool `{name}`: its schema is read as JSON Schema 2020-12: {repairs}");
+    noticed.push(note("repaired-schema", message));
+    let text = Slice::whole_text(value.to_string());
+    // Read once more, so that no schema in normal form is copied.
+    let mut given = parse().unwrap_or_default();
+    if is_subset {
+        from_gemini(&mut given);
+    }
+    Ok(Schema { parameters: fitted(value), text, given: Some(Arc::new(fitted(given))) })
 }
 
 /// Copies a value into the least memory. A map that grew has room for four, eight or sixteen

@@ -268,8 +268,15 @@ fn count(cell: &Cell<u32>, happened: bool) {
     cell.set(cell.get() + u32::from(happened));
 }
 
-fn folds_soundly(whole: &Value, instances: &[Value], seen: &Seen) -> Result<(), TestCaseError> {
-    let tool = Tool::new("any_tool", "Do it. And more of it.", whole.clone()).unwrap().with_strict(true);
+fn folds_soundly(given: &Value, instances: &[Value], seen: &Seen) -> Result<(), TestCaseError> {
+    let tool = Tool::new("any_tool", "Do it. And more of it.", given.clone()).unwrap().with_strict(true);
+    let whole = tool.parameters();
+    if let (Some(before), Some(after)) = (compiled(given, given), compiled(whole, whole)) {
+        for instance in instances {
+            let (before, after) = (before.is_valid(instance), after.is_valid(instance));
+            prop_assert_eq!(before, after, "{} in normal form: {}", instance, whole);
+        }
+    }
     let at = |detail| Folded::new(&tool, detail, None);
     let (full, signature, required) = (at(Detail::Full), at(Detail::Signature), at(Detail::Required));
     let outline = at(Detail::Outline);

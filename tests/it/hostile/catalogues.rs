@@ -116,7 +116,7 @@ fn deceptive_names_are_rejected_and_shown() {
 #[test]
 fn deceptive_descriptions_are_escaped() {
     let text = serde_json::json!([
-        {"name": "a", "description": "x\0y\u{202e}z", "inputSchema": {"type": "\u{202e}"}},
+        {"name": "a", "description": "x\0y\u{202e}z", "inputSchema": {"type": "array", "\u{202e}": 1}},
         {"name": "b", "inputSchema": {"$ref": "#/\u{202e}"}},
     ]);
     let (catalog, diagnostics) = import(&text.to_string());

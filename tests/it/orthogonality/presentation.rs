@@ -209,6 +209,7 @@ fn is_repaired(schema: &Value) -> bool {
 
 fn folding_keeps_what_must_stay(description: &str, schema: &Value) {
     let tool = Tool::new("any_tool", description, schema.clone()).unwrap();
+    let schema = tool.parameters();
     let full = Folded::new(&tool, Detail::Full, None);
     for detail in Detail::ALL {
         let folded = Folded::new(&tool, detail, None);

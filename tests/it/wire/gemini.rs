@@ -166,11 +166,7 @@ fn references_are_inlined_and_cycles_cut() {
         json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "number"}}, "required": ["a", "b"]}),
         &[],
     );
-    check(
-        json!({"$ref": "#/nowhere", "type": "string"}),
-        json!({"type": "string"}),
-        &["/properties/p `$ref` leads nowhere and is left out"],
-    );
+    check(json!({"$ref": "#/nowhere", "type": "string"}), json!({"type": "string"}), &[]);
 }
 
 #[test]

@@ -132,39 +132,59 @@ fn every_array_gets_items() {
 }
 
 #[test]
-fn top_level_alternatives_are_sent_open_with_a_note() {
+fn top_level_alternatives_are_merged() {
     let alternatives = json!([{"required": ["a"]}, {"required": ["b"]}]);
     let properties = json!({"a": {"type": "string"}, "b": {"type": "string"}});
-    let open = json!({"type": "object", "properties": properties, "additionalProperties": true});
-    for key in ["oneOf", "anyOf", "allOf", "enum", "not"] {
-        let schema =
-            json!({"type": "object", "properties": properties, key: alternatives, "additionalProperties": false});
-        let said = format!("warning[refused-at-top]: tool `t`: W refuses `{key}` at the top of a schema");
-        let on = |wire: &str| said.replace('W', wire);
-        check(&[Wire::OpenAiChat], schema.clone(), open.clone(), &[&on("openai-chat")]);
-        check(&[Wire::OpenAiResponses], schema.clone(), open.clone(), &[&on("openai-responses")]);
-        if ["oneOf", "anyOf", "allOf"].contains(&key) {
-            check(&[Wire::Anthropic], schema.clone(), open.clone(), &[&on("anthropic")]);
-        } else {
-            check(&[Wire::Anthropic], schema.clone(), schema.clone(), &[]);
+    let closed = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    let all = [OPENAI[0], OPENAI[1], Wire::Anthropic];
+    for key in ["oneOf", "anyOf", "allOf"] {
+        let mut schema = closed.clone();
+        schema[key] = alternatives.clone();
+        let mut expected = closed.clone();
+        if key == "allOf" {
+            expected["required"] = json!(["a", "b"]);
         }
-        let engine = one(Wire::Mcp, &schema);
-        let array: Value = engine.talk_on(Wire::OpenAiChat).tools().value();
+        check(&all, schema, expected, &[&format!("the branches of `{key}` merged")]);
+    }
+    // Every branch is named; what only one requires is optional; constants become one list.
+    let page = json!({"type": "object", "oneOf": [
+        {"properties": {"action": {"const": "create"}, "title": {"type": "string"}, "n": {"type": "string"}}, "required": ["action", "title"], "additionalProperties": false},
+        {"$ref": "#/$defs/Delete"}, {"type": "string"}],
+        "$defs": {"Delete": {"properties": {"action": {"const": "delete"}, "id": {"type": "string"}, "n": {"type": "number"}}, "required": ["id", "action"], "additionalProperties": false}}});
+    let merged = json!({"type": "object", "$defs": page["$defs"], "properties": {
+        "action": {"enum": ["create", "delete"]}, "title": {"type": "string"},
+        "n": {"anyOf": [{"type": "string"}, {"type": "number"}]}, "id": {"type": "string"}},
+        "required": ["action"], "additionalProperties": false});
+    check(&all, page, merged, &["the branches of `oneOf` merged"]);
+}
+
+#[test]
+fn a_condition_that_cannot_be_sent_is_reported() {
+    let properties = json!({"a": {"type": "string"}, "b": {"type": "string"}});
+    let rest = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    for (key, value) in [("enum", json!([{"a": "x"}, {"b": "y"}])), ("not", json!({"required": ["a", "b"]}))] {
+        let mut schema = rest.clone();
+        schema[key] = value;
+        let said = format!("warning[refused-at-top]: tool `t`: W refuses `{key}` at the top of a schema");
+        for wire in OPENAI {
+            check(&[wire], schema.clone(), rest.clone(), &[&said.replace('W', wire.name())]);
+        }
+        check(&[Wire::Anthropic], schema.clone(), schema.clone(), &[]);
+        let array: Value = one(Wire::Mcp, &schema).talk_on(Wire::OpenAiChat).tools().value();
         assert_eq!(
             description_of(Wire::OpenAiChat, &array),
             "Do it. Its parameters have alternatives that are not shown here: a call that does not fit is answered with them."
         );
     }
-    let all = [OPENAI[0], OPENAI[1], Wire::Anthropic];
-    let stub = json!({"type": "object", "properties": {}, "additionalProperties": true});
-    check(&all, json!({"oneOf": [{"type": "object", "properties": properties}]}), stub, &["refuses `oneOf`"]);
+    let text = json!({"type": "object", "anyOf": [{"type": "string"}]});
+    check(&OPENAI, text, json!({"type": "object", "properties": {}}), &["refuses `anyOf`"]);
 }
 
 /// A folded tool can be expanded, and is told to be.
 #[test]
 fn a_folded_tool_with_alternatives_refers_to_expand_tools() {
     let words = crate::LONG;
-    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}, "anyOf": [{"required": ["a"]}]});
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}, "not": {"required": ["a", "b"]}});
     let tools = json!([{"name": "t", "description": "Do it. Well.", "inputSchema": schema}]).to_string();
     let catalog = Catalog::from_mcp(&tools).unwrap();
     let profile = ToolProfile::parse("[category.c]\ntools = ['t']", "p").value;
@@ -186,19 +206,17 @@ fn a_top_level_reference_is_inlined() {
         json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"], "description": "D."});
     check(
         &OPENAI,
-        json!({"$ref": "#/$defs/Args", "$defs": {"Args": args, "A": {"type": "string"}}, "$schema": "s"}),
+        json!({"$ref": "#/$defs/Args", "$defs": {"Args": args, "A": {"type": "string"}}, "$comment": "s"}),
         json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"], "description": "D.",
-               "$defs": {"Args": args, "A": {"type": "string"}}, "$schema": "s"}),
+               "$defs": {"Args": args, "A": {"type": "string"}}, "$comment": "s"}),
         &["the definition that its top refers to"],
     );
-    // What cannot be put there leaves the tool open: a circle, another document, a keyword on both
-    // sides.
+    // What cannot be put there leaves the tool open: a circle, a keyword on both sides.
     for (schema, rest) in [
         (
             json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}),
             json!({"$defs": {"A": {"$ref": "#/$defs/A"}}}),
         ),
-        (json!({"$ref": "https://x/y"}), json!({})),
         (
             json!({"$ref": "#/$defs/A", "required": ["b"], "$defs": {"A": {"required": ["a"]}}}),
             json!({"required": ["b"], "$defs": {"A": {"required": ["a"]}}}),

@@ -12,16 +12,23 @@ use toolfold_cli::configuration::{Config, ConfigFile, ConfigScope};
 
 const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123";
 
+/// The interpreter itself: `python3` may be a script that looks for it at each start.
+fn python() -> Option<String> {
+    let program = "import sys; print(sys.executable, end='')";
+    let found = Command::new("python3").args(["-c", program]).output().ok()?;
+    String::from_utf8(found.stdout).ok().filter(|path| !path.is_empty())
+}
+
 /// The home and project of a user with two servers in Cursor. `None`, with a printed line, if there
 /// is no Python.
 struct Newcomer(PathBuf);
 
 impl Newcomer {
     fn new(name: &str) -> Option<Self> {
-        if Command::new("python3").arg("--version").output().is_err() {
+        let Some(python) = python() else {
             println!("skipped: there is no python3");
             return None;
-        }
+        };
         let top = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("gateway-{name}"));
         let _ = std::fs::remove_dir_all(&top);
         let own = Self(top);
@@ -31,7 +38,7 @@ impl Newcomer {
         own.tools("docs", "search read_page");
         let server = |name: &str, env: Value| {
             let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/gateway/server.py");
-            json!({"command": "python3", "args": [script, name, own.path(&format!("{name}.tools"))], "env": env})
+            json!({"command": python, "args": [script, name, own.path(&format!("{name}.tools"))], "env": env})
         };
         let list =
             json!({"github": server("github", json!({"GITHUB_TOKEN": SECRET})), "docs": server("docs", json!({}))});

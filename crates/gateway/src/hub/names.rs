@@ -1,6 +1,7 @@
 //! The merged list of all servers' tools, with the name and the origin of each.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -191,8 +192,12 @@ fn known(settings: &Settings, kind: Kind, server: &ServerSettings) -> Option<Arc
     Some(Arc::new(listed.iter().filter(|name| server.shows(name)).cloned().collect()))
 }
 
+/// The non-empty name of a tool; of duplicate members, the last counts.
 fn name_in(tool: &RawValue) -> Option<String> {
-    Object::from_json(tool)?.read_as::<String>("name").filter(|name| !name.is_empty())
+    // A map of borrowed texts: the schemas are not copied to read a name.
+    let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(tool.get()).ok()?;
+    let name: String = serde_json::from_str(members.get("name")?.get()).ok()?;
+    (!name.is_empty()).then_some(name)
 }
 
 pub(super) fn renamed(element: &Raw, name: &str, shown: &str) -> Raw {

@@ -104,7 +104,7 @@ type Said = (&'static Rule, String, Vec<Wire>);
 /// untyped list, `properties` to an empty object, and the type of the arguments.
 fn repairs(tool: &Tool, wires: &[Wire]) -> Vec<Edit> {
     let openai = wires.iter().any(|wire| matches!(wire, Wire::OpenAiChat | Wire::OpenAiResponses));
-    let root = tool.parameters();
+    let root = tool.given_parameters();
     if !tool.declares_parameters() || root.get("$ref").is_some() {
         return Vec::new();
     }

@@ -67,7 +67,7 @@ impl Node<'_> {
 impl<'t> View<'t> {
     /// Indexes a tool. Its schema is not nested more than [`toolfold::schema::MAX_DEPTH`] deep.
     pub(super) fn of_tool(at: usize, tool: &'t Tool) -> Self {
-        let schema = tool.parameters();
+        let schema = tool.given_parameters();
         let mut view = Self { tool, at, schema, nodes: Vec::new() };
         view.gather("/parameters", schema, None, None, false, 0);
         view

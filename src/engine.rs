@@ -25,13 +25,12 @@ pub use policy_layer::PolicyLayer;
 pub(crate) use policy_layer::{CallRef, Exact, InFlight, Judged};
 pub use skill_layer::SkillLayer;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use self::memo::Memo;
 use crate::catalog::{Catalog, Tool};
 use crate::diagnostic::Diagnostic;
-use crate::profile::{Arm, Assignment, Presentation, Workload};
-use crate::search::Index;
+use crate::profile::{Arm, Assignment, Presentation, ToolSearch, Workload};
 
 /// The name of the meta-tool that activates a skill, unless a host's tool has this name.
 pub const ACTIVATE_SKILL: &str = "activate_skill";
@@ -50,6 +49,7 @@ struct Inner {
     experiment: Option<Experiment>,
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
+    search: Arc<ToolSearch>,
     diagnostics: Vec<Diagnostic>,
     #[cfg(feature = "validate")]
     validators: Option<check::Validators>,
@@ -137,9 +137,8 @@ impl Engine {
     /// The forms that tools can take with an arm. Created on first use and cached.
     #[must_use]
     pub fn presentation(&self, arm: Arm) -> Arc<Presentation> {
-        let index = self.memo(0, Arm::Full, Arc::<OnceLock<Index>>::default);
         self.memo(0, arm, || {
-            Presentation::new(&self.0.catalog, &self.0.assignment, arm).sharing(index.as_ref().clone())
+            Presentation::new(&self.0.catalog, &self.0.assignment, arm).searched_by(self.0.search.clone())
         })
     }
 
@@ -165,6 +164,7 @@ impl Engine {
             experiment: inner.experiment.clone(),
             policy: inner.policy.clone(),
             skills,
+            search: Arc::new(inner.search.for_part()),
             diagnostics: Vec::new(),
             #[cfg(feature = "validate")]
             validators: inner.validators.as_ref().map(|all| all.filtered(kept)),

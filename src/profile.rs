@@ -59,6 +59,7 @@ pub use fold::Folded;
 pub use naming::{CatalogNames, Naming};
 pub use parts::{ProfilePart, ProfileSource};
 pub use plan::{Expanded, Plan, Planned, Presentation};
+pub(crate) use search::ToolSearch;
 pub use search::tool_index;
 pub use sentence::first_sentence;
 pub use session_bill::{

@@ -1,17 +1,16 @@
 //! The plan: the current form of each tool.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
 use super::expand::{Deferred, bridges, deferred, expand_tools};
 use super::fold::{FoldedForm, entry_bytes, hidden};
-use super::search::tool_index;
+use super::search::ToolSearch;
 use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName};
-use crate::search::Index;
 
 /// What a session has opened, in order. Tools stay open for the whole session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,8 +58,7 @@ pub struct Presentation {
     closed: Vec<Option<FoldedForm>>,
     deferred: Vec<Deferred>,
     meta: Vec<Tool>,
-    /// Built at the first query.
-    index: Arc<OnceLock<Index>>,
+    search: Arc<ToolSearch>,
 }
 
 impl Presentation {
@@ -85,7 +83,7 @@ impl Presentation {
         let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|form| form.deferred);
         let deferred = deferred(assignment, folded);
         let meta = meta_tools(catalog, &deferred, arm, &CatalogNames);
-        let presentation = Self { arm, closed, deferred, meta, index: Arc::default() };
+        let presentation = Self { arm, closed, deferred, meta, search: Arc::default() };
         if presentation.saves(catalog) { presentation } else { presentation.unfolded() }
     }
 
@@ -116,14 +114,14 @@ impl Presentation {
         self
     }
 
-    /// The same presentation with the index of other arms over the same catalog.
-    pub(crate) fn sharing(self, index: Arc<OnceLock<Index>>) -> Self {
-        Self { index, ..self }
+    /// The same presentation with the search that all arms over the catalog share.
+    pub(crate) fn searched_by(self, search: Arc<ToolSearch>) -> Self {
+        Self { search, ..self }
     }
 
-    /// The search index over the catalog's tools.
-    pub(super) fn index(&self, catalog: &Catalog) -> &Index {
-        self.index.get_or_init(|| tool_index(catalog))
+    /// The search over the catalog's tools.
+    pub(super) fn search(&self) -> &ToolSearch {
+        &self.search
     }
 
     /// The arm.

@@ -1,5 +1,8 @@
 //! The search index over a catalog's tools.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
 use serde_json::Value;
 
 use super::words::split_server;
@@ -12,26 +15,65 @@ const MAX_DEPTH: usize = 4;
 /// The index over the tools of a catalog, in catalog order.
 #[must_use]
 pub fn tool_index(catalog: &Catalog) -> Index {
-    Index::new(catalog.iter().map(entry))
+    ToolSearch::default().new_index(catalog)
 }
 
-/// The server of a tool, if its namespace or a mark in its name states it.
-pub(super) fn origin(tool: &Tool) -> Option<&str> {
-    let name = tool.name().as_str();
-    let marked = tool.namespaced().or_else(|| split_server(name).filter(|_| name.contains("__")));
-    marked.map(|(server, _)| server)
+/// The search over the tools of one catalog.
+#[derive(Debug, Default)]
+pub(crate) struct ToolSearch {
+    /// The server of a tool and its name there, by its name in the catalog.
+    origins: BTreeMap<String, (String, String)>,
+    /// Built at the first query.
+    index: OnceLock<Index>,
 }
 
-fn entry(tool: &Tool) -> Entry<'_> {
-    let name = tool.name().as_str();
-    let marked = tool.namespaced().or_else(|| split_server(name));
-    let (server, short) = marked.map_or(("", None), |(server, short)| (server, Some(short)));
-    let has_origin = origin(tool).is_some();
+impl ToolSearch {
+    pub(crate) fn new(origins: BTreeMap<String, (String, String)>) -> Self {
+        Self { origins, index: OnceLock::new() }
+    }
+
+    /// The same for another catalog with some of the tools.
+    pub(crate) fn for_part(&self) -> Self {
+        Self::new(self.origins.clone())
+    }
+
+    /// The index over the catalog.
+    pub(super) fn index(&self, catalog: &Catalog) -> &Index {
+        self.index.get_or_init(|| self.new_index(catalog))
+    }
+
+    fn new_index(&self, catalog: &Catalog) -> Index {
+        Index::new(catalog.iter().map(|tool| self.entry(tool)))
+    }
+
+    /// The server of a tool, if it is known or if a namespace or a mark in the name states it.
+    pub(super) fn server<'t>(&'t self, tool: &'t Tool) -> Option<&'t str> {
+        self.origin(tool).map(|(server, _)| server)
+    }
+
+    /// The server of a tool and its name there.
+    fn origin<'t>(&'t self, tool: &'t Tool) -> Option<(&'t str, &'t str)> {
+        let name = tool.name().as_str();
+        let known = self.origins.get(name).map(|(server, own)| (server.as_str(), own.as_str()));
+        let marked = || split_server(name).filter(|_| name.contains("__"));
+        known.or_else(|| tool.namespaced()).or_else(marked)
+    }
+
+    fn entry<'t>(&'t self, tool: &'t Tool) -> Entry<'t> {
+        let origin = self.origin(tool);
+        let parts = origin.or_else(|| split_server(tool.name().as_str()));
+        let (server, short) = parts.map_or(("", None), |(server, short)| (server, Some(short)));
+        Entry { short, server, has_origin: origin.is_some(), ..texts(tool) }
+    }
+}
+
+/// The texts of a tool that are searched.
+fn texts(tool: &Tool) -> Entry<'_> {
     let parameters = tool.parameters().get("properties").and_then(Value::as_object);
     let labels = parameters.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let mut details = Vec::new();
     add_details(tool.parameters(), 0, &mut details);
-    Entry { name, short, server, has_origin, labels, details, description: tool.description() }
+    Entry { name: tool.name().as_str(), labels, details, description: tool.description(), ..Entry::default() }
 }
 
 /// Adds the descriptions and the text values of the parameters in a schema.

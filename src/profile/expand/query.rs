@@ -37,7 +37,7 @@ pub(super) struct Searched {
 impl Reply<'_> {
     /// Searches all visible tools for a query.
     pub(super) fn search(&self, presentation: &Presentation, expanded: &Expanded, query: &str) -> Searched {
-        let Found { hits, unknown, .. } = presentation.index(self.catalog).search(query);
+        let Found { hits, unknown, .. } = presentation.search().index(self.catalog).search(query);
         let hits: Vec<Hit> = hits.into_iter().filter(|hit| self.is_shown(hit.at)).collect();
         let best: Vec<usize> = hits.iter().take(DESCRIBED).map(|hit| hit.at).collect();
         let mut searched = Searched::default();
@@ -61,7 +61,8 @@ impl Reply<'_> {
                 list.add_line(&format!("- {name}"));
             }
         }
-        list.add_names("Also: ", self.others(&hits, &best).map(|at| self.name_of(at)));
+        let others = self.others(presentation, &hits, &best);
+        list.add_names("Also: ", others.map(|at| self.name_of(at)));
         searched.text = list.text;
         if !notes.is_empty() {
             break_line(&mut searched.text);
@@ -102,9 +103,14 @@ impl Reply<'_> {
 
     /// The tools that are listed without a sentence: the next results, or the tools of the first
     /// two servers.
-    fn others<'h>(&self, hits: &'h [Hit], best: &'h [usize]) -> impl Iterator<Item = usize> + use<'h> {
+    fn others<'h>(
+        &self,
+        presentation: &Presentation,
+        hits: &'h [Hit],
+        best: &'h [usize],
+    ) -> impl Iterator<Item = usize> + use<'h> {
         let next = hits.iter().take(LISTED).map(|hit| hit.at);
-        let server = |at: usize| self.catalog.at(at).and_then(crate::profile::search::origin);
+        let server = |at: usize| self.catalog.at(at).and_then(|tool| presentation.search().server(tool));
         let mut servers: Vec<&str> = Vec::new();
         for server in next.clone().filter_map(server) {
             if servers.len() < 2 && !servers.contains(&server) {

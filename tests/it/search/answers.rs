@@ -1,6 +1,7 @@
 //! The answers of `expand_tools` to a query.
 
 use serde_json::json;
+use toolfold::catalog::Catalog;
 use toolfold::conversation::Outcome;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ExpandRequest, Expansion};
@@ -98,4 +99,25 @@ fn corpus_a_log_reproduces_what_a_query_opened() {
     assert_eq!(replayed, talk);
     assert_eq!(replayed.opened(), talk.opened());
     assert_eq!(replayed.redeliver(), talk.redeliver());
+}
+
+/// A server's name finds its tools although their names do not contain it.
+#[test]
+fn tools_are_found_by_their_origin() {
+    let words = "Where to put it: a path below the working folder. ".repeat(30);
+    let tool = |name: &str| json!({"name": name, "description": format!("Does a thing. {words}")});
+    let names = ["create_issue", "list_pages", "close_issue", "draw"];
+    let catalog = Catalog::from_anthropic(&json!(names.map(tool)).to_string()).unwrap();
+    let origin = |name: &str, server: &str| (name.to_owned(), (server.to_owned(), name.to_owned()));
+    let origins = [origin("create_issue", "github"), origin("close_issue", "github"), origin("list_pages", "wiki")];
+    let builder = Engine::builder(catalog).arm(Arm::Stable);
+    let engine = builder.origins(origins.into()).build().unwrap();
+    let parts = [engine.clone(), engine.restricted(|tool| tool.name().as_str() != "close_issue")];
+    for (engine, found) in parts.iter().zip([&["create_issue", "close_issue"][..], &["create_issue"]]) {
+        let expansion = engine.talk_on(Wire::OpenAiChat).expand(&request("github"));
+        let opened: Vec<&str> = expansion.opened.iter().map(|name| name.as_str()).collect();
+        assert_eq!(opened, found);
+        let named = engine.talk_on(Wire::OpenAiChat).expand(&request("github.create_issue"));
+        assert_eq!(named.opened.first().map(|name| name.as_str()), Some("create_issue"), "{}", named.reply);
+    }
 }

@@ -110,17 +110,18 @@ impl Reply<'_> {
         best: &'h [usize],
     ) -> impl Iterator<Item = usize> + use<'h> {
         let next = hits.iter().take(LISTED).map(|hit| hit.at);
+        // Tools without a known server count as one server's: a single server's list names none.
         let server = |at: usize| self.catalog.at(at).and_then(|tool| presentation.search().server(tool));
-        let mut servers: Vec<&str> = Vec::new();
-        for server in next.clone().filter_map(server) {
+        let mut servers: Vec<Option<&str>> = Vec::new();
+        for server in next.clone().map(server) {
             if servers.len() < 2 && !servers.contains(&server) {
                 servers.push(server);
             }
         }
-        let of_first = next.clone().filter(|at| server(*at).is_some_and(|own| servers.first() == Some(&own))).count();
-        let by_server = !servers.is_empty() && (self.catalog.len() <= SMALL || of_first * 2 > hits.len().min(LISTED));
+        let of_first = next.clone().filter(|at| servers.first() == Some(&server(*at))).count();
+        let by_server = self.catalog.len() <= SMALL || of_first * 2 > hits.len().min(LISTED);
         let others: Vec<usize> = if by_server {
-            let is_theirs = |at: &usize| server(*at).is_some_and(|own| servers.contains(&own)) && self.is_shown(*at);
+            let is_theirs = |at: &usize| servers.contains(&server(*at)) && self.is_shown(*at);
             let ranked = hits.iter().map(|hit| hit.at).filter(is_theirs);
             let mut seen = BTreeSet::new();
             ranked.chain((0..self.catalog.len()).filter(is_theirs)).filter(|at| seen.insert(*at)).collect()

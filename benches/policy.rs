@@ -18,8 +18,8 @@ fn decide(bencher: Bencher<'_, '_>, tool: &str, arguments: &Value) {
     let file =
         PolicyFile::load(POLICY, "policy.toml", PolicyScope::User).into_result().expect("our own policy is sound");
     let policy = Policy::new(vec![file]);
-    let context = Context { interactive: true, cwd: Some("/work/sheets".to_owned()), ..Context::default() };
-    let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments };
+    let context = Context::default().with_interactive(true).with_cwd("/work/sheets");
+    let call = PolicyCall::new(&ToolOrigin::Native, tool, arguments);
     bencher.bench_local(|| policy.decide(black_box(&call), black_box(&context), &[]));
 }
 
@@ -49,9 +49,9 @@ fn with_a_shell_command(bencher: Bencher<'_, '_>, command: &str) {
 fn with_approval(bencher: Bencher<'_, '_>) {
     let rules = "deny = ['Read(**/.env)']\n[tool.run_shell]\ncommand = 'command'\nlike = 'Bash'\nundo = 'snapshot'\n";
     let policy = Policy::new(vec![PolicyFile::load(rules, "p", PolicyScope::User).into_result().expect("it is sound")]);
-    let context = Context { interactive: true, cwd: Some("/work".to_owned()), ..Context::default() };
+    let context = Context::default().with_interactive(true).with_cwd("/work");
     let arguments = json!({ "command": "cd src && cp -r a/b l/c && rm -rf 'build dir' && touch a b > log.txt" });
-    let call = PolicyCall { tool: "run_shell", origin: &ToolOrigin::Native, arguments: &arguments };
+    let call = PolicyCall::new(&ToolOrigin::Native, "run_shell", &arguments);
     let disk = LinkTable::new([("/work/src/l".to_owned(), "/elsewhere".to_owned())]);
     bencher.bench_local(|| {
         let asked = policy.prepare(black_box(call), black_box(&context), Some(&disk), History::default());

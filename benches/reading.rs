@@ -135,7 +135,7 @@ fn count(bencher: Bencher<'_, '_>, count: usize) {
 fn expand_unknown(bencher: Bencher<'_, '_>, count: usize) {
     let mut session = start(&engine(count, Arm::Stable));
     let tools = (0..200).map(|at| format!("an_unknown_tool_with_a_rather_long_name_{at}")).collect();
-    let request = ExpandRequest { categories: vec![], tools, ..ExpandRequest::default() };
+    let request = ExpandRequest::default().with_tools(tools);
     bencher.bench_local(|| session.expand(black_box(&request)));
 }
 

@@ -8,7 +8,7 @@ use divan::Bencher;
 use divan::counter::BytesCount;
 use toolfold::skill::{
     Budget, Caller, Discovery, DiscoveryCache, DiskFs, Document, MemoryFs, Permissions, Root, Scope, SkillIndex,
-    SkillLibrary, SkillView, Style, activate_tool, catalog_text,
+    SkillLibrary, SkillView, activate_tool, catalog_text,
 };
 
 fn main() {
@@ -58,8 +58,8 @@ fn folder() -> PathBuf {
 }
 
 fn discovery(path: PathBuf) -> Discovery {
-    let root = Root { path, scope: Scope::User, trusted: true, style: Style::Toolfold };
-    Discovery { roots: vec![root], ..Discovery::default() }
+    let root = Root::new(path, Scope::User).with_trusted(true);
+    Discovery::new(vec![root])
 }
 
 #[divan::bench(sample_count = 10)]

@@ -42,27 +42,22 @@ impl Place {
         let store = SqliteStore::open(&folder.join("store.sqlite")).expect("a new store opens");
         let text = "[tool.delete]\ntier = \"a\"\nwrites = [\"path\"]\n";
         let file = PolicyFile::load(text, "policy.toml", PolicyScope::User).into_result().expect("the policy is sound");
-        let context = Context { session: "s".to_owned(), interactive: true, now_ms: 10, ..Context::default() };
+        let context = Context::default().with_session("s").with_interactive(true).with_now_ms(10);
         let (gate, approver) = open(Arc::new(store));
         Self { folder, policy: Policy::new(vec![file]), context, gate, approver }
     }
 
     fn ask(&self, number: usize) -> String {
-        let request = Request {
-            message: None,
-            origin: ToolOrigin::Native,
-            tool: "delete".to_owned(),
-            schema_hash: "h".to_owned(),
-            arguments: json!({ "path": format!("reports/2026/{number}.xlsx"), "sheet": "Q1", "rows": [1, 2, 3] }),
-            arguments_json: None,
-            cwd: None,
-            session: "s".to_owned(),
-            call_id: format!("c{number}"),
-            policy_version: self.policy.version().to_owned(),
-            displayed: Displayed { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Displayed::default() },
-            redact: Vec::new(),
-            channel: None,
-        };
+        let request = Request::new(
+            ToolOrigin::Native,
+            "delete",
+            json!({ "path": format!("reports/2026/{number}.xlsx"), "sheet": "Q1", "rows": [1, 2, 3] }),
+        )
+        .with_schema_hash("h")
+        .with_session("s")
+        .with_call_id(format!("c{number}"))
+        .with_policy_version(self.policy.version().to_owned())
+        .with_displayed(Displayed::default().with_target("delete").with_undo("snapshot"));
         self.gate.ask(request, 0, WAIT_MS).expect("the store takes it").id
     }
 
@@ -113,8 +108,7 @@ fn audited_calls(bencher: Bencher<'_, '_>, callers: usize) {
     let calls: Vec<String> = (0..(callers * 20).max(100)).map(|n| n.to_string()).collect();
     bencher.counter(ItemsCount::new(calls.len())).bench_local(|| {
         share(callers, &calls, |call| {
-            let entry =
-                Entry { tool: "write_cells".to_owned(), call_id: call.to_owned(), ..Entry::new(Kind::Decision, 0) };
+            let entry = Entry::new(Kind::Decision, 0).with_tool("write_cells").with_call_id(call);
             place.gate.record(&entry).expect("the store takes it");
         });
     });

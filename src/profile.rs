@@ -77,6 +77,7 @@ use crate::name::{CategoryName, ToolName};
 /// How visible a tool is to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Tier {
     /// Sent in the richest detail of the arm.
     Core,

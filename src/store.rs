@@ -222,7 +222,7 @@ impl SqliteStore {
             let removed = transaction.execute(sql, (before_ms, now_ms)).map_err(|why| failed(&why))?;
             if removed > 0 {
                 let detail = json!({ "approvals": removed, "before_ms": before_ms });
-                append(transaction, &Entry { detail, ..Entry::new(Kind::Purged, now_ms) })?;
+                append(transaction, &Entry::new(Kind::Purged, now_ms).with_detail(detail))?;
             }
             Ok(removed)
         })
@@ -240,7 +240,7 @@ impl SqliteStore {
 /// The last written record, according to the head.
 fn read_head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
     let found = connection.query_row("SELECT seq, hash FROM head WHERE id = 1", [], |row| {
-        Ok(Checkpoint { seq: row.get(0)?, hash: row.get(1)? })
+        Ok(Checkpoint::new(row.get(0)?, row.get::<_, String>(1)?))
     });
     match found {
         Ok(checkpoint) => Ok(Some(checkpoint)),
@@ -252,7 +252,8 @@ fn read_head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalErro
 /// Appends to the chain inside a transaction. The time of a record is never before that of its
 /// predecessor.
 fn append(transaction: &Connection, entry: &Entry) -> Result<(), ApprovalError> {
-    let entry = Entry { time_ms: proof::now(transaction, entry.time_ms)?, ..entry.clone() };
+    let mut entry = entry.clone();
+    entry.time_ms = proof::now(transaction, entry.time_ms)?;
     let text = body(&entry).map_err(|why| StoreError::new(StoreErrorKind::Other, why.to_string()))?;
     let (seq, prev) = match read_head(transaction)? {
         Some(last) => (last.seq.saturating_add(1), last.hash),

@@ -22,7 +22,7 @@
 //! let parameters = serde_json::json!({"type": "object", "required": ["path"], "properties": {
 //!     "path": {"type": "string"}, "rows": {"type": "integer"}}});
 //! let description = Some("Reads a sheet.");
-//! let read = Function { name: "read_sheet", description, parameters: Some(&parameters) };
+//! let read = Function::new("read_sheet", description, Some(&parameters));
 //! assert_eq!(
 //!     render(&[read]),
 //!     "namespace functions {\n\n\

@@ -123,6 +123,7 @@ impl fmt::Display for Wire {
     "unknown wire `{}`: use openai-chat, openai-responses, anthropic, gemini or mcp",
     crate::diagnostic::visible(.0)
 )]
+#[non_exhaustive]
 pub struct UnknownWire(pub String);
 
 impl FromStr for Wire {

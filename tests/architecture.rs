@@ -3,6 +3,8 @@
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "a test reads the source it judges")]
 
+#[path = "architecture/growing.rs"]
+mod growing;
 #[path = "architecture/reader.rs"]
 mod reader;
 #[path = "architecture/rules.rs"]
@@ -116,6 +118,26 @@ fn the_root_only_declares_and_re_exports() {
             assert!(bare, "{file} holds something else than `mod` and `use`");
         }
     }
+}
+
+#[test]
+fn public_types_can_grow_or_say_why_not() {
+    let mut found = Vec::new();
+    for (name, folder) in growing::PUBLISHED {
+        for (file, text) in sources(folder) {
+            let types = growing::exhaustive_types(&text).into_iter();
+            found.extend(types.map(|own| (format!("{name}::{own}"), format!("{folder}/{file}"))));
+        }
+    }
+    for (own, file) in &found {
+        let listed = growing::EXHAUSTIVE.iter().any(|(listed, _)| listed == own);
+        assert!(listed, "{file}: {own} needs #[non_exhaustive], or a reason in tests/architecture/growing.rs");
+    }
+    for (listed, _) in growing::EXHAUSTIVE {
+        assert!(found.iter().any(|(own, _)| own == listed), "{listed} is not exhaustive: remove it from growing.rs");
+    }
+    let text = "pub struct A { pub a: u8 } pub struct B { pub a: u8, b: u8 } pub enum C { D } #[non_exhaustive] pub enum E { F }";
+    assert_eq!(growing::exhaustive_types(text), ["A", "C"]);
 }
 
 /// The check itself: a source text of a file must be refused with that text in the message.

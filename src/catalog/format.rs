@@ -73,6 +73,7 @@ impl fmt::Display for Format {
     "unknown format `{}`: use openai-chat, openai-responses, anthropic, mcp or gemini",
     crate::diagnostic::visible(.0)
 )]
+#[non_exhaustive]
 pub struct UnknownFormat(pub String);
 
 impl FromStr for Format {

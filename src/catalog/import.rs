@@ -6,9 +6,11 @@ mod fields;
 mod notes;
 mod read;
 mod sniff;
+mod surrogates;
 
 pub(crate) use fields::Fields;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -25,14 +27,19 @@ use crate::diagnostic::{Diagnostic, Loaded, Place};
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 pub(super) fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<Catalog> {
-    let mut notes = Notes::new(text, file);
     if text.len() > MAX_BYTES {
         let message = format!("{} MB are too much for a tool list", text.len() / 1_000_000);
         let limit = format!("at most {} MiB are read: split the list", MAX_BYTES / 1024 / 1024);
-        notes.push(Diagnostic::error("too-large", Place::file(file), message).help(limit));
-        return Loaded { value: Catalog::new(), diagnostics: notes.into_diagnostics() };
+        let too_large = Diagnostic::error("too-large", Place::file(file), message).help(limit);
+        return Loaded { value: Catalog::new(), diagnostics: vec![too_large] };
     }
-    let value = match list_elements(text.strip_prefix('\u{feff}').unwrap_or(text), file) {
+    let text = surrogates::without_lone_surrogates(text);
+    let mut notes = Notes::new(&text, file);
+    if let Cow::Owned(_) = text {
+        let message = "half of a character (a lone surrogate) is read as U+FFFD";
+        notes.push(Diagnostic::note("lone-surrogate", Place::file(file), message));
+    }
+    let value = match list_elements(text.strip_prefix('\u{feff}').unwrap_or(&text), file) {
         Err(diagnostic) => {
             notes.push(diagnostic);
             Catalog::new()
@@ -88,8 +95,15 @@ impl List<'_> {
     ) -> Option<usize> {
         let mut noticed = Vec::new();
         let place = self.catalog.len();
-        let added = read::read_tool(raw, fields, self.format, namespace, &mut noticed)
-            .and_then(|tool: Tool| self.catalog.add(tool).map(|()| place));
+        let added = read::read_tool(raw, fields, self.format, namespace, &mut noticed).and_then(|tool: Tool| {
+            if let Some(known) = self.catalog.get(tool.name().as_str())
+                && known.is_same(&tool)
+            {
+                let message = format!("tool `{}` is listed twice, with the same definition", tool.name());
+                return Err(Diagnostic::note("duplicate-tool", Place::default(), message));
+            }
+            self.catalog.add(tool).map(|()| place)
+        });
         let place = added.map_err(|fault| noticed.push(fault)).ok();
         for diagnostic in noticed {
             self.notes.push_at(diagnostic, raw.get(), path);

@@ -152,6 +152,18 @@ impl Tool {
         if schema::deeper_than(parameters, schema::MAX_DEPTH) { Err(ToolError::TooDeep) } else { Ok(()) }
     }
 
+    /// Whether two tools of one name have the same definition.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let keys = |tool: &Self| -> Vec<String> {
+            tool.keys.iter().map(|key| format!("{}{}", key.name, key.text())).collect()
+        };
+        self.title == other.title
+            && self.description == other.description
+            && self.given_parameters() == other.given_parameters()
+            && self.strict == other.strict
+            && keys(self) == keys(other)
+    }
+
     /// Sets the server's hints about the tool's effects.
     #[must_use]
     pub fn with_annotations(mut self, annotations: Annotations) -> Self {
@@ -253,6 +265,11 @@ impl Tool {
     pub(crate) fn source_as(&self, name: &str, format: Format) -> Option<&str> {
         let own = self.namespaced().map_or(self.name.as_str(), |(_, own)| own);
         self.source(format).filter(|_| own == name)
+    }
+
+    /// Whether the schema was given in normal form.
+    pub(crate) fn is_normal(&self) -> bool {
+        self.given.is_none()
     }
 
     /// The tool's namespace, and its name in that namespace. The catalog name joins the two with

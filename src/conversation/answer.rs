@@ -11,11 +11,20 @@ use crate::wire::Answered;
 
 /// The result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ToolResult {
     /// The text for the model.
     pub content: String,
     /// Whether the tool failed.
     pub is_error: bool,
+}
+
+impl ToolResult {
+    /// A result with its text for the model.
+    #[must_use]
+    pub fn new(content: impl Into<String>, is_error: bool) -> Self {
+        Self { content: content.into(), is_error }
+    }
 }
 
 impl From<String> for ToolResult {

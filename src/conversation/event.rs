@@ -203,6 +203,7 @@ pub enum Event {
 
 /// One line of a log: an event and its conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LogRecord {
     /// The format version of the record; [`LOG_VERSION`].
     pub v: u32,

@@ -47,6 +47,7 @@ pub enum Resumed {
 /// The policy's part in an outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum PolicyMark {
     /// No policy is loaded: everything is allowed.
     #[default]
@@ -65,6 +66,7 @@ pub enum PolicyMark {
 
 /// What every outcome contains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Context {
     /// The conversation's arm.
     pub arm: Arm,

@@ -12,6 +12,7 @@ use crate::wire::{Arguments, Step, StepResult, WireCall};
 
 /// A step of a host's own history, for hosts without messages of a wire.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum PastStep {
     /// The model made a call.
     Call {

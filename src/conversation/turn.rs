@@ -20,6 +20,7 @@ pub enum TurnError {
 
 /// A call of a model, for hosts that do not pass on the wire's message.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ModelCall {
     /// The provider's id; an empty one is replaced by a generated one.
     pub id: CallId,
@@ -27,6 +28,14 @@ pub struct ModelCall {
     pub name: String,
     /// The arguments, as JSON text or as a value.
     pub arguments: Arguments,
+}
+
+impl ModelCall {
+    /// A call as the model made it.
+    #[must_use]
+    pub fn new(id: impl Into<CallId>, name: impl Into<String>, arguments: impl Into<Arguments>) -> Self {
+        Self { id: id.into(), name: name.into(), arguments: arguments.into() }
+    }
 }
 
 /// A judged call of the message.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 /// How the gate handles a valid call of a tool with hidden optional parameters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Blind {
     /// Hidden parameters are shown once: before the result of a read-only tool; for any other tool
     /// instead of running it, and the repeated call runs.
@@ -37,6 +38,7 @@ impl fmt::Display for Blind {
 /// A text that is not the name of a [`Blind`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is neither `show` nor `forward`", crate::diagnostic::visible(.0))]
+#[non_exhaustive]
 pub struct UnknownBlind(pub String);
 
 impl FromStr for Blind {

@@ -93,7 +93,7 @@ impl PolicyLayer {
         now_ms: impl Fn() -> i64 + Send + Sync + 'static,
     ) -> (Self, Approver) {
         let (gate, approver) = open(store);
-        let context = Arc::new(Context { interactive: true, ..Context::default() });
+        let context = Arc::new(Context::default().with_interactive(true));
         let layer = Self {
             policy: Arc::new(policy),
             gate,
@@ -178,13 +178,12 @@ impl PolicyLayer {
 
     fn context_of(&self, tool: &Tool, session: &str) -> Context {
         let trusted = matches!(self.identity(tool).0, ToolOrigin::Mcp(server) if self.trusted.contains(server));
-        Context {
-            server_trusted: self.context.server_trusted || trusted,
-            annotations: tool.annotations().copied().unwrap_or_default(),
-            session: session.to_owned(),
-            now_ms: self.now_ms(),
-            ..(*self.context).clone()
-        }
+        let context = Context::clone(&self.context);
+        context
+            .with_server_trusted(self.context.server_trusted || trusted)
+            .with_annotations(tool.annotations().copied().unwrap_or_default())
+            .with_session(session)
+            .with_now_ms(self.now_ms())
     }
 
     pub(crate) fn now_ms(&self) -> i64 {
@@ -205,7 +204,7 @@ impl PolicyLayer {
             grants.retain(|grant| grant.bound.holds(&hash, self.policy.version()));
         }
         let (origin, name) = self.identity(tool);
-        let prepared = self.prepare(PolicyCall { tool: name, origin, arguments }, &context);
+        let prepared = self.prepare(PolicyCall::new(origin, name, arguments), &context);
         let verdict = prepared.decide(&grants);
         if verdict.decision == Decision::Allow {
             return Judged { verdict, displayed: Displayed::default(), undo: UndoPlan::default() };
@@ -222,21 +221,18 @@ impl PolicyLayer {
     /// The call as records and approvals store it.
     fn request_of(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>, displayed: Displayed) -> Request {
         let (origin, name) = self.identity(tool);
-        Request {
-            origin: origin.clone(),
-            tool: name.to_owned(),
-            schema_hash: schema_hash(tool),
-            arguments: arguments.value.clone(),
-            arguments_json: arguments.differing_text(),
-            cwd: self.context.cwd.clone(),
-            session: call_ref.conversation.to_owned(),
-            call_id: call_ref.label.to_owned(),
-            message: call_ref.message.clone(),
-            policy_version: self.policy.version().to_owned(),
-            displayed,
-            redact: self.policy.redactions().into_iter().map(str::to_owned).collect(),
-            channel: self.channel.as_deref().map(str::to_owned),
-        }
+        let mut request = Request::new(origin.clone(), name, arguments.value.clone())
+            .with_schema_hash(schema_hash(tool))
+            .with_session(call_ref.conversation)
+            .with_call_id(call_ref.label)
+            .with_policy_version(self.policy.version())
+            .with_displayed(displayed);
+        request.arguments_json = arguments.differing_text();
+        request.cwd.clone_from(&self.context.cwd);
+        request.message.clone_from(&call_ref.message);
+        request.redact = self.policy.redactions().into_iter().map(str::to_owned).collect();
+        request.channel = self.channel.as_deref().map(str::to_owned);
+        request
     }
 
     /// Writes the audit record of the decision on a call that does not run now.
@@ -269,11 +265,10 @@ impl PolicyLayer {
     fn decision(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>, judged: &Judged) -> Entry {
         let Judged { verdict, displayed, .. } = judged;
         let request = self.request_of(tool, arguments, call_ref, displayed.clone());
-        Entry {
-            decision: Some(verdict.decision.name().to_owned()),
-            would_be: verdict.would_be.map(|would_be| would_be.name().to_owned()),
-            ..request.entry(Kind::Decision, self.now_ms(), &request.digest(), Some(verdict.reason()))
-        }
+        let mut entry = request.entry(Kind::Decision, self.now_ms(), &request.digest(), Some(verdict.reason()));
+        entry.decision = Some(verdict.decision.name().to_owned());
+        entry.would_be = verdict.would_be.map(|would_be| would_be.name().to_owned());
+        entry
     }
 
     /// Records the outcome of a call that ran. A failure is ignored because nothing depends on the
@@ -283,15 +278,13 @@ impl PolicyLayer {
             snapshots.ended(call_ref.conversation, call_ref.own);
         }
         let now = self.now_ms();
-        let mut entry = Entry {
-            session: call_ref.conversation.to_owned(),
-            call_id: call_ref.label.to_owned(),
-            outcome: Some(if ok { "ok" } else { "failed" }.to_owned()),
-            tool: began.map(|began| began.tool.clone()).unwrap_or_default(),
-            origin: began.map(|began| began.origin.clone()),
-            duration_ms: began.and_then(|began| u64::try_from(now.saturating_sub(began.at_ms)).ok()),
-            ..Entry::new(Kind::Outcome, now)
-        };
+        let mut entry = Entry::new(Kind::Outcome, now).with_session(call_ref.conversation).with_call_id(call_ref.label);
+        entry.outcome = Some(if ok { "ok" } else { "failed" }.to_owned());
+        if let Some(began) = began {
+            entry.tool.clone_from(&began.tool);
+            entry.origin = Some(began.origin.clone());
+            entry.duration_ms = u64::try_from(now.saturating_sub(began.at_ms)).ok();
+        }
         if let Some(message) = &call_ref.message {
             entry.add_detail("message", json!(message));
         }
@@ -361,7 +354,8 @@ impl PolicyLayer {
         let request = self.gate.get(id)?.request;
         // Under the stored call's folder: its paths must still resolve to the targets that the
         // person saw.
-        let context = Context { cwd: request.cwd.clone(), ..self.context_of(tool, call_ref.conversation) };
+        let mut context = self.context_of(tool, call_ref.conversation);
+        context.cwd.clone_from(&request.cwd);
         let prepared = self.prepare(request.call(), &context);
         let mut undo = CallUndo::default();
         let leaving = |approval: &Approval, entry: &mut Entry| {

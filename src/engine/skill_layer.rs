@@ -9,7 +9,7 @@ use crate::catalog::Tool;
 use crate::diagnostic::Loaded;
 use crate::skill::{
     ActivateRequest, ActiveSet, Answer, Budget, Caller, CatalogText, CategoryHint, Discovery, DiscoveryCache, Facts,
-    Permissions, Root, Scope, SkillFs, SkillLibrary, SkillTool, SkillView, Style, activate, fit_tool, weigh,
+    Permissions, Root, Scope, SkillFs, SkillLibrary, SkillTool, SkillView, activate, fit_tool, weigh,
 };
 
 /// The skills that an agent may see, and how they are shown.
@@ -47,8 +47,8 @@ impl SkillLayer {
     /// The skills of these folders, all trusted and visible to the model. Readable skills are used;
     /// the diagnostics list the problems of the others.
     pub fn from_folders(fs: Arc<dyn SkillFs>, folders: impl IntoIterator<Item = PathBuf>) -> Loaded<Self> {
-        let root = |path| Root { path, scope: Scope::Explicit, trusted: true, style: Style::Toolfold };
-        let discovery = Discovery { roots: folders.into_iter().map(root).collect(), ..Discovery::default() };
+        let root = |path| Root::new(path, Scope::Explicit).with_trusted(true);
+        let discovery = Discovery::new(folders.into_iter().map(root).collect());
         let Loaded { value, diagnostics } =
             SkillLibrary::discover(fs.as_ref(), discovery, &mut DiscoveryCache::default());
         let view = SkillView::new(&value, &Permissions::default(), Caller::Model);
@@ -125,7 +125,8 @@ impl SkillLayer {
         let mut request = ActivateRequest::from_json(arguments).map_err(|why| why.to_string())?;
         request.approved =
             self.view.split(&request.name).is_some_and(|(skill, _, _)| approved(self.view.name_of(skill)));
-        let facts = Facts { session: Some(conversation.to_owned()).filter(|id| !id.is_empty()), ..self.facts.clone() };
+        let mut facts = self.facts.clone();
+        facts.session = Some(conversation.to_owned()).filter(|id| !id.is_empty());
         let hint = if self.preload { CategoryHint::Expanded } else { CategoryHint::Suggest };
         activate(self.fs.as_ref(), &self.view, &request, active, &facts, hint).map_err(|why| why.to_string())
     }

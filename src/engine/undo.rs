@@ -25,7 +25,7 @@ impl UndoPlan {
 
     /// The undo as far as it is known without the disk.
     pub(crate) fn undo(&self) -> CallUndo {
-        CallUndo { class: self.class, snapshot: None, why: self.why.clone() }
+        CallUndo::new(self.class, self.why.clone())
     }
 
     /// The undo of a replayed call: its copies are unknown.
@@ -74,7 +74,11 @@ impl PolicyLayer {
         let mut call = SnapshotCall::new(origin, tool, self.now_ms());
         (call.session, call.call, call.waits) = (call_ref.conversation, call_ref.own, waits);
         match snapshots.take(&call, &plan.paths) {
-            Ok(taken) => (CallUndo { snapshot: Some(taken), ..plan.undo() }, false),
+            Ok(taken) => {
+                let mut undo = plan.undo();
+                undo.snapshot = Some(taken);
+                (undo, false)
+            }
             Err(none) => {
                 let passing = none.passing;
                 (irreversible(none), passing)
@@ -91,7 +95,7 @@ impl PolicyLayer {
 }
 
 fn irreversible(none: NoSnapshot) -> CallUndo {
-    CallUndo { class: Undo::Irreversible, snapshot: None, why: Some(none.why) }
+    CallUndo::new(Undo::Irreversible, Some(none.why))
 }
 
 /// Adds the undo of a call to its audit record.

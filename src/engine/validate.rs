@@ -76,6 +76,7 @@ pub struct Validator {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[must_use]
+#[non_exhaustive]
 pub enum Checked {
     /// The arguments are valid.
     Valid,
@@ -86,6 +87,7 @@ pub enum Checked {
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum InvalidKind {
     /// A required value is missing.
     Missing,

@@ -38,6 +38,7 @@ impl fmt::Display for Version {
     "`{}` is not a version: write one to three numbers below 100 with dots, in quotes, such as \"4.5\"",
     crate::diagnostic::visible(.0)
 )]
+#[non_exhaustive]
 pub struct BadVersion(pub String);
 
 impl FromStr for Version {

@@ -17,11 +17,20 @@ const LADDER: [Arm; 6] = [Arm::Kept, Arm::Signature, Arm::Outline, Arm::Lean, Ar
 
 /// The chosen arm and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Choice {
     /// The chosen arm, never [`Arm::Auto`].
     pub arm: Arm,
     /// The reason, as one sentence.
     pub reason: String,
+}
+
+impl Choice {
+    /// An arm, and the reason for it.
+    #[must_use]
+    pub fn new(arm: Arm, reason: impl Into<String>) -> Self {
+        Self { arm, reason: reason.into() }
+    }
 }
 
 /// What is known about the environment of a session, for [`Arm::Auto`].

@@ -9,6 +9,7 @@ use crate::catalog::{Catalog, Tool};
 
 /// Billed tokens per thousand tokens that OpenAI would bill for the same tools in an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TokenFactors {
     /// For tools in an array.
     pub array: u32,

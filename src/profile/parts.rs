@@ -12,6 +12,7 @@ use crate::name::ToolName;
 
 /// The source of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ProfileSource<'a> {
     /// No profile: all tools are core.
     Off,
@@ -33,11 +34,20 @@ impl ProfileSource<'_> {
 
 /// Some tools of a catalog, and the source of their profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProfilePart<'a> {
     /// The source of the profile.
     pub source: ProfileSource<'a>,
     /// The tools: maps each catalog name to the name in the profile.
     pub names: &'a BTreeMap<String, String>,
+}
+
+impl<'a> ProfilePart<'a> {
+    /// A part of a profile, with the names of its tools.
+    #[must_use]
+    pub fn new(source: ProfileSource<'a>, names: &'a BTreeMap<String, String>) -> Self {
+        Self { source, names }
+    }
 }
 
 impl ToolProfile {

@@ -63,7 +63,7 @@ impl ToolSearch {
         let origin = self.origin(tool);
         let parts = origin.or_else(|| split_server(tool.name().as_str()));
         let (server, short) = parts.map_or(("", None), |(server, short)| (server, Some(short)));
-        Entry { short, server, has_origin: origin.is_some(), ..texts(tool) }
+        texts(tool).with_short(short).with_server(server, origin.is_some())
     }
 }
 
@@ -73,7 +73,7 @@ fn texts(tool: &Tool) -> Entry<'_> {
     let labels = parameters.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let mut details = Vec::new();
     add_details(tool.parameters(), 0, &mut details);
-    Entry { name: tool.name().as_str(), labels, details, description: tool.description(), ..Entry::default() }
+    Entry::new(tool.name().as_str(), tool.description()).with_labels(labels).with_details(details)
 }
 
 /// Adds the descriptions and the text values of the parameters in a schema.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// A provider's rules and prices for prompt caching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CacheRules {
     /// The price of input read from the cache, in thousandths of the price of input.
     pub read: u32,
@@ -61,6 +62,7 @@ impl Default for CacheRules {
 /// A part of a request, in prefix order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum PromptPart {
     /// The tool array.
     Tools,
@@ -72,6 +74,7 @@ pub enum PromptPart {
 
 /// A request to the model, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SessionRequest {
     /// The tool array, without tools that the provider keeps out of the prompt.
     pub tools: usize,
@@ -90,6 +93,48 @@ pub struct SessionRequest {
 }
 
 impl SessionRequest {
+    /// Sets [`Self::tools`].
+    #[must_use]
+    pub fn with_tools(mut self, tools: usize) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets [`Self::system`].
+    #[must_use]
+    pub fn with_system(mut self, system: usize) -> Self {
+        self.system = system;
+        self
+    }
+
+    /// Sets [`Self::messages`].
+    #[must_use]
+    pub fn with_messages(mut self, messages: usize) -> Self {
+        self.messages = messages;
+        self
+    }
+
+    /// Sets [`Self::output`].
+    #[must_use]
+    pub fn with_output(mut self, output: usize) -> Self {
+        self.output = output;
+        self
+    }
+
+    /// Sets [`Self::changed`].
+    #[must_use]
+    pub fn with_changed(mut self, changed: PromptPart) -> Self {
+        self.changed = Some(changed);
+        self
+    }
+
+    /// Sets [`Self::idle_seconds`].
+    #[must_use]
+    pub fn with_idle_seconds(mut self, idle_seconds: u64) -> Self {
+        self.idle_seconds = idle_seconds;
+        self
+    }
+
     /// The input of the request.
     #[must_use]
     pub fn input(&self) -> usize {
@@ -113,6 +158,7 @@ impl SessionRequest {
 /// Why cached input could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum CacheLoss {
     /// A part of the prefix changed: a cache break.
     Changed,
@@ -171,6 +217,7 @@ impl RequestBill {
 
 /// Token prices, in US dollars per million.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TokenPrices {
     /// Input that is not cached.
     pub input: f64,
@@ -180,6 +227,14 @@ pub struct TokenPrices {
     pub cache_read: f64,
     /// The model's output.
     pub output: f64,
+}
+
+impl TokenPrices {
+    /// The prices of a model.
+    #[must_use]
+    pub fn new(input: f64, cache_write: f64, cache_read: f64, output: f64) -> Self {
+        Self { input, cache_write, cache_read, output }
+    }
 }
 
 /// The bill of a session, request by request.
@@ -212,9 +267,9 @@ impl SessionBill {
 /// use toolfold::profile::{CacheRules, PromptPart, SessionRequest, bill_session};
 ///
 /// let rules = CacheRules::new(100, 1_250, 1_024);
-/// let first = SessionRequest { tools: 2_000, messages: 100, ..SessionRequest::default() };
-/// let kept = SessionRequest { messages: 300, ..first };
-/// let expanded = SessionRequest { tools: 2_500, changed: Some(PromptPart::Tools), ..kept };
+/// let first = SessionRequest::default().with_tools(2_000).with_messages(100);
+/// let kept = first.with_messages(300);
+/// let expanded = kept.with_tools(2_500).with_changed(PromptPart::Tools);
 /// let bill = bill_session(&rules, [first, kept, expanded]);
 /// let cached: Vec<usize> = bill.requests.iter().map(|request| request.cached).collect();
 /// assert_eq!((cached, bill.breaks()), (vec![0, 2_100, 0], 1));

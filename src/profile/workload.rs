@@ -7,6 +7,7 @@ use super::session_bill::{CacheRules, SessionRequest, bill_session};
 
 /// The expected length of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Workload {
     /// Requests to the model, excluding those that only expand.
     pub requests: usize,
@@ -22,7 +23,7 @@ impl Default for Workload {
     /// 20 requests, 2 expansions, 2,000 tokens of system text and 600 per step: a medium-length
     /// agent task.
     fn default() -> Self {
-        Self { requests: 20, expansions: 2, system_tokens: 2_000, step_tokens: 600 }
+        Self::new(20, 2)
     }
 }
 
@@ -41,6 +42,26 @@ pub(super) struct Shape {
 }
 
 impl Workload {
+    /// A session of this many requests and expansions, with the default's tokens.
+    #[must_use]
+    pub const fn new(requests: usize, expansions: usize) -> Self {
+        Self { requests, expansions, system_tokens: 2_000, step_tokens: 600 }
+    }
+
+    /// Sets [`Self::system_tokens`].
+    #[must_use]
+    pub const fn with_system_tokens(mut self, system_tokens: usize) -> Self {
+        self.system_tokens = system_tokens;
+        self
+    }
+
+    /// Sets [`Self::step_tokens`].
+    #[must_use]
+    pub const fn with_step_tokens(mut self, step_tokens: usize) -> Self {
+        self.step_tokens = step_tokens;
+        self
+    }
+
     /// The input of a session under an arm whose array never changes, in tokens at the price of
     /// input.
     pub(super) fn session_cost(&self, shape: Shape, rules: CacheRules) -> usize {

@@ -6,6 +6,7 @@
 
 /// The form of a keyword's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Holds {
     /// A schema.
     Schema,

@@ -45,7 +45,7 @@ impl SqliteStore {
                 return Err(ApprovalError::Key);
             }
             let detail = json!({ "approver": new, "replaces": current, "by": by });
-            append(transaction, &Entry { detail, ..Entry::new(Kind::Approver, now_ms) })
+            append(transaction, &Entry::new(Kind::Approver, now_ms).with_detail(detail))
         })
     }
 }

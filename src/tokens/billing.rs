@@ -28,6 +28,7 @@ pub(crate) const CHANNEL: usize = 2;
 
 /// The billed request form of OpenAI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Api {
     /// Chat Completions.
     Chat,

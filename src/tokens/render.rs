@@ -28,6 +28,7 @@ const COPIED_BY_ALL: usize = 16 << 20;
 
 /// A function definition, independent of a provider's format.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Function<'a> {
     /// Its name.
     pub name: &'a str,
@@ -37,7 +38,13 @@ pub struct Function<'a> {
     pub parameters: Option<&'a Value>,
 }
 
-impl Function<'_> {
+impl<'a> Function<'a> {
+    /// A function with its description and its schema.
+    #[must_use]
+    pub fn new(name: &'a str, description: Option<&'a str>, parameters: Option<&'a Value>) -> Self {
+        Self { name, description, parameters }
+    }
+
     /// Whether it has a non-empty description.
     #[must_use]
     pub(crate) fn is_described(&self) -> bool {

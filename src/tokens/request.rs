@@ -32,12 +32,29 @@ pub struct Counted {
 /// Facts about a request that its body lacks. Gemini's bodies and those for Bedrock do not name
 /// their model: the address does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RequestContext {
     /// The model. Overrides the one in the body.
     pub model: Option<String>,
     /// The host of the address, or its name: `aiplatform.googleapis.com`, `vertex`. Gemini's models
     /// are billed differently on Vertex AI and on AI Studio, which is the default.
     pub host: Option<String>,
+}
+
+impl RequestContext {
+    /// Sets [`Self::model`].
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets [`Self::host`].
+    #[must_use]
+    pub fn with_host(mut self, host: impl Into<String>) -> Self {
+        self.host = Some(host.into());
+        self
+    }
 }
 
 /// Why a request cannot be counted. Unknown is never 0.

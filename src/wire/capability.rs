@@ -35,6 +35,7 @@ pub enum Support {
 
 /// A row of the table: which deliveries work with some models.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CapabilityRow {
     /// The wire.
     pub wire: Wire,
@@ -55,6 +56,24 @@ pub struct CapabilityRow {
     pub date: String,
     /// Further remarks.
     pub note: Option<String>,
+}
+
+impl CapabilityRow {
+    /// A row that states nothing yet about the models of a wire.
+    #[must_use]
+    pub fn new(wire: Wire, models: ModelPattern) -> Self {
+        Self {
+            wire,
+            models,
+            native: None,
+            in_result: None,
+            bridge: None,
+            append: None,
+            source: String::new(),
+            date: String::new(),
+            note: None,
+        }
+    }
 }
 
 /// The facts about one wire and model, each with its row.

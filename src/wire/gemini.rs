@@ -96,6 +96,7 @@ impl fmt::Display for GeminiParameters {
 /// The text does not name a [`GeminiParameters`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown form of Gemini's parameters `{}`: use json-schema or openapi-subset", crate::diagnostic::visible(.0))]
+#[non_exhaustive]
 pub struct UnknownGeminiParameters(pub String);
 
 impl FromStr for GeminiParameters {

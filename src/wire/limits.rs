@@ -161,6 +161,7 @@ pub struct Limit<T = usize> {
 
 /// The limits of a wire and model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Limits {
     /// The maximum number of tools in a request.
     pub max_tools: Option<Limit>,

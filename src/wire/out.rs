@@ -70,7 +70,9 @@ impl<'s> OutTool<'s> {
         let same = self.folded.is_unchanged()
             && self.dropped.is_empty()
             && (self.tool().declares_parameters() || !matches!(format, Format::Anthropic | Format::Mcp));
-        if same { self.tool().source_as(self.name, format) } else { None }
+        // MCP clients get what the server wrote; an API gets a schema that it can read.
+        let is_sent = same && (format == Format::Mcp || self.tool().is_normal());
+        if is_sent { self.tool().source_as(self.name, format) } else { None }
     }
 
     /// The value of a key without a field, if the tool came with it in that format.

@@ -9,6 +9,7 @@ use super::{Arguments, Wire, WireError};
 
 /// A call in a message array, for readers of transcripts.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PastCall {
     /// The provider's id; `None` if it gave none.
     pub id: Option<String>,

@@ -46,15 +46,15 @@ fn cached(engine: &Engine, cache: CacheRules) -> Conversation {
 #[test]
 fn nothing_is_folded_if_the_session_would_cost_more() {
     // Three requests and every category: each expansion adds its answer and one more request.
-    let short = Workload { requests: 3, expansions: 11, ..Workload::default() };
+    let short = Workload::new(3, 11);
     check(&excel(short).talk(), Arm::Full, &["nothing is folded", "kept would cost about", "11 expansions"]);
     // Almost no text, so requests stay below the minimum for a long time, and full is read from the
     // cache.
-    let quiet = Workload { requests: 60, expansions: 0, system_tokens: 0, step_tokens: 5 };
+    let quiet = Workload::new(60, 0).with_system_tokens(0).with_step_tokens(5);
     let cache = CacheRules::new(25, 1_250, 4_096);
     let session = cached(&excel(quiet), cache);
     check(&session, Arm::Full, &["nothing is folded", "may stay under the 4096 that are cached"]);
-    let talkative = Workload { step_tokens: 600, system_tokens: 4_000, ..quiet };
+    let talkative = quiet.with_step_tokens(600).with_system_tokens(4_000);
     let session = cached(&excel(talkative), cache);
     check(&session, Arm::Kept, &["60 requests"]);
     check(&cached(&excel(quiet), CacheRules::NONE), Arm::Kept, &[]);

@@ -54,7 +54,7 @@ const FORWARDING: Setting =
 
 /// What the tasks are like, for arm `auto`: ten requests each, four of ten tools looked up, short
 /// answers, no system text.
-const OUTLOOK: Workload = Workload { requests: 10, expansions: 4, system_tokens: 0, step_tokens: 100 };
+const OUTLOOK: Workload = Workload::new(10, 4).with_system_tokens(0).with_step_tokens(100);
 
 /// The engines of a setting by the domains they have; every arm and oracle shares them.
 struct Engines<'c> {

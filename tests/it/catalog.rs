@@ -127,7 +127,9 @@ fn mistakes_are_reported_with_their_place() {
     check("{}", &["error[no-tools] "]);
     check(r#"{"error":{"code":-32601,"message":"no"}}"#, &["error[no-tools] "]);
     check(&format!("[{ok},3]"), &["error[bad-tool] /1"]);
-    check(&format!("[{ok},{ok}]"), &["error[duplicate-tool] /1"]);
+    check(&format!("[{ok},{ok}]"), &["note[duplicate-tool] /1"]);
+    let other = ok.replace('{', r#"{"description":"Another.","#);
+    check(&format!("[{ok},{other}]"), &["error[duplicate-tool] /1"]);
     check(&format!("{{\"tools\":[{ok},{{\"function\":{{}}}}]}}"), &["error[no-name] /tools/1"]);
     check(&format!(r#"[{ok},{{"name":"b","inputSchema":{{}}}}]"#), &["error[mixed-formats] /1"]);
     check(r#"[{"type":7,"name":"a"}]"#, &["error[bad-tool] /0"]);
@@ -144,7 +146,7 @@ fn mistakes_are_reported_with_their_place() {
     check("[{\"name\":\"a\u{202e}b\",\"inputSchema\":{}}]", &["error[bad-name] /0"]);
     check(r#"[{"name":"a\u0000b","inputSchema":{}}]"#, &["error[bad-name] /0"]);
     check(r#"[{"name":"","inputSchema":{}}]"#, &["error[bad-name] /0"]);
-    check(r#"[{"name":"a","inputSchema":[]}]"#, &["error[bad-schema] /0"]);
+    check(r#"[{"name":"a","inputSchema":[]}]"#, &["note[repaired-schema] /0"]);
     check(r#"[{"name":"a","name":"b","inputSchema":{}}]"#, &["error[bad-tool] /0"]);
     check(r#"[{"name":7,"inputSchema":{}}]"#, &["error[bad-tool] /0"]);
     check(r#"[{"name":"a","inputSchema":{"type":"array"}}]"#, &["warning[not-an-object] /0"]);
@@ -264,5 +266,22 @@ proptest! {
             prop_assert!(!loaded.has_errors(), "{:?}", loaded.diagnostics);
             prop_assert_eq!(loaded.value.to_json(format), text);
         }
+    }
+}
+
+#[test]
+fn half_a_character_is_read_as_a_replacement() {
+    for (escaped, read) in [
+        (r"cut \ud83d", "cut \u{fffd}"),
+        (r"\udc4d\ud83d\udc4d\uD83D", "\u{fffd}\u{1f44d}\u{fffd}"),
+        (r"\\ud83d \u0041", r"\ud83d A"),
+        (r"\ud83d\n\\", "\u{fffd}\n\\"),
+    ] {
+        let text = format!(r#"[{{"name":"a","description":"{escaped}","inputSchema":{{}}}}]"#);
+        let loaded = Catalog::import(&text, "t.json", None);
+        let tool = loaded.value.get("a").unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        assert_eq!(tool.description(), read, "{escaped}");
+        let is_noted = loaded.diagnostics.iter().any(|one| one.code == "lone-surrogate");
+        assert_eq!(is_noted, read.contains('\u{fffd}'), "{:?}", loaded.diagnostics);
     }
 }

@@ -33,7 +33,7 @@ fn policy((from, to): (&str, &str), store: Arc<dyn ApprovalStore>) -> (PolicyLay
     let text = text.replace(from, to);
     let file = PolicyFile::load(&text, "policy.toml", PolicyScope::User).into_result().unwrap();
     let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), store, clock());
-    (policy.context(Context { cwd: Some("/work".into()), interactive: true, ..Context::default() }), approver)
+    (policy.context(Context::default().with_cwd("/work").with_interactive(true)), approver)
 }
 
 fn session(edit: (&str, &str)) -> (Conversation, Approver, Arc<MemoryStore>) {
@@ -284,7 +284,7 @@ fn an_approval_is_bound_to_the_server() {
         let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
         let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), store.clone(), clock());
         let of = (ToolOrigin::Mcp(server.to_owned()), "delete".to_owned());
-        let policy = policy.context(Context { interactive: true, ..Context::default() });
+        let policy = policy.context(Context::default().with_interactive(true));
         let policy = policy.origins(BTreeMap::from([("delete".to_owned(), of)]));
         (Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(policy).build().unwrap(), approver)
     };

@@ -260,16 +260,20 @@ fn invalid_logs_and_snapshots_are_rejected() {
     assert_eq!((log[1].seq, log[1].at_ms, log[1].conversation.as_str()), (1, 7, "a"));
     assert_eq!(said(&[]), "the log is empty");
     assert_eq!(said(&log[1..]), "expected record 0, found record 1");
-    let numbered = |log: Vec<LogRecord>| -> Vec<LogRecord> {
-        log.into_iter().zip(0..).map(|(record, seq)| LogRecord { seq, ..record }).collect()
+    let numbered = |mut log: Vec<LogRecord>| -> Vec<LogRecord> {
+        log.iter_mut().zip(0..).for_each(|(record, seq)| record.seq = seq);
+        log
     };
     assert_eq!(said(&numbered(log[1..].to_vec())), "the log must begin with a `started` event");
     let twice = numbered([log.clone(), log.clone()].concat());
     assert_eq!(said(&twice), "the log has a second `started` event, as record 2");
-    let other = LogRecord { conversation: "b".to_owned(), ..log[1].clone() };
+    let mut other = log[1].clone();
+    other.conversation = "b".to_owned();
     assert!(said(&[log[0].clone(), other.clone()]).contains("records of `a` and `b`"));
     assert_eq!(LogRecord::apart([log[0].clone(), other.clone(), log[1].clone()]), [log.clone(), vec![other]]);
-    assert!(said(&[LogRecord { v: 1, ..log[0].clone() }]).contains("unsupported format version 1"));
+    let mut old = log[0].clone();
+    old.v = 1;
+    assert!(said(&[old]).contains("unsupported format version 1"));
     let mut snapshot = engine.talk().snapshot();
     snapshot.version = 1;
     assert!(engine.restore(snapshot).unwrap_err().to_string().contains("version 1"));
@@ -279,7 +283,7 @@ fn invalid_logs_and_snapshots_are_rejected() {
 fn experiments_are_sticky_and_recorded() {
     let catalog = Catalog::from_mcp(&tools().to_string()).unwrap();
     let arms = [("control".to_owned(), Arm::Full), ("treatment".to_owned(), Arm::Stable)];
-    let experiment = |ratio| Experiment { arms: arms.clone(), ratio };
+    let experiment = |ratio| Experiment::new(arms.clone(), ratio);
     let profile = ToolProfile::derive(&catalog);
     let build = |ratio| Engine::builder(catalog.clone()).profile(profile.clone()).experiment(experiment(ratio)).build();
     let engine = build(0.5).unwrap();

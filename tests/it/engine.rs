@@ -16,7 +16,7 @@ fn engine(arm: Arm) -> Engine {
 }
 
 fn open(category: &str) -> ExpandRequest {
-    ExpandRequest { categories: vec![category.to_owned()], ..ExpandRequest::default() }
+    ExpandRequest::default().with_categories(vec![category.to_owned()])
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Snapshots for Copies {
     }
 
     fn take(&self, call: &SnapshotCall<'_>, _: &[WrittenPath]) -> Result<TakenSnapshot, NoSnapshot> {
-        Ok(TakenSnapshot { id: format!("of-{}", call.call), digest: "d".to_owned(), files: 1, bytes: 2 })
+        Ok(TakenSnapshot::new(format!("of-{}", call.call), "d", 1, 2))
     }
 
     fn discard(&self, _: &str) {}
@@ -54,8 +54,7 @@ fn policy() -> Policy {
 
 fn session() -> (Conversation, Approver) {
     let (layer, approver) = PolicyLayer::open(policy(), Arc::new(MemoryStore::new()), || 1_000);
-    let context =
-        Context { cwd: Some("/work".into()), home: Some("/home/u".into()), interactive: true, ..Context::default() };
+    let context = Context::default().with_cwd("/work").with_home("/home/u").with_interactive(true);
     let disk = LinkTable::new([("/work/l".to_owned(), "/elsewhere".to_owned())]);
     let layer = layer.context(context).disk(Arc::new(disk)).snapshots(Arc::new(Copies));
     (Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).policy(layer).build().unwrap().talk(), approver)
@@ -95,7 +94,7 @@ fn a_call_is_read_and_evaluated_once_and_once_more_when_its_approval_is_used() {
 fn an_explanation_reads_its_call_once_whatever_it_tries() {
     let policy = policy();
     let arguments = json!({ "command": "cargo doc && git log" });
-    let call = PolicyCall { tool: "run_shell", origin: &ToolOrigin::Native, arguments: &arguments };
+    let call = PolicyCall::new(&ToolOrigin::Native, "run_shell", &arguments);
     let (explained, count) =
         counting(|| policy.prepare(call, &Context::default(), None, History::default()).explain(&[]));
     assert_eq!(count, (1, 1));

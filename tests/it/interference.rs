@@ -165,7 +165,7 @@ impl World {
             }
         }
         let file = PolicyFile::load(&text, "policy.toml", PolicyScope::User).into_result().unwrap();
-        let context = Context { cwd: Some("/work".into()), interactive: true, ..Context::default() };
+        let context = Context::default().with_cwd("/work").with_interactive(true);
         PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::default()), || 1_000).0.context(context)
     }
 
@@ -268,7 +268,7 @@ proptest! {
                     prop_assert_eq!(&*taught.entry(at).or_insert_with(|| said.clone()), &said, "{:?}", on);
                 }
                 let mut same = alone.talk_on(world.wire());
-                same.expand(&ExpandRequest { categories: vec![], tools: talk.opened(), ..ExpandRequest::default() });
+                same.expand(&ExpandRequest::default().with_tools(talk.opened()));
                 prop_assert_eq!(shown(&mut talk), shown(&mut same), "{:?}: with {:?} open", on, talk.opened());
             }
             for name in world.names() {

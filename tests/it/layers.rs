@@ -10,7 +10,7 @@ use toolfold::engine::{Engine, EngineBuilder, PolicyLayer, SkillLayer};
 use toolfold::policy::{Approver, Context, MemoryStore, Policy, PolicyFile, PolicyScope};
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::skill::{
-    self, Caller, Discovery, DiscoveryCache, DiskFs, PermissionRule, Permissions, Root, SkillLibrary, SkillView, Style,
+    self, Caller, Discovery, DiscoveryCache, DiskFs, PermissionRule, Permissions, Root, SkillLibrary, SkillView,
 };
 
 use crate::project;
@@ -29,7 +29,7 @@ fn policy(more: &str, interactive: bool) -> (PolicyLayer, Approver) {
     assert!(!file.has_errors(), "{:?}", file.diagnostics);
     let (policy, approver) =
         PolicyLayer::open(Policy::new(vec![file.value]), Arc::new(MemoryStore::default()), || 1_000);
-    (policy.context(Context { cwd: Some("/work".into()), interactive, ..Context::default() }), approver)
+    (policy.context(Context::default().with_cwd("/work").with_interactive(interactive)), approver)
 }
 
 fn with_policy(more: &str, interactive: bool) -> (Conversation, Approver) {
@@ -38,13 +38,12 @@ fn with_policy(more: &str, interactive: bool) -> (Conversation, Approver) {
 }
 
 pub(crate) fn skills(rules: Vec<PermissionRule>) -> SkillLayer {
-    let root = Root {
-        path: std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("skillpacks/excel"),
-        scope: skill::Scope::Explicit,
-        trusted: true,
-        style: Style::Toolfold,
-    };
-    let discovery = Discovery { roots: vec![root], ..Discovery::default() };
+    let root = Root::new(
+        std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("skillpacks/excel"),
+        skill::Scope::Explicit,
+    )
+    .with_trusted(true);
+    let discovery = Discovery::new(vec![root]);
     let library = SkillLibrary::discover(&DiskFs, discovery, &mut DiscoveryCache::default()).value;
     let view = SkillView::new(&library, &Permissions::new(rules), Caller::Model);
     SkillLayer::new(view, Arc::new(DiskFs))

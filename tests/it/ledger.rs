@@ -43,7 +43,7 @@ fn ledger_of_the_excel_domain() {
         writeln!(text, "  reply to expand_tools, arm stable, plain text").unwrap();
         let engine = Engine::builder(catalog.clone()).profile(profile).arm(Arm::Stable).build().unwrap();
         for entry in engine.presentation(Arm::Stable).deferred() {
-            let request = ExpandRequest { categories: vec![entry.category.to_string()], ..ExpandRequest::default() };
+            let request = ExpandRequest::default().with_categories(vec![entry.category.to_string()]);
             let reply = engine.talk().expand(&request).reply;
             let tokens = Tiktoken::new(Encoding::O200kBase).count(&reply);
             writeln!(text, "    {:<20} {tokens:>6}", entry.category.as_str()).unwrap();

@@ -28,7 +28,7 @@ fn engine() -> (Engine, Approver, Arc<MemoryStore>) {
     let store = Arc::new(MemoryStore::new());
     let file = PolicyFile::load(RULES, "policy.toml", PolicyScope::User).into_result().unwrap();
     let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), store.clone(), || 1_000);
-    let policy = policy.context(Context { interactive: true, ..Context::default() });
+    let policy = policy.context(Context::default().with_interactive(true));
     let engine = Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).policy(policy).build().unwrap();
     (engine, approver, store)
 }

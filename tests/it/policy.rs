@@ -59,7 +59,8 @@ fn redeem(
     schema_hash: &str,
 ) -> Result<Approval, ApprovalError> {
     let request = gate.get(id)?.request;
-    let context = Context { cwd: request.cwd.clone(), ..context.clone() };
+    let mut context = context.clone();
+    context.cwd.clone_from(&request.cwd);
     let prepared = policy.prepare(request.call(), &context, None, History::default());
     gate.redeem(id, &prepared, schema_hash, |_, _| Ok(()))
 }

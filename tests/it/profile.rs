@@ -286,11 +286,11 @@ fn reply(arm: Arm, open: &[&str], categories: &[&str], tools: &[&str]) -> String
     let presentation = Presentation::new(&catalog, &assignment, arm);
     let mut expanded = Expanded::default();
     for name in open {
-        let request = ExpandRequest { categories: vec![(*name).to_owned()], ..ExpandRequest::default() };
+        let request = ExpandRequest::default().with_categories(vec![(*name).to_owned()]);
         expand(&catalog, &assignment, &presentation, &expanded.clone(), &request, &CatalogNames).apply(&mut expanded);
     }
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let request = ExpandRequest { categories: list(categories), tools: list(tools), ..ExpandRequest::default() };
+    let request = ExpandRequest::default().with_categories(list(categories)).with_tools(list(tools));
     expand(&catalog, &assignment, &presentation, &expanded, &request, &CatalogNames).reply
 }
 
@@ -381,10 +381,8 @@ fn server_tools_have_separate_profiles() {
     let own_names = [("db_read", "read"), ("write", "write"), ("drop", "drop"), ("db_list", "list")];
     let own_names = own_names.map(|(shown, own)| (shown.to_owned(), own.to_owned())).into();
     let drawn = [("draw".to_owned(), "draw".to_owned())].into();
-    let parts = [
-        ProfilePart { source: ProfileSource::Written(&own), names: &own_names },
-        ProfilePart { source: ProfileSource::Off, names: &drawn },
-    ];
+    let parts =
+        [ProfilePart::new(ProfileSource::Written(&own), &own_names), ProfilePart::new(ProfileSource::Off, &drawn)];
     let whole = ToolProfile::of_parts(&catalog, ProfileSource::Written(&general), &parts);
     assert!(!whole.has_errors(), "{:?}", whole.diagnostics);
     let assigned = whole.value.assign(&catalog);

@@ -223,7 +223,7 @@ fn open_and_denied_tools_do_not_change_sentences() {
     let closed = said(&catalog, &assignment, &Expanded::default());
     assert_eq!(closed, ["Adds an item.", "Pays.", "Counts the items."], "the profile's own words win");
     let presentation = Presentation::new(&catalog, &assignment, Arm::Stable);
-    let request = ExpandRequest { categories: vec!["all".to_owned()], ..ExpandRequest::default() };
+    let request = ExpandRequest::default().with_categories(vec!["all".to_owned()]);
     let mut open = Expanded::default();
     expand(&catalog, &assignment, &presentation, &open.clone(), &request, &CatalogNames).apply(&mut open);
     assert_eq!(said(&catalog, &assignment, &open), closed);

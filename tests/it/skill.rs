@@ -17,8 +17,7 @@ mod watch;
 use std::path::PathBuf;
 
 use toolfold::skill::{
-    Discovery, DiscoveryCache, Document, MemoryFs, Precedence, Root, Scope, SkillLibrary, Style, Surroundings,
-    default_roots,
+    Discovery, DiscoveryCache, Document, MemoryFs, Precedence, Root, Scope, SkillLibrary, Surroundings, default_roots,
 };
 
 /// A skill's text.
@@ -37,20 +36,19 @@ fn codes(document: &Document) -> Vec<&str> {
 }
 
 fn root(path: &str, scope: Scope) -> Root {
-    Root { path: PathBuf::from(path), scope, trusted: scope != Scope::Project, style: Style::Toolfold }
+    Root::new(PathBuf::from(path), scope).with_trusted(scope != Scope::Project)
 }
 
 /// Discovers over given roots.
 fn discover(fs: &MemoryFs, roots: Vec<Root>, precedence: Precedence) -> (SkillLibrary, Vec<String>) {
-    let discovery = Discovery { roots, precedence, ..Discovery::default() };
+    let discovery = Discovery::new(roots).with_precedence(precedence);
     let loaded = SkillLibrary::discover(fs, discovery, &mut DiscoveryCache::default());
     (loaded.value, loaded.diagnostics.iter().map(ToString::to_string).collect())
 }
 
 /// Discovers over the usual roots from a working directory, with `/home/u` as home.
 fn discover_from(fs: &MemoryFs, cwd: &str) -> (SkillLibrary, Vec<String>) {
-    let around =
-        Surroundings { cwd: PathBuf::from(cwd), home: Some(PathBuf::from("/home/u")), ..Surroundings::default() };
+    let around = Surroundings::new(PathBuf::from(cwd)).with_home(PathBuf::from("/home/u"));
     discover(fs, default_roots(fs, &around), Precedence::Scopes)
 }
 

@@ -36,7 +36,7 @@ fn check_type(properties: &Value, required: &Value, expect: &str) {
 
 #[track_caller]
 fn check_parameters(parameters: &Value, expect: &str) {
-    let text = render(&[Function { name: "f", description: None, parameters: Some(parameters) }]);
+    let text = render(&[Function::new("f", None, Some(parameters))]);
     assert_eq!(text, format!("namespace functions {{\n\ntype f = {expect} => any;\n\n}} // namespace functions"));
 }
 
@@ -44,8 +44,8 @@ fn check_parameters(parameters: &Value, expect: &str) {
 fn the_block_surrounds_the_tools_with_blank_lines() {
     assert_eq!(render(&[]), "namespace functions {\n\n} // namespace functions");
     let parameters = json!({"type": "object", "properties": {}});
-    let described = Function { name: "a", description: Some("\n One. \n\n  Two.\n"), parameters: Some(&parameters) };
-    let bare = Function { name: "b", description: Some(" \u{1f}\u{3000}"), parameters: None };
+    let described = Function::new("a", Some("\n One. \n\n  Two.\n"), Some(&parameters));
+    let bare = Function::new("b", Some(" \u{1f}\u{3000}"), None);
     assert_eq!(
         render(&[described, bare]),
         "namespace functions {\n\n// One.\n//\n// Two.\ntype a = () => any;\n\ntype b = () => any;\n\n} // namespace functions"
@@ -143,7 +143,7 @@ fn malformed_schemas_render() {
 
 #[track_caller]
 fn check_reasons(parameters: &Value, expect: &[Reason]) {
-    assert_eq!(unverified(&[Function { name: "f", description: None, parameters: Some(parameters) }]), expect);
+    assert_eq!(unverified(&[Function::new("f", None, Some(parameters))]), expect);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn uncovered_constructs_are_reported() {
         &json!({"properties": {"a": {"$ref": "#/$defs/B"}}, "$defs": {"B": {"items": {"$ref": "#/$defs/B"}, "type": "array"}}}),
         &[Reason::CyclicRef],
     );
-    let many = [Function { name: "f", description: None, parameters: None }; 35];
+    let many = [Function::new("f", None, None); 35];
     assert_eq!(unverified(&many), [Reason::ManyTools]);
     assert_eq!(unverified(&many[..34]), []);
 }

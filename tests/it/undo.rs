@@ -36,7 +36,7 @@ impl Host {
     fn answer(&self) -> Result<(), NoSnapshot> {
         match *self.none.lock().unwrap() {
             None => Ok(()),
-            Some((why, passing)) => Err(NoSnapshot { why: why.to_owned(), passing }),
+            Some((why, passing)) => Err(NoSnapshot::new(why).with_passing(passing)),
         }
     }
 }
@@ -50,7 +50,7 @@ impl Snapshots for Host {
     fn take(&self, call: &SnapshotCall<'_>, paths: &[WrittenPath]) -> Result<TakenSnapshot, NoSnapshot> {
         self.say(format!("take {} {} waits={}", call.call, names(paths), call.waits));
         self.answer()?;
-        Ok(TakenSnapshot { id: format!("of-{}", call.call), digest: "d".to_owned(), files: 1, bytes: 2 })
+        Ok(TakenSnapshot::new(format!("of-{}", call.call), "d", 1, 2))
     }
 
     fn discard(&self, id: &str) {
@@ -71,7 +71,7 @@ fn session(host: Option<Arc<Host>>) -> (Conversation, Approver, Arc<MemoryStore>
     let file = PolicyFile::load(&project("profiles/excel/policy.toml"), "policy.toml", PolicyScope::User);
     let policy = Policy::new(vec![file.into_result().unwrap()]);
     let (layer, approver) = PolicyLayer::open(policy, store.clone() as Arc<dyn ApprovalStore>, || 1_000);
-    let layer = layer.context(Context { cwd: Some("/work".into()), interactive: true, ..Context::default() });
+    let layer = layer.context(Context::default().with_cwd("/work").with_interactive(true));
     let layer = match host {
         Some(host) => layer.snapshots(host),
         None => layer,
@@ -128,8 +128,7 @@ fn an_approved_call_is_copied_after_the_approval() {
 
 #[test]
 fn no_undo_is_claimed_without_a_copy() {
-    let irreversible =
-        |why: &str| Some(CallUndo { class: Undo::Irreversible, snapshot: None, why: Some(why.to_owned()) });
+    let irreversible = |why: &str| Some(CallUndo::new(Undo::Irreversible, Some(why.to_owned())));
     let (mut nobody, _, store) = session(None);
     let Outcome::Forward(forward) = nobody.dispatch(&write()) else { panic!("Tier B runs") };
     assert_eq!(forward.notes.undo, irreversible("this host stores no snapshots"));
@@ -177,8 +176,8 @@ fn written(command: &str) -> Result<String, String> {
     let policy = PolicyFile::load(policy, "policy.toml", PolicyScope::User).into_result().unwrap();
     let policy = Policy::new(vec![policy]);
     let arguments = json!({ "command": command });
-    let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
-    let context = Context { cwd: Some("/w".into()), home: Some("/home/u".into()), ..Context::default() };
+    let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
+    let context = Context::default().with_cwd("/w").with_home("/home/u");
     let disk = LinkTable::new([("/w/l".to_owned(), "/elsewhere/deep".to_owned())]);
     let (class, paths) = policy.prepare(call, &context, Some(&disk), History::default()).undo();
     assert_eq!(class, Undo::Snapshot);
@@ -217,8 +216,8 @@ fn an_undo_record_declares_no_arguments() {
         let policy = format!("allow = ['Bash(ls:*)']\n{policy}");
         let policy = Policy::new(vec![PolicyFile::load(&policy, "p", PolicyScope::User).into_result().unwrap()]);
         let arguments: Value = json!({"command": "ls", "env": {"LD_PRELOAD": "x"}});
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
-        policy.decide(&call, &Context { cwd: Some("/w".into()), interactive: true, ..Context::default() }, &[]).decision
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
+        policy.decide(&call, &Context::default().with_cwd("/w").with_interactive(true), &[]).decision
     };
     assert_eq!(decision(""), decision("[tool.Bash]\nundo = 'snapshot'\n"));
     let own = decision("[tool.Bash]\ncommand = 'command'\n");

@@ -181,7 +181,7 @@ impl Conversation {
     /// :raises CallError: no call of that id is at the host.
     #[pyo3(signature = (id, result, is_error=false))]
     fn answer<'py>(&self, py: Python<'py>, id: &str, result: &str, is_error: bool) -> PyResult<Typed<'py, Dicts>> {
-        let result = ToolResult { content: result.to_owned(), is_error };
+        let result = ToolResult::new(result, is_error);
         let text = self.with_locked(py, |own| {
             let messages = own.answer(&CallId::from(id), result).map_err(call_trouble)?;
             Ok(serde_json::Value::Array(messages).to_string())

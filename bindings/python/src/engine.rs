@@ -90,8 +90,8 @@ impl Engine {
             skills: skill_folders(skills.as_ref())?,
         };
         detached(py, || {
-            let layers = settings.layers()?;
-            Ok(Self { inner: settings.engine(tools, &layers)?, settings, layers })
+            let mut layers = settings.layers()?;
+            Ok(Self { inner: settings.engine(tools, &mut layers)?, settings, layers })
         })
     }
 
@@ -103,8 +103,8 @@ impl Engine {
     fn with_tools(&self, py: Python<'_>, tools: Typed<'_, ToolList>) -> PyResult<Self> {
         let tools = tools_source(&tools.0)?;
         detached(py, || {
-            let (settings, layers) = (self.settings.clone(), self.layers.clone());
-            Ok(Self { inner: settings.engine(tools, &layers)?, settings, layers })
+            let (settings, mut layers) = (self.settings.clone(), self.layers.clone());
+            Ok(Self { inner: settings.engine(tools, &mut layers)?, settings, layers })
         })
     }
 
@@ -211,7 +211,7 @@ impl Engine {
     /// Notes from building the engine: a list of dicts with code, severity, place, message, help.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
-        let all: Vec<_> = self.layers.notes.iter().chain(self.inner.diagnostics()).collect();
+        let all: Vec<_> = self.layers.notes.iter().chain(&self.layers.tools).chain(self.inner.diagnostics()).collect();
         dicts(py, &serde_json::to_string(&all).unwrap_or_default())
     }
 

@@ -56,6 +56,8 @@ pub(crate) struct Layers {
     pub(crate) policy: Option<PolicyLayer>,
     pub(crate) skills: Option<SkillLayer>,
     pub(crate) notes: Vec<toolfold::diagnostic::Diagnostic>,
+    /// What was noticed in the tool list.
+    pub(crate) tools: Vec<toolfold::diagnostic::Diagnostic>,
 }
 
 /// The tools as text, from any accepted value.
@@ -162,9 +164,16 @@ impl Settings {
     }
 
     /// The engine with these settings for a tool list.
-    pub(crate) fn engine(&self, tools: Source, layers: &Layers) -> Result<Engine, Trouble> {
+    pub(crate) fn engine(&self, tools: Source, layers: &mut Layers) -> Result<Engine, Trouble> {
         let (text, name) = tools.read_source()?;
-        let catalog: Catalog = Catalog::import(&text, &name, None).into_result()?;
+        let loaded = Catalog::import(&text, &name, None);
+        // A tool that cannot be read takes no other down; it is in the diagnostics.
+        let catalog = if loaded.value.is_empty() {
+            loaded.into_result()?
+        } else {
+            layers.tools = loaded.diagnostics;
+            loaded.value
+        };
         let builder = Engine::builder(catalog).arm(self.arm);
         let builder = match &self.profile {
             Profile::Derived => builder,

@@ -89,7 +89,7 @@ impl Turn {
     ///     turn has ended.
     #[pyo3(signature = (id, result, is_error=false))]
     fn finish(&self, py: Python<'_>, id: &str, result: &str, is_error: bool) -> PyResult<()> {
-        let result = ToolResult { content: result.to_owned(), is_error };
+        let result = ToolResult::new(result, is_error);
         self.with_turn(py, |turn| turn.finish(&CallId::from(id), result).map_err(call_trouble))
     }
 

@@ -209,16 +209,11 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     }
     let mut remembered = Vec::new();
     for (target, scope) in targets.iter().zip(scope.iter().cycle()) {
-        let grant = Grant {
-            id: String::new(),
-            origin: waiting.request.origin.clone(),
-            tool: waiting.request.tool.clone(),
-            target: target.clone(),
-            scope: scope.clone(),
-            expires_ms: args.for_ms.map(|ms| now.saturating_add(ms)),
-            source: format!("approvals approve {id}"),
-            bound: bound(args, &waiting.request),
-        };
+        let request = &waiting.request;
+        let mut grant = Grant::new(request.origin.clone(), &request.tool, target.clone(), scope.clone())
+            .with_source(format!("approvals approve {id}"))
+            .with_bound(bound(args, request));
+        grant.expires_ms = args.for_ms.map(|ms| now.saturating_add(ms));
         let grant = approver.remember(grant, now).map_err(failure)?;
         if !rest.json {
             let (line, id, flag) = (super::grants::grant_line(&grant), &grant.id, rest.store.flag());
@@ -273,7 +268,9 @@ fn grant_scope(args: &ApproveArgs, request: &Request) -> Result<Option<GrantScop
 fn targets(args: &ApproveArgs, request: &Request) -> Result<Vec<GrantTarget>, Failure> {
     let Some(prefix) = &args.prefix else { return Ok(offered(request).cloned().collect()) };
     let rule = compact(Effect::Allow, &format!("{}({}:*)", request.tool, prefix.trim()), |_| {
-        Some(ToolCapability { command: Some("command".to_owned()), ..ToolCapability::default() })
+        let mut record = ToolCapability::default();
+        record.command = Some("command".to_owned());
+        Some(record)
     });
     let grant = rule.map_err(|why| Failure::usage(why.to_string())).and_then(|rule| {
         Grant::from_rule(&rule, "", GrantScope::Always, "").map_err(|why| Failure::wrong(why.to_string()))
@@ -289,11 +286,10 @@ fn targets(args: &ApproveArgs, request: &Request) -> Result<Vec<GrantTarget>, Fa
 
 /// What the remembered approval is bound to. A prefix for a project is not bound to a folder.
 fn bound(args: &ApproveArgs, request: &Request) -> Bound {
-    Bound {
-        cwd: request.cwd.clone().filter(|_| args.prefix.is_none()),
-        schema_hash: Some(request.schema_hash.clone()),
-        policy_version: Some(request.policy_version.clone()),
-    }
+    let mut bound =
+        Bound::default().with_schema_hash(&request.schema_hash).with_policy_version(&request.policy_version);
+    bound.cwd = request.cwd.clone().filter(|_| args.prefix.is_none());
+    bound
 }
 
 /// The calls that can be remembered as they are.

@@ -171,15 +171,7 @@ fn server(own: &Served) -> Server {
 /// The words of a command, with a variable in place of everything that looks like a secret.
 fn without_secrets(command: &str, args: &[String]) -> Vec<String> {
     let how = How::Stdio { command: command.to_owned(), args: args.to_vec(), env: IndexMap::new(), cwd: None };
-    let mut listed = [Listed {
-        name: "server".to_owned(),
-        how,
-        enabled: true,
-        include: Vec::new(),
-        exclude: Vec::new(),
-        start_ms: None,
-        call_ms: None,
-    }];
+    let mut listed = [Listed::new("server", how)];
     moved(&mut listed);
     let [Listed { how, .. }] = listed;
     match how {

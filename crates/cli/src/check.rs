@@ -140,15 +140,14 @@ impl CheckArgs {
 /// The budgets of the configuration, and whether it sets any; `off` disables one.
 fn budgets(config: &Config) -> (Budgets, bool) {
     let check = &config.settings.check;
-    let budgets = Budgets {
-        max_first_turn: check.max_first_turn,
-        max_tool: check.max_tool,
-        max_category: check.max_category,
-        max_growth: check.max_growth.limit(),
-        max_tool_growth: check.max_tool_growth.limit(),
-        new_tools: check.new_tools,
-        frozen: check.frozen,
-    };
+    let mut budgets = Budgets::default();
+    budgets.max_first_turn = check.max_first_turn;
+    budgets.max_tool = check.max_tool;
+    budgets.max_category = check.max_category;
+    budgets.max_growth = check.max_growth.limit();
+    budgets.max_tool_growth = check.max_tool_growth.limit();
+    budgets.new_tools = check.new_tools;
+    budgets.frozen = check.frozen;
     let set = [check.max_growth, check.max_tool_growth].into_iter().any(|own| own != GrowthBudget::Unset);
     (budgets, set || !budgets.is_empty())
 }
@@ -179,9 +178,9 @@ pub(super) fn run_check(args: &CheckArgs) -> Outcome {
     let diff = locked.as_ref().map(|own| own.compare(&now)).transpose()?;
     let findings = budgets.find_violations(&now, diff.as_ref());
     let (places, place) = places::places_of_tools(&input, &findings, locked.as_ref());
-    let lock_file = locked.map(|own| own.file);
-    let version = env!("CARGO_PKG_VERSION");
-    let report = CheckReport { budgets, now, diff, findings, lock_file, places, place, version };
+    let mut report = CheckReport::new(budgets, now, diff, findings, env!("CARGO_PKG_VERSION"));
+    report.lock_file = locked.map(|own| own.file);
+    (report.places, report.place) = (places, place);
     for own in &args.report {
         let mut out = report_in_form(own.form, &report)?;
         if own.form == Form::Text {

@@ -206,6 +206,6 @@ impl Config {
             return None;
         }
         let experiment = &self.settings.experiment;
-        Some(Experiment { arms: experiment.arms.clone()?, ratio: experiment.ratio })
+        Some(Experiment::new(experiment.arms.clone()?, experiment.ratio))
     }
 }

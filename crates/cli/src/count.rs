@@ -60,7 +60,8 @@ pub(super) struct CountArgs {
 }
 
 pub(super) fn run(args: &CountArgs) -> Outcome {
-    let context = RequestContext { model: args.model.clone(), host: args.host.clone() };
+    let mut context = RequestContext::default();
+    (context.model, context.host) = (args.model.clone(), args.host.clone());
     let json = args.json || args.requests.is_some();
     let mut totals = Totals::default();
     let mut out = Output { json, text: String::new() };

@@ -40,7 +40,7 @@ pub(super) fn run_expand(args: &ExpandArgs) -> Outcome {
     input.say_warnings();
     let layers = Layers::showing(&input.config)?;
     let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start_conversation()?;
-    let expansion = conversation.expand(&ExpandRequest { categories: args.names.clone(), ..ExpandRequest::default() });
+    let expansion = conversation.expand(&ExpandRequest::default().with_categories(args.names.clone()));
     if args.json {
         emit_json(&json!({
             "arm": conversation.arm(),

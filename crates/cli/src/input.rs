@@ -34,6 +34,10 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "FILE|NAME")]
     profile: Option<String>,
 
+    /// Fail if a tool of the list cannot be read, instead of leaving it out; lint: also on warnings
+    #[arg(long, help_heading = "Tools")]
+    pub(super) strict: bool,
+
     /// Configuration file [default: toolfold/toolfold.toml in your configuration folder, then the
     /// toolfold.toml here or in the nearest folder above, which may only tighten policy]
     #[arg(long, value_name = "FILE")]
@@ -71,7 +75,9 @@ impl InputArgs {
     /// The configuration with these flags and `more`. An invalid value is an error: exit code 2 if
     /// it comes from a flag or the environment, 1 if it comes from a file.
     pub(super) fn config(&self, more: &[Flag]) -> Result<Config, Failure> {
-        let own = self.source.flags().into_iter().chain([(&keys::presentation::PROFILE, self.profile.clone())]);
+        let strict = self.strict.then(|| "on".to_owned());
+        let rest = [(&keys::presentation::PROFILE, self.profile.clone()), (&keys::tools::STRICT, strict)];
+        let own = self.source.flags().into_iter().chain(rest);
         let flags = own.chain(more.iter().cloned()).filter_map(|(key, value)| Some((key, value?)));
         let flags: Vec<(&'static Key, String)> = flags.collect();
         let found = super::config_files::find_config_files(self.config.as_deref())?;
@@ -91,7 +97,7 @@ impl Input {
     pub(super) fn load(config: Config) -> Result<Self, Failure> {
         let source = source::read_tools(&config)?;
         let builtin = source.builtin;
-        let (catalog, mut diagnostics) = imported(&source, config.settings.tools.format)?;
+        let (catalog, mut diagnostics) = imported(&source, config.settings.tools.format, config.settings.tools.strict)?;
         let profile = match (config.settings.presentation.profile.as_deref(), builtin) {
             (None, true) => Some(load_profile(builtin::EXCEL_PROFILE, &mut diagnostics)?),
             (named, _) => profile(named, &catalog, &mut diagnostics)?,
@@ -125,7 +131,7 @@ impl Input {
         let mut parts = Vec::new();
         for (server, name) in config.server_profiles() {
             if let Some(names) = servers.get(server) {
-                parts.push(ProfilePart { source: profile_source(Some(name), &written), names });
+                parts.push(ProfilePart::new(profile_source(Some(name), &written), names));
             }
         }
         let rest = profile_source(general, &written);
@@ -210,24 +216,27 @@ fn profile(
     })
 }
 
-/// Reads a tool list from a file or standard input, or the built-in one.
+/// Reads a tool list from a file or standard input, or the built-in one. A tool that cannot be read
+/// is left out.
 pub(super) fn load_tools(file: Option<&str>, format: Option<Format>) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
-    imported(&file.map_or_else(|| Ok(source::of_binary()), source::of_file)?, format)
+    imported(&file.map_or_else(|| Ok(source::of_binary()), source::of_file)?, format, false)
 }
 
 /// The catalog of the configured tools, with its warnings and notes.
 pub(super) fn configured_tools(config: &Config) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
-    imported(&source::read_tools(config)?, config.settings.tools.format)
+    imported(&source::read_tools(config)?, config.settings.tools.format, config.settings.tools.strict)
 }
 
-fn imported(source: &Text, format: Option<Format>) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
+/// The catalog of a list. If `is_strict`, or if nothing can be read, an error ends the command;
+/// otherwise it is a diagnostic about a tool that is left out.
+fn imported(source: &Text, format: Option<Format>, is_strict: bool) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
     let Text { text, name, .. } = source;
     let format = format.or(source.format);
     if text.len() > SLOW_BYTES {
         progress(&format!("reading {} MB of tools …", text.len() / 1_000_000));
     }
     let loaded = Catalog::import(text, name, format);
-    if loaded.has_errors() {
+    if loaded.has_errors() && (is_strict || loaded.value.is_empty()) {
         return Err(Failure::bad(loaded.diagnostics));
     }
     if loaded.value.is_empty() {

@@ -110,7 +110,9 @@ pub(super) fn skill_layer_of(config: &Config) -> Result<Option<SkillLayer>, Fail
 
 fn skill_layer(view: SkillView, config: &Config) -> SkillLayer {
     let layer = counted_layer(view, config.settings.skills.budget);
-    layer.facts(skill::Facts { cwd: working_folder(), ..skill::Facts::default() })
+    let mut facts = skill::Facts::default();
+    facts.cwd = working_folder();
+    layer.facts(facts)
 }
 
 /// The skills that a gateway serves; `None` if there are none.
@@ -185,16 +187,13 @@ fn guarded(config: &Config) -> Vec<&Path> {
 
 /// The context of policy in this process. `own` are files that no call may write.
 pub(super) fn context(own: &[&Path]) -> Context {
-    let cwd = working_folder();
-    Context {
-        project: cwd.as_deref().map(project_of).unwrap_or_default(),
-        cwd,
-        home: home(),
-        interactive: true,
-        protected: protected(own),
-        secrets: super::approver_key::places(),
-        ..Context::default()
-    }
+    let mut context = Context::default()
+        .with_interactive(true)
+        .with_protected(protected(own))
+        .with_secrets(super::approver_key::places());
+    (context.cwd, context.home) = (working_folder(), home());
+    context.project = context.cwd.as_deref().map(project_of).unwrap_or_default();
+    context
 }
 
 /// The paths that no call may write: these files, and SQLite's files next to a store.

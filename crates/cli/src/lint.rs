@@ -19,7 +19,6 @@ use crate::similar::did_you_mean;
 use toolfold::catalog::{Catalog, Format, MAX_BYTES};
 use toolfold::diagnostic::Severity;
 use toolfold::profile::{Assignment, ToolProfile};
-use toolfold::wire::Capabilities;
 use toolfold_measure::lint::{Fixed, Lint, Options, RULES, fix, lint, rule};
 use toolfold_measure::parts::Measurer;
 
@@ -58,10 +57,6 @@ pub(super) struct LintArgs {
     /// Rules whose findings are errors
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     deny: Vec<String>,
-
-    /// Exit with code 1 on warnings, too
-    #[arg(long)]
-    strict: bool,
 
     /// Minimum severity to show
     #[arg(long, value_name = "SEVERITY", default_value = "note")]
@@ -124,23 +119,19 @@ pub(super) fn run_lint(args: &LintArgs) -> Outcome {
     }
     let before = args.against.as_deref().map(|file| input::load_tools(Some(file), None)).transpose()?;
     let assignment = assignment(&config, &read.value, source.builtin)?;
-    let capabilities = Capabilities::builtin();
-    let options = Options {
-        wire: args.meter.wire(&config),
-        model: config.settings.presentation.model.as_deref(),
-        capabilities,
-        assignment: assignment.as_ref(),
-        before: before.as_ref().map(|(catalog, _)| catalog),
-        noticed: &read.diagnostics,
-        allow: &args.allow,
-        deny: &args.deny,
-    };
+    let mut options = Options::new();
+    options.wire = args.meter.wire(&config);
+    options.model = config.settings.presentation.model.as_deref();
+    options.assignment = assignment.as_ref();
+    options.before = before.as_ref().map(|(catalog, _)| catalog);
+    options.noticed = &read.diagnostics;
+    (options.allow, options.deny) = (&args.allow, &args.deny);
     if args.fix {
         return fixed(args, &config, &source, format, &options);
     }
     let meter = args.meter.meter(&config)?;
     let mut answer = lint(&Measurer::new(&meter), &read.value, &options).map_err(uncounted)?;
-    let bad = fails(&answer, args.strict);
+    let bad = fails(&answer, args.input.strict);
     answer.findings.retain(|own| own.severity >= args.min_severity.severity());
     if args.json {
         emit_json(&answer)?;
@@ -194,7 +185,7 @@ fn fixed(args: &LintArgs, config: &Config, source: &Text, format: Option<Format>
         (false, None | Some("-"), _) => None,
         (false, Some(file), _) => Some(file.to_owned()),
     };
-    let Fixed { text, done } = fix(&source.text, &source.name, format, options);
+    let Fixed { text, done, .. } = fix(&source.text, &source.name, format, options);
     for (tool, rule, reason) in &done {
         warn(&text::fixed(tool, rule, reason));
     }

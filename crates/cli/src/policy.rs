@@ -188,10 +188,7 @@ fn covered(file: &str) -> Result<Vec<Covered>, Failure> {
         .iter()
         .map(|tool| {
             let properties = tool.parameters().get("properties").and_then(Value::as_object);
-            Covered {
-                identity: tool.name().to_string(),
-                arguments: properties.into_iter().flat_map(|p| p.keys().cloned()).collect(),
-            }
+            Covered::new(tool.name().to_string(), properties.into_iter().flat_map(|p| p.keys().cloned()).collect())
         })
         .collect())
 }

@@ -10,7 +10,7 @@ use crate::configuration::{Config, Flag, keys};
 use crate::help;
 use toolfold::conversation::{Conversation, StartError};
 use toolfold::diagnostic::{Diagnostic, Place, Severity};
-use toolfold::engine::{Engine, EngineBuilder, Experiment};
+use toolfold::engine::{Engine, EngineBuilder};
 use toolfold::profile::Arm;
 use toolfold::wire::{Capabilities, RenderOptions, Wire};
 
@@ -101,9 +101,9 @@ impl Presented {
         if let Some(skills) = &layers.skills {
             builder = builder.skills(skills.clone());
         }
-        if let Some(experiment) = config.experiment() {
-            let arms = experiment.arms.map(|(variant, arm)| (variant, foldable(input, arm)));
-            builder = builder.experiment(Experiment { arms, ..experiment });
+        if let Some(mut experiment) = config.experiment() {
+            experiment.arms = experiment.arms.map(|(variant, arm)| (variant, foldable(input, arm)));
+            builder = builder.experiment(experiment);
         }
         Ok(Self {
             engine: Input::built(last(builder))?,

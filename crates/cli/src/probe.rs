@@ -101,7 +101,8 @@ pub(super) fn run_probe(args: &ProbeArgs) -> Outcome {
 
 /// One case, repeated, each time with its control.
 fn probe_case(args: &ProbeArgs, name: &str, case: Case, model: &mut Model) -> Result<CaseResult, Failure> {
-    let mut result = CaseResult { case: case.name(), ..CaseResult::default() };
+    let mut result = CaseResult::default();
+    result.case = case.name();
     let more = args.reached.more();
     for at in 0..args.repeat {
         for shown in [true, false] {

@@ -134,12 +134,14 @@ pub(super) fn run_sim(args: &SimArgs) -> Outcome {
                 input.say_warnings();
                 let table = input.capabilities()?;
                 let known = table.cache_of(wire, model.as_deref()).map(CacheRow::cache);
-                let backend = Backend { wire, model: model.as_deref(), capabilities: &table };
+                let backend = Backend::new(wire, model.as_deref(), &table);
                 (play(args, &input, &backend, scenario.as_ref())?, known)
             }
         };
-    let pricing =
-        row.as_ref().map_or_else(|| Pricing { rules: known.unwrap_or_default(), ..Pricing::default() }, Pricing::from);
+    let mut pricing = row.as_ref().map(Pricing::from).unwrap_or_default();
+    if row.is_none() {
+        pricing.rules = known.unwrap_or_default();
+    }
     let report = report(played, &pricing, row, wire, model);
     if args.json {
         emit_json(&report)?;
@@ -273,7 +275,7 @@ fn trace(
 
 fn report(played: Played, pricing: &Pricing, row: Option<PriceRow>, wire: Wire, model: Option<String>) -> Report {
     let simulation = simulate(&played.arms, &played.session, pricing);
-    let CacheRules { read, write, minimum, step, lifetime } = pricing.rules;
+    let CacheRules { read, write, minimum, step, lifetime, .. } = pricing.rules;
     Report {
         schema: SIM_SCHEMA,
         verdict: text::sim_verdict(&simulation.arms, played.session.steps.len(), model.as_deref()),

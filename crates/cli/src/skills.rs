@@ -153,11 +153,11 @@ impl RootArgs {
             let mut roots = Vec::new();
             for path in &self.root {
                 let style = if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold };
-                roots.push(Root { path: path.clone(), scope: Scope::Explicit, trusted, style });
+                roots.push(Root::new(path.clone(), Scope::Explicit).with_trusted(trusted).with_style(style));
             }
             roots
         };
-        let discovery = Discovery { roots, precedence: self.precedence, limits, ..Discovery::default() };
+        let discovery = Discovery::new(roots).with_precedence(self.precedence).with_limits(limits);
         Ok(SkillLibrary::discover(&DiskFs, discovery, &mut DiscoveryCache::default()))
     }
 }
@@ -179,13 +179,11 @@ fn has_cloud_skills(folder: &Path) -> bool {
 fn surroundings() -> Result<Surroundings, Failure> {
     let cwd = std::env::current_dir().map_err(|why| Failure::wrong(format!("no working directory: {why}")))?;
     let trust_project = trusts(&project(&cwd));
-    Ok(Surroundings {
-        cwd,
-        home: folder_variable("HOME"),
-        config: folder_variable("XDG_CONFIG_HOME"),
-        trust_project,
-        ..Default::default()
-    })
+    let mut surroundings = Surroundings::new(cwd);
+    surroundings.home = folder_variable("HOME");
+    surroundings.config = folder_variable("XDG_CONFIG_HOME");
+    surroundings.trust_project = trust_project;
+    Ok(surroundings)
 }
 
 /// The project of a folder: the nearest folder above it that contains `.git`, else the folder.
@@ -206,8 +204,7 @@ pub(super) fn counted_layer(view: SkillView, budget: Budget) -> SkillLayer {
 
 fn billed(tool: &SkillTool) -> usize {
     let counter = Tiktoken::new(Encoding::O200kBase);
-    let function =
-        Function { name: &tool.name, description: Some(&tool.description), parameters: Some(&tool.parameters) };
+    let function = Function::new(&tool.name, Some(&tool.description), Some(&tool.parameters));
     let json = serde_json::json!({"type": "function", "function": tool}).to_string();
     counter.count(&render(&[function])).max(counter.count(&json))
 }

@@ -233,18 +233,17 @@ fn options(args: &SuggestArgs, input: &Input, arm: Arm) -> Result<SuggestOptions
         (row.prices.output / row.prices.input * 1_000.0).round().min(f64::from(u32::MAX)) as u32
     });
     let workload = input.workload();
-    Ok(SuggestOptions {
-        arm,
-        meter,
-        rules: rules.unwrap_or_default(),
-        output,
-        requests: args.requests.map(usize::from),
-        system_tokens: workload.system_tokens,
-        step_tokens: workload.step_tokens,
-        max_core_tokens: args.max_core_tokens,
-        lookup: if args.lookup == LookupArg::Tool { Lookup::Tool } else { Lookup::Category },
-        held_out: true,
-    })
+    let mut options = SuggestOptions::default();
+    options.arm = arm;
+    options.meter = meter;
+    options.rules = rules.unwrap_or_default();
+    options.output = output;
+    options.requests = args.requests.map(usize::from);
+    options.system_tokens = workload.system_tokens;
+    options.step_tokens = workload.step_tokens;
+    options.max_core_tokens = args.max_core_tokens;
+    options.lookup = if args.lookup == LookupArg::Tool { Lookup::Tool } else { Lookup::Category };
+    Ok(options)
 }
 
 /// The name of a profile in a sentence.

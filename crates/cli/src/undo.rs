@@ -172,15 +172,13 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
     }
     args.key.require(&store, &args.rest.store.flag())?;
     let record = |outcome: &str| {
-        let entry = Entry {
-            session: snapshot.session.clone(),
-            tool: snapshot.tool.clone(),
-            call_id: snapshot.call.clone(),
-            outcome: Some(outcome.to_owned()),
-            undo: Some("snapshot".to_owned()),
-            detail: json!({ "undone": id, "paths": plan.steps.len(), "forced": forced }),
-            ..Entry::new(Kind::Undone, now_ms())
-        };
+        let mut entry = Entry::new(Kind::Undone, now_ms())
+            .with_session(&snapshot.session)
+            .with_tool(&snapshot.tool)
+            .with_call_id(&snapshot.call)
+            .with_detail(json!({ "undone": id, "paths": plan.steps.len(), "forced": forced }));
+        entry.outcome = Some(outcome.to_owned());
+        entry.undo = Some("snapshot".to_owned());
         store.record(&entry).map_err(failure)
     };
     // An undo that is not recorded is not carried out.

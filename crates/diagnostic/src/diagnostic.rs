@@ -36,6 +36,7 @@ impl fmt::Display for Severity {
 /// The place of a problem. Every part is optional; the known parts are printed as
 /// `file:line:column` followed by the path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Place {
     /// The file as the user named it; `-` is standard input.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,8 +8,8 @@
 //! ```
 //! use toolfold_diagnostic::search::{Entry, Index};
 //!
-//! let entry = |name, description| Entry { name, description, ..Entry::default() };
-//! let index = Index::new([entry("send_mail", "Sends a message."), entry("list_files", "Lists a folder.")]);
+//! let index =
+//!     Index::new([Entry::new("send_mail", "Sends a message."), Entry::new("list_files", "Lists a folder.")]);
 //! assert_eq!(index.search("show the directory").hits[0].at, 1);
 //! assert_eq!(index.search("email the invoice").unknown, ["invoice"]);
 //! ```
@@ -26,6 +26,7 @@ pub use index::Index;
 
 /// What is known about one tool or skill. Every part except the name may be empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Entry<'e> {
     /// The full name.
     pub name: &'e str,
@@ -41,6 +42,38 @@ pub struct Entry<'e> {
     pub details: Vec<&'e str>,
     /// The description.
     pub description: &'e str,
+}
+
+impl<'e> Entry<'e> {
+    /// An entry with a full name and a description.
+    #[must_use]
+    pub fn new(name: &'e str, description: &'e str) -> Self {
+        Self { name, description, ..Self::default() }
+    }
+
+    /// Sets [`Self::short`].
+    #[must_use]
+    pub fn with_short(self, short: Option<&'e str>) -> Self {
+        Self { short, ..self }
+    }
+
+    /// Sets [`Self::server`] and [`Self::has_origin`].
+    #[must_use]
+    pub fn with_server(self, server: &'e str, has_origin: bool) -> Self {
+        Self { server, has_origin, ..self }
+    }
+
+    /// Sets [`Self::labels`].
+    #[must_use]
+    pub fn with_labels(self, labels: Vec<&'e str>) -> Self {
+        Self { labels, ..self }
+    }
+
+    /// Sets [`Self::details`].
+    #[must_use]
+    pub fn with_details(self, details: Vec<&'e str>) -> Self {
+        Self { details, ..self }
+    }
 }
 
 /// The answer to a query.

@@ -66,6 +66,7 @@ impl std::fmt::Debug for Client {
 
 /// What a hub receives from its clients.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum ToHub {
     /// A message.
     Message(Client, Message),

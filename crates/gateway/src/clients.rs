@@ -90,6 +90,7 @@ pub struct ClientDeferral {
 /// The format of a server's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum EntryForm {
     /// `{"command", "args", "env"}`.
     Plain,
@@ -104,6 +105,7 @@ pub enum EntryForm {
 /// The format of a client's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum FileForm {
     /// JSON.
     Json,

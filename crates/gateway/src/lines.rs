@@ -4,6 +4,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 /// The result of reading a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Line {
     /// A line, without its end.
     Whole,

@@ -64,6 +64,7 @@ pub struct Incoming {
 
 /// The kinds of events.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Event {
     /// A message. `of` is the gateway's request whose response stream delivered it, if the
     /// transport has such streams.

@@ -21,6 +21,7 @@ pub struct Poster {
 
 /// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Posted {
     /// The HTTP status.
     pub status: u16,

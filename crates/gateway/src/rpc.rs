@@ -102,6 +102,7 @@ impl fmt::Display for Id {
 
 /// A request.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Request {
     /// The id, which its response repeats.
     pub id: Id,
@@ -126,6 +127,7 @@ pub type Answer = Result<Raw, Raw>;
 
 /// One message.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Message {
     /// A request.
     Request(Request),

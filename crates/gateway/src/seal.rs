@@ -30,6 +30,7 @@ const KEY: usize = 32;
 /// The contents of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Sealed {
     /// A call that waits for approval.
     Approval {
@@ -66,6 +67,7 @@ impl Sealed {
 
 /// An opened token.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Opened {
     /// The contents.
     pub what: Sealed,

@@ -20,7 +20,7 @@ use crate::selection::Selection;
 use crate::skills::ServedSkills;
 use crate::state::{Clock, StateStore};
 use crate::trust::{self, Trust};
-use crate::watch::Watch;
+use crate::watch::{Nobody, Watch};
 
 /// One server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,6 +123,7 @@ pub struct Origin {
 }
 
 /// A conversation for a merged list, with the user's handle on its approvals.
+#[non_exhaustive]
 pub struct Opened {
     /// The conversation, on wire MCP.
     pub conversation: Conversation,
@@ -133,6 +134,14 @@ pub struct Opened {
     /// Tools that a client with its own deferral should load immediately, in addition to the
     /// meta-tools. `None`: no tool is marked.
     pub always_load: Option<BTreeSet<String>>,
+}
+
+impl Opened {
+    /// A conversation, without an approver, diagnostics or a list of tools to load always.
+    #[must_use]
+    pub fn new(conversation: Conversation) -> Self {
+        Self { conversation, approver: None, diagnostics: Vec::new(), always_load: None }
+    }
 }
 
 /// Creates conversations from the command's configuration. `origins` maps each name of the
@@ -202,6 +211,7 @@ pub const DEFAULT_TENANT: &str = "default";
 
 /// A profile that clients may select: its own layers, and a selection of the tools.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Profile {
     /// Creates the profile's conversations.
     pub layers: Arc<dyn Layers>,
@@ -209,8 +219,17 @@ pub struct Profile {
     pub selection: Selection,
 }
 
+impl Profile {
+    /// A profile with its layers and its selection of tools.
+    #[must_use]
+    pub fn new(layers: Arc<dyn Layers>, selection: Selection) -> Self {
+        Self { layers, selection }
+    }
+}
+
 /// A gateway's settings.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Settings {
     /// The servers, in the order of the configuration.
     pub servers: Vec<ServerSettings>,
@@ -263,6 +282,25 @@ impl std::fmt::Debug for Settings {
 }
 
 impl Settings {
+    /// A gateway over servers, for one tenant: all tools, names without a namespace unless two are
+    /// equal, approvals by elicitation, no stored state, no observer, no profiles.
+    #[must_use]
+    pub fn new(servers: Vec<ServerSettings>, layers: Arc<dyn Layers>, seal: Seal) -> Self {
+        Self {
+            servers,
+            always_namespace: false,
+            elicits: true,
+            layers,
+            seal,
+            tenant: DEFAULT_TENANT.into(),
+            names: Arc::default(),
+            state: None,
+            watch: Arc::new(Nobody),
+            selection: Selection::default(),
+            profiles: BTreeMap::new(),
+        }
+    }
+
     /// The time for tokens, in milliseconds since 1970: the store's, if there is one.
     #[must_use]
     pub fn now_ms(&self) -> i64 {

@@ -69,6 +69,7 @@ impl fmt::Debug for StoredState {
 
 /// The result of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Written {
     /// The entry was written and has this version.
     Now(u64),

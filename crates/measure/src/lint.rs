@@ -47,6 +47,7 @@ pub const CONTRACT: &str = "toolfold.lint/1";
 
 /// The context of a lint run.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Options<'o> {
     /// The API: what it rejects is an error. Without one, what any API rejects is a warning.
     pub wire: Option<Wire>,

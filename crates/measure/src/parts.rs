@@ -21,6 +21,7 @@ const SCHEMA: &str = "/function/parameters";
 /// The kind of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum PartKind {
     /// The tool's name and the constant text around every tool.
     Name,

@@ -66,9 +66,11 @@ impl PriceRow {
     #[must_use]
     pub fn with_long_cache(&self) -> Option<Self> {
         let long = self.long?;
-        let prices = TokenPrices { cache_write: long.cache_write, ..self.prices };
-        let rules = rules(&prices, CacheRules { lifetime: Some(long.lifetime), ..self.rules });
-        Some(Self { prices, rules, ..self.clone() })
+        let mut row = self.clone();
+        row.prices.cache_write = long.cache_write;
+        row.rules.lifetime = Some(long.lifetime);
+        row.rules = rules(&row.prices, row.rules);
+        Some(row)
     }
 
     fn names_model(&self, id: &ModelId, text: &str) -> bool {
@@ -178,24 +180,25 @@ impl Row {
         if let Some((key, price)) = all.into_iter().find(|(_, price)| !(0.0..=MOST_USD).contains(price)) {
             return Err(format!("{key} = {price} of `{named}` is not a valid price per million tokens"));
         }
-        let prices = TokenPrices { input, cache_write, cache_read, output };
-        let minimum = self.minimum.unwrap_or_default();
-        let step = self.step.unwrap_or(1);
-        let rules = rules(&prices, CacheRules { minimum, step, lifetime: self.lifetime, ..CacheRules::NONE });
+        let prices = TokenPrices::new(input, cache_write, cache_read, output);
+        let mut rules = rules(&prices, CacheRules::NONE);
+        rules.minimum = self.minimum.unwrap_or_default();
+        rules.step = self.step.unwrap_or(1);
+        rules.lifetime = self.lifetime;
         Ok(PriceRow { models, prices, rules, long: self.long, context: self.context, source, date })
     }
 }
 
 /// Rules with these prices in thousandths of the price of input; if input is free, so is the rest.
-fn rules(prices: &TokenPrices, rules: CacheRules) -> CacheRules {
-    let [read, write] = [prices.cache_read, prices.cache_write].map(|price| {
+fn rules(prices: &TokenPrices, mut rules: CacheRules) -> CacheRules {
+    [rules.read, rules.write] = [prices.cache_read, prices.cache_write].map(|price| {
         let share = if prices.input > 0.0 { price / prices.input } else { 1.0 };
         // Clamped first: the maximum quotient of two prices exceeds the range of the integer.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the integer's range")]
         let milli = (share * 1_000.0).round().clamp(0.0, 1_000_000.0) as u32;
         milli
     });
-    CacheRules { read, write, ..rules }
+    rules
 }
 
 fn read_prices(text: &str, file: &str) -> Loaded<PriceTable> {

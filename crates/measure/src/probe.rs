@@ -30,6 +30,7 @@ const UNSHOWN: &str = "reserve_berth is open: call it directly.";
 
 /// The source of the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Case {
     /// A result, for a tool that the array declares as an open stub: required by in-result arms.
     Stub,

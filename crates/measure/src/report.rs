@@ -29,6 +29,7 @@ use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, 
 const AT_ONCE: usize = 200;
 
 /// The input of a measurement.
+#[non_exhaustive]
 pub struct Setup<'s> {
     /// The tools under their profile; without skills, policy and validation.
     pub engine: &'s Engine,
@@ -48,6 +49,21 @@ pub struct Setup<'s> {
     pub skills: Option<(&'s Engine, SkillCost)>,
 }
 
+impl<'s> Setup<'s> {
+    /// A report of the engine's tools for a backend, without arms and skills, for the default
+    /// workload.
+    #[must_use]
+    pub fn new(
+        engine: &'s Engine,
+        backend: Backend<'s>,
+        meter: &'s Meter,
+        priced: Priced<'s>,
+        profile: ProfileInfo,
+    ) -> Self {
+        Self { engine, backend, arms: &[], meter, workload: Workload::default(), priced, profile, skills: None }
+    }
+}
+
 impl std::fmt::Debug for Setup<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Setup").field("arms", &self.arms).field("meter", &self.meter).finish_non_exhaustive()
@@ -56,6 +72,7 @@ impl std::fmt::Debug for Setup<'_> {
 
 /// A model with its prices.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Priced<'p> {
     /// The model whose tokens are counted.
     pub model: &'p str,
@@ -65,6 +82,14 @@ pub struct Priced<'p> {
     pub row: Option<&'p PriceRow>,
     /// The provider's cache rules if there are no prices, and their source.
     pub cache: (CacheRules, &'p str),
+}
+
+impl<'p> Priced<'p> {
+    /// A model, the model whose row prices it, that row, and the cache rules with their source.
+    #[must_use]
+    pub fn new(model: &'p str, priced_as: &'p str, row: Option<&'p PriceRow>, cache: (CacheRules, &'p str)) -> Self {
+        Self { model, priced_as, row, cache }
+    }
 }
 
 /// Why nothing could be measured.
@@ -81,7 +106,7 @@ pub enum ReportError {
 
 impl From<&PriceRow> for Prices {
     fn from(row: &PriceRow) -> Self {
-        let toolfold::profile::TokenPrices { input, cache_write, cache_read, output } = row.prices;
+        let toolfold::profile::TokenPrices { input, cache_write, cache_read, output, .. } = row.prices;
         Self { input, cache_write, cache_read, output }
     }
 }
@@ -191,7 +216,7 @@ impl Measured<'_, '_> {
                 return Ok(None);
             }
         };
-        let chosen = toolfold::profile::Choice { arm: conversation.arm(), reason: conversation.reason().to_owned() };
+        let chosen = toolfold::profile::Choice::new(conversation.arm(), conversation.reason().to_owned());
         let sizes = ArmSizes::of_conversation(&mut conversation, self.tokens, &self.counting)?;
         let choice = (arm == Arm::Auto).then_some(chosen);
         let sizes = ArmSizes { name: arm.name().to_owned(), choice, ..sizes };

@@ -45,6 +45,7 @@ const OWN_CATEGORIES: u64 = 5;
 
 /// The options of a suggestion.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct SuggestOptions {
     /// The arm that will use the profile: one that folds, and not [`Arm::Auto`].
     pub arm: Arm,

@@ -60,6 +60,7 @@ pub struct Node {
 /// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum NodeKind {
     /// A category of the profile.
     Category,
@@ -90,6 +91,7 @@ impl Less {
 
 /// The minimum cost of a shown node.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Least {
     /// A number of tokens.
     Tokens(usize),

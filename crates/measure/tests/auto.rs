@@ -31,7 +31,7 @@ const EVERY_BACKEND: [(Wire, &str); 7] = [
 ];
 
 const fn workload(requests: usize, expansions: usize, system_tokens: usize, step_tokens: usize) -> Workload {
-    Workload { requests, expansions, system_tokens, step_tokens }
+    Workload::new(requests, expansions).with_system_tokens(system_tokens).with_step_tokens(step_tokens)
 }
 
 const WORKLOADS: [Workload; 8] = [
@@ -66,7 +66,11 @@ impl Measured {
             .map(toolfold::wire::CacheRow::cache)
             .unwrap_or_default();
         let priced = PriceTable::builtin().row_for_model(model).map(Pricing::from);
-        let pricing = priced.unwrap_or(Pricing { rules, ..Pricing::default() });
+        let pricing = priced.unwrap_or_else(|| {
+            let mut unpriced = Pricing::default();
+            unpriced.rules = rules;
+            unpriced
+        });
         Self { wire, model, pricing, tokens, arms: HashMap::new() }
     }
 
@@ -86,7 +90,8 @@ impl Measured {
         let auto = engine.conversation(self.wire).model(self.model).arm(Arm::Auto).start().unwrap();
         let (chosen, why) = (auto.arm(), auto.reason());
         let full = self.sizes(engine, Arm::Full);
-        let own = ArmSizes { name: "auto".to_owned(), ..self.sizes(engine, chosen) };
+        let mut own = self.sizes(engine, chosen);
+        own.name = "auto".to_owned();
         let session = Scenario::from(engine.workload()).session(engine).unwrap();
         let arms = simulate(&[full, own], &session, &self.pricing).arms;
         let (full, auto) = (&arms[0], &arms[1]);

@@ -73,7 +73,7 @@ fn simulated(catalog: &Catalog, profile: &ToolProfile, arm: Arm, lookup: Lookup,
     let meter = Meter::default();
     let counting = Counting::new(&meter, &counter);
     let engine = Engine::builder(catalog.clone()).profile(profile.clone()).without_validation().build().unwrap();
-    let backend = Backend { wire: Wire::OpenAiChat, model: None, capabilities: Capabilities::builtin() };
+    let backend = Backend::new(Wire::OpenAiChat, None, Capabilities::builtin());
     let (sizes, unavailable) = arm_sizes(&engine, &backend, &[arm], &counting).unwrap();
     assert!(unavailable.is_empty());
     let rules = SuggestOptions::default().rules;
@@ -82,13 +82,24 @@ fn simulated(catalog: &Catalog, profile: &ToolProfile, arm: Arm, lookup: Lookup,
             let tool = vec![catalog.position(tool).unwrap()];
             vec![if lookup == Lookup::Tool { Opening::Tools(tool) } else { Opening::Categories(tool) }]
         };
-        let calls =
-            task.calls().map(|call| SessionStep { input: 100, opens: open(&call.tool), ..SessionStep::default() });
-        let steps = calls.chain([SessionStep { input: 100, ..SessionStep::default() }]).collect();
-        let bill = bill_session(&rules, play(&sizes[0], &Session { system: 0, steps }).iter().map(|own| own.request));
+        let step = |opens| {
+            let mut step = SessionStep::default();
+            (step.input, step.opens) = (100, opens);
+            step
+        };
+        let calls = task.calls().map(|call| step(open(&call.tool)));
+        let steps = calls.chain([step(Vec::new())]).collect();
+        let bill = bill_session(&rules, play(&sizes[0], &Session::new(0, steps)).iter().map(|own| own.request));
         (bill.total().milli_tokens(&rules) + bill.total().output as u64 * 5_000) as f64 / 1_000.0
     };
     tasks.iter().map(cost).sum::<f64>() / tasks.len() as f64
+}
+
+/// Options without a system text and with 100 tokens a step.
+fn short_steps(arm: Arm) -> SuggestOptions {
+    let mut options = SuggestOptions::default();
+    (options.arm, options.system_tokens, options.step_tokens) = (arm, 0, 100);
+    options
 }
 
 /// The seeds of the splits.
@@ -106,8 +117,8 @@ fn compare_suggestions(arm: Arm, lookup: Lookup, what: &str, may_fail: usize, mo
     let counter = Tiktoken::new(Encoding::O200kBase);
     println!("{} tools of {} domains; tokens a session at the price of input", catalog.len(), domains.len());
     println!("{what}\n  seed    full  no core   hand  suggested  core  against the best of the others");
-    let options = SuggestOptions { arm, lookup, system_tokens: 0, step_tokens: 100, ..SuggestOptions::default() };
-    let options = SuggestOptions { held_out: false, ..options };
+    let mut options = short_steps(arm);
+    (options.lookup, options.held_out) = (lookup, false);
     // All splits if it must be better, and two if it only must not be worse.
     let mut worse = 0;
     for seed in SEEDS.into_iter().take(if lookup == Lookup::Tool { 2 } else { SEEDS.len() }) {
@@ -161,7 +172,7 @@ fn the_held_out_estimate_matches_other_tasks() {
     let half = |places: &[usize]| -> Vec<&Task> { places.iter().map(|at| &corpus.tasks[*at]).collect() };
     let (fit, score) = order.split_at(order.len() / 2);
     let (fit, score) = (usage(&catalog, &half(fit)), usage(&catalog, &half(score)));
-    let options = SuggestOptions { arm: Arm::Index, system_tokens: 0, step_tokens: 100, ..SuggestOptions::default() };
+    let options = short_steps(Arm::Index);
     let made = suggest(&catalog, &none, &fit, &options, &counter).unwrap();
     let held = made.held_out.unwrap();
     let suggested = ToolProfile::parse(&made.toml, "s.toml").into_result().unwrap();

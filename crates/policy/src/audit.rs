@@ -65,6 +65,7 @@ impl std::fmt::Display for Kind {
 
 /// A record before it is added to the chain.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Entry {
     /// The time in milliseconds since 1970 UTC, by the host's clock.
     #[serde(rename = "toolfold.time_ms")]
@@ -138,6 +139,34 @@ impl Entry {
         Self { time_ms, kind, ..Self::default() }
     }
 
+    /// Sets [`Self::session`].
+    #[must_use]
+    pub fn with_session(mut self, session: impl Into<String>) -> Self {
+        self.session = session.into();
+        self
+    }
+
+    /// Sets [`Self::tool`].
+    #[must_use]
+    pub fn with_tool(mut self, tool: impl Into<String>) -> Self {
+        self.tool = tool.into();
+        self
+    }
+
+    /// Sets [`Self::call_id`].
+    #[must_use]
+    pub fn with_call_id(mut self, call_id: impl Into<String>) -> Self {
+        self.call_id = call_id.into();
+        self
+    }
+
+    /// Sets [`Self::detail`].
+    #[must_use]
+    pub fn with_detail(mut self, detail: Value) -> Self {
+        self.detail = detail;
+        self
+    }
+
     /// A disclosure receipt: the digest of the tool array that was sent, and the opened categories.
     #[must_use]
     pub fn disclosure(time_ms: i64, session: &str, tools_digest: &str, opened: &[&str]) -> Self {
@@ -191,11 +220,20 @@ pub fn body(entry: &Entry) -> Result<String, serde_json::Error> {
 
 /// The number and hash of a record, kept elsewhere: the chain must still contain it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Checkpoint {
     /// The number of the record.
     pub seq: u64,
     /// Its hash.
     pub hash: String,
+}
+
+impl Checkpoint {
+    /// The place of a record in the chain, and its hash.
+    #[must_use]
+    pub fn new(seq: u64, hash: impl Into<String>) -> Self {
+        Self { seq, hash: hash.into() }
+    }
 }
 
 /// A fault in a chain.
@@ -266,6 +304,7 @@ pub enum Fault {
 
 /// What a verification found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Verified {
     /// The number of records.
     pub records: u64,

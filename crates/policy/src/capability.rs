@@ -13,6 +13,7 @@ use crate::diagnostic::Place;
 /// How much a tool changes. Ordered from harmless to harmful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum PolicyTier {
     /// No effect outside the conversation: allowed.
     ReadOnly,
@@ -43,6 +44,7 @@ impl fmt::Display for PolicyTier {
 /// How a call can be undone. Displayed to the person before they approve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Undo {
     /// By restoring a copy of the written paths, made before the call.
     Snapshot,
@@ -66,6 +68,7 @@ impl fmt::Display for Undo {
 /// of the family `Shell`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Family {
     /// `Bash(command)`
     Shell,
@@ -103,6 +106,7 @@ pub struct Actions {
 
 /// What the policy knows about a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ToolCapability {
     /// Its tier. `None`: unknown, so every call needs approval.
     pub tier: Option<PolicyTier>,

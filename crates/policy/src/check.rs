@@ -17,6 +17,7 @@ mod wide;
 /// A tool that a policy must cover: its identity (`name` or `mcp:server/name`) and its top-level
 /// arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Covered {
     /// The identity.
     pub identity: String,
@@ -213,6 +214,12 @@ impl PolicyFile {
 type Report<'r> = &'r mut dyn FnMut(&'static str, String, &str);
 
 impl Covered {
+    /// A tool by its identity, with the names of its arguments.
+    #[must_use]
+    pub fn new(identity: impl Into<String>, arguments: Vec<String>) -> Self {
+        Self { identity: identity.into(), arguments }
+    }
+
     /// What is wrong where an argument is named that it does not have.
     fn lacks(&self, name: &str, place: &Place, message: String) -> Option<Diagnostic> {
         let known: Vec<&str> = self.arguments.iter().map(String::as_str).collect();

@@ -32,6 +32,7 @@ impl ToolOrigin {
 
 /// A call that a model made, as the policy sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct PolicyCall<'a> {
     /// The tool's name at its origin, without a server prefix.
     pub tool: &'a str,
@@ -41,9 +42,18 @@ pub struct PolicyCall<'a> {
     pub arguments: &'a Value,
 }
 
+impl<'a> PolicyCall<'a> {
+    /// A call of a tool.
+    #[must_use]
+    pub fn new(origin: &'a ToolOrigin, tool: &'a str, arguments: &'a Value) -> Self {
+        Self { tool, origin, arguments }
+    }
+}
+
 /// What the host knows about the circumstances of a call. Default: no person can be
 /// asked, nothing is trusted, nothing is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Context {
     /// The working folder of the call, absolute. `None`: relative paths are evaluated as relative.
     pub cwd: Option<String>,
@@ -76,6 +86,106 @@ pub struct Context {
     pub project: String,
     /// The current time in milliseconds since 1970-01-01 UTC, for expiry.
     pub now_ms: i64,
+}
+
+impl Context {
+    /// Sets [`Self::cwd`].
+    #[must_use]
+    pub fn with_cwd(mut self, cwd: impl Into<String>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Sets [`Self::home`].
+    #[must_use]
+    pub fn with_home(mut self, home: impl Into<String>) -> Self {
+        self.home = Some(home.into());
+        self
+    }
+
+    /// Sets [`Self::interactive`].
+    #[must_use]
+    pub fn with_interactive(mut self, interactive: bool) -> Self {
+        self.interactive = interactive;
+        self
+    }
+
+    /// Sets [`Self::workspace_trusted`].
+    #[must_use]
+    pub fn with_workspace_trusted(mut self, workspace_trusted: bool) -> Self {
+        self.workspace_trusted = workspace_trusted;
+        self
+    }
+
+    /// Sets [`Self::server_trusted`].
+    #[must_use]
+    pub fn with_server_trusted(mut self, server_trusted: bool) -> Self {
+        self.server_trusted = server_trusted;
+        self
+    }
+
+    /// Sets [`Self::annotations`].
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: Annotations) -> Self {
+        self.annotations = annotations;
+        self
+    }
+
+    /// Sets [`Self::case_sensitive_paths`].
+    #[must_use]
+    pub fn with_case_sensitive_paths(mut self, case_sensitive_paths: bool) -> Self {
+        self.case_sensitive_paths = Some(case_sensitive_paths);
+        self
+    }
+
+    /// Sets [`Self::links`].
+    #[must_use]
+    pub fn with_links(mut self, links: Links) -> Self {
+        self.links = Some(links);
+        self
+    }
+
+    /// Sets [`Self::protected`].
+    #[must_use]
+    pub fn with_protected(mut self, protected: Vec<String>) -> Self {
+        self.protected = protected;
+        self
+    }
+
+    /// Sets [`Self::secrets`].
+    #[must_use]
+    pub fn with_secrets(mut self, secrets: Vec<String>) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    /// Sets [`Self::definition_changed`].
+    #[must_use]
+    pub fn with_definition_changed(mut self, definition_changed: bool) -> Self {
+        self.definition_changed = definition_changed;
+        self
+    }
+
+    /// Sets [`Self::session`].
+    #[must_use]
+    pub fn with_session(mut self, session: impl Into<String>) -> Self {
+        self.session = session.into();
+        self
+    }
+
+    /// Sets [`Self::project`].
+    #[must_use]
+    pub fn with_project(mut self, project: impl Into<String>) -> Self {
+        self.project = project.into();
+        self
+    }
+
+    /// Sets [`Self::now_ms`].
+    #[must_use]
+    pub fn with_now_ms(mut self, now_ms: i64) -> Self {
+        self.now_ms = now_ms;
+        self
+    }
 }
 
 /// A summary of the earlier calls of a conversation, which the caller provides: the same summary

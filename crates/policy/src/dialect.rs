@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A shell, as the key `shell` of a record names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Shell {
     /// bash 4 or 5.
     Bash,

@@ -41,6 +41,7 @@ const NOTES: [&str; 8] = ["expected", "why", "source", "cls", "grade", "proof", 
 
 /// The result of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Evaluated {
     /// The row's id.
     pub id: String,

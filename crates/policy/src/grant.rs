@@ -51,6 +51,7 @@ pub enum GrantScope {
 
 /// A remembered approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Grant {
     /// Its id. Ids are never reused.
     pub id: String,
@@ -75,6 +76,7 @@ pub struct Grant {
 
 /// What an approval is bound to besides its call. What is absent binds nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Bound {
     /// The working folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,6 +90,27 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// Sets [`Self::cwd`].
+    #[must_use]
+    pub fn with_cwd(mut self, cwd: impl Into<String>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Sets [`Self::schema_hash`].
+    #[must_use]
+    pub fn with_schema_hash(mut self, schema_hash: impl Into<String>) -> Self {
+        self.schema_hash = Some(schema_hash.into());
+        self
+    }
+
+    /// Sets [`Self::policy_version`].
+    #[must_use]
+    pub fn with_policy_version(mut self, policy_version: impl Into<String>) -> Self {
+        self.policy_version = Some(policy_version.into());
+        self
+    }
+
     /// Whether a tool and a policy are those of the approval.
     #[must_use]
     pub fn holds(&self, schema_hash: &str, policy_version: &str) -> bool {
@@ -120,6 +143,64 @@ pub enum GrantError {
 }
 
 impl Grant {
+    /// A grant without an id, an expiry, a source or bounds. The gate gives it an id when a person
+    /// approves it.
+    #[must_use]
+    pub fn new(origin: ToolOrigin, tool: impl Into<String>, target: GrantTarget, scope: GrantScope) -> Self {
+        Self {
+            id: String::new(),
+            origin,
+            tool: tool.into(),
+            target,
+            scope,
+            expires_ms: None,
+            source: String::new(),
+            bound: Bound::default(),
+        }
+    }
+
+    /// Sets [`Self::id`].
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// Sets [`Self::scope`].
+    #[must_use]
+    pub fn with_scope(mut self, scope: GrantScope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// Sets [`Self::expires_ms`].
+    #[must_use]
+    pub fn with_expires_ms(mut self, expires_ms: i64) -> Self {
+        self.expires_ms = Some(expires_ms);
+        self
+    }
+
+    /// Sets [`Self::source`].
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<String>) -> Self {
+        self.source = source.into();
+        self
+    }
+
+    /// Sets [`Self::bound`].
+    #[must_use]
+    pub fn with_bound(mut self, bound: Bound) -> Self {
+        self.bound = bound;
+        self
+    }
+
+    /// Sets [`Self::target`].
+    #[must_use]
+    pub fn with_target(mut self, target: GrantTarget) -> Self {
+        self.target = target;
+        self
+    }
+
     /// The grant that a compact rule proposes, if it can be remembered.
     ///
     /// # Errors

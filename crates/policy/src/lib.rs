@@ -27,11 +27,11 @@
 //! not_match = [".envrc"]
 //! "#, "policy.toml", PolicyScope::User).into_result().expect("a sound policy");
 //! let policy = Policy::new(vec![file]);
-//! let context = Context { interactive: true, ..Context::default() };
+//! let context = Context::default().with_interactive(true);
 //! let decide = |path: &str| {
 //!     let arguments = json!({ "path": path });
 //!     let origin = ToolOrigin::Native;
-//!     let call = PolicyCall { tool: "read_file", origin: &origin, arguments: &arguments };
+//!     let call = PolicyCall::new(&origin, "read_file", &arguments);
 //!     policy.decide(&call, &context, &[]).decision
 //! };
 //! assert_eq!(decide("notes.md"), Decision::Allow);

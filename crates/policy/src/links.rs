@@ -64,6 +64,7 @@ pub trait Disk: Send + Sync {
 
 /// What a name in a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EntryKind {
     /// No folder, and no link.
     File,
@@ -77,6 +78,7 @@ pub enum EntryKind {
 
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DiskEntry {
     /// A symbolic link, with its target as written.
     Link(String),

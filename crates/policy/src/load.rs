@@ -33,6 +33,7 @@ pub fn policy_schema() -> serde_json::Value {
 /// Whether a policy is enforced or only audited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum PolicyMode {
     /// Verdicts are enforced.
     #[default]
@@ -54,6 +55,7 @@ enum Order {
 
 /// A policy file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PolicyFile {
     /// Its scope: who wrote it.
     pub scope: PolicyScope,

@@ -20,6 +20,7 @@ pub use pattern::PathPattern;
 
 /// The start of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Base {
     /// `/`
     Root,

@@ -17,6 +17,7 @@ use crate::diagnostic::Place;
 /// Who wrote a policy file and its rules. Ordered from the weakest to the strongest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum PolicyScope {
     /// The project: its files only tighten, unless the workspace is trusted.
     Project,
@@ -36,6 +37,7 @@ impl PolicyScope {
 
 /// The tools that a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ToolPattern {
     /// `*`
     Any,
@@ -143,6 +145,7 @@ fn joined(server: &str, tool: &str) -> String {
 /// The kind of access that a path condition covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Access {
     /// Reading.
     Read,
@@ -162,6 +165,7 @@ impl Access {
 
 /// A rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rule {
     /// Its effect.
     pub effect: Effect,

@@ -18,6 +18,7 @@ use crate::diagnostic::visible;
 
 /// A path that a call writes: creates, changes or deletes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
 pub struct WrittenPath {
     /// The path, absolute and without `..`. Symbolic links in it have not been followed.
     pub path: String,
@@ -27,6 +28,7 @@ pub struct WrittenPath {
 
 /// How a call that was let go can be undone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CallUndo {
     /// The class: what the tool's record says, or `irreversible` where no copy could be made.
     pub class: Undo,
@@ -38,8 +40,17 @@ pub struct CallUndo {
     pub why: Option<String>,
 }
 
+impl CallUndo {
+    /// An undo without a snapshot. `why`: the reason, if it is irreversible.
+    #[must_use]
+    pub fn new(class: Undo, why: Option<String>) -> Self {
+        Self { class, snapshot: None, why }
+    }
+}
+
 /// A snapshot that a host has made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TakenSnapshot {
     /// Its id, by which a person undoes the call.
     pub id: String,
@@ -51,9 +62,18 @@ pub struct TakenSnapshot {
     pub bytes: u64,
 }
 
+impl TakenSnapshot {
+    /// A snapshot by its id and digest, with the number of its files and their size in bytes.
+    #[must_use]
+    pub fn new(id: impl Into<String>, digest: impl Into<String>, files: usize, bytes: u64) -> Self {
+        Self { id: id.into(), digest: digest.into(), files, bytes }
+    }
+}
+
 /// Why no snapshot was made, or none can be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
+#[non_exhaustive]
 pub struct NoSnapshot {
     /// The reason, in lower case without a full stop.
     pub why: String,
@@ -65,6 +85,13 @@ impl NoSnapshot {
     /// A reason that does not pass.
     pub fn new(why: impl Into<String>) -> Self {
         Self { why: why.into(), passing: false }
+    }
+
+    /// Sets [`Self::passing`].
+    #[must_use]
+    pub fn with_passing(mut self, passing: bool) -> Self {
+        self.passing = passing;
+        self
     }
 }
 

@@ -21,6 +21,7 @@ use crate::diagnostic::{Diagnostic, Place};
 
 /// The arguments of an `activate_skill` call.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ActivateRequest {
     /// A name, `name@scope` or `name/path`. Empty for a search.
     pub name: String,
@@ -37,6 +38,33 @@ pub struct ActivateRequest {
 }
 
 impl ActivateRequest {
+    /// A request to activate a skill by its name.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// Sets [`Self::arguments`].
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: impl Into<String>) -> Self {
+        self.arguments = Some(arguments.into());
+        self
+    }
+
+    /// Sets [`Self::input`].
+    #[must_use]
+    pub fn with_input(mut self, input: Value) -> Self {
+        self.input = Some(input);
+        self
+    }
+
+    /// Sets [`Self::approved`].
+    #[must_use]
+    pub fn with_approved(mut self, approved: bool) -> Self {
+        self.approved = approved;
+        self
+    }
+
     /// Reads a call's arguments. `other` names a skill that the enum of `name` does not list.
     /// `command` and `skill` are accepted for `name`, because other systems use them.
     ///
@@ -92,6 +120,7 @@ pub enum ActivateError {
 
 /// What the text states about the tool categories that a skill uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CategoryHint {
     /// Nothing, because the host has no `expand_tools`.
     Silent,

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 /// including the enum of names. Without the tool, of the list alone
 /// ([`catalog_text`](super::catalog_text)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Budget {
     /// Characters.
     Chars(usize),

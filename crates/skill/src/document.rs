@@ -45,6 +45,7 @@ impl ContentHash {
 
 /// The content of a loaded skill file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Content {
     /// The name: as written, on one line, without invisible characters; the folder's name if there
     /// is none.
@@ -57,8 +58,17 @@ pub struct Content {
     pub body: String,
 }
 
+impl Content {
+    /// A skill without further fields in its front matter.
+    #[must_use]
+    pub fn new(name: impl Into<String>, description: impl Into<String>, body: impl Into<String>) -> Self {
+        Self { name: name.into(), description: description.into(), fields: Fields::default(), body: body.into() }
+    }
+}
+
 /// A file and the result of reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Document {
     /// The strict verdict: the reference validator's errors; empty if the file is valid.
     pub strict: Vec<String>,

@@ -30,6 +30,7 @@ pub fn catalog_xml(view: &SkillView) -> String {
 
 /// A tool that this layer answers, independent of any provider's format.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SkillTool {
     /// The tool's name.
     pub name: String,

@@ -13,6 +13,7 @@ use crate::diagnostic::{Diagnostic, Place};
 /// Where a skill requests to run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Context {
     /// In the conversation that activated it.
     #[default]
@@ -24,6 +25,7 @@ pub enum Context {
 /// How a skill's tool (`skill:{name}`) requests to answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Mode {
     /// By running a script. Running it is up to the host; this crate runs nothing.
     #[default]

@@ -13,15 +13,14 @@
 //!
 //! ```
 //! use toolfold::skill::{
-//!     Caller, Discovery, MemoryFs, Permissions, Root, Scope, SkillLibrary, SkillView, Style,
+//!     Caller, Discovery, MemoryFs, Permissions, Root, Scope, SkillLibrary, SkillView,
 //! };
 //!
 //! let mut fs = MemoryFs::default();
 //! let text = "---\nname: pdf\ndescription: Read PDFs. Use when a PDF is named.\n---\nSteps.";
 //! fs.put("/skills/pdf/SKILL.md", text);
-//! let path = "/skills".into();
-//! let root = Root { path, scope: Scope::User, trusted: true, style: Style::Toolfold };
-//! let discovery = Discovery { roots: vec![root], ..Discovery::default() };
+//! let root = Root::new("/skills", Scope::User).with_trusted(true);
+//! let discovery = Discovery::new(vec![root]);
 //! let library = SkillLibrary::discover(&fs, discovery, &mut Default::default()).value;
 //! let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
 //! assert_eq!(view.names().collect::<Vec<_>>(), ["pdf"]);

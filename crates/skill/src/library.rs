@@ -18,6 +18,7 @@ use crate::diagnostic::{Diagnostic, Loaded};
 /// Which of two skills with the same name wins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Precedence {
     /// Project, then user, system, explicit, builtin; within a scope the earlier root.
     #[default]
@@ -120,6 +121,7 @@ pub struct Finding {
 
 /// The options of [`SkillLibrary::discover`].
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Discovery {
     /// The roots to search, in order.
     pub roots: Vec<Root>,
@@ -129,6 +131,28 @@ pub struct Discovery {
     pub limits: Limits,
     /// Skills that the host supplies.
     pub builtin: Vec<Arc<Document>>,
+}
+
+impl Discovery {
+    /// A search of these roots.
+    #[must_use]
+    pub fn new(roots: Vec<Root>) -> Self {
+        Self { roots, ..Self::default() }
+    }
+
+    /// Sets [`Self::precedence`].
+    #[must_use]
+    pub fn with_precedence(mut self, precedence: Precedence) -> Self {
+        self.precedence = precedence;
+        self
+    }
+
+    /// Sets [`Self::limits`].
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
 }
 
 /// The files read before: files with an unchanged stamp are not read again.

@@ -15,6 +15,7 @@ pub(crate) const MAX_BODY_LINES: usize = 500;
 
 /// The names from a catalog that a skill's text may use in backticks.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Vocabulary {
     /// The names of all tools.
     pub tools: BTreeSet<String>,

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 /// Facts from the host that a skill can insert.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Facts {
     /// The conversation's id, for `${SESSION_ID}` and `${CLAUDE_SESSION_ID}`.
     pub session: Option<String>,
@@ -12,6 +13,29 @@ pub struct Facts {
     pub cwd: Option<String>,
     /// The time in the host's format, for `{{system.timestamp}}`.
     pub timestamp: Option<String>,
+}
+
+impl Facts {
+    /// Sets [`Self::session`].
+    #[must_use]
+    pub fn with_session(mut self, session: impl Into<String>) -> Self {
+        self.session = Some(session.into());
+        self
+    }
+
+    /// Sets [`Self::cwd`].
+    #[must_use]
+    pub fn with_cwd(mut self, cwd: impl Into<String>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Sets [`Self::timestamp`].
+    #[must_use]
+    pub fn with_timestamp(mut self, timestamp: impl Into<String>) -> Self {
+        self.timestamp = Some(timestamp.into());
+        self
+    }
 }
 
 /// The inputs of a rendering.

@@ -9,6 +9,7 @@ use super::fs::SkillFs;
 /// The scope of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Scope {
     /// The current project.
     Project,
@@ -40,6 +41,7 @@ impl Scope {
 /// hold `*.json` skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Style {
     /// `.toolfold/skills`, packs and paths given by the user.
     Toolfold,
@@ -59,6 +61,7 @@ pub enum Style {
 
 /// A place to search for skills.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Root {
     /// A folder of skill folders, or one skill folder. It need not exist.
     pub path: PathBuf,
@@ -71,8 +74,31 @@ pub struct Root {
     pub style: Style,
 }
 
+impl Root {
+    /// An untrusted root with the convention of this project.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>, scope: Scope) -> Self {
+        Self { path: path.into(), scope, trusted: false, style: Style::Toolfold }
+    }
+
+    /// Sets [`Self::trusted`].
+    #[must_use]
+    pub fn with_trusted(mut self, trusted: bool) -> Self {
+        self.trusted = trusted;
+        self
+    }
+
+    /// Sets [`Self::style`].
+    #[must_use]
+    pub fn with_style(mut self, style: Style) -> Self {
+        self.style = style;
+        self
+    }
+}
+
 /// The input of [`default_roots`]. The host supplies it; this layer does not read the environment.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Surroundings {
     /// The working directory, absolute.
     pub cwd: PathBuf,
@@ -89,6 +115,19 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    /// The surroundings of a working directory, with nothing else known.
+    #[must_use]
+    pub fn new(cwd: impl Into<PathBuf>) -> Self {
+        Self { cwd: cwd.into(), ..Self::default() }
+    }
+
+    /// Sets [`Self::home`].
+    #[must_use]
+    pub fn with_home(mut self, home: PathBuf) -> Self {
+        self.home = Some(home);
+        self
+    }
+
     /// The configuration folder.
     #[must_use]
     pub(crate) fn config_folder(&self) -> Option<PathBuf> {

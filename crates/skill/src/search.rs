@@ -98,14 +98,9 @@ impl SkillIndex {
 
 /// What is searched of a skill.
 fn entry<'s>(name: &'s str, skill: &'s Skill) -> Entry<'s> {
-    Entry {
-        name,
-        short: Some(skill.name()),
-        labels: skill.fields().tags.iter().map(String::as_str).collect(),
-        details: skill.body().lines().filter(|line| line.starts_with('#')).take(HEADINGS).collect(),
-        description: skill.description(),
-        ..Entry::default()
-    }
+    let tags = skill.fields().tags.iter().map(String::as_str).collect();
+    let headings = skill.body().lines().filter(|line| line.starts_with('#')).take(HEADINGS).collect();
+    Entry::new(name, skill.description()).with_short(Some(skill.name())).with_labels(tags).with_details(headings)
 }
 
 /// The answer to a search, for the model: ten skills, and the suffix to add to the query for the

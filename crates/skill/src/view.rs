@@ -12,6 +12,7 @@ use crate::name::nearest;
 
 /// The caller that requests a skill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Caller {
     /// The model. It does not see skills with `disable-model-invocation`.
     #[default]

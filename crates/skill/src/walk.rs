@@ -11,6 +11,7 @@ use crate::diagnostic::{Diagnostic, Place};
 
 /// The limits of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// The maximum depth of a skill's folder below the root.
     pub depth: usize,

@@ -31,9 +31,11 @@ fn changed(path: &Path) -> Option<SystemTime> {
     path.metadata().ok()?.modified().ok()
 }
 
-/// The modification time of the newest file below a folder.
+/// The modification time of the newest file below a folder, apart from snapshots, which no build
+/// reads.
 fn newest(folder: &Path) -> Option<SystemTime> {
     let entries = std::fs::read_dir(folder).ok()?.flatten();
-    let paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_none_or(|extension| extension != "snap"));
     paths.iter().filter_map(|path| if path.is_dir() { newest(path) } else { changed(path) }).max()
 }

@@ -84,9 +84,7 @@ pub(super) fn read_tool(
         title: fields.string("title").map_err(bad_tool)?.map(Into::into),
         description: description.map(Into::into),
         keys: parts.keys(&text, format),
-        // MCP clients get what the server wrote; an API gets a schema that it can read.
-        source: (parts.is_whole(format) && (format == Format::Mcp || given.is_none()))
-            .then(|| Slice::whole_text(text.clone())),
+        source: parts.is_whole(format).then(|| Slice::whole_text(text.clone())),
         origin: Some(format),
         name,
         no_parameters: schema::takes_no_parameters(&parameters),
@@ -172,8 +170,11 @@ fn read_schema(
         fault("bad-schema", format!("tool `{name}`: the schema cannot be read: {}", fields::without_place(&why)))
             .help(SCHEMA_HELP)
     })?;
-    Tool::check_parameters(&value)
-        .map_err(|why| fault("bad-schema", format!("tool `{name}`: {why}")).help(SCHEMA_HELP))?;
+    // PHP writes an empty object as an empty list.
+    if value.as_array().is_none_or(|list| !list.is_empty()) {
+        Tool::check_parameters(&value)
+            .map_err(|why| fault("bad-schema", format!("tool `{name}`: {why}")).help(SCHEMA_HELP))?;
+    }
     check_references(name, &value, noticed);
     let is_converted = is_subset && from_gemini(&mut value);
     let repairs = schema::normalize(&mut value);

@@ -10,6 +10,7 @@ use crate::profile::Naming;
 
 /// The meta-tool of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Bridge {
     /// The single meta-tool for all tools.
     Any,
@@ -89,11 +90,7 @@ impl Bridge {
             Self::Write => (false, false),
             Self::Destructive => (false, true),
         };
-        Some(Annotations {
-            read_only_hint: Some(read_only),
-            destructive_hint: Some(destructive),
-            ..Annotations::default()
-        })
+        Some(Annotations::default().with_read_only(read_only).with_destructive(destructive))
     }
 
     /// Its declaration.

@@ -17,6 +17,7 @@ const MAX_UNKNOWN_EXPLAINED: usize = 5;
 
 /// The arguments of an `expand_tools` call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExpandRequest {
     /// Categories to open.
     pub categories: Vec<String>,
@@ -48,6 +49,27 @@ pub enum ExpandError {
 }
 
 impl ExpandRequest {
+    /// Sets [`Self::categories`].
+    #[must_use]
+    pub fn with_categories(mut self, categories: Vec<String>) -> Self {
+        self.categories = categories;
+        self
+    }
+
+    /// Sets [`Self::tools`].
+    #[must_use]
+    pub fn with_tools(mut self, tools: Vec<String>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets [`Self::query`].
+    #[must_use]
+    pub fn with_query(mut self, query: String) -> Self {
+        self.query = Some(query);
+        self
+    }
+
     /// Reads the arguments of a call. A single string counts as a list of one, and the original
     /// design's `category` as `categories`. Unknown keys are ignored.
     ///

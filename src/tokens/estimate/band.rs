@@ -8,6 +8,7 @@ use serde::Serialize;
 ///
 /// Displays as `1148–1320` or `at least 1148`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Band {
     /// The lower end, at least 1.
     pub low: usize,
@@ -16,6 +17,12 @@ pub struct Band {
 }
 
 impl Band {
+    /// The band of an exact count.
+    #[must_use]
+    pub fn exact(tokens: usize) -> Self {
+        Self { low: tokens, high: Some(tokens) }
+    }
+
     /// A band of a percentage around a figure, at least three tokens to either side.
     #[must_use]
     pub(super) fn around(tokens: usize, per_cent: usize) -> Self {

@@ -137,11 +137,7 @@ fn use_it(catalog: &Catalog, profile: &ToolProfile) {
             let array: Vec<&serde_json::value::RawValue> = serde_json::from_str(text.json()).unwrap();
             assert!(array.len() <= catalog.len() + 2);
             let names = catalog.names().take(3).map(ToString::to_string).collect();
-            session.expand(&ExpandRequest {
-                categories: names,
-                tools: vec!["\u{202e}".to_owned()],
-                ..ExpandRequest::default()
-            });
+            session.expand(&ExpandRequest::default().with_categories(names).with_tools(vec!["\u{202e}".to_owned()]));
         }
     }
 }

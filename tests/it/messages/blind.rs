@@ -23,8 +23,7 @@ fn folded(blind: Blind) -> Conversation {
 }
 
 fn invoice(id: &str, customer: &str) -> ModelCall {
-    let (id, name) = (CallId::from(id), "send_invoice".to_owned());
-    ModelCall { id, name, arguments: (&json!({"customer": customer})).into() }
+    ModelCall::new(id, "send_invoice", json!({"customer": customer}))
 }
 
 #[test]

@@ -305,7 +305,7 @@ impl Books {
                 let past = self.messages[at].calls[place].clone();
                 self.results += 1;
                 let result = format!("result {}", self.results);
-                let given = toolfold::conversation::ToolResult { content: result.clone(), is_error: !ok };
+                let given = toolfold::conversation::ToolResult::new(result.clone(), !ok);
                 self.talk.answer(&past.id, given).unwrap();
                 let End::Running { approval, .. } = &past.end else { unreachable!() };
                 let failures = self.failures.entry((past.asked.tool.to_owned(), past.asked.n)).or_default();

@@ -15,7 +15,7 @@ fn excel() -> (Engine, Approver) {
     let store = Arc::new(MemoryStore::new());
     let file = PolicyFile::load(&project("profiles/excel/policy.toml"), "policy.toml", PolicyScope::User);
     let (policy, approver) = PolicyLayer::open(Policy::new(vec![file.into_result().unwrap()]), store, || 1_000);
-    let policy = policy.context(Context { cwd: Some("/work".into()), interactive: true, ..Context::default() });
+    let policy = policy.context(Context::default().with_cwd("/work").with_interactive(true));
     let profile = toolfold::profile::ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml");
     let catalog = Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let builder = Engine::builder(catalog).profile(profile.into_result().unwrap()).arm(Arm::Stable).policy(policy);

@@ -8,7 +8,7 @@ use toolfold::conversation::{Event, ModelCall};
 use super::*;
 
 fn call(id: &str, name: &str, n: u64) -> ModelCall {
-    ModelCall { id: id.into(), name: name.to_owned(), arguments: (&json!({ "n": n })).into() }
+    ModelCall::new(id, name, json!({ "n": n }))
 }
 
 /// The outcomes of the calls of one message.
@@ -60,14 +60,7 @@ fn a_single_call_is_repeated_under_its_messages_key() {
 fn a_call_is_the_same_under_another_name() {
     let (mut talk, _) = wire_talk();
     let named = [call("1", "look", 1), call("2", "look", 2)];
-    let wrapped = [
-        ModelCall {
-            id: "1".into(),
-            name: "call_tool".to_owned(),
-            arguments: (&json!({"name": "look", "arguments": {"n": 1}})).into(),
-        },
-        named[1].clone(),
-    ];
+    let wrapped = [ModelCall::new("1", "call_tool", json!({"name": "look", "arguments": {"n": 1}})), named[1].clone()];
     assert!(whole(&mut talk, &wrapped, Some("m1")).iter().all(is_forward));
     talk.answer(&"1".into(), "seen").unwrap();
     assert_eq!(&*reply(&whole(&mut talk, &named, Some("m1"))[0]).answer.content, "seen");
@@ -164,7 +157,7 @@ fn only_successful_results_of_the_open_message_are_stored() {
     whole(&mut talk, &calls, None);
     talk.log_results(true);
     talk.answer(&"1".into(), "seen").unwrap();
-    let failed = toolfold::conversation::ToolResult { content: "no such row".to_owned(), is_error: true };
+    let failed = toolfold::conversation::ToolResult::new("no such row", true);
     talk.answer(&"2".into(), failed).unwrap();
     assert_eq!(stored(&mut talk), ["seen"]);
     let log = talk.take_log(0);
@@ -261,21 +254,13 @@ fn a_call_that_was_shown_its_definition_has_not_failed() {
     let catalog = Catalog::from_mcp(&json!([tool("one"), tool("two")]).to_string()).unwrap();
     let builder = Engine::builder(catalog).profile(profile.unwrap()).arm(toolfold::profile::Arm::Stable);
     let mut talk = builder.build().unwrap().conversation(Wire::OpenAiChat).start().unwrap();
-    let one = |id: &str| ModelCall { id: id.into(), name: "one".to_owned(), arguments: (&json!({"a": "x"})).into() };
+    let one = |id: &str| ModelCall::new(id, "one", json!({"a": "x"}));
     assert_eq!(reply(&only(whole(&mut talk, &[one("0")], None))).answer.kind, ReplyKind::Shown);
     for id in ["1", "2", "3"] {
         assert!(is_forward(&only(whole(&mut talk, &[one(id)], None))), "call {id}");
         talk.report_result(&id.into(), false);
         // Another message, so that the failed call is not repeated with its own.
-        whole(
-            &mut talk,
-            &[ModelCall {
-                id: "e".into(),
-                name: "expand_tools".into(),
-                arguments: (&json!({"tools": ["two"]})).into(),
-            }],
-            None,
-        );
+        whole(&mut talk, &[ModelCall::new("e", "expand_tools", json!({"tools": ["two"]}))], None);
     }
     assert_eq!(reply(&only(whole(&mut talk, &[one("4")], None))).answer.kind, ReplyKind::Loop, "it failed three times");
 }

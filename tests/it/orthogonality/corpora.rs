@@ -61,8 +61,7 @@ fn corpus_every_arm_opens_everything() {
             before.to::<Vec<serde_json::Value>>().unwrap();
             let mut count = 0;
             for entry in engine.presentation(engine.arm()).deferred() {
-                let request =
-                    ExpandRequest { categories: vec![entry.category.to_string()], ..ExpandRequest::default() };
+                let request = ExpandRequest::default().with_categories(vec![entry.category.to_string()]);
                 let expansion = session.expand(&request);
                 assert_eq!(expansion.opened.len(), entry.tools.len(), "{} {arm} {}", list.name, entry.category);
                 count += expansion.opened.len();

@@ -59,7 +59,7 @@ fn tool_list(names: &[String], bodies: Vec<(String, Value)>) -> String {
 fn request(known: &[String], picks: &[prop::sample::Index], swap: bool) -> ExpandRequest {
     let chosen = picks.iter().map(|pick| pick.get(known).clone());
     let (categories, tools) = chosen.partition(|name| name.starts_with("group") != swap);
-    ExpandRequest { categories, tools, ..ExpandRequest::default() }
+    ExpandRequest::default().with_categories(categories).with_tools(tools)
 }
 
 /// A profile's settings for a tool: whether it is core, its category, its summary.

@@ -37,7 +37,7 @@ fn deferred(engine: &Engine) -> Vec<(usize, String, String)> {
 
 fn one(category: &str, tool: &str) -> ExpandRequest {
     let list = |name: &str| if name.is_empty() { vec![] } else { vec![name.to_owned()] };
-    ExpandRequest { categories: list(category), tools: list(tool), ..ExpandRequest::default() }
+    ExpandRequest::default().with_categories(list(category)).with_tools(list(tool))
 }
 
 fn opened_names(expanded: &Expanded, engine: &Engine) -> BTreeSet<String> {

@@ -24,16 +24,11 @@ fn of_user(text: &str) -> Policy {
 }
 
 fn context() -> Context {
-    Context {
-        cwd: Some("/work".to_owned()),
-        home: Some("/home/user".to_owned()),
-        interactive: true,
-        ..Context::default()
-    }
+    Context::default().with_cwd("/work").with_home("/home/user").with_interactive(true)
 }
 
 fn verdict(policy: &Policy, context: &Context, tool: &str, arguments: &Value, grants: &[Grant]) -> Verdict {
-    policy.decide(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments }, context, grants)
+    policy.decide(&PolicyCall::new(&ToolOrigin::Native, tool, arguments), context, grants)
 }
 
 #[track_caller]

@@ -10,8 +10,8 @@
 mod approvals;
 
 use serde_json::Value;
-use toolfold::policy::eval::{Evaluated, Row};
-use toolfold::policy::{Bound, Effect, Grant, GrantScope, GrantTarget, Policy, Rule, ToolOrigin, ToolPattern, compact};
+use toolfold::policy::eval::Row;
+use toolfold::policy::{Effect, Grant, GrantScope, GrantTarget, Policy, Rule, ToolOrigin, ToolPattern, compact};
 
 /// The lines of a row.
 fn lines(row: &Value) -> Vec<&str> {
@@ -27,12 +27,16 @@ pub(super) fn is_no_rule_of_the_engine(row: &Value) -> bool {
     lines(row).iter().any(|line| line.starts_with("skill ") || line.starts_with("needs_approval "))
 }
 
+/// The answer to a row of the corpus.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) decision: &'static str,
+    pub(super) reason: String,
+}
+
 /// Evaluates a row of the corpus.
-pub(super) fn evaluate(row: &Value) -> Result<Evaluated, String> {
-    let answer = |decision, reason: &str| {
-        let id = row["id"].as_str().unwrap_or_default().to_owned();
-        Ok(Evaluated { id, decision, reason: reason.to_owned() })
-    };
+pub(super) fn evaluate(row: &Value) -> Result<Answer, String> {
+    let answer = |decision, reason: &str| Ok(Answer { decision, reason: reason.to_owned() });
     if row["tool"] == "@persist_grant" {
         return match persist(&row["args"]) {
             Ok(()) => answer("allow", "narrow enough to remember"),
@@ -62,7 +66,8 @@ pub(super) fn evaluate(row: &Value) -> Result<Evaluated, String> {
         let (decision, reason) = approvals::evaluate(&row_read, &policy, &row["ctx"]);
         return answer(decision, &reason);
     }
-    Ok(row_read.decide(&policy, &own.grants))
+    let own = row_read.decide(&policy, &own.grants);
+    answer(own.decision, &own.reason)
 }
 
 /// What the lines of the dialect say together.
@@ -83,8 +88,9 @@ impl Own {
         match (serde_json::from_value::<Effect>(word.into()).ok(), word, row["ctx"]["arg_pattern"].as_str()) {
             (Some(effect), _, Some(pattern)) => {
                 let tool = ToolPattern::Name(row["tool"].as_str().unwrap().to_owned());
-                let args = vec![("*".to_owned(), format!("*{pattern}*"))];
-                self.rules.push(Rule { args, ..Rule::new(effect, tool, rest) });
+                let mut rule = Rule::new(effect, tool, rest);
+                rule.args = vec![("*".to_owned(), format!("*{pattern}*"))];
+                self.rules.push(rule);
                 true
             }
             (None, "approve-once", _) => {
@@ -118,9 +124,7 @@ impl Own {
             };
             let target = arguments.map_or(GrantTarget::Tool, |arguments| GrantTarget::Arguments { arguments });
             let origin = server.map_or(ToolOrigin::Native, |s| ToolOrigin::Mcp(s.to_owned()));
-            let (id, tool, source) = ("grant".to_owned(), tool.to_owned(), "a person".to_owned());
-            let bound = Bound::default();
-            self.grants.push(Grant { id, origin, tool, target, scope, expires_ms: None, source, bound });
+            self.grants.push(Grant::new(origin, tool, target, scope).with_id("grant").with_source("a person"));
             return true;
         }
         let Ok(rule) = compact(Effect::Allow, rest, |_| None) else { return true };

@@ -210,10 +210,8 @@ fn load(text: &str, scope: PolicyScope) -> PolicyFile {
 
 fn decide(files: Vec<PolicyFile>, tool: &str, command: &str) -> Decision {
     let arguments = json!({ "command": command });
-    let context = Context { cwd: Some("/w".to_owned()), interactive: true, ..Context::default() };
-    Policy::new(files)
-        .decide(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments }, &context, &[])
-        .decision
+    let context = Context::default().with_cwd("/w").with_interactive(true);
+    Policy::new(files).decide(&PolicyCall::new(&ToolOrigin::Native, tool, &arguments), &context, &[]).decision
 }
 
 #[test]

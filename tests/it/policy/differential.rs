@@ -139,14 +139,16 @@ fn allowed_programs_behave_as_inspected() {
     let originals = originals(&folder.join("bin"));
     let names = ["ok", "fine", "echo", "printf", "true", ":", "test", "cd", "false", "command", "sed", "awk", "cat"];
     let rules = names.iter().map(|n| compact(Effect::Allow, &format!("Bash({n}:*)"), |_| None).unwrap()).collect();
-    let policy = Policy::new(vec![PolicyFile { rules, ..PolicyFile::default() }]);
-    let context = Context { interactive: true, cwd: Some("/workspace".to_owned()), ..Context::default() };
+    let mut file = PolicyFile::default();
+    file.rules = rules;
+    let policy = Policy::new(vec![file]);
+    let context = Context::default().with_interactive(true).with_cwd("/workspace");
     let mut rng = Rng(seed);
     let (mut ran, mut calls) = (0, 0);
     for round in 0..count {
         let text = program(&mut rng, 2);
         let arguments = json!({ "command": text });
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
         if !policy.decide(&call, &context, &[]).decision.runs() {
             continue;
         }

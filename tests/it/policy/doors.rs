@@ -13,18 +13,16 @@ fn file(text: &str, scope: PolicyScope) -> PolicyFile {
 }
 
 fn surroundings() -> Context {
-    Context {
-        cwd: Some("/work/project".to_owned()),
-        home: Some("/home/user".to_owned()),
-        interactive: true,
-        protected: vec!["/work/project/policy.toml".to_owned()],
-        ..Context::default()
-    }
+    Context::default()
+        .with_cwd("/work/project")
+        .with_home("/home/user")
+        .with_interactive(true)
+        .with_protected(vec!["/work/project/policy.toml".to_owned()])
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "so that the rows below can be written as they are read")]
 fn verdict(files: Vec<PolicyFile>, tool: &str, arguments: Value) -> Verdict {
-    let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
+    let call = PolicyCall::new(&ToolOrigin::Native, tool, &arguments);
     Policy::new(files).decide(&call, &surroundings(), &[])
 }
 
@@ -287,7 +285,7 @@ fn an_offered_rule_covers_only_the_call() {
     let context = surroundings();
     let explain = |text: &str, tool: &str, arguments: Value| {
         let policy = Policy::new(vec![file(text, PolicyScope::User)]);
-        let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, tool, &arguments);
         let allowing = policy.prepare(call, &context, None, History::default()).explain(&[]).would_allow;
         // What it says is a rule that does allow the call, and not another one.
         let rule = allowing[0].replacen("[[rule]] ", "[[rule]]\n", 1);
@@ -295,7 +293,7 @@ fn an_offered_rule_covers_only_the_call() {
         let policy = Policy::new(vec![file(&format!("{rule}\n{text}"), PolicyScope::User)]);
         assert!(policy.decide(&call, &context, &[]).decision.runs(), "{rule}");
         let other = json!({"url": "https://b.com", "path": "other", "id": "8"});
-        let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &other };
+        let call = PolicyCall::new(&ToolOrigin::Native, tool, &other);
         assert!(!policy.decide(&call, &context, &[]).decision.runs(), "{rule}");
         allowing[0].clone()
     };
@@ -321,30 +319,24 @@ fn a_remembered_approval_is_exactly_the_same_call() {
     let context = surroundings();
     let decide = |command: &str, context: &Context, grants: &[Grant]| {
         let arguments = shell(command);
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
         policy.decide(&call, context, grants).decision
     };
     for asked in
         ["cp a b", "terraform destroy -target=a", "kubectl delete pod x --force", "ls > out", "git log && cp a b"]
     {
         let arguments = shell(asked);
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
         let prepared = policy.prepare(call, &context, None, History::default());
         let shown = prepared.displayed(&prepared.decide(&[]));
         let [target] = &shown.remember[..] else { panic!("{asked}: {:?}", shown.remember) };
-        let grant = Grant {
-            id: "gr-1".to_owned(),
-            origin: ToolOrigin::Native,
-            tool: "Bash".to_owned(),
-            target: target.clone(),
-            scope: GrantScope::Always,
-            expires_ms: None,
-            source: "a person".to_owned(),
-            bound: Bound { cwd: context.cwd.clone(), ..Bound::default() },
-        };
+        let grant = Grant::new(ToolOrigin::Native, "Bash", target.clone(), GrantScope::Always)
+            .with_id("gr-1")
+            .with_source("a person")
+            .with_bound(Bound::default().with_cwd(context.cwd.clone().unwrap()));
         let grants = [grant];
         assert_eq!(decide(asked, &context, &grants), Decision::AllowAudited, "{asked}");
-        let elsewhere = Context { cwd: Some("/work/other".to_owned()), ..context.clone() };
+        let elsewhere = context.clone().with_cwd("/work/other");
         assert_eq!(decide(asked, &elsewhere, &grants), Decision::Confirm, "{asked}, in another folder");
         for other in [
             "cp a /root/.ssh/authorized_keys",
@@ -359,7 +351,7 @@ fn a_remembered_approval_is_exactly_the_same_call() {
     }
     // What is known only when it runs cannot be remembered at all.
     let arguments = shell("cp $A b");
-    let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+    let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
     let prepared = policy.prepare(call, &context, None, History::default());
     assert!(prepared.displayed(&prepared.decide(&[])).remember.is_empty());
 }

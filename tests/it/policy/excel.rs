@@ -12,10 +12,10 @@ fn tools() -> Vec<Covered> {
         .map(|tool| {
             let function = tool.get("function").unwrap_or(tool);
             let properties = function["parameters"]["properties"].as_object();
-            Covered {
-                identity: function["name"].as_str().unwrap().to_owned(),
-                arguments: properties.into_iter().flat_map(|p| p.keys().cloned()).collect(),
-            }
+            Covered::new(
+                function["name"].as_str().unwrap().to_owned(),
+                properties.into_iter().flat_map(|p| p.keys().cloned()).collect(),
+            )
         })
         .collect()
 }
@@ -38,14 +38,9 @@ fn the_policy_is_complete() {
 #[test]
 fn it_decides() {
     let policy = Policy::new(vec![policy()]);
-    let context = Context {
-        interactive: true,
-        cwd: Some("/work".to_owned()),
-        home: Some("/home/u".to_owned()),
-        ..Context::default()
-    };
+    let context = Context::default().with_interactive(true).with_cwd("/work").with_home("/home/u");
     let decide = |tool: &str, arguments: Value| {
-        policy.decide(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments }, &context, &[]).decision
+        policy.decide(&PolicyCall::new(&ToolOrigin::Native, tool, &arguments), &context, &[]).decision
     };
     for (tool, arguments, expected) in [
         ("read_excel", json!({"file_path": "a.xlsx"}), Decision::Allow),

@@ -7,13 +7,13 @@ use toolfold::policy::{Context, Explanation, History, Policy, PolicyCall, Policy
 #[track_caller]
 fn explain(policy: &str, tool: &str, arguments: &Value, context: &Context) -> Explanation {
     let file = PolicyFile::load(policy, "policy.toml", PolicyScope::User).into_result().unwrap();
-    let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments };
+    let call = PolicyCall::new(&ToolOrigin::Native, tool, arguments);
     Policy::new(vec![file]).prepare(call, context, None, History::default()).explain(&[])
 }
 
 fn context() -> Context {
-    let (cwd, home) = (Some("/repo".to_owned()), Some("/home/u".to_owned()));
-    Context { interactive: true, cwd, home, protected: vec!["/repo/policy.toml".to_owned()], ..Context::default() }
+    let protected = vec!["/repo/policy.toml".to_owned()];
+    Context::default().with_interactive(true).with_cwd("/repo").with_home("/home/u").with_protected(protected)
 }
 
 /// No hint where a deny stops the call, or may stop it, and none where the floor does.
@@ -46,7 +46,7 @@ fn an_offered_rule_allows_the_call() {
         ("crm", json!({"op": "list"})),
     ] {
         for interactive in [true, false] {
-            let context = Context { interactive, ..context() };
+            let context = context().with_interactive(interactive);
             let told = explain("", tool, &arguments, &context).would_allow;
             let fields =
                 |rule: &str| Some(format!("[[rule]]\n{}", rule.strip_prefix("[[rule]] ")?.replace(", ", "\n")));

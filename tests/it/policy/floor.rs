@@ -3,15 +3,15 @@
 use serde_json::json;
 use toolfold::policy::links::DiskEntry;
 use toolfold::policy::{
-    Bound, Context, Decision, Disk, Grant, GrantScope, GrantTarget, History, Policy, PolicyCall, PolicyFile,
-    PolicyScope, ToolOrigin,
+    Context, Decision, Disk, Grant, GrantScope, GrantTarget, History, Policy, PolicyCall, PolicyFile, PolicyScope,
+    ToolOrigin,
 };
 
 #[test]
 fn no_call_can_approve() {
     let text = "allow = [\"Bash\"]\n[tool.Bash]\ncommand = \"command\"\ntier = \"read_only\"\n";
     let policy = Policy::new(vec![PolicyFile::load(text, "policy.toml", PolicyScope::Managed).into_result().unwrap()]);
-    let context = Context { interactive: true, cwd: Some("/w".into()), ..Context::default() };
+    let context = Context::default().with_interactive(true).with_cwd("/w");
     for (command, wanted) in [
         ("toolfold approvals approve ap-1", Decision::Deny),
         ("toolfold approvals accept ap-1", Decision::Deny),
@@ -41,7 +41,7 @@ fn no_call_can_approve() {
         ("echo toolfold approvals accept", Decision::Allow),
     ] {
         let arguments = json!({ "command": command });
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
         let verdict = policy.decide(&call, &context, &[]);
         assert_eq!(verdict.decision, wanted, "{command}: {}", verdict.reason());
     }
@@ -56,7 +56,7 @@ fn decided(context: &Context, cases: &[(&str, Decision)]) {
     let mut wrong = Vec::new();
     for (command, wanted) in cases {
         let arguments = json!({ "command": command });
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
         let verdict = policy.decide(&call, context, &[]);
         if verdict.decision != *wanted {
             wrong.push(format!("{command}: {} instead of {wanted}: {}", verdict.decision, verdict.reason()));
@@ -67,7 +67,7 @@ fn decided(context: &Context, cases: &[(&str, Decision)]) {
 
 /// A context in which a person can be asked.
 fn here() -> Context {
-    Context { interactive: true, cwd: Some("/w".into()), home: Some("/home/u".into()), ..Context::default() }
+    Context::default().with_interactive(true).with_cwd("/w").with_home("/home/u")
 }
 
 #[test]
@@ -160,25 +160,16 @@ fn uncertain_floor_matches_require_approval_in_every_mode() {
         let policy =
             Policy::new(vec![PolicyFile::load(&text, "policy.toml", PolicyScope::User).into_result().unwrap()]);
         let arguments = json!({ "command": "./tf approvals approve ap-1" });
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
         let target = GrantTarget::Arguments { arguments: arguments.clone() };
-        let grant = Grant {
-            id: "gr-1".to_owned(),
-            origin: ToolOrigin::Native,
-            tool: "Bash".to_owned(),
-            target,
-            scope: GrantScope::Always,
-            expires_ms: None,
-            source: String::new(),
-            bound: Bound::default(),
-        };
+        let grant = Grant::new(ToolOrigin::Native, "Bash", target, GrantScope::Always).with_id("gr-1");
         let grants = if grants { vec![grant] } else { Vec::new() };
         let context = here();
         let prepared = policy.prepare(call, &context, None, History::default());
         let verdict = prepared.decide(&grants);
         assert_eq!(verdict.decision, Decision::Confirm, "{mode}: {}", verdict.reason());
         assert!(prepared.displayed(&verdict).remember.is_empty(), "{mode}: an approval of it is not offered");
-        let nobody = Context { interactive: false, ..here() };
+        let nobody = here().with_interactive(false);
         assert_eq!(policy.decide(&call, &nobody, &[]).decision, Decision::Deny, "{mode}: no person can be asked");
     }
 }
@@ -213,7 +204,7 @@ fn a_copy_of_the_program_is_known_by_its_content() {
         ("./tf report", Decision::AllowAudited),
     ] {
         let arguments = json!({ "command": command });
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
         let verdict = policy.prepare(call, &here(), Some(&Copies), History::default()).decide(&[]);
         assert_eq!(verdict.decision, wanted, "{command}: {}", verdict.reason());
     }
@@ -223,7 +214,7 @@ fn a_copy_of_the_program_is_known_by_its_content() {
 fn no_call_reads_or_writes_the_key_for_approvals() {
     use Decision::{AllowAudited, Confirm, Deny};
     let key = "/home/u/.config/toolfold/approver.key";
-    let context = Context { secrets: vec![key.to_owned()], ..here() };
+    let context = here().with_secrets(vec![key.to_owned()]);
     decided(
         &context,
         &[
@@ -265,7 +256,7 @@ fn no_call_reads_or_writes_the_key_for_approvals() {
         ("Write", json!({"file_path": "notes.md", "content": "the key is approver.key"}), AllowAudited),
         ("LS", json!({"path": "/home/u"}), AllowAudited),
     ] {
-        let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, tool, &arguments);
         let verdict = policy.decide(&call, &context, &[]);
         assert_eq!(verdict.decision, wanted, "{tool} {arguments}: {}", verdict.reason());
     }
@@ -276,7 +267,7 @@ fn no_call_writes_the_policy_or_the_store() {
     let text = "allow = [\"Bash\"]\n";
     let policy = Policy::new(vec![PolicyFile::load(text, "policy.toml", PolicyScope::Managed).into_result().unwrap()]);
     let protected = ["/w/policy.toml", "/w/policy.toml-wal", "/state/store.sqlite"].map(str::to_owned).to_vec();
-    let context = Context { interactive: true, cwd: Some("/w".into()), protected, ..Context::default() };
+    let context = Context::default().with_interactive(true).with_cwd("/w").with_protected(protected);
     for (command, wanted) in [
         ("echo > policy.toml", Decision::Deny),
         ("cp x ./sub/../Policy.toml", Decision::Deny),
@@ -288,7 +279,7 @@ fn no_call_writes_the_policy_or_the_store() {
         ("cat policy.toml", Decision::AllowAudited),
     ] {
         let arguments = json!({ "command": command });
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
         let verdict = policy.decide(&call, &context, &[]);
         assert_eq!(verdict.decision, wanted, "{command}: {}", verdict.reason());
     }

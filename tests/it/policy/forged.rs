@@ -43,16 +43,12 @@ fn swap(body: &mut Value) {
 }
 
 fn grant(tool: &str, expires_ms: Option<i64>) -> Grant {
-    Grant {
-        id: String::new(),
-        origin: ToolOrigin::Native,
-        tool: tool.to_owned(),
-        target: GrantTarget::Arguments { arguments: json!({"path": "a"}) },
-        scope: GrantScope::Always,
-        expires_ms,
-        source: "a test".to_owned(),
-        bound: Bound { cwd: Some("/w".to_owned()), ..Bound::default() },
-    }
+    let target = GrantTarget::Arguments { arguments: json!({"path": "a"}) };
+    let mut grant = Grant::new(ToolOrigin::Native, tool, target, GrantScope::Always)
+        .with_source("a test")
+        .with_bound(Bound::default().with_cwd("/w"));
+    grant.expires_ms = expires_ms;
+    grant
 }
 
 #[track_caller]
@@ -82,7 +78,7 @@ fn a_forged_grant_allows_nothing() {
     assert_eq!(gate.grants(9).unwrap().len(), 2);
     assert_eq!(store.verify(&[]).unwrap().faults, []);
 
-    let forged = Grant { id: "gr-9".to_owned(), target: GrantTarget::Tool, ..grant("delete", None) };
+    let forged = grant("delete", None).with_id("gr-9").with_target(GrantTarget::Tool);
     let body = serde_json::to_string(&forged).unwrap();
     tamper(&folder.store(), &format!("INSERT INTO remembered (number, body) VALUES (9, '{body}')"));
     change(&folder.store(), "remembered", 2, |body| body["what"] = json!({"kind": "tool"}));
@@ -101,10 +97,10 @@ fn a_grant_on_an_older_record_applies_as_recorded() {
     let folder = Folder::new("older-grant");
     let (store, gate, _) = handles(&folder);
     // The record had no digest, and a grant was bound to nothing but its scope.
-    let old = Grant { id: "gr-1".to_owned(), bound: Bound::default(), ..grant("delete", None) };
+    let old = grant("delete", None).with_id("gr-1").with_bound(Bound::default());
     let detail = json!({ "grant": "gr-1", "what": old.target, "holds": old.scope, "expires_ms": null });
-    let record =
-        Entry { origin: Some(ToolOrigin::Native), tool: "delete".to_owned(), detail, ..Entry::new(Kind::Granted, 1) };
+    let mut record = Entry::new(Kind::Granted, 1).with_tool("delete").with_detail(detail);
+    record.origin = Some(ToolOrigin::Native);
     store.record(&record).unwrap();
     let insert = |old: &Grant| {
         let body = serde_json::to_string(old).unwrap();
@@ -112,7 +108,7 @@ fn a_grant_on_an_older_record_applies_as_recorded() {
     };
     insert(&old);
     assert_eq!(gate.grants(2).unwrap(), std::slice::from_ref(&old));
-    insert(&Grant { target: GrantTarget::Tool, ..old });
+    insert(&old.with_target(GrantTarget::Tool));
     assert_eq!(gate.grants(2).unwrap(), []);
 }
 
@@ -235,11 +231,12 @@ fn only_a_recorded_approval_applies_to_a_call() {
 #[test]
 fn records_of_forged_consent_are_reported() {
     let policy = policy();
-    let claim = |kind: Kind, digest: &str, approval: &str| Entry {
-        digest: Some(digest.to_owned()),
-        detail: json!({ "approval": approval }),
-        ..Entry::new(kind, 3)
+    let claim_at = |time_ms: i64, kind: Kind, digest: &str, approval: &str| {
+        let mut entry = Entry::new(kind, time_ms).with_detail(json!({ "approval": approval }));
+        entry.digest = Some(digest.to_owned());
+        entry
     };
+    let claim = |kind: Kind, digest: &str, approval: &str| claim_at(3, kind, digest, approval);
     let own = request(&policy, 1).digest();
     // After `asked ap-1`: what is appended, and what is wrong with it.
     let cases = [
@@ -261,17 +258,11 @@ fn records_of_forged_consent_are_reported() {
             Some("was consumed, not approved"),
         ),
         (
-            vec![
-                claim(Kind::Accepted, &own, "ap-1"),
-                Entry { time_ms: 4 + WAIT_MS, ..claim(Kind::Consumed, &own, "ap-1") },
-            ],
+            vec![claim(Kind::Accepted, &own, "ap-1"), claim_at(4 + WAIT_MS, Kind::Consumed, &own, "ap-1")],
             Some("after its expiry"),
         ),
         (vec![Entry::new(Kind::Consumed, 3)], Some("names no approval")),
-        (
-            vec![Entry { detail: json!({"grant": "gr-1"}), ..Entry::new(Kind::Revoked, 3) }],
-            Some("which was never granted"),
-        ),
+        (vec![Entry::new(Kind::Revoked, 3).with_detail(json!({"grant": "gr-1"}))], Some("which was never granted")),
         (vec![Entry::new(Kind::Decision, 3), Entry::new(Kind::Outcome, 3)], None),
     ];
     for (n, (records, why)) in cases.into_iter().enumerate() {

@@ -9,7 +9,7 @@ use serde_json::json;
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::gate::open;
-use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore, Request, StoreErrorKind};
+use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore, StoreErrorKind};
 use toolfold::store::SqliteStore;
 
 use super::redeem;
@@ -24,7 +24,7 @@ fn on_a_full_disk_nothing_runs_and_no_approval_is_used() {
     // Long arguments: the record of its use needs pages of its own.
     // Not one long text, which is cut once the call is over.
     let cells = vec!["some text"; 900];
-    let large = |n| Request { arguments: json!({ "path": "a.xlsx", "cells": cells }), ..request(&policy, n) };
+    let large = |n| request(&policy, n).with_arguments(json!({ "path": "a.xlsx", "cells": cells }));
     let id = gate.ask(large(1), 0, WAIT_MS).unwrap().id;
     approver.approve(&id, 1).unwrap();
     // SQLite's own limit takes the way of a disk that is full, and takes whole transactions back.

@@ -29,13 +29,11 @@ const FREE: &[&str] = &["src/a", "src/b/c.txt", "docs/x", "a b", "", "etc/passwd
 const TOOLS: &[&str] = &["save", "Edit", "Read", "Grep", "NotebookEdit", "fetch_all", "Write"];
 
 fn place() -> Context {
-    Context {
-        cwd: Some("/work/project".to_owned()),
-        home: Some("/home/user".to_owned()),
-        interactive: true,
-        protected: vec!["/work/project/policy.toml".to_owned()],
-        ..Context::default()
-    }
+    Context::default()
+        .with_cwd("/work/project")
+        .with_home("/home/user")
+        .with_interactive(true)
+        .with_protected(vec!["/work/project/policy.toml".to_owned()])
 }
 
 fn load(text: &str, scope: PolicyScope) -> PolicyFile {
@@ -43,7 +41,7 @@ fn load(text: &str, scope: PolicyScope) -> PolicyFile {
 }
 
 fn decide(files: &[PolicyFile], tool: &str, arguments: &Value, context: &Context, grants: &[Grant]) -> Decision {
-    let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments };
+    let call = PolicyCall::new(&ToolOrigin::Native, tool, arguments);
     Policy::new(files.to_vec()).decide(&call, context, grants).decision
 }
 
@@ -233,17 +231,8 @@ proptest! {
         };
         let (first, second) = (of(&first), of(&second));
         let files = [load("deny = [\"Read(/etc/**)\"]", PolicyScope::User)];
-        let (here, there) = (Context { cwd: Some(folder.to_owned()), ..place() }, Context { cwd: Some(other.to_owned()), ..place() });
-        let yes = Grant {
-            id: "gr-1".to_owned(),
-            origin: ToolOrigin::Native,
-            tool: tool.to_owned(),
-            target: GrantTarget::Arguments { arguments: first.clone() },
-            scope: GrantScope::Always,
-            expires_ms: None,
-            source: "a test".to_owned(),
-            bound: Bound { cwd: Some(folder.to_owned()), ..Bound::default() },
-        };
+        let (here, there) = (place().with_cwd(folder), place().with_cwd(other));
+        let yes = Grant::new(ToolOrigin::Native, tool, GrantTarget::Arguments { arguments: first.clone() }, GrantScope::Always).with_id("gr-1").with_source("a test").with_bound(Bound::default().with_cwd(folder));
         let plain = decide(&files, tool, &second, &there, &[]);
         let lifted = decide(&files, tool, &second, &there, std::slice::from_ref(&yes));
         if first != second || folder != other {

@@ -183,13 +183,13 @@ fn the_policy_itself_is_behind_no_link() {
         ("/w/p".to_owned(), "/home/u/.config".to_owned()),
         ("/home/u/.config".to_owned(), "/data/config".to_owned()),
     ]);
-    let policy = Policy::new(vec![PolicyFile { default: Some(Effect::Allow), ..PolicyFile::default() }]);
-    let context = Context {
-        cwd: Some("/w".to_owned()),
-        interactive: true,
-        protected: vec!["/home/u/.config/policy.toml".to_owned()],
-        ..Context::default()
-    };
+    let mut file = PolicyFile::default();
+    file.default = Some(Effect::Allow);
+    let policy = Policy::new(vec![file]);
+    let context = Context::default()
+        .with_cwd("/w")
+        .with_interactive(true)
+        .with_protected(vec!["/home/u/.config/policy.toml".to_owned()]);
     for (path, expected) in [
         ("/home/u/.config/policy.toml", Decision::Deny),
         ("p/policy.toml", Decision::Deny),
@@ -199,7 +199,7 @@ fn the_policy_itself_is_behind_no_link() {
         ("p/other.toml", Decision::AllowAudited),
     ] {
         let arguments = json!({ "file_path": path });
-        let call = PolicyCall { tool: "Edit", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Edit", &arguments);
         let verdict = policy.prepare(call, &context, Some(&table), History::default()).decide(&[]);
         assert_eq!(verdict.decision, expected, "{path}");
     }
@@ -209,17 +209,19 @@ fn the_policy_itself_is_behind_no_link() {
 fn a_verdict_records_its_lookups_and_is_reproducible() {
     let table = LinkTable::new([("/w/x".to_owned(), "/etc".to_owned()), ("/w/loop".to_owned(), "loop".to_owned())]);
     let rules = ["Edit(./**)", "Bash(echo:*)"].map(|rule| compact(Effect::Allow, rule, |_| None).unwrap());
-    let policy = Policy::new(vec![PolicyFile { rules: rules.to_vec(), ..PolicyFile::default() }]);
-    let context = Context { cwd: Some("/w".to_owned()), interactive: true, ..Context::default() };
+    let mut file = PolicyFile::default();
+    file.rules = rules.to_vec();
+    let policy = Policy::new(vec![file]);
+    let context = Context::default().with_cwd("/w").with_interactive(true);
     for path in ["x/passwd", "loop/a", "a", "x/../a"] {
         let arguments = json!({ "file_path": path });
-        let call = PolicyCall { tool: "Edit", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Edit", &arguments);
         let prepared = policy.prepare(call, &context, Some(&table), History::default());
         let verdict = prepared.decide(&[]);
         // As a record keeps it.
         let text = serde_json::to_string(&verdict.links).unwrap();
         let links: Links = serde_json::from_str(&text).unwrap();
-        assert_eq!(policy.decide(&call, &Context { links: Some(links), ..context.clone() }, &[]), verdict, "{path}");
+        assert_eq!(policy.decide(&call, &context.clone().with_links(links), &[]), verdict, "{path}");
         let lexical = policy.decide(&call, &context, &[]);
         assert_eq!(lexical.decision, Decision::AllowAudited, "{path}: without a disk as before");
         let part = &prepared.explain(&[]).parts[0].text;

@@ -67,8 +67,8 @@ const RULES: &str = "allow = [\"Bash(grep:*)\", \"Bash(find:*)\", \"Bash(xargs:*
 
 fn decide(tree: &Tree, arguments: &Value) -> (Decision, String) {
     let policy = Policy::new(vec![PolicyFile::load(RULES, "p", PolicyScope::User).into_result().unwrap()]);
-    let context = Context { cwd: Some("/w".to_owned()), interactive: true, ..Context::default() };
-    let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments };
+    let context = Context::default().with_cwd("/w").with_interactive(true);
+    let call = PolicyCall::new(&ToolOrigin::Native, "Bash", arguments);
     let verdict = policy.prepare(call, &context, Some(tree), History::default()).decide(&[]);
     (verdict.decision, verdict.reason())
 }

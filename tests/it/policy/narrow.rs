@@ -10,14 +10,9 @@ fn is(policy: &str, tool: &str, cases: &[(Value, Decision)]) {
     let file = PolicyFile::load(policy, "policy.toml", PolicyScope::User);
     assert!(!file.has_errors(), "{:?}", file.diagnostics);
     let policy = Policy::new(vec![file.value]);
-    let context = Context {
-        cwd: Some("/work".to_owned()),
-        home: Some("/home/u".to_owned()),
-        interactive: true,
-        ..Context::default()
-    };
+    let context = Context::default().with_cwd("/work").with_home("/home/u").with_interactive(true);
     for (arguments, expected) in cases {
-        let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, tool, arguments);
         let verdict = policy.decide(&call, &context, &[]);
         assert_eq!(verdict.decision, *expected, "{tool} {arguments}: {}", verdict.reason());
     }
@@ -149,8 +144,8 @@ fn an_ask_is_not_a_deny_under_a_denying_default() {
     // A project's ask does not soften the user's default.
     let user = PolicyFile::load("[policy]\ndefault = \"deny\"", "user.toml", PolicyScope::User).value;
     let project = PolicyFile::load("ask = [\"rest_call\"]", "project.toml", PolicyScope::Project).value;
-    let (call, none) = (json!({}), Context { interactive: true, ..Context::default() });
-    let call = PolicyCall { tool: "rest_call", origin: &ToolOrigin::Native, arguments: &call };
+    let (call, none) = (json!({}), Context::default().with_interactive(true));
+    let call = PolicyCall::new(&ToolOrigin::Native, "rest_call", &call);
     assert_eq!(Policy::new(vec![user, project]).decide(&call, &none, &[]).decision, Deny);
 }
 

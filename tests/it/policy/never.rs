@@ -32,9 +32,8 @@ fn load(text: &str) -> (PolicyFile, Vec<(&'static str, Severity)>) {
 }
 
 fn decide(files: Vec<PolicyFile>, tool: &str, arguments: &Value) -> Decision {
-    let context =
-        Context { interactive: true, cwd: Some("/w".into()), home: Some("/home/u".into()), ..Context::default() };
-    Policy::new(files).decide(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments }, &context, &[]).decision
+    let context = Context::default().with_interactive(true).with_cwd("/w").with_home("/home/u");
+    Policy::new(files).decide(&PolicyCall::new(&ToolOrigin::Native, tool, arguments), &context, &[]).decision
 }
 
 /// A compact rule, and the code of what is wrong with it.

@@ -9,8 +9,7 @@ use toolfold::policy::{
 use Decision::{Allow, AllowAudited, Confirm, Deny};
 
 fn context() -> Context {
-    let (cwd, home) = (Some("/w".to_owned()), Some("/home/u".to_owned()));
-    Context { interactive: true, cwd, home, ..Context::default() }
+    Context::default().with_interactive(true).with_cwd("/w").with_home("/home/u")
 }
 
 #[track_caller]
@@ -22,13 +21,13 @@ fn policy(text: &str) -> Policy {
 fn check(text: &str, tool: &str, cases: &[(Value, Decision)]) {
     let policy = policy(text);
     for (arguments, expected) in cases {
-        let verdict = policy.decide(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments }, &context(), &[]);
+        let verdict = policy.decide(&PolicyCall::new(&ToolOrigin::Native, tool, arguments), &context(), &[]);
         assert_eq!(verdict.decision, *expected, "{tool} {arguments}: {}", verdict.reason());
     }
 }
 
 fn explain(text: &str, tool: &str, arguments: &Value) -> Explanation {
-    let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments };
+    let call = PolicyCall::new(&ToolOrigin::Native, tool, arguments);
     policy(text).prepare(call, &context(), None, History::default()).explain(&[])
 }
 
@@ -97,7 +96,7 @@ fn a_projects_record_hides_no_argument_of_a_shell() {
     let project = "[tool.Bash]\ntier = \"a\"\nreads = [\"env\"]\ncommand = \"command\"\n";
     let project = PolicyFile::load(project, "project.toml", PolicyScope::Project).into_result().unwrap();
     let arguments = json!({"command": "cargo test", "env": ["GIT_DIR=x"]});
-    let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+    let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
     let verdict = Policy::new(vec![user, project]).decide(&call, &context(), &[]);
     assert_eq!(verdict.decision, Confirm, "{}", verdict.reason());
 }
@@ -209,7 +208,7 @@ fn a_tool_that_is_given_a_folder_reads_what_is_in_it() {
         ("search", json!({"path": "."}), Confirm),
         ("search", json!({"path": "src"}), Allow),
     ] {
-        let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, tool, &arguments);
         let verdict = policy.prepare(call, &context(), Some(&disk), History::default()).decide(&[]);
         assert_eq!(verdict.decision, expected, "{tool} {arguments}: {}", verdict.reason());
         assert_eq!(verdict.reason().contains("/w/sub/deep/.env"), expected == Confirm, "{}", verdict.reason());
@@ -257,9 +256,9 @@ fn explain_lists_overrides_and_the_floor() {
     assert!(explained.verdict.decision.runs());
     let by: Vec<&str> = explained.parts.iter().map(|part| part.by.as_str()).collect();
     assert!(by[1].contains("allow Bash(rg:*)") && by[1].contains("later than deny Read(**/.env)"), "{by:?}");
-    let guarded = Context { protected: vec!["/w/policy.toml".to_owned()], ..context() };
+    let guarded = context().with_protected(vec!["/w/policy.toml".to_owned()]);
     let arguments = json!({"file_path": "policy.toml"});
-    let call = PolicyCall { tool: "Write", origin: &ToolOrigin::Native, arguments: &arguments };
+    let call = PolicyCall::new(&ToolOrigin::Native, "Write", &arguments);
     let explained = policy("allow = [\"Edit(**)\"]").prepare(call, &guarded, None, History::default()).explain(&[]);
     assert!(explained.parts.iter().any(|part| part.kind == "floor"), "{:?}", explained.parts);
 }
@@ -294,9 +293,8 @@ fn errors_are_reported_once_at_their_place() {
     }
     let checked = |text: &str, tools: &[(&str, &[&str])]| {
         let file = PolicyFile::load(text, "p", PolicyScope::User).value;
-        let tools = tools.iter().map(|(identity, arguments)| Covered {
-            identity: (*identity).to_owned(),
-            arguments: arguments.iter().map(|name| (*name).to_owned()).collect(),
+        let tools = tools.iter().map(|(identity, arguments)| {
+            Covered::new(*identity, arguments.iter().map(|name| (*name).to_owned()).collect())
         });
         let found = file.check(Some(&Vec::from_iter(tools)));
         found.into_iter().map(|found| found.message).collect::<Vec<_>>()
@@ -313,8 +311,9 @@ fn why_a_tool_is_in_tier_a_is_shown() {
     let text = "[tool.pay]\ntier = \"a\"\nwrites = []\nwhy = \"moves money\"\n";
     let reason = |scope| {
         let file = PolicyFile::load(text, "policy.toml", scope).into_result().unwrap();
-        let call = PolicyCall { tool: "pay", origin: &ToolOrigin::Native, arguments: &json!({}) };
-        let verdict = Policy::new(vec![file]).decide(&call, &Context { interactive: true, ..Context::default() }, &[]);
+        let arguments = json!({});
+        let call = PolicyCall::new(&ToolOrigin::Native, "pay", &arguments);
+        let verdict = Policy::new(vec![file]).decide(&call, &Context::default().with_interactive(true), &[]);
         serde_json::to_string(&verdict.reasons).unwrap()
     };
     assert!(reason(PolicyScope::User).contains("a person must approve it first: moves money"));

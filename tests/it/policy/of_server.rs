@@ -11,8 +11,8 @@ fn of(text: &str, server: &str) -> (PolicyFile, Vec<String>) {
 }
 
 fn decided(policy: &Policy, origin: &ToolOrigin, tool: &str) -> Decision {
-    let context = Context { interactive: true, ..Context::default() };
-    policy.decide(&PolicyCall { tool, origin, arguments: &json!({}) }, &context, &[]).decision
+    let context = Context::default().with_interactive(true);
+    policy.decide(&PolicyCall::new(origin, tool, &json!({})), &context, &[]).decision
 }
 
 const OWN: &str = "[[rule]]\ntool = \"*\"\ndecide = \"allow\"\n[[rule]]\ntool = \"drop_*\"\ndecide = \"deny\"\n\

@@ -11,11 +11,9 @@ fn policy(text: &str) -> Policy {
 }
 
 fn decide(policy: &Policy, command: &str) -> Decision {
-    let context = Context { interactive: true, cwd: Some("/work".to_owned()), ..Context::default() };
+    let context = Context::default().with_interactive(true).with_cwd("/work");
     let arguments = json!({ "command": command });
-    policy
-        .decide(&PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments }, &context, &[])
-        .decision
+    policy.decide(&PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments), &context, &[]).decision
 }
 
 #[test]

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolfold::policy::canonical::digest;
 use toolfold::policy::{
-    Bound, Context, Decision, Effect, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope,
-    PolicyTier, Rule, ToolCapability, ToolOrigin, compact,
+    Context, Decision, Effect, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, PolicyTier,
+    Rule, ToolCapability, ToolOrigin, compact,
 };
 
 const RULES: &[&str] = &[
@@ -60,9 +60,12 @@ fn rule() -> impl Strategy<Value = Rule> {
 }
 
 fn file(rules: Vec<Rule>, default: Option<Effect>, last_match: bool, tier: Option<PolicyTier>) -> PolicyFile {
-    let capability = ToolCapability { tier, ..ToolCapability::builtin("Bash").unwrap() };
-    let capabilities = [("Bash".to_owned(), capability)].into_iter().collect();
-    PolicyFile { rules, default, last_match, capabilities, ..PolicyFile::default() }
+    let mut capability = ToolCapability::builtin("Bash").unwrap();
+    capability.tier = tier;
+    let mut file = PolicyFile::default();
+    (file.rules, file.default, file.last_match) = (rules, default, last_match);
+    file.capabilities.insert("Bash".to_owned(), capability);
+    file
 }
 
 fn a_policy() -> impl Strategy<Value = PolicyFile> {
@@ -88,7 +91,7 @@ fn a_call() -> impl Strategy<Value = (String, ToolOrigin, Value)> {
 }
 
 fn context() -> Context {
-    Context { interactive: true, cwd: Some("/w".to_owned()), ..Context::default() }
+    Context::default().with_interactive(true).with_cwd("/w")
 }
 
 /// Ordered from permissive to not.
@@ -110,16 +113,7 @@ fn grant(tool: &str, origin: &ToolOrigin, arguments: &Value) -> Vec<Grant> {
         GrantTarget::Command { tokens: first, open: true },
     ]
     .into_iter()
-    .map(|target| Grant {
-        id: "gr-1".to_owned(),
-        origin: origin.clone(),
-        tool: tool.to_owned(),
-        target,
-        scope: GrantScope::Always,
-        expires_ms: None,
-        source: "test".to_owned(),
-        bound: Bound::default(),
-    })
+    .map(|target| Grant::new(origin.clone(), tool, target, GrantScope::Always).with_id("gr-1").with_source("test"))
     .collect()
 }
 
@@ -186,7 +180,7 @@ proptest! {
 
     #[test]
     fn a_deny_never_permits(mut policy in a_policy(), text in prop::sample::select(RULES), at in 0_usize..6, (tool, origin, arguments) in a_call()) {
-        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
+        let call = PolicyCall::new(&origin, &tool, &arguments);
         let before = Policy::new(vec![policy.clone()]).decide(&call, &context(), &[]);
         policy.rules.insert(at.min(policy.rules.len()), compact(Effect::Deny, text, |_| None).unwrap());
         let after = Policy::new(vec![policy]).decide(&call, &context(), &[]);
@@ -195,7 +189,7 @@ proptest! {
 
     #[test]
     fn a_grant_lifts_ask_and_nothing_else(policy in a_policy(), (tool, origin, arguments) in a_call()) {
-        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
+        let call = PolicyCall::new(&origin, &tool, &arguments);
         let policy = Policy::new(vec![policy]);
         let before = policy.decide(&call, &context(), &[]).decision;
         let after = policy.decide(&call, &context(), &grant(&tool, &origin, &arguments)).decision;
@@ -203,32 +197,33 @@ proptest! {
         // Nor does one for another tool, or of another origin, or one that has run out.
         let mut others = grant(&tool, &ToolOrigin::Mcp("other".to_owned()), &arguments);
         others.extend(grant("other", &origin, &arguments));
-        others.extend(grant(&tool, &origin, &arguments).into_iter().map(|g| Grant { expires_ms: Some(0), ..g }));
+        others.extend(grant(&tool, &origin, &arguments).into_iter().map(|g| g.with_expires_ms(0)));
         prop_assert_eq!(policy.decide(&call, &context(), &others).decision, before);
     }
 
     #[test]
     fn without_an_approver_policy_only_tightens(policy in a_policy(), (tool, origin, arguments) in a_call()) {
-        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
+        let call = PolicyCall::new(&origin, &tool, &arguments);
         let policy = Policy::new(vec![policy]);
         let asked = policy.decide(&call, &context(), &[]).decision;
-        let alone = policy.decide(&call, &Context { interactive: false, ..context() }, &[]).decision;
+        let alone = policy.decide(&call, &context().with_interactive(false), &[]).decision;
         prop_assert_eq!(alone, if asked == Decision::Confirm { Decision::Deny } else { asked });
     }
 
     #[test]
     fn an_untrusted_project_only_tightens(user in a_policy(), mut project in a_policy(), (tool, origin, arguments) in a_call()) {
         project.scope = PolicyScope::Project;
-        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
+        let call = PolicyCall::new(&origin, &tool, &arguments);
         let before = Policy::new(vec![user.clone()]).decide(&call, &context(), &[]).decision;
         let after = Policy::new(vec![user, project]).decide(&call, &context(), &[]).decision;
         prop_assert!(strictness(after) >= strictness(before), "{before} became {after}");
     }
 
     #[test]
-    fn denied_outright_is_denied_whatever_the_arguments(policy in a_policy(), (tool, origin, arguments) in a_call()) {
-        let call = PolicyCall { tool: &tool, origin: &origin, arguments: &arguments };
-        let policy = Policy::new(vec![PolicyFile { last_match: false, ..policy }]);
+    fn denied_outright_is_denied_whatever_the_arguments(mut file in a_policy(), (tool, origin, arguments) in a_call()) {
+        let call = PolicyCall::new(&origin, &tool, &arguments);
+        file.last_match = false;
+        let policy = Policy::new(vec![file]);
         if policy.denies_outright(&tool, &origin, &context()) {
             prop_assert_eq!(policy.decide(&call, &context(), &[]).decision, Decision::Deny);
         }
@@ -246,7 +241,7 @@ proptest! {
     #[test]
     fn any_text_is_decided(text in "[ -~\\n$(){}`;|&<>\"'\\\\]{0,60}") {
         let arguments = json!({ "command": text });
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
         let rules = vec![compact(Effect::Allow, "Bash(ls:*)", |_| None).unwrap()];
         let _ = Policy::new(vec![file(rules, None, false, None)]).decide(&call, &context(), &[]);
     }

@@ -28,13 +28,10 @@ fn a_record_that_cannot_be_read_breaks_its_file() {
         let loaded = PolicyFile::load(&text, "policy.toml", PolicyScope::User);
         assert!(loaded.has_errors() && loaded.value.broken, "{record}");
         let policy = Policy::new(vec![loaded.value]);
-        let context = Context { interactive: true, ..Context::default() };
+        let context = Context::default().with_interactive(true);
         let arguments = json!({ "path": ".env" });
-        let decide = |tool| {
-            policy
-                .decide(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments }, &context, &[])
-                .decision
-        };
+        let decide =
+            |tool| policy.decide(&PolicyCall::new(&ToolOrigin::Native, tool, &arguments), &context, &[]).decision;
         assert_eq!(
             (decide("read"), decide("other"), decide("wipe")),
             (Decision::Confirm, Decision::Confirm, Decision::Deny)
@@ -223,7 +220,7 @@ fn hosts_and_paths() {
 /// A rule about a tool or an argument that does not exist guards nothing.
 #[test]
 fn a_rule_about_nothing_is_an_error_of_check() {
-    let tools = [Covered { identity: "crm_send".to_owned(), arguments: vec!["channel".to_owned()] }];
+    let tools = [Covered::new("crm_send", vec!["channel".to_owned()])];
     let file = "[tool.crm_send]\ntier = \"a\"\nwrites = []\n[[rule]]\ndecide = \"deny\"\n";
     for (rule, code) in [
         ("tool = \"telephone\"", Some("policy-no-such-tool")),

@@ -15,7 +15,7 @@ use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Checkpoint, Entry, Fault, Kind};
 use toolfold::policy::gate::open;
 use toolfold::policy::{
-    ApprovalError, ApprovalState, ApprovalStore, Bound, Context, Displayed, Grant, GrantScope, Policy, PolicyFile,
+    ApprovalError, ApprovalState, ApprovalStore, Context, Displayed, Grant, GrantScope, Policy, PolicyFile,
     PolicyScope, Request, ToolOrigin, canonical,
 };
 use toolfold::store::SqliteStore;
@@ -51,25 +51,16 @@ pub(super) fn policy() -> Policy {
 }
 
 pub(super) fn context() -> Context {
-    Context { session: "s".to_owned(), interactive: true, now_ms: 10, ..Context::default() }
+    Context::default().with_session("s").with_interactive(true).with_now_ms(10)
 }
 
 pub(super) fn request(policy: &Policy, n: usize) -> Request {
-    Request {
-        message: None,
-        origin: ToolOrigin::Native,
-        tool: "delete".to_owned(),
-        schema_hash: "h".to_owned(),
-        arguments: json!({ "path": format!("a{n}.xlsx"), "token": "hunter2" }),
-        arguments_json: None,
-        cwd: None,
-        session: "s".to_owned(),
-        call_id: format!("c{n}"),
-        policy_version: policy.version().to_owned(),
-        displayed: Displayed { target: "delete".to_owned(), undo: "snapshot".to_owned(), ..Displayed::default() },
-        redact: Vec::new(),
-        channel: None,
-    }
+    Request::new(ToolOrigin::Native, "delete", json!({ "path": format!("a{n}.xlsx"), "token": "hunter2" }))
+        .with_schema_hash("h")
+        .with_session("s")
+        .with_call_id(format!("c{n}"))
+        .with_policy_version(policy.version().to_owned())
+        .with_displayed(Displayed::default().with_target("delete").with_undo("snapshot"))
 }
 
 #[test]
@@ -86,7 +77,7 @@ fn an_approval_from_start_to_end() {
     assert!(approver.reject(&asked.id, None, 6).is_err(), "the first answer wins");
     let changed = redeem(&gate, &asked.id, &policy, &context(), "other");
     assert!(matches!(changed, Err(ApprovalError::Differs(..))), "{changed:?}");
-    let late = redeem(&gate, &asked.id, &policy, &Context { now_ms: 10 * WAIT_MS, ..context() }, "h");
+    let late = redeem(&gate, &asked.id, &policy, &context().with_now_ms(10 * WAIT_MS), "h");
     assert!(matches!(late, Err(ApprovalError::Not { state: ApprovalState::Expired, .. })), "{late:?}");
     let newer = PolicyFile::load("[[rule]]\ndecide = \"deny\"\ntool = \"delete\"\n", "p", PolicyScope::User)
         .into_result()
@@ -104,16 +95,14 @@ fn an_approval_from_start_to_end() {
     approver.reject(&no.id, Some("not this one"), 21).unwrap();
     assert!(approver.approve(&no.id, 22).is_err(), "a no is durable");
 
-    let grant = Grant {
-        id: String::new(),
-        origin: ToolOrigin::Native,
-        tool: "delete".to_owned(),
-        target: toolfold::policy::GrantTarget::Tool,
-        scope: GrantScope::Session("s".to_owned()),
-        expires_ms: Some(100),
-        source: "a person".to_owned(),
-        bound: Bound::default(),
-    };
+    let grant = Grant::new(
+        ToolOrigin::Native,
+        "delete",
+        toolfold::policy::GrantTarget::Tool,
+        GrantScope::Session("s".to_owned()),
+    )
+    .with_expires_ms(100)
+    .with_source("a person");
     let grant = approver.remember(grant, 30).unwrap();
     assert_eq!(gate.grants(31).unwrap(), std::slice::from_ref(&grant));
     assert_eq!(gate.grants(100).unwrap(), [], "it has run out");
@@ -129,7 +118,7 @@ fn an_approval_from_start_to_end() {
 fn a_deny_wins_over_an_approval() {
     let policy = policy();
     let (gate, approver) = open(Arc::new(SqliteStore::in_memory().unwrap()));
-    let asked = gate.ask(Request { arguments: json!({"path": "keep/x"}), ..request(&policy, 1) }, 0, WAIT_MS).unwrap();
+    let asked = gate.ask(request(&policy, 1).with_arguments(json!({"path": "keep/x"})), 0, WAIT_MS).unwrap();
     approver.approve(&asked.id, 1).unwrap();
     assert!(matches!(redeem(&gate, &asked.id, &policy, &context(), "h"), Err(ApprovalError::Denied(_))));
 }
@@ -306,7 +295,7 @@ fn kill_minus_nine_at_any_step() {
 pub(super) fn chain(folder: &Folder, n: i64) -> PathBuf {
     let store = SqliteStore::open(&folder.store()).unwrap();
     for i in 0..n {
-        store.record(&Entry { tool: format!("t{i}"), ..Entry::new(Kind::Decision, i) }).unwrap();
+        store.record(&Entry::new(Kind::Decision, i).with_tool(format!("t{i}"))).unwrap();
     }
     folder.store()
 }
@@ -359,7 +348,7 @@ fn tampering_is_detected() {
     let store = SqliteStore::open_to_read(&path).unwrap();
     assert_eq!(store.verify(&[]).unwrap().faults, []);
     assert_eq!(store.verify(&[known]).unwrap().faults, [Fault::Truncated { expected: 10, found: 7 }]);
-    let other = Checkpoint { seq: 3, hash: "x".to_owned() };
+    let other = Checkpoint::new(3, "x");
     assert_eq!(store.verify(&[other]).unwrap().faults, [Fault::Replaced { seq: 3 }]);
 }
 
@@ -408,5 +397,7 @@ fn only_the_user_reads_the_files() {
 
 /// A record of about a page.
 pub(super) fn filler(n: usize) -> Entry {
-    Entry { arguments: json!({ "text": "x".repeat(4_000) }), call_id: n.to_string(), ..Entry::new(Kind::Decision, 0) }
+    let mut entry = Entry::new(Kind::Decision, 0).with_call_id(n.to_string());
+    entry.arguments = json!({ "text": "x".repeat(4_000) });
+    entry
 }

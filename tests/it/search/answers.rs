@@ -13,7 +13,7 @@ use super::{Searched, rows};
 use crate::talk::{Call, Dispatch, Talk};
 
 fn request(query: &str) -> ExpandRequest {
-    ExpandRequest { query: Some(query.to_owned()), ..ExpandRequest::default() }
+    ExpandRequest::default().with_query(query.to_owned())
 }
 
 fn engine(tools: &str, arm: Arm) -> Option<Engine> {
@@ -75,7 +75,7 @@ fn corpus_an_answer_to_a_query() {
     let mut talk = engine.talk_on(Wire::OpenAiChat);
     insta::assert_snapshot!("query", talk.expand(&request("plan a walk, then write a text file")).reply);
     let mut talk = engine.talk_on(Wire::OpenAiChat);
-    let mixed = ExpandRequest { tools: vec!["no_such_thing".to_owned()], ..request("xyzzy") };
+    let mixed = request("xyzzy").with_tools(vec!["no_such_thing".to_owned()]);
     let expansion = talk.expand(&mixed);
     insta::assert_snapshot!("query_without_results", expansion.reply);
     assert_eq!(expansion.unknown, ["no_such_thing"]);

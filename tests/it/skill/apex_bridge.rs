@@ -12,17 +12,9 @@ use super::{library, read};
 fn render(body: &str, arguments: Option<&str>, input: Value) -> (String, Vec<String>) {
     let (fs, library) = library(&[("x", "y", body)]);
     let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
-    let facts = Facts {
-        session: Some("s-1".to_owned()),
-        cwd: Some("/work".to_owned()),
-        timestamp: Some("2026-05-01T12:00:00Z".to_owned()),
-    };
-    let request = ActivateRequest {
-        name: "x".to_owned(),
-        arguments: arguments.map(str::to_owned),
-        input: Some(input),
-        ..Default::default()
-    };
+    let facts = Facts::default().with_session("s-1").with_cwd("/work").with_timestamp("2026-05-01T12:00:00Z");
+    let mut request = ActivateRequest::new("x").with_input(input);
+    request.arguments = arguments.map(str::to_owned);
     let answer = activate(&fs, &view, &request, &ActiveSet::default(), &facts, CategoryHint::Silent).unwrap();
     let Answer::Activated(activation) = answer else { panic!() };
     let start = "<skill_content name=\"x\">\n";
@@ -99,12 +91,7 @@ fn bug_direct_mode_ignored_its_arguments_and_left_the_folder() {
     let (_, library) = library(&[("greet", "y", "Hi {{input.name}}: $ARGUMENTS"), ("other", "y", "SECRET")]);
     let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
     let call = |name: &str| {
-        let request = ActivateRequest {
-            name: name.to_owned(),
-            arguments: Some("go".to_owned()),
-            input: Some(json!({"name": "Ann"})),
-            ..Default::default()
-        };
+        let request = ActivateRequest::new(name).with_arguments("go").with_input(json!({"name": "Ann"}));
         direct(&view, &request, &Facts::default())
     };
     assert_eq!(call("greet").unwrap(), Answer::Resource("Hi Ann: go".to_owned()));

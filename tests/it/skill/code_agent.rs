@@ -17,7 +17,7 @@ fn fields(keys: &str) -> Fields {
 
 fn activation(fs: &MemoryFs, library: &SkillLibrary, name: &str, hint: CategoryHint) -> Activation {
     let view = SkillView::new(library, &Permissions::default(), Caller::User);
-    let request = ActivateRequest { name: name.to_owned(), ..Default::default() };
+    let request = ActivateRequest::new(name);
     match activate(fs, &view, &request, &ActiveSet::default(), &Facts::default(), hint) {
         Ok(Answer::Activated(activation)) => *activation,
         other => panic!("{other:?}"),
@@ -164,7 +164,8 @@ fn cloud_skills_load_as_builtin_and_migrate() {
     assert!(again.fields.disable_model_invocation && again.fields.hidden_from_user, "guards survive migration");
     assert_eq!(again.fields.metadata["former-name"], "code_review");
     assert_eq!(again.fields.metadata["triggers"], "[\"review\"]");
-    let discovery = Discovery { builtin: vec![Arc::new(document)], ..Default::default() };
+    let mut discovery = Discovery::default();
+    discovery.builtin.push(Arc::new(document));
     let library = SkillLibrary::discover(&MemoryFs::default(), discovery, &mut Default::default()).value;
     assert_eq!(library.get("code_review@builtin").unwrap().origin.scope, Scope::Builtin);
     for (bytes, code) in [

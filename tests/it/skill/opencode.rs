@@ -18,7 +18,7 @@ fn view(library: &SkillLibrary, permissions: &[(&str, Permission)]) -> SkillView
 }
 
 fn ask(fs: &MemoryFs, view: &SkillView, name: &str) -> Result<Answer, ActivateError> {
-    let request = ActivateRequest { name: name.to_owned(), ..Default::default() };
+    let request = ActivateRequest::new(name);
     activate(fs, view, &request, &ActiveSet::default(), &Facts::default(), CategoryHint::Suggest)
 }
 
@@ -147,7 +147,7 @@ fn ask_comes_before_the_body() {
     let view = view(&library, &[("*", Permission::Ask)]);
     assert_eq!(ask(&fs, &view, "deploy").unwrap(), Answer::NeedsApproval { name: "deploy".to_owned() });
     assert_eq!(ask(&fs, &view, "deploy/x.md").unwrap(), Answer::NeedsApproval { name: "deploy".to_owned() });
-    let request = ActivateRequest { name: "deploy".to_owned(), approved: true, ..Default::default() };
+    let request = ActivateRequest::new("deploy").with_approved(true);
     let answer =
         activate(&fs, &view, &request, &ActiveSet::default(), &Facts::default(), CategoryHint::Suggest).unwrap();
     assert!(matches!(answer, Answer::Activated(a) if a.text.contains("BODY")));
@@ -190,8 +190,7 @@ fn a_second_activation_is_brief() {
     let view = view(&library, &[]);
     let mut set = ActiveSet::default();
     let mut call = |arguments: &str| {
-        let request =
-            ActivateRequest { name: "pdf".to_owned(), arguments: Some(arguments.to_owned()), ..Default::default() };
+        let request = ActivateRequest::new("pdf").with_arguments(arguments);
         let answer = activate(&fs, &view, &request, &set, &Facts::default(), CategoryHint::Suggest).unwrap();
         let Answer::Activated(activation) = answer else { panic!() };
         set.record(&activation);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use toolfold::skill::{Discovery, DiskFs, Root, Scope, SkillLibrary, Style, Vocabulary, lint, read_folder, resource};
+use toolfold::skill::{Discovery, DiskFs, Root, Scope, SkillLibrary, Vocabulary, lint, read_folder, resource};
 
 fn folder(path: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)
@@ -36,8 +36,8 @@ fn vocabulary() -> Vocabulary {
 }
 
 fn library() -> SkillLibrary {
-    let root = Root { path: folder("skillpacks/excel"), scope: Scope::System, trusted: true, style: Style::Toolfold };
-    let discovery = Discovery { roots: vec![root], ..Discovery::default() };
+    let root = Root::new(folder("skillpacks/excel"), Scope::System).with_trusted(true);
+    let discovery = Discovery::new(vec![root]);
     let loaded = SkillLibrary::discover(&DiskFs, discovery, &mut Default::default());
     assert!(loaded.diagnostics.is_empty(), "{:#?}", loaded.diagnostics);
     loaded.value

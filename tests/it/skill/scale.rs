@@ -77,7 +77,7 @@ fn enum_of(parameters: &Value) -> Vec<String> {
 fn billed(name: &str, description: &str, parameters: &Value) -> usize {
     use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
     let counter = Tiktoken::new(Encoding::O200kBase);
-    let text = render(&[Function { name, description: Some(description), parameters: Some(parameters) }]);
+    let text = render(&[Function::new(name, Some(description), Some(parameters))]);
     let json =
         json!({"type": "function", "function": {"name": name, "description": description, "parameters": parameters}});
     counter.count(&text).max(counter.count(&json.to_string()))
@@ -122,8 +122,8 @@ fn five_thousand_skills_cost_no_more_than_the_budget() {
         let layer = SkillLayer::new(view.clone(), Arc::new(fs.clone())).counted_by(2_000, &count);
         let fitted = layer.tool().unwrap();
         let parameters: Value = serde_json::from_str(fitted.parameters_text()).unwrap();
-        let exact =
-            SkillTool { name: "activate_skill".to_owned(), description: fitted.description().to_owned(), parameters };
+        let mut exact = bounded.clone();
+        (exact.description, exact.parameters) = (fitted.description().to_owned(), parameters);
         for tool in [&bounded, &exact] {
             let tokens = billed(&tool.name, &tool.description, &tool.parameters);
             assert!(tokens <= 2_000, "{what}: {tokens} tokens");

@@ -126,10 +126,8 @@ fn every_recorded_mcp_tool_renders() {
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
         let list: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        let functions = list["tools"].as_array().into_iter().flatten().map(|tool| Function {
-            name: tool["name"].as_str().unwrap(),
-            description: tool["description"].as_str(),
-            parameters: tool.get("inputSchema"),
+        let functions = list["tools"].as_array().into_iter().flatten().map(|tool| {
+            Function::new(tool["name"].as_str().unwrap(), tool["description"].as_str(), tool.get("inputSchema"))
         });
         let functions: Vec<_> = functions.collect();
         assert!(counter.count(&render(&functions)) > functions.len());

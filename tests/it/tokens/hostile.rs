@@ -38,7 +38,7 @@ fn doubling_type_lists_are_cut() {
         schema = json!({"type": ["object", "object"], "description": "x", "properties": {"a": schema}});
     }
     let parameters = json!({"properties": {"p": schema}});
-    let function = Function { name: "f", description: None, parameters: Some(&parameters) };
+    let function = Function::new("f", None, Some(&parameters));
     assert!(render(&[function]).len() < 16 << 20);
     assert!(unverified(&[function]).contains(&Reason::TooLarge));
 }
@@ -48,7 +48,7 @@ fn a_repeated_long_description_is_cut() {
     let properties: Map<_, _> = (0..2_000).map(|i| (format!("p{i}"), json!({"$ref": "#/$defs/d"}))).collect();
     let parameters =
         json!({"properties": properties, "$defs": {"d": {"type": "string", "description": "x".repeat(100_000)}}});
-    let function = Function { name: "f", description: None, parameters: Some(&parameters) };
+    let function = Function::new("f", None, Some(&parameters));
     assert!(render(&[function]).len() < 8 << 20);
 }
 
@@ -63,7 +63,7 @@ fn deep_nesting_is_cut() {
         value = json!([value]);
     }
     let parameters = json!({"properties": {"p": schema, "q": {"enum": [value], "default": value}}});
-    let function = Function { name: "f", description: None, parameters: Some(&parameters) };
+    let function = Function::new("f", None, Some(&parameters));
     assert!(unverified(&[function]).contains(&Reason::TooDeep));
 }
 
@@ -175,7 +175,7 @@ proptest! {
         let within = json!({"properties": {"a": schema, "b": properties}, "$defs": {"a": definitions, "b": schema}});
         let outright = json!({"properties": properties, "$defs": definitions, "required": schema});
         for parameters in [&schema, &within, &outright] {
-            let function = Function { name: "f", description: Some(&description), parameters: Some(parameters) };
+            let function = Function::new("f", Some(&description), Some(parameters));
             let text = render(&[function, function]);
             prop_assert!(text.len() < 64 << 20);
             let closed = text.ends_with("} // namespace functions");

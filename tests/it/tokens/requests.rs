@@ -62,7 +62,7 @@ fn a_body_without_a_model_takes_it_from_its_context() {
         count_request(&body).unwrap_err().to_string(),
         "a Gemini request has no model at `/model`, on which tokens depend"
     );
-    let context = |host: &str| RequestContext { model: Some("gemini-2.5-pro".to_owned()), host: Some(host.to_owned()) };
+    let context = |host: &str| RequestContext::default().with_model("gemini-2.5-pro").with_host(host);
     for (host, meter) in [("vertex", "estimate:vertex/gemini-2.5-pro"), ("ai-studio", "estimate:gemini/gemini-2.5-pro")]
     {
         let counted = count_request_with(&body, &context(host), Tiktoken::new).unwrap();

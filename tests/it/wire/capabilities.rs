@@ -242,18 +242,10 @@ fn without_a_model_only_rows_for_every_model_count() {
 }
 
 fn row(model: &str, native: Option<Support>, in_result: Option<Support>) -> CapabilityRow {
-    let (source, date) = ("own measurement".to_owned(), "2026-11-21".to_owned());
-    CapabilityRow {
-        wire: Wire::Anthropic,
-        models: ModelPattern::glob(model),
-        native,
-        in_result,
-        bridge: None,
-        append: None,
-        source,
-        date,
-        note: None,
-    }
+    let mut row = CapabilityRow::new(Wire::Anthropic, ModelPattern::glob(model));
+    (row.native, row.in_result) = (native, in_result);
+    (row.source, row.date) = ("own measurement".to_owned(), "2026-11-21".to_owned());
+    row
 }
 
 #[test]
@@ -299,7 +291,9 @@ fn auto_is_native_only_if_the_table_allows_it() {
     ] {
         assert_ne!(arm(wire, model).arm(), Arm::Native, "{wire} {model:?}");
     }
-    let lying = Capabilities::builtin().with([CapabilityRow { wire: Wire::Mcp, ..row("*", Some(Support::Yes), None) }]);
+    let mut lie = row("*", Some(Support::Yes), None);
+    lie.wire = Wire::Mcp;
+    let lying = Capabilities::builtin().with([lie]);
     assert_ne!(
         engine.conversation(Wire::Mcp).capabilities(&lying).start().unwrap().arm(),
         Arm::Native,

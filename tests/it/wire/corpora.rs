@@ -57,7 +57,7 @@ fn corpus_every_array_has_its_wires_format() {
                 }
                 let before = session.digest();
                 let categories = session.presentation().deferred().iter().map(|entry| entry.category.to_string());
-                let request = ExpandRequest { categories: categories.collect(), ..ExpandRequest::default() };
+                let request = ExpandRequest::default().with_categories(categories.collect());
                 session.expand(&request);
                 let changes = arm == toolfold::profile::Arm::Seed && !session.opened().is_empty();
                 assert_eq!(session.digest() != before, changes, "{name} {wire} {arm}");

@@ -79,11 +79,11 @@ fn every_wire_has_its_limits() {
     let long = |model| Limits::of(Wire::OpenAiChat, model).max_description.map(|most| most.value);
     assert_eq!([long(None), long(Some("gpt-5.4")), long(Some("azure/gpt-5.4"))], [None, None, Some(1_024)]);
     let tokens = |wire, model| Limits::of(wire, model).tokens;
-    let factors = |array, json| Some(TokenFactors { array, json });
+    let factors = |model| tokens(Wire::Anthropic, Some(model)).map(|own| (own.array, own.json));
     assert_eq!(tokens(Wire::OpenAiChat, None), Some(TokenFactors::default()));
     assert_eq!(tokens(Wire::Mcp, None), None, "where nothing is known");
-    assert_eq!(tokens(Wire::Anthropic, Some("claude-opus-4.6")), factors(1_520, 1_390));
-    assert_eq!(tokens(Wire::Anthropic, Some("claude-opus-4-10")), factors(2_000, 1_800));
+    assert_eq!(factors("claude-opus-4.6"), Some((1_520, 1_390)));
+    assert_eq!(factors("claude-opus-4-10"), Some((2_000, 1_800)));
 }
 
 #[test]

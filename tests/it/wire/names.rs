@@ -198,11 +198,7 @@ fn two_thousand_names_at_once_are_rejected() {
     let outcome = conversation.call("c", "expand_tools", json!({"tools": names})).unwrap();
     assert!(outcome.content().unwrap().contains("at most 200 names at once"), "{outcome:?}");
     assert!(conversation.opened().is_empty());
-    let expansion = conversation.expand(&ExpandRequest {
-        categories: vec![],
-        tools: vec!["server_tool_7".to_owned()],
-        ..ExpandRequest::default()
-    });
+    let expansion = conversation.expand(&ExpandRequest::default().with_tools(vec!["server_tool_7".to_owned()]));
     assert_eq!(expansion.opened.len(), 1);
 }
 

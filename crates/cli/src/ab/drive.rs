@@ -60,7 +60,7 @@ fn play(
                 Err(NoAnswer::Request(why)) => return Ok((play.finish_row(Some(why)), None)),
                 Err(NoAnswer::Everything(why)) => return Ok((play.finish_row(Some(why.clone())), Some(why))),
             },
-            _ => Answer { message: play.scripted(), usage: None },
+            _ => Answer::new(play.scripted(), None),
         };
         if let Err(why) = play.take_answer(&answer.message, answer.usage, counter) {
             return Ok((play.finish_row(Some(why.to_string())), None));

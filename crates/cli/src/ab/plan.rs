@@ -111,14 +111,9 @@ impl Plan {
     }
 
     pub(super) fn setting(&self, round: Round<'_>) -> Setting<'_> {
-        Setting {
-            arm: round.arm,
-            wire: self.wire,
-            model: &self.model,
-            system: self.system.as_deref(),
-            driver: round.driver,
-            capabilities: &self.capabilities,
-        }
+        let mut setting = Setting::new(round.arm, self.wire, &self.model, round.driver, &self.capabilities);
+        setting.system = self.system.as_deref();
+        setting
     }
 
     /// What rows depend on besides their own keys: rows with another identity are not comparable.

@@ -14,9 +14,7 @@ use toolfold::policy::canonical::digest;
 use toolfold::profile::{Arm, Delivery, Detail, Expanded, Folded, ToolProfile};
 use toolfold::tokens::{Meter, Tiktoken};
 use toolfold::wire::{Wire, chat_tool};
-use toolfold_measure::check::{
-    ArmTotal, LOCK_VERSION, Lock, LockedTool, ProfileId, catalog_digest, parts, tool_digest,
-};
+use toolfold_measure::check::{ArmTotal, Lock, LockedTool, ProfileId, catalog_digest, parts};
 
 /// Number of tools that take about a second.
 const SLOW_TOOLS: usize = 1_000;
@@ -147,7 +145,7 @@ impl Wanted {
             let mut conversation = engine.conversation(Wire::OpenAiChat).start().map_err(Failure::usage)?;
             let tools: Vec<Value> = conversation.tools().to().map_err(Failure::wrong)?;
             let takes = if *arm == Arm::Auto { taken.to_string() } else { String::new() };
-            arms.insert(arm.to_string(), ArmTotal { tokens: counting.total(&tools)?, takes });
+            arms.insert(arm.to_string(), ArmTotal::new(counting.total(&tools)?, takes));
             if *arm == self.arm {
                 shown = taken;
             }
@@ -158,30 +156,19 @@ impl Wanted {
         let mut tools = Vec::with_capacity(full.len());
         let costs = full.into_iter().zip(shown);
         for ((tool, own), (full, shown)) in control.catalog().iter().zip(control.assignment().iter()).zip(costs) {
-            tools.push(LockedTool {
-                name: tool.name().to_string(),
-                full,
-                shown,
-                tier: own.tier.name().to_owned(),
-                category: own.category.to_string(),
-                digest: tool_digest(tool),
-                parts: parts(tool, full, |tools| counting.total(tools).unwrap_or_default()),
-            });
+            let mut locked = LockedTool::new(tool, own, full, shown);
+            locked.parts = parts(tool, full, |tools| counting.total(tools).unwrap_or_default());
+            tools.push(locked);
         }
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         let toml = input.profile.as_ref().map(|profile| profile.to_toml(&input.catalog)).unwrap_or_default();
         let name = input.profile.as_ref().map_or("off", ToolProfile::name).to_owned();
-        Ok(Lock {
-            version: LOCK_VERSION,
-            meter: self.meter.to_string(),
-            wire: self.wire.name().to_owned(),
-            model: self.model.clone(),
-            arm: self.arm.to_string(),
-            profile: ProfileId { name, digest: digest(&Value::from(toml)) },
-            digest: catalog_digest(&input.catalog),
-            arms,
-            tools,
-        })
+        let profile = ProfileId::new(name, digest(&Value::from(toml)));
+        let definitions = catalog_digest(&input.catalog);
+        let mut lock = Lock::new(self.meter.to_string(), self.wire.name(), self.arm.to_string(), profile, definitions);
+        lock.model.clone_from(&self.model);
+        (lock.arms, lock.tools) = (arms, tools);
+        Ok(lock)
     }
 
     /// The arm that arm auto chooses for this wire and model.

@@ -18,19 +18,18 @@ pub(super) fn places_of_tools(
     let list = file.and_then(|file| Some((from_here(file), read_text(file, MAX_BYTES).ok()?)));
     let mut places = IndexMap::new();
     for tool in findings.iter().filter_map(|finding| finding.tool.as_ref()) {
-        let in_list = list
-            .as_ref()
-            .and_then(|(file, text)| Some(Place { file: file.clone(), line: Some(line_of_name(text, tool)?) }));
+        let in_list =
+            list.as_ref().and_then(|(file, text)| Some(Place::new(file.clone(), Some(line_of_name(text, tool)?))));
         if let Some(place) = in_list.or_else(|| in_lock(locked?, tool)) {
             places.insert(tool.clone(), place);
         }
     }
     let whole = list.map(|(file, _)| file).or_else(|| locked.map(|own| own.file.clone()));
-    (places, whole.map(|file| Place { file, line: None }))
+    (places, whole.map(|file| Place::new(file, None)))
 }
 
 fn in_lock(locked: &Locked, tool: &str) -> Option<Place> {
     let start = format!("  {{ name = \"{tool}\",");
     let line = locked.text.lines().position(|line| line.starts_with(&start))?;
-    Some(Place { file: locked.file.clone(), line: Some(line + 1) })
+    Some(Place::new(locked.file.clone(), Some(line + 1)))
 }

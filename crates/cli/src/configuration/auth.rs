@@ -49,16 +49,16 @@ impl AuthOptions {
     /// The name of a variable that is not set.
     pub(crate) fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<AuthSettings, String> {
         let grant = Grant::ALL.into_iter().find(|own| Some(own.name()) == self.grant.as_deref());
-        Ok(AuthSettings {
-            grant: grant.unwrap_or_default(),
-            client_id: self.client_id.clone(),
-            client_secret: secret_value(self.client_secret.as_deref(), env)?,
-            private_key: secret_value(self.private_key.as_deref(), env)?,
-            client_metadata_url: self.client_metadata_url.clone(),
-            issuer: self.issuer.clone(),
-            scopes: self.scopes.clone(),
-            redirect_port: self.redirect_port,
-        })
+        let mut settings = AuthSettings::default();
+        settings.grant = grant.unwrap_or_default();
+        settings.client_id.clone_from(&self.client_id);
+        settings.client_secret = secret_value(self.client_secret.as_deref(), env)?;
+        settings.private_key = secret_value(self.private_key.as_deref(), env)?;
+        settings.client_metadata_url.clone_from(&self.client_metadata_url);
+        settings.issuer.clone_from(&self.issuer);
+        settings.scopes.clone_from(&self.scopes);
+        settings.redirect_port = self.redirect_port;
+        Ok(settings)
     }
 }
 

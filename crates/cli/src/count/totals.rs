@@ -47,10 +47,6 @@ struct Reported {
     off: f64,
 }
 
-fn exact_band(tokens: usize) -> Band {
-    Band { low: tokens, high: Some(tokens) }
-}
-
 impl Totals {
     pub(super) fn add(&mut self, line: &Line<'_>) {
         let (Some(tokens), Some(meter)) = (line.tokens, &line.meter) else {
@@ -63,7 +59,7 @@ impl Totals {
         self.tokens = Some(before.saturating_add(tokens));
         self.band = match (self.band, line.band) {
             (None, None) => None,
-            (sum, own) => Some(sum.unwrap_or(exact_band(before)).plus(own.unwrap_or(exact_band(tokens)))),
+            (sum, own) => Some(sum.unwrap_or(Band::exact(before)).plus(own.unwrap_or(Band::exact(tokens)))),
         };
         let of_meter = self.meters.entry(meter.clone()).or_default();
         of_meter.requests += 1;

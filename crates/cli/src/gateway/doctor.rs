@@ -25,9 +25,7 @@ use toolfold::policy::{Context, Decision, Policy, PolicyCall, ToolOrigin};
 use toolfold::tokens::{Meter, count_tools};
 use toolfold_gateway::capture::Capture;
 use toolfold_gateway::seal::Seal;
-use toolfold_gateway::selection::Selection;
-use toolfold_gateway::settings::{DEFAULT_TENANT, ServerSettings, Settings};
-use toolfold_gateway::watch::Nobody;
+use toolfold_gateway::settings::{ServerSettings, Settings};
 
 const AFTER_HELP: &str = "\
 Starts every server, lists its tools once, and stops it. No tool is called, and no store is opened.
@@ -145,21 +143,12 @@ pub(super) fn run_doctor(args: &DoctorArgs) -> Outcome {
     say_all(&notes);
     progress(&format!("starting {} servers …", servers.len()));
     let layers = OpenLayers::new(config.clone(), None, &servers).showing();
-    let settings = Settings {
-        servers: servers.clone(),
-        always_namespace: config.settings.gateway.namespace,
-        elicits: true,
-        layers: Arc::new(OpenLayers::new(config.clone(), None, &servers).showing()),
-        seal: Seal::random().map_err(Failure::wrong)?,
-        tenant: DEFAULT_TENANT.into(),
-        names: Arc::default(),
-        state: None,
-        watch: Arc::new(Nobody),
-        selection: Selection::default(),
-        profiles: BTreeMap::new(),
-    };
+    let own = Arc::new(OpenLayers::new(config.clone(), None, &servers).showing());
+    let mut settings = Settings::new(servers.clone(), own, Seal::random().map_err(Failure::wrong)?);
+    settings.always_namespace = config.settings.gateway.namespace;
     let faults = profiles(&config, None, &servers).and_then(|profiles| {
-        let settings = Settings { profiles, ..settings.clone() };
+        let mut settings = settings.clone();
+        settings.profiles = profiles;
         check_profiles(&config, &settings)
     });
     let probed = probe(settings, layers, "doctor")?;
@@ -286,7 +275,7 @@ fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
             faults: Vec::new(),
         };
     };
-    let context = Context { interactive: true, ..Context::default() };
+    let context = Context::default().with_interactive(true);
     let (records, none) = (policy.capabilities(), Value::Object(serde_json::Map::new()));
     let (mut refused, mut without_record) = (Vec::new(), Vec::new());
     for origin in probed.origins.values() {
@@ -296,7 +285,7 @@ fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
             refused.push(identity);
             continue;
         }
-        let call = PolicyCall { tool: &origin.tool, origin: &server, arguments: &none };
+        let call = PolicyCall::new(&server, &origin.tool, &none);
         let asks = policy.decide(&call, &context, &[]).decision == Decision::Confirm;
         if asks && !records.contains_key(identity.as_str()) {
             without_record.push(identity);

@@ -144,7 +144,7 @@ fn init_summary(
     out.push_str(&format!("written: {}\n         {}\n", list.display(), config.display()));
     if !variables.is_empty() {
         out.push_str(&format!("\n{BOLD}Set these variables{BOLD:#} where the gateway starts:\n"));
-        for Variable { name, moved, used } in variables {
+        for Variable { name, moved, used, .. } in variables {
             let how = if *moved { "its value is in the client's file" } else { "already a variable" };
             let used = used.iter().map(|own| visible(own).into_owned()).collect::<Vec<_>>().join(", ");
             out.push_str(&format!("  {name}   {DIM}{used}; {how}{DIM:#}\n"));

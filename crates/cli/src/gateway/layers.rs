@@ -164,7 +164,9 @@ impl OpenLayers {
             let core = tools.filter(|(_, own)| own.tier == Tier::Core);
             core.map(|(tool, _)| tool.name().to_string()).collect()
         });
-        Ok(Opened { conversation, approver: own.approver.clone(), diagnostics, always_load })
+        let mut opened = Opened::new(conversation);
+        (opened.approver, opened.diagnostics, opened.always_load) = (own.approver.clone(), diagnostics, always_load);
+        Ok(opened)
     }
 }
 

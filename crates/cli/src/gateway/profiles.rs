@@ -23,7 +23,7 @@ pub(super) fn profiles(
         let selection = Selection::of_toolsets(options.toolsets.as_deref(), options.read_only)
             .map_err(|why| bad_profile(name, &why))?;
         let layers = Arc::new(OpenLayers::new(own, store.map(str::to_owned), servers));
-        all.insert(name.clone(), Profile { layers, selection });
+        all.insert(name.clone(), Profile::new(layers, selection));
     }
     Ok(all)
 }
@@ -35,7 +35,8 @@ pub(super) fn check_profiles(config: &Config, settings: &Settings) -> Result<(),
     for (name, options) in config.gateway_profiles() {
         Input::of_servers(config.with_profile(options), Catalog::new(), &servers)?;
         if let Some(own) = settings.profiles.get(name) {
-            let under = Settings { layers: own.layers.clone(), ..settings.clone() };
+            let mut under = settings.clone();
+            under.layers = own.layers.clone();
             own.selection.check_names(&under).map_err(|why| bad_profile(name, &why))?;
         }
     }

@@ -23,7 +23,7 @@ use toolfold_gateway::link::Target;
 use toolfold_gateway::run::{self, RunError};
 use toolfold_gateway::seal::Seal;
 use toolfold_gateway::selection::Selection;
-use toolfold_gateway::settings::{DEFAULT_TENANT, Settings};
+use toolfold_gateway::settings::Settings;
 use toolfold_gateway::state::SqliteState;
 use toolfold_gateway::watch::{Several, Watch};
 
@@ -138,28 +138,23 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     // Files that cannot be read are reported now, not at the first call.
     drop(Layers::showing(&config)?);
     let layers = |store| Arc::new(OpenLayers::new(config.clone(), store, &servers));
-    let settings = Settings {
-        servers: servers.clone(),
-        always_namespace: gateway.namespace,
-        elicits: gateway.elicitation,
-        layers: layers(args.store.clone()),
-        seal: seal(&config)?,
-        tenant: DEFAULT_TENANT.into(),
-        names: Arc::default(),
-        state: None,
-        watch,
-        selection: Selection::of_toolsets(args.toolsets.as_deref(), args.read_only).map_err(Failure::usage)?,
-        profiles: profiles(&config, args.store.as_deref(), &servers)?,
-    };
+    let mut settings = Settings::new(servers.clone(), layers(args.store.clone()), seal(&config)?);
+    settings.always_namespace = gateway.namespace;
+    settings.elicits = gateway.elicitation;
+    settings.watch = watch;
+    settings.selection = Selection::of_toolsets(args.toolsets.as_deref(), args.read_only).map_err(Failure::usage)?;
+    settings.profiles = profiles(&config, args.store.as_deref(), &servers)?;
     settings.selection.check_names(&settings).map_err(Failure::usage)?;
     check_profiles(&config, &settings)?;
     if let Some(address) = &gateway.http {
         let mut all = Vec::new();
         for own in &tenants {
             let store = own.store(args.store.as_deref())?;
-            let profiles = profiles(&config, Some(&store), &servers)?;
-            let layers = layers(Some(store));
-            all.push(Settings { tenant: own.name.as_str().into(), layers, profiles, ..settings.clone() });
+            let mut settings = settings.clone();
+            settings.tenant = own.name.as_str().into();
+            settings.profiles = profiles(&config, Some(&store), &servers)?;
+            settings.layers = layers(Some(store));
+            all.push(settings);
         }
         if all.is_empty() {
             all.push(settings);

@@ -93,8 +93,9 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let protected = Vec::from_iter(own);
     let secrets = super::super::approver_key::places();
     let interactive = !args.non_interactive;
-    let context = Context { interactive, cwd, home: home(), protected, secrets, ..Context::default() };
-    let call = PolicyCall { tool, origin: &origin, arguments: &arguments };
+    let mut context = Context::default().with_interactive(interactive).with_protected(protected).with_secrets(secrets);
+    (context.cwd, context.home) = (cwd, home());
+    let call = PolicyCall::new(&origin, tool, &arguments);
     let broken = loaded.value.broken;
     let policy = Policy::new(vec![loaded.value]);
     let disk = (OwnDisk::CAN_LOOK && !args.as_written).then_some(&OwnDisk as &dyn Disk);

@@ -35,14 +35,12 @@ fn findings(input: &Input, report: &Report) -> Result<Option<Lint>, Failure> {
     let Ok(meter) = report.meter.parse::<Meter>() else { return Ok(None) };
     let assignment = input.profile.as_ref().map(|profile| profile.assign(&input.catalog).value);
     let capabilities = input.capabilities()?;
-    let options = Options {
-        wire: report.pricing.wire.parse().ok(),
-        model: Some(&report.pricing.model),
-        capabilities: &capabilities,
-        assignment: assignment.as_ref(),
-        noticed: &input.diagnostics,
-        ..Options::new()
-    };
+    let mut options = Options::new();
+    options.wire = report.pricing.wire.parse().ok();
+    options.model = Some(&report.pricing.model);
+    options.capabilities = &capabilities;
+    options.assignment = assignment.as_ref();
+    options.noticed = &input.diagnostics;
     let found = lint(&Measurer::new(&meter), &input.catalog, &options);
     found.map(Some).map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))
 }

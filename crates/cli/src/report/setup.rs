@@ -65,25 +65,25 @@ pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Rep
     let layer = layers::skill_layer_of(&input.config)?;
     let counts = layer.as_ref().map(|layer| {
         let list = layer.list().cloned().unwrap_or_default();
-        let (full, trimmed, names_only, omitted) = (list.full, list.trimmed, list.names_only, list.omitted);
-        let (skills, budget) = (layer.skills(), input.config.settings.skills.budget.limit());
-        SkillCost { skills, activate_skill_tokens: 0, budget, full, trimmed, names_only, omitted }
+        let mut cost = SkillCost::default();
+        cost.skills = layer.skills();
+        cost.budget = input.config.settings.skills.budget.limit();
+        (cost.full, cost.trimmed) = (list.full, list.trimmed);
+        (cost.names_only, cost.omitted) = (list.names_only, list.omitted);
+        cost
     });
     let with_skills = layer.map(|layer| input.engine_with(Arm::Full, layer)).transpose()?;
     let engine = input.engine(Arm::Full)?;
-    let setup = Setup {
-        engine: &engine,
-        backend: Backend { wire: target.wire, model: target.named.then_some(model), capabilities: &capabilities },
-        arms,
-        meter: &target.meter,
-        workload: input.workload(),
-        priced: Priced { model, priced_as, row, cache: (cache.0, &cache.1) },
-        profile: ProfileInfo {
-            name: input.profile.as_ref().map_or("off", ToolProfile::name).to_owned(),
-            derived: input.profile.as_ref().is_some_and(ToolProfile::is_derived),
-        },
-        skills: with_skills.as_ref().zip(counts),
-    };
+    let backend = Backend::new(target.wire, target.named.then_some(model), &capabilities);
+    let priced = Priced::new(model, priced_as, row, (cache.0, &cache.1));
+    let profile = ProfileInfo::new(
+        input.profile.as_ref().map_or("off", ToolProfile::name),
+        input.profile.as_ref().is_some_and(ToolProfile::is_derived),
+    );
+    let mut setup = Setup::new(&engine, backend, &target.meter, priced, profile);
+    setup.arms = arms;
+    setup.workload = input.workload();
+    setup.skills = with_skills.as_ref().zip(counts);
     measure(&setup).map_err(|why| match why {
         ReportError::Count(_) => Failure::unmeasured(why),
         why => Failure::wrong(why),

@@ -168,7 +168,7 @@ impl Dialogue {
     }
 
     fn answer_call(&mut self, Keyed { asked, key }: Keyed<CallAsked<'_>>) -> Result<Answer, Problem> {
-        let ModelCall { id, name, arguments } = model_call(asked);
+        let ModelCall { id, name, arguments, .. } = model_call(asked);
         let outcome = self.conversation.call_in(key.as_deref().unwrap_or_default(), id, &name, arguments);
         let outcome = outcome.map_err(Problem::new)?;
         Ok(self.outcome(&outcome))
@@ -205,7 +205,7 @@ impl Dialogue {
     fn result(&mut self, given: ResultGiven) -> Result<Answer, Problem> {
         let ResultGiven { id, content, is_error } = given;
         let help = "only a forwarded call can have a result, and only one";
-        let messages = self.conversation.answer(&id, ToolResult { content, is_error });
+        let messages = self.conversation.answer(&id, ToolResult::new(content, is_error));
         let messages = messages.map_err(|why| Problem::new(why).help(help))?;
         Ok(Answer::Result(ResultAnswer { id, messages }))
     }
@@ -343,7 +343,7 @@ impl Dialogue {
 /// Converts a call of a line.
 fn model_call(asked: CallAsked<'_>) -> ModelCall {
     let arguments = asked.arguments.map_or_else(|| Arguments::from_text(""), Arguments::from);
-    ModelCall { id: asked.id, name: asked.name, arguments }
+    ModelCall::new(asked.id, asked.name, arguments)
 }
 
 const PAUSE: &str = "only a forwarded call without a result can be paused";

@@ -81,8 +81,10 @@ fn vocabulary(catalog: &Catalog) -> Vocabulary {
     for tool in catalog.iter() {
         collect(tool.parameters(), &mut words);
     }
-    let tools = catalog.names().map(|n| n.as_str().to_owned()).collect();
-    Vocabulary { tools, words, unreachable: BTreeSet::new() }
+    let mut vocabulary = Vocabulary::default();
+    vocabulary.tools = catalog.names().map(|n| n.as_str().to_owned()).collect();
+    vocabulary.words = words;
+    vocabulary
 }
 
 fn collect(value: &Value, words: &mut BTreeSet<String>) {
@@ -113,12 +115,7 @@ pub(super) fn new(args: &NewArgs) -> Outcome {
     let description = args.description.as_deref().unwrap_or("What this skill does. Use when the user asks for it.");
     let body = "# Steps\n\n1. What to look at first, and with which tool.\n2. What to do, in order.\n3. How to check \
         that it worked.\n\n# Traps\n\n- What goes wrong most often, and how to notice it.";
-    let content = toolfold::skill::Content {
-        name: args.name.clone(),
-        description: description.to_owned(),
-        fields: toolfold::skill::Fields::default(),
-        body: body.to_owned(),
-    };
+    let content = toolfold::skill::Content::new(&args.name, description, body);
     let (name, text) = to_standard(&content);
     let path = args.dir.join(name).join("SKILL.md");
     create(&path, &text)?;

@@ -87,7 +87,7 @@ impl Declared {
         let tokens = layer.tool().map_or(0, |tool| {
             let parameters = serde_json::from_str(tool.parameters_text()).unwrap_or_default();
             let (name, description) = (tool.name().as_str(), Some(tool.description()));
-            let whole = render(&[Function { name, description, parameters: Some(&parameters) }]);
+            let whole = render(&[Function::new(name, description, Some(&parameters))]);
             // The constant overhead of an array is excluded, as in a report.
             counter.count(&whole).saturating_sub(counter.count(&render(&[])))
         });

@@ -67,7 +67,9 @@ impl Source {
         };
         Some(document.unwrap_or_else(|why| {
             let note = Diagnostic::error("unreadable", Place::file(&file), format!("cannot be read: {why}"));
-            Document { diagnostics: vec![note], ..read_cloud(&[], &file) }
+            let mut document = read_cloud(&[], &file);
+            document.diagnostics = vec![note];
+            document
         }))
     }
 }

@@ -80,10 +80,10 @@ pub(super) fn activate(args: &ActivateArgs) -> Outcome {
             Some(parsed.map_err(|why| Failure::usage(format!("--input is not JSON: {why}")))?)
         }
     };
-    let request =
-        ActivateRequest { name: args.name.clone(), arguments: args.arguments.clone(), input, ..Default::default() };
-    let cwd = std::env::current_dir().ok().map(|c| c.display().to_string());
-    let facts = Facts { session: None, cwd, timestamp: Some(time(now_ms())) };
+    let mut request = ActivateRequest::new(&args.name);
+    (request.arguments, request.input) = (args.arguments.clone(), input);
+    let mut facts = Facts::default().with_timestamp(time(now_ms()));
+    facts.cwd = std::env::current_dir().ok().map(|c| c.display().to_string());
     let answered = answer(&DiskFs, &view, &request, &ActiveSet::default(), &facts, CategoryHint::Suggest);
     match answered.map_err(Failure::wrong)? {
         Answer::Activated(activation) if args.json => emit_json(&activation)?,

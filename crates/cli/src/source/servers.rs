@@ -36,7 +36,7 @@ pub(in super::super) fn listed_servers(config: &Config) -> Result<Vec<Served>, F
     let mut served = Vec::new();
     let mut faults = Vec::new();
     for (own, listing) in all.into_iter().zip(listings) {
-        let Listing { list, why, said } = listing;
+        let Listing { list, why, said, .. } = listing;
         match (list, why) {
             (Some(list), None) => served.push(Served { name: own.name, target: own.target, list }),
             (_, why) => faults.extend(fault(&own.name, &why.unwrap_or_default(), &said)),

@@ -111,7 +111,7 @@ impl Snapshots for Edge {
                 other.open.push(call.call.to_owned());
                 folder.write_snapshot(other).map_err(failed)?;
             }
-            return Err(NoSnapshot { why, passing: true });
+            return Err(NoSnapshot::new(why).with_passing(true));
         }
         if folder.objects.bytes().saturating_add(bytes) > self.limits.total {
             clear(folder, self.limits, bytes, call.now_ms);
@@ -126,7 +126,8 @@ impl Snapshots for Edge {
             return Err(failed(why));
         }
         let (files, bytes) = (snapshot.contents().count(), snapshot.bytes());
-        Ok(TakenSnapshot { digest: snapshot.snapshot_digest(), id: snapshot.id, files, bytes })
+        let digest = snapshot.snapshot_digest();
+        Ok(TakenSnapshot::new(snapshot.id, digest, files, bytes))
     }
 
     fn discard(&self, id: &str) {

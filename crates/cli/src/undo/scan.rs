@@ -70,7 +70,7 @@ pub(super) enum Contents<'o> {
 /// The real paths of what a call writes, and the links at their ends themselves.
 pub(super) fn roots(paths: &[WrittenPath]) -> Result<Places, String> {
     let (mut roots, mut missing) = (BTreeMap::new(), Vec::new());
-    for WrittenPath { path, recursive } in paths {
+    for WrittenPath { path, recursive, .. } in paths {
         let mut next = PathBuf::from(path);
         for links in 0.. {
             if links > MAX_LINKS {

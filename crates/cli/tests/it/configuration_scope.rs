@@ -188,7 +188,7 @@ fn a_project_may_set_these_keys() {
     let open = Key::all_keys().filter(|key| matches!(key.scope, Scope::Project)).map(|key| key.name);
     assert_eq!(
         open.collect::<Vec<_>>().join(" "),
-        "tools.file tools.format tools.mcp_server tools.mcp_timeout presentation.arm presentation.profile \
+        "tools.file tools.format tools.strict tools.mcp_server tools.mcp_timeout presentation.arm presentation.profile \
          presentation.budget presentation.requests presentation.expansions presentation.system presentation.step \
          presentation.blind presentation.coerce presentation.wire presentation.model presentation.gemini \
          presentation.capabilities check.max_first_turn check.max_tool check.max_category check.max_growth \

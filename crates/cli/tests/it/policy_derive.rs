@@ -16,8 +16,8 @@ fn derived(file: &Path, more: &[&str]) -> String {
 }
 
 fn decide(policy: &Policy, tool: &str, arguments: &Value) -> Decision {
-    let context = Context { cwd: Some("/w".to_owned()), interactive: true, ..Context::default() };
-    policy.decide(&PolicyCall { tool, origin: &ToolOrigin::Native, arguments }, &context, &[]).decision
+    let context = Context::default().with_cwd("/w").with_interactive(true);
+    policy.decide(&PolicyCall::new(&ToolOrigin::Native, tool, arguments), &context, &[]).decision
 }
 
 /// The arrays of MCP servers and of clients, if the corpora are available.

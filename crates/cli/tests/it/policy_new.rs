@@ -35,20 +35,15 @@ fn an_agent_works_under_the_coding_policy() {
     let Some(path) = crate::corpus("policy/benign.jsonl") else { return };
     let text = std::fs::read_to_string(path).unwrap();
     let policy = Policy::new(vec![policy("coding")]);
-    let context = Context {
-        cwd: Some("/testbed".to_owned()),
-        home: Some("/root".to_owned()),
-        interactive: true,
-        workspace_trusted: true,
-        ..Context::default()
-    };
+    let context =
+        Context::default().with_cwd("/testbed").with_home("/root").with_interactive(true).with_workspace_trusted(true);
     let (mut all, mut runs) = (0, 0);
     for line in text.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
         if row["source"] != "swe-bench trajectory" {
             continue;
         }
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &row["args"] };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &row["args"]);
         let verdict = policy.decide(&call, &context, &[]);
         all += 1;
         runs += usize::from(verdict.decision.runs());
@@ -93,7 +88,7 @@ fn the_page_names_every_key() {
 fn the_example_of_the_page_decides_as_it_says() {
     let file = PolicyFile::load(&crate::project("examples/crm_policy.toml"), "crm_policy.toml", PolicyScope::User);
     let policy = Policy::new(vec![file.into_result().unwrap()]);
-    let context = Context { cwd: Some("/work".to_owned()), interactive: true, ..Context::default() };
+    let context = Context::default().with_cwd("/work").with_interactive(true);
     for (tool, arguments, expected) in [
         ("bash", json!({ "command": "git log -3" }), Decision::AllowAudited),
         ("bash", json!({ "command": "git push" }), Decision::Confirm),
@@ -119,7 +114,7 @@ fn the_example_of_the_page_decides_as_it_says() {
         ("export_report", json!({ "query": "q", "path": "reports/q.csv" }), Decision::AllowAudited),
         ("export_report", json!({ "query": "q", "path": "/tmp/q.csv" }), Decision::Confirm),
     ] {
-        let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, tool, &arguments);
         assert_eq!(policy.decide(&call, &context, &[]).decision, expected, "{tool} {arguments}");
     }
 }

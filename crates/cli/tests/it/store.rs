@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::{
-    Bound, Context, Grant, GrantScope, GrantTarget, History, Policy, PolicyCall, PolicyFile, PolicyScope, Request,
-    ToolOrigin, gate,
+    Context, Grant, GrantScope, GrantTarget, History, Policy, PolicyCall, PolicyFile, PolicyScope, Request, ToolOrigin,
+    gate,
 };
 use toolfold::store::SqliteStore;
 
@@ -41,25 +41,17 @@ impl State {
             ("run_shell", shell("cargo doc"), "s-1", 0),
         ];
         for (at, (tool, arguments, session, wait_ms)) in calls.into_iter().enumerate() {
-            let context = Context { interactive: true, cwd: Some("/w/books".to_owned()), ..Context::default() };
-            let call = PolicyCall { tool, origin: &ToolOrigin::Native, arguments: &arguments };
+            let context = Context::default().with_interactive(true).with_cwd("/w/books");
+            let call = PolicyCall::new(&ToolOrigin::Native, tool, &arguments);
             let prepared = policy.prepare(call, &context, None, History::default());
             let shown = prepared.displayed(&prepared.decide(&[]));
-            let request = Request {
-                message: None,
-                origin: ToolOrigin::Native,
-                tool: tool.to_owned(),
-                schema_hash: "of the definition".to_owned(),
-                arguments,
-                arguments_json: None,
-                cwd: context.cwd.clone(),
-                session: session.to_owned(),
-                call_id: format!("call_{}", at + 1),
-                policy_version: "of the policy".to_owned(),
-                displayed: shown,
-                redact: Vec::new(),
-                channel: None,
-            };
+            let request = Request::new(ToolOrigin::Native, tool, arguments)
+                .with_schema_hash("of the definition")
+                .with_cwd("/w/books")
+                .with_session(session)
+                .with_call_id(format!("call_{}", at + 1))
+                .with_policy_version("of the policy")
+                .with_displayed(shown);
             gate.ask(request, LATE, wait_ms).unwrap();
         }
         state
@@ -125,9 +117,8 @@ fn grants() {
         ("send_mail", GrantTarget::Tool, GrantScope::Always, Some(EARLY)),
     ];
     for (tool, target, scope, expires_ms) in grants {
-        let (id, tool, source) = (String::new(), tool.to_owned(), "a test".to_owned());
-        let grant =
-            Grant { id, origin: ToolOrigin::Native, tool, target, scope, expires_ms, source, bound: Bound::default() };
+        let mut grant = Grant::new(ToolOrigin::Native, tool, target, scope).with_source("a test");
+        grant.expires_ms = expires_ms;
         approver.remember(grant, EARLY).unwrap();
     }
     state.walk("grants.trycmd");

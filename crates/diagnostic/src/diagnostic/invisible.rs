@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 /// The kind of an invisible character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Invisible {
     /// A tab, line feed or carriage return, as in ordinary text.
     Break,

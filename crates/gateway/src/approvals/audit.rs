@@ -103,7 +103,7 @@ impl Audit {
         self.underway = false;
         self.rests_until = now_ms.saturating_add(REST_MS.max(took.saturating_mul(20)));
         self.verified = Some(match verified {
-            Ok(Verified { records, head, faults }) => Checked {
+            Ok(Verified { records, head, faults, .. }) => Checked {
                 at_ms: now_ms,
                 intact: Some(faults.is_empty()),
                 records,

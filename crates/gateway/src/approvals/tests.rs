@@ -33,28 +33,16 @@ impl Drop for Folder {
 }
 
 fn request(arguments: &str) -> Request {
-    Request {
-        message: None,
-        origin: ToolOrigin::Mcp("files".into()),
-        tool: "delete\u{202e}".into(),
-        schema_hash: "s".into(),
-        arguments: json!({"path": "a"}),
-        arguments_json: None,
-        cwd: None,
-        session: "gateway/1".into(),
-        call_id: "c".into(),
-        policy_version: "1".into(),
-        displayed: Displayed {
-            target: "delete".into(),
-            arguments: arguments.into(),
-            effects: vec!["writes a\u{200b}".into()],
-            undo: "irreversible".into(),
-            why: vec!["tier a".into()],
-            ..Displayed::default()
-        },
-        redact: Vec::new(),
-        channel: None,
-    }
+    let mut displayed = Displayed::default().with_target("delete").with_undo("irreversible");
+    displayed.arguments = arguments.into();
+    displayed.effects = vec!["writes a\u{200b}".into()];
+    displayed.why = vec!["tier a".into()];
+    Request::new(ToolOrigin::Mcp("files".into()), "delete\u{202e}", json!({"path": "a"}))
+        .with_schema_hash("s")
+        .with_session("gateway/1")
+        .with_call_id("c")
+        .with_policy_version("1")
+        .with_displayed(displayed)
 }
 
 fn read(text: &Arc<str>) -> Value {

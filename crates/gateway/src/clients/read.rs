@@ -9,6 +9,7 @@ use super::{FileForm, McpClient, jsonc};
 
 /// One server of a client's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Listed {
     /// Its name.
     pub name: String,
@@ -24,6 +25,15 @@ pub struct Listed {
     pub start_ms: Option<u64>,
     /// The time limit of a call, in milliseconds.
     pub call_ms: Option<u64>,
+}
+
+impl Listed {
+    /// An enabled server with all its tools and the default time limits.
+    #[must_use]
+    pub fn new(name: impl Into<String>, how: How) -> Self {
+        let (include, exclude) = (Vec::new(), Vec::new());
+        Self { name: name.into(), how, enabled: true, include, exclude, start_ms: None, call_ms: None }
+    }
 }
 
 /// The connection to a server. Texts may contain variables: `${NAME}`, `${NAME:-default}`.

@@ -9,6 +9,7 @@ use super::read::{How, Listed};
 
 /// A variable that a list of servers needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Variable {
     /// Its name.
     pub name: String,

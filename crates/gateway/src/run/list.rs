@@ -23,6 +23,7 @@ const END: Duration = Duration::from_secs(6);
 
 /// The result of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Listing {
     /// The server's description and tools; `None` if it did not list them.
     pub list: Option<Capture>,

@@ -1,4 +1,4 @@
-use toolfold::skill::{Caller, Discovery, MemoryFs, Permissions, Root, Scope, SkillLibrary, Style};
+use toolfold::skill::{Caller, Discovery, MemoryFs, Permissions, Root, Scope, SkillLibrary};
 
 use super::*;
 
@@ -7,8 +7,8 @@ fn served(files: &[(&str, &[u8])]) -> ServedSkills {
     for (path, bytes) in files {
         fs.put(format!("/skills/{path}"), *bytes);
     }
-    let root = Root { path: "/skills".into(), scope: Scope::User, trusted: true, style: Style::Toolfold };
-    let discovery = Discovery { roots: vec![root], ..Discovery::default() };
+    let root = Root::new("/skills", Scope::User).with_trusted(true);
+    let discovery = Discovery::new(vec![root]);
     let library = SkillLibrary::discover(&fs, discovery, &mut toolfold::skill::DiscoveryCache::default()).value;
     ServedSkills::new(SkillView::new(&library, &Permissions::default(), Caller::Model), Arc::new(fs))
 }

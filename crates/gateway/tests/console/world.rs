@@ -28,8 +28,7 @@ use toolfold_gateway::front::http::guard::Guard;
 use toolfold_gateway::front::http::{HttpSettings, listen};
 use toolfold_gateway::link::Target;
 use toolfold_gateway::seal::Seal;
-use toolfold_gateway::selection::Selection;
-use toolfold_gateway::settings::{DEFAULT_TENANT, Layers, Opened, Origin, ServerSettings, Settings};
+use toolfold_gateway::settings::{Layers, Opened, Origin, ServerSettings, Settings};
 
 /// A name that pages and metrics must treat as a name only.
 pub const HOSTILE: &str = "<img src=x onerror=alert(1)>\"\u{202e}}\n1";
@@ -62,7 +61,9 @@ impl Layers for Own {
         let engine = Engine::builder(catalog).arm(Arm::Full).without_profile().policy(layer).build();
         let engine = engine.map_err(|why| why.to_string())?;
         let conversation = engine.conversation(Wire::Mcp).id(id).start().map_err(|why| why.to_string())?;
-        Ok(Opened { conversation, approver: Some(Arc::new(approver)), diagnostics: Vec::new(), always_load: None })
+        let mut opened = Opened::new(conversation);
+        opened.approver = Some(Arc::new(approver));
+        Ok(opened)
     }
 
     fn now_ms(&self) -> i64 {
@@ -93,19 +94,9 @@ impl World {
         let (server, behind) = server().await;
         let target = Target::Http { url: format!("http://{behind}/mcp"), headers: BTreeMap::new(), auth: None };
         let dashboard = Dashboard::new(["disk"], Some(Meter::new("letters", |text| text.chars().count())), now_ms);
-        let settings = Settings {
-            servers: vec![ServerSettings::new("disk", target)],
-            always_namespace: false,
-            elicits: true,
-            layers: Arc::new(Own { store }),
-            seal: Seal::random().unwrap(),
-            tenant: DEFAULT_TENANT.into(),
-            names: Arc::default(),
-            state: None,
-            watch: Arc::new(dashboard.clone()),
-            selection: Selection::default(),
-            profiles: BTreeMap::new(),
-        };
+        let servers = vec![ServerSettings::new("disk", target)];
+        let mut settings = Settings::new(servers, Arc::new(Own { store }), Seal::random().unwrap());
+        settings.watch = Arc::new(dashboard.clone());
         let mut http = HttpSettings::new("127.0.0.1:0".parse().unwrap());
         if let Some(token) = token {
             http.guard = Guard::default().token(token);

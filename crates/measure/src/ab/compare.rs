@@ -15,6 +15,7 @@ pub const MARGIN_POINTS: f64 = 5.0;
 /// The result of comparing an arm with the control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Verdict {
     /// The arm is the control.
     Control,

@@ -12,6 +12,7 @@ use super::tasks::TrueCall;
 
 /// A strategy for making known calls: it measures the machinery, not a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Oracle {
     /// Expands the category of a folded tool before calling it.
     Expands,
@@ -57,6 +58,7 @@ impl fmt::Display for Oracle {
 
 /// The text does not name a driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownDriver(pub String);
 
 impl fmt::Display for UnknownDriver {

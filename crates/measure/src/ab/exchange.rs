@@ -47,12 +47,21 @@ impl Usage {
 
 /// A model's answer.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Answer {
     /// The assistant message in the wire's format, as
     /// [`Conversation::turn`](toolfold::conversation::Conversation::turn) accepts it.
     pub message: Value,
     /// The provider's counts, if it reports them.
     pub usage: Option<Usage>,
+}
+
+impl Answer {
+    /// A message of a model, with its usage if the provider reports one.
+    #[must_use]
+    pub fn new(message: Value, usage: Option<Usage>) -> Self {
+        Self { message, usage }
+    }
 }
 
 /// Why a response is not an answer.

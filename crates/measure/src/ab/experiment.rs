@@ -53,6 +53,7 @@ pub struct ShareDifference {
 
 /// The results of an experiment.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct Experiment {
     /// Always `toolfold.ab-live/1`.
     pub schema: &'static str,

@@ -25,6 +25,7 @@ const CLOSING: &str = "Done.";
 
 /// How a task is played.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Setting<'s> {
     /// The arm.
     pub arm: Arm,
@@ -38,6 +39,14 @@ pub struct Setting<'s> {
     pub driver: Driver,
     /// The capability table.
     pub capabilities: &'s Capabilities,
+}
+
+impl<'s> Setting<'s> {
+    /// A setting without a system text.
+    #[must_use]
+    pub fn new(arm: Arm, wire: Wire, model: &'s str, driver: Driver, capabilities: &'s Capabilities) -> Self {
+        Self { arm, wire, model, system: None, driver, capabilities }
+    }
 }
 
 /// Why a play cannot continue.

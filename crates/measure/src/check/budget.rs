@@ -8,6 +8,7 @@ use crate::figures::grouped;
 /// The rule of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Rule {
     /// The first turn of the arm exceeds its maximum.
     MaxFirstTurn,
@@ -68,6 +69,7 @@ impl Rule {
 
 /// The budgets. `None` means no budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Budgets {
     /// Tokens of the tool block on the first turn of the lock's arm.
     pub max_first_turn: Option<usize>,

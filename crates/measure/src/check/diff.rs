@@ -56,6 +56,7 @@ impl ArmChange {
 /// The kind of change of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ChangeKind {
     /// The tool is new.
     Added,

@@ -10,6 +10,7 @@ use crate::figures::grouped;
 
 /// The place where a tool is defined or its figure is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Place {
     /// The file, as the user named it.
     pub file: String,
@@ -18,8 +19,17 @@ pub struct Place {
     pub line: Option<usize>,
 }
 
+impl Place {
+    /// A place in a file. The line starts at 1.
+    #[must_use]
+    pub fn new(file: impl Into<String>, line: Option<usize>) -> Self {
+        Self { file: file.into(), line }
+    }
+}
+
 /// The result of a check.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct CheckReport {
     /// What holds.
     pub budgets: Budgets,
@@ -40,6 +50,13 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
+    /// A report without files. `diff`: the comparison with the lock file, if there is one.
+    #[must_use]
+    pub fn new(budgets: Budgets, now: Lock, diff: Option<Diff>, findings: Vec<Finding>, version: &'static str) -> Self {
+        let (lock_file, places, place) = (None, IndexMap::new(), None);
+        Self { budgets, now, diff, findings, lock_file, places, place, version }
+    }
+
     /// The place of a finding.
     #[must_use]
     pub fn place_of(&self, finding: &Finding) -> Option<&Place> {

@@ -7,6 +7,7 @@ use crate::figures::grouped;
 
 /// A maximum growth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Growth {
     /// A number of tokens.
     Tokens(usize),

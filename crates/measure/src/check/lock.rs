@@ -2,6 +2,10 @@
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
+use toolfold::catalog::Tool;
+use toolfold::profile::Assigned;
+
+use super::parts::tool_digest;
 
 /// The version of the lock format that is written, and the newest that can be read.
 pub const LOCK_VERSION: u64 = 1;
@@ -12,6 +16,7 @@ pub const MARK: &str = "# toolfold.lock: ";
 /// The cost of a tool list under one meter, profile and set of arms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Lock {
     /// The version of the format: [`LOCK_VERSION`].
     pub version: u64,
@@ -35,9 +40,34 @@ pub struct Lock {
     pub tools: Vec<LockedTool>,
 }
 
+impl Lock {
+    /// A lock in the current format without a model, arms and tools. `digest`: of all definitions.
+    #[must_use]
+    pub fn new(
+        meter: impl Into<String>,
+        wire: impl Into<String>,
+        arm: impl Into<String>,
+        profile: ProfileId,
+        digest: impl Into<String>,
+    ) -> Self {
+        Self {
+            version: LOCK_VERSION,
+            meter: meter.into(),
+            wire: wire.into(),
+            model: String::new(),
+            arm: arm.into(),
+            profile,
+            digest: digest.into(),
+            arms: IndexMap::new(),
+            tools: Vec::new(),
+        }
+    }
+}
+
 /// A profile's name and digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ProfileId {
     /// Its name; `off` if there is none.
     pub name: String,
@@ -45,9 +75,18 @@ pub struct ProfileId {
     pub digest: String,
 }
 
+impl ProfileId {
+    /// A profile by its name and digest.
+    #[must_use]
+    pub fn new(name: impl Into<String>, digest: impl Into<String>) -> Self {
+        Self { name: name.into(), digest: digest.into() }
+    }
+}
+
 /// The cost of an arm's first turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ArmTotal {
     /// Tokens of the tool block including meta-tools, without messages and constants.
     pub tokens: usize,
@@ -56,9 +95,18 @@ pub struct ArmTotal {
     pub takes: String,
 }
 
+impl ArmTotal {
+    /// The tokens of an arm, and the arm that it takes.
+    #[must_use]
+    pub fn new(tokens: usize, takes: impl Into<String>) -> Self {
+        Self { tokens, takes: takes.into() }
+    }
+}
+
 /// The cost of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LockedTool {
     /// Its name.
     pub name: String,
@@ -78,9 +126,26 @@ pub struct LockedTool {
     pub parts: IndexMap<String, usize>,
 }
 
+impl LockedTool {
+    /// A tool with its place in a profile and its tokens, full and as the lock's arm shows it.
+    #[must_use]
+    pub fn new(tool: &Tool, own: &Assigned, full: usize, shown: usize) -> Self {
+        Self {
+            name: tool.name().to_string(),
+            full,
+            shown,
+            tier: own.tier.name().to_owned(),
+            category: own.category.to_string(),
+            digest: tool_digest(tool),
+            parts: IndexMap::new(),
+        }
+    }
+}
+
 /// Why two locks cannot be compared: they count different things.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} is {} there and {} here", quoted_or_none(own), quoted_or_none(other))]
+#[non_exhaustive]
 pub struct Incomparable {
     /// What differs, with its article: `the meter`, `the wire`, `the model` or `the arm`.
     pub what: &'static str,

@@ -19,6 +19,7 @@ const MOST_ROUNDS: usize = 4;
 
 /// A fixed list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Fixed {
     /// Its text.
     #[serde(skip)]

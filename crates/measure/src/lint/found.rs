@@ -18,6 +18,7 @@ const MOST_OF_A_RULE: usize = 2_000;
 
 /// A mechanical change of a tool. Pointers start at the tool: `/description`, `/parameters/…`.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Edit {
     /// Removes a member.
     Remove(String),

@@ -6,6 +6,7 @@ use toolfold::diagnostic::Severity;
 /// The subject of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Group {
     /// The texts of a tool and its parameters.
     Words,
@@ -41,6 +42,7 @@ impl Group {
 
 /// One rule. Its id is stable: configurations name it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Rule {
     /// The id, in kebab-case.
     pub id: &'static str,

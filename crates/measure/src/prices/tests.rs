@@ -14,7 +14,7 @@ fn the_builtin_table_is_valid_and_every_row_has_a_source() {
             let id = ModelId::parse(model);
             assert!(id.vendor.is_some() && id.version.is_some(), "{model} is read as a model in any spelling");
         }
-        let TokenPrices { input, cache_write, cache_read, output } = row.prices;
+        let TokenPrices { input, cache_write, cache_read, output, .. } = row.prices;
         assert!(cache_read < input && input <= cache_write && input < output, "{:?}", row.models);
     }
 }

@@ -11,6 +11,7 @@ const ENOUGH: usize = 3;
 
 /// The trials of one case.
 #[derive(Debug, Clone, Default, Serialize)]
+#[non_exhaustive]
 pub struct CaseResult {
     /// The case, by its name.
     pub case: &'static str,

@@ -145,11 +145,20 @@ pub struct SessionInfo {
 
 /// A profile's name and origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ProfileInfo {
     /// Its name.
     pub name: String,
     /// Whether it was derived from the catalog rather than written.
     pub derived: bool,
+}
+
+impl ProfileInfo {
+    /// A profile by its name.
+    #[must_use]
+    pub fn new(name: impl Into<String>, derived: bool) -> Self {
+        Self { name: name.into(), derived }
+    }
 }
 
 /// The cost of an arm.
@@ -256,6 +265,7 @@ pub struct GroupCost {
 
 /// The cost of skills.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SkillCost {
     /// The number of skills that the model can activate.
     pub skills: usize,

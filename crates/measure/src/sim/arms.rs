@@ -11,6 +11,7 @@ use super::sizes::ArmSizes;
 
 /// The environment of sessions.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Backend<'b> {
     /// The wire. [`Wire::Mcp`] is counted as OpenAI Chat: MCP itself bills nothing.
     pub wire: Wire,
@@ -18,6 +19,14 @@ pub struct Backend<'b> {
     pub model: Option<&'b str>,
     /// The capability table.
     pub capabilities: &'b Capabilities,
+}
+
+impl<'b> Backend<'b> {
+    /// A wire, with the model if it is known.
+    #[must_use]
+    pub fn new(wire: Wire, model: Option<&'b str>, capabilities: &'b Capabilities) -> Self {
+        Self { wire, model, capabilities }
+    }
 }
 
 /// An arm that a wire with a model does not support.
@@ -50,8 +59,8 @@ pub fn arm_sizes(
     for arm in arms {
         match started(engine, backend, *arm) {
             Ok(mut conversation) => {
-                let choice = (*arm == Arm::Auto)
-                    .then(|| Choice { arm: conversation.arm(), reason: conversation.reason().to_owned() });
+                let choice =
+                    (*arm == Arm::Auto).then(|| Choice::new(conversation.arm(), conversation.reason().to_owned()));
                 let own = ArmSizes::of_conversation(&mut conversation, &tokens, counting)?;
                 sizes.push(ArmSizes { name: arm.name().to_owned(), choice, ..own });
             }

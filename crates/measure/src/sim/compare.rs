@@ -14,6 +14,7 @@ pub const SIM_SCHEMA: &str = "toolfold.sim/1";
 
 /// The prices of a session.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct Pricing {
     /// The provider's cache rules.
     pub rules: CacheRules,

@@ -168,7 +168,8 @@ fn price_of_texts(meter: &Meter, counter: &dyn TokenCounter) -> Option<(f64, usi
             ),
         };
         let messages: Vec<Value> = std::iter::once(user).chain(rest).collect();
-        let context = RequestContext { model: Some(model.clone()), host: host.clone() };
+        let mut context = RequestContext::default().with_model(model.clone());
+        context.host = host.clone();
         count_request_with(&json!({"model": model, key: messages}), &context, |_| counter).ok().map(|own| own.tokens)
     };
     let (without, empty, sample) = (request(None)?, request(Some(""))?, request(Some(SAMPLE))?);

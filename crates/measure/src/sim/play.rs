@@ -7,6 +7,7 @@ use super::sizes::{ArmSizes, FoldedTool};
 
 /// A session independent of any arm, in tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Session {
     /// The system text.
     pub system: usize,
@@ -14,8 +15,17 @@ pub struct Session {
     pub steps: Vec<SessionStep>,
 }
 
+impl Session {
+    /// A session with a system text of this many tokens.
+    #[must_use]
+    pub fn new(system: usize, steps: Vec<SessionStep>) -> Self {
+        Self { system, steps }
+    }
+}
+
 /// A request that every arm makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SessionStep {
     /// The preceding pause, in seconds.
     pub idle_seconds: u64,
@@ -33,6 +43,7 @@ pub struct SessionStep {
 
 /// What the model expands.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Opening {
     /// A category of average size weighted by folded tools, as long as there are categories.
     Average,
@@ -47,6 +58,7 @@ pub enum Opening {
 /// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum RequestKind {
     /// A step of the session.
     Work,
@@ -135,14 +147,14 @@ impl<'a> State<'a> {
     }
 
     fn next_request(&mut self, output: usize) -> SessionRequest {
-        SessionRequest {
-            tools: self.tools,
-            system: self.system,
-            messages: self.messages,
-            output,
-            changed: self.changed.take(),
-            idle_seconds: std::mem::take(&mut self.idle_seconds),
-        }
+        let mut request = SessionRequest::default()
+            .with_tools(self.tools)
+            .with_system(self.system)
+            .with_messages(self.messages)
+            .with_output(output)
+            .with_idle_seconds(std::mem::take(&mut self.idle_seconds));
+        request.changed = self.changed.take();
+        request
     }
 
     /// Opens what is not open; `None` if there is nothing to request.

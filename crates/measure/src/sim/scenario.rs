@@ -120,7 +120,7 @@ pub struct Sizes {
 impl Default for Scenario {
     /// The expectation of arm `auto`: [`Workload::default`], 100 tokens from the model.
     fn default() -> Self {
-        let Workload { requests, expansions: _, system_tokens, step_tokens } = Workload::default();
+        let Workload { requests, system_tokens, step_tokens, .. } = Workload::default();
         Self {
             name: String::new(),
             requests,
@@ -142,7 +142,7 @@ impl Default for Scenario {
 
 impl From<Workload> for Scenario {
     fn from(workload: Workload) -> Self {
-        let Workload { requests, expansions, system_tokens, step_tokens } = workload;
+        let Workload { requests, expansions, system_tokens, step_tokens, .. } = workload;
         let output = step_tokens.min(OUTPUT);
         let (expansions, step) = (Some(expansions), step_tokens - output);
         Self { requests, expansions, system: system_tokens, step, output, ..Self::default() }

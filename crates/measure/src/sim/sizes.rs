@@ -21,6 +21,7 @@ pub struct FoldedTool {
 
 /// An arm in the simulation: every size in tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArmSizes {
     /// The arm's name.
     pub name: String,
@@ -45,6 +46,7 @@ pub struct ArmSizes {
 
 /// The place of a tool in a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Placement {
     /// Among the core tools.
     Core,

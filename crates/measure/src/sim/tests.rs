@@ -194,7 +194,8 @@ proptest! {
         read in 0_u32..2_000, write in 500_u32..3_000, minimum in 0_usize..5_000, step in 0_usize..200,
         opens in prop::collection::vec((0_usize..5, 0_usize..5), 0..12), idle in 0_u64..900,
     ) {
-        let rules = CacheRules { read, write, minimum, step, lifetime: Some(300) };
+        let mut rules = CacheRules::new(read, write, minimum);
+        (rules.step, rules.lifetime) = (step, Some(300));
         let opening = |(kind, at): &(usize, usize)| match kind {
             0 => Opening::Average,
             1 => Opening::Count(*at),

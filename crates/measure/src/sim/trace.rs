@@ -32,6 +32,7 @@ const UNBILLED: [&str; 14] = [
 /// When the model of a trace expands a folded tool. Recorded calls do not show this, because a
 /// model that sees everything never expands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lookup {
     /// By name, before its first call.
     #[default]

@@ -10,6 +10,7 @@ use crate::usage::UsedCall;
 
 /// How a model expands a folded tool that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Lookup {
     /// Its whole category, as arm `auto` assumes.
     #[default]

@@ -223,7 +223,7 @@ impl<'c> UsageReader<'c> {
         };
         // Calls without an id are distinguished by the number of equal calls before them.
         let mut before: HashMap<(String, String), usize> = HashMap::new();
-        for PastCall { id, name, arguments } in calls {
+        for PastCall { id, name, arguments, .. } in calls {
             let Some(name) = name else {
                 self.meta_calls += 1;
                 continue;

@@ -26,6 +26,7 @@ pub struct Guess {
 /// A property of a parameter that can be hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Hidden {
     /// Its existence.
     Name,

@@ -17,6 +17,7 @@ pub(crate) const MAX_DEPTH: usize = 8;
 /// The role of a command in its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Role {
     /// It runs, and must be allowed.
     Runs,
@@ -67,6 +68,7 @@ impl FileEffect {
 /// The weight of an unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Weight {
     /// A value: which argument, which file. A rule that allows every command covers it.
     Value,

@@ -1,7 +1,7 @@
 //! Which commands a rule covers, which it does not, and what a later rule takes back.
 
 use serde_json::json;
-use toolfold::policy::{Context, Decision, PolicyFile, PolicyScope};
+use toolfold::policy::{Decision, PolicyFile, PolicyScope};
 
 use super::{check, context, of_user, verdict};
 
@@ -73,7 +73,7 @@ fn unknown_code_runs_under_an_allow_for_everything_unless_something_restricts_th
     ] {
         check(&of_user(&format!("allow = [\"Bash\"]\n{rules}")), &context(), code, expected);
     }
-    let protected = Context { protected: vec!["/state/store".to_owned()], ..context() };
+    let protected = context().with_protected(vec!["/state/store".to_owned()]);
     check(&of_user("allow = [\"Bash\"]"), &protected, code, Confirm);
 }
 
@@ -113,7 +113,7 @@ fn a_program_is_known_by_its_name_only_at_the_paths_that_the_file_lists() {
 #[test]
 fn a_call_that_cannot_be_read_does_not_soften_a_default_of_deny() {
     let rules = "[policy]\ndefault = \"deny\"\n[tool.save]\nwrites = [\"path\"]\n";
-    let changed = Context { definition_changed: true, ..context() };
+    let changed = context().with_definition_changed(true);
     for (context, path, expected) in
         [(&context(), json!("a"), Deny), (&context(), json!(7), Deny), (&changed, json!("a"), Deny)]
     {

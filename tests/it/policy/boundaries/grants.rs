@@ -7,24 +7,15 @@ use toolfold::catalog::Catalog;
 use toolfold::conversation::Outcome;
 use toolfold::engine::{Engine, PolicyLayer};
 use toolfold::policy::{
-    Approver, Bound, Context, Decision, Effect, Grant, GrantError, GrantScope, GrantTarget, History, MemoryStore,
-    PolicyCall, ToolOrigin, compact,
+    Approver, Bound, Decision, Effect, Grant, GrantError, GrantScope, GrantTarget, History, MemoryStore, PolicyCall,
+    ToolOrigin, compact,
 };
 
 use super::{context, of_user, verdict};
 use crate::talk::{Call, Dispatch, Talk};
 
 fn grant(tool: &str, target: GrantTarget) -> Grant {
-    Grant {
-        id: "gr-1".to_owned(),
-        origin: ToolOrigin::Native,
-        tool: tool.to_owned(),
-        target,
-        scope: GrantScope::Always,
-        expires_ms: None,
-        source: "a person".to_owned(),
-        bound: Bound::default(),
-    }
+    Grant::new(ToolOrigin::Native, tool, target, GrantScope::Always).with_id("gr-1").with_source("a person")
 }
 
 fn words(tokens: &[&str], open: bool) -> GrantTarget {
@@ -33,16 +24,17 @@ fn words(tokens: &[&str], open: bool) -> GrantTarget {
 
 #[test]
 fn a_grant_applies_in_its_scope_and_folder_until_it_ends() {
-    let of = |scope| Grant { scope, ..grant("t", GrantTarget::Tool) };
+    let of = |scope| grant("t", GrantTarget::Tool).with_scope(scope);
     let session = |name: &str| of(GrantScope::Session(name.to_owned()));
     let project = |name: &str| of(GrantScope::Project(name.to_owned()));
-    let until = |end| Grant { expires_ms: Some(end), ..of(GrantScope::Always) };
+    let until = |end| of(GrantScope::Always).with_expires_ms(end);
     let within = |cwd: &str| {
-        let bound = Bound { cwd: Some(cwd.to_owned()), ..Bound::default() };
-        Grant { bound, ..of(GrantScope::Always) }
+        let bound = Bound::default().with_cwd(cwd);
+        of(GrantScope::Always).with_bound(bound)
     };
-    let here = Context { session: "s".to_owned(), project: "p".to_owned(), now_ms: 100, ..context() };
-    let nowhere = Context { now_ms: 100, cwd: None, ..context() };
+    let here = context().with_session("s").with_project("p").with_now_ms(100);
+    let mut nowhere = context().with_now_ms(100);
+    nowhere.cwd = None;
     for (grant, here_too, nowhere_too) in [
         (of(GrantScope::Always), true, true),
         (session("s"), true, false),
@@ -58,8 +50,8 @@ fn a_grant_applies_in_its_scope_and_folder_until_it_ends() {
         (within("/work"), true, false),
         (within("/work/sub"), false, false),
         // Neither is enough without the other.
-        (Grant { expires_ms: Some(99), ..session("s") }, false, false),
-        (Grant { scope: GrantScope::Session("other".to_owned()), ..within("/work") }, false, false),
+        (session("s").with_expires_ms(99), false, false),
+        (within("/work").with_scope(GrantScope::Session("other".to_owned())), false, false),
     ] {
         assert_eq!((grant.is_live(&here), grant.is_live(&nowhere)), (here_too, nowhere_too), "{grant:?}");
     }
@@ -157,7 +149,7 @@ fn an_offered_grant_is_static_and_would_ask_again() {
     ] {
         let arguments: Value = json!({ "command": line });
         let policy = of_user(rules);
-        let call = PolicyCall { tool: "Bash", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
         let context = context();
         let prepared = policy.prepare(call, &context, None, History::default());
         let verdict = prepared.decide(&[]);
@@ -184,12 +176,10 @@ fn a_grant_ends_when_the_tool_or_the_policy_changes() {
         let store = Arc::new(MemoryStore::new());
         let (Outcome::Confirm(asked), approver) = dispatch("saves", RULES, &store) else { panic!("Tier A waits") };
         let request = approver.approve(asked.approval.as_str(), 1_000).unwrap().request;
-        let bound = Bound {
-            cwd: None,
-            schema_hash: Some(request.schema_hash).filter(|_| by_definition),
-            policy_version: Some(request.policy_version).filter(|_| by_policy),
-        };
-        approver.remember(Grant { bound, ..grant("save", request.displayed.remember[0].clone()) }, 1_000).unwrap();
+        let mut bound = Bound::default();
+        bound.schema_hash = Some(request.schema_hash).filter(|_| by_definition);
+        bound.policy_version = Some(request.policy_version).filter(|_| by_policy);
+        approver.remember(grant("save", request.displayed.remember[0].clone()).with_bound(bound), 1_000).unwrap();
         for (description, rules, expected) in
             [("saves", RULES, true), ("saves all", RULES, !by_definition), ("saves", OTHER, !by_policy)]
         {

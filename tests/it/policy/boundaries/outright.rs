@@ -1,7 +1,7 @@
 //! Modes, and tools that are denied whatever their arguments.
 
 use serde_json::json;
-use toolfold::policy::{Annotations, Context, Decision, PolicyScope, ToolOrigin};
+use toolfold::policy::{Annotations, Decision, PolicyScope, ToolOrigin};
 
 use super::{context, of_user, policy, verdict};
 
@@ -29,7 +29,7 @@ fn managed_denies_and_protected_files_each_outlive_off() {
     let off = (PolicyScope::User, "deny = [\"save\"]\n[policy]\nmode = \"off\"\n[tool.save]\nwrites = [\"path\"]\n");
     let silent = (PolicyScope::User, "[policy]\nmode = \"off\"\n");
     let managed = (PolicyScope::Managed, "deny = [\"format\"]");
-    let protected = Context { protected: vec!["/work/policy.toml".to_owned()], ..context() };
+    let protected = context().with_protected(vec!["/work/policy.toml".to_owned()]);
     for (files, context, tool, path, expected) in [
         (vec![off], &protected, "save", "policy.toml", Decision::Deny),
         (vec![off], &protected, "save", "other", Decision::Allow),
@@ -82,8 +82,8 @@ fn only_what_no_arguments_could_allow_is_denied_outright() {
         ("[policy]\ndefault = \"deny\"\nmode = \"audit\"".to_owned(), "wipe", false),
         ("deny = [\"wipe\"]\n[policy]\nmode = \"off\"".to_owned(), "wipe", false),
     ] {
-        let annotations = Annotations { destructive_hint: Some(true), ..Annotations::default() };
-        let context = Context { annotations, ..context() };
+        let annotations = Annotations::default().with_destructive(true);
+        let context = context().with_annotations(annotations);
         let outright = of_user(&text).denies_outright(tool, &ToolOrigin::Native, &context);
         assert_eq!(outright, expected, "{tool} under\n{text}");
     }

@@ -1,9 +1,7 @@
 //! What a record says of a tool: its tier beside hints, its arguments, how to undo it.
 
 use serde_json::json;
-use toolfold::policy::{
-    Annotations, Context, Decision, History, PolicyCall, PolicyFile, PolicyScope, PolicyTier, ToolOrigin,
-};
+use toolfold::policy::{Annotations, Decision, History, PolicyCall, PolicyFile, PolicyScope, PolicyTier, ToolOrigin};
 
 use super::{check, context, of_user};
 
@@ -12,8 +10,8 @@ fn hints_loosen_only_for_a_trusted_server_and_tighten_for_all() {
     use Decision::{Allow, AllowAudited, Confirm};
     let server = ToolOrigin::Mcp("s".to_owned());
     let none = Annotations::default();
-    let reads = |hint| Annotations { read_only_hint: Some(hint), ..none };
-    let destroys = |hint| Annotations { destructive_hint: Some(hint), ..none };
+    let reads = |hint| none.with_read_only(hint);
+    let destroys = |hint| none.with_destructive(hint);
     let (no, reading) = ("", "[tool.t]\ntier = \"read_only\"\n[tool.\"mcp:s/t\"]\ntier = \"read_only\"\n");
     for (records, annotations, trusted_server, untrusted, native) in [
         (no, none, Confirm, Confirm, Confirm),
@@ -31,8 +29,8 @@ fn hints_loosen_only_for_a_trusted_server_and_tighten_for_all() {
         for (origin, server_trusted, expected) in
             [(&server, true, trusted_server), (&server, false, untrusted), (&ToolOrigin::Native, true, native)]
         {
-            let context = Context { annotations, server_trusted, ..context() };
-            let verdict = policy.decide(&PolicyCall { tool: "t", origin, arguments: &json!({}) }, &context, &[]);
+            let context = context().with_annotations(annotations).with_server_trusted(server_trusted);
+            let verdict = policy.decide(&PolicyCall::new(origin, "t", &json!({})), &context, &[]);
             assert_eq!(verdict.decision, expected, "{records:?} {annotations:?} {origin:?} trusted: {server_trusted}");
         }
     }
@@ -60,7 +58,7 @@ fn the_shown_undo_class_is_that_of_the_record() {
     for class in ["snapshot", "inverse", "compensate", "irreversible"] {
         let policy = of_user(&format!("[tool.save]\ntier = \"a\"\nwrites = [\"path\"]\nundo = \"{class}\""));
         let arguments = json!({"path": "a"});
-        let call = PolicyCall { tool: "save", origin: &ToolOrigin::Native, arguments: &arguments };
+        let call = PolicyCall::new(&ToolOrigin::Native, "save", &arguments);
         let context = context();
         let prepared = policy.prepare(call, &context, None, History::default());
         assert_eq!(prepared.displayed(&prepared.decide(&[])).undo, class);

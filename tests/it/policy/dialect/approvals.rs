@@ -6,9 +6,7 @@ use serde_json::Value;
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::eval::Row;
 use toolfold::policy::gate::open;
-use toolfold::policy::{
-    ApprovalError, ApprovalState, Context, Displayed, MemoryStore, Policy, PolicyFile, PolicyScope, Request,
-};
+use toolfold::policy::{ApprovalError, ApprovalState, MemoryStore, Policy, PolicyFile, PolicyScope, Request};
 
 use crate::policy::redeem;
 
@@ -25,21 +23,17 @@ fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
     let flag = |key: &str| ctx[key].as_bool().unwrap_or(false);
     let text = |key: &str| ctx[key].as_str().unwrap_or_default().to_owned();
     let prepared = row.prepare(policy);
-    let context = Context { links: prepared.links().cloned(), ..row.context.clone() };
-    let request = |arguments: &Value, session: String, call_id: String, schema: &str| Request {
-        message: None,
-        origin: row.origin.clone(),
-        tool: row.tool.clone(),
-        schema_hash: schema.to_owned(),
-        arguments: arguments.clone(),
-        arguments_json: None,
-        cwd: context.cwd.clone(),
-        session,
-        call_id,
-        policy_version: policy.version().to_owned(),
-        displayed: Displayed { links: context.links.clone().unwrap_or_default(), ..Displayed::default() },
-        redact: Vec::new(),
-        channel: None,
+    let mut context = row.context.clone();
+    context.links = prepared.links().cloned();
+    let request = |arguments: &Value, session: String, call_id: String, schema: &str| {
+        let mut request = Request::new(row.origin.clone(), &row.tool, arguments.clone())
+            .with_schema_hash(schema)
+            .with_session(session)
+            .with_call_id(call_id)
+            .with_policy_version(policy.version());
+        request.cwd.clone_from(&context.cwd);
+        request.displayed.links = context.links.clone().unwrap_or_default();
+        request
     };
     let (gate, approver) = open(Arc::new(MemoryStore::new()));
     let given = request(&ctx["approved"], text("approved_scope"), text("approved_call_id"), "schema-1");
@@ -54,7 +48,7 @@ fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
     }
     let schema = if flag("schema_hash_changed") { "schema-2" } else { "schema-1" };
     let now_ms = if flag("expired") { 10 * WAIT_MS } else { 2 };
-    let context = Context { session: text("scope"), now_ms, definition_changed: false, ..context.clone() };
+    let context = context.clone().with_session(text("scope")).with_now_ms(now_ms).with_definition_changed(false);
     // The present call must be the approved one in everything that the approval is bound to: its
     // digest is what finds it. An approval without a digest cannot exist, so that there is none to
     // find.

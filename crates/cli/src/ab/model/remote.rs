@@ -92,7 +92,7 @@ impl Remote {
                     let read = serde_json::from_str(&self.hidden(&body));
                     return read.map_err(|why| NoAnswer::Request(format!("the response is not JSON: {why}")));
                 }
-                Ok(Posted { status: status @ (408 | 429 | 500..=599), body, retry_after }) => {
+                Ok(Posted { status: status @ (408 | 429 | 500..=599), body, retry_after, .. }) => {
                     (format!("status {status}: {}", foreign_line(&self.hidden(&body))), retry_after)
                 }
                 Ok(Posted { status, body, .. }) => {

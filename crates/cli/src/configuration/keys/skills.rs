@@ -70,7 +70,8 @@ keys! {
         help: "maximum size of skill texts, per root and in total",
         store: |settings, text| {
             let bytes = units::size(text)?;
-            settings.skills.limits = Limits { root_bytes: bytes, bytes, ..settings.skills.limits };
+            settings.skills.limits.root_bytes = bytes;
+            settings.skills.limits.bytes = bytes;
             Ok(())
         },
     }

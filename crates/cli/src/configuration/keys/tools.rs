@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::parse::{CommandLine, command, optional, optional_as, parse_into, period};
+use super::super::parse::{CommandLine, command, optional, optional_as, parse_into, period, switch};
 use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::keys;
@@ -19,6 +19,8 @@ pub struct Tools {
     pub file: Option<String>,
     /// The format of the tool list.
     pub format: Option<Format>,
+    /// Whether a tool that cannot be read is an error, instead of being left out.
+    pub strict: bool,
     /// The command of an MCP server.
     pub mcp: Option<CommandLine>,
     /// The URL of an MCP server.
@@ -48,6 +50,13 @@ keys! {
         default: "",
         help: "its format; without one, detected from its first tool",
         store: |settings, text| parse_into(&mut settings.tools.format, text, optional_as),
+    }
+    STRICT = "tools.strict" {
+        scope: Scope::Project,
+        flag: "--strict",
+        default: "off",
+        help: "whether a tool that cannot be read is an error, instead of being left out",
+        store: |settings, text| parse_into(&mut settings.tools.strict, text, switch),
     }
     MCP = "tools.mcp" {
         scope: SERVERS,

@@ -2,6 +2,7 @@
 
 /// How the gateway obtains tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Grant {
     /// A user logs in with a browser.
     #[default]
@@ -26,6 +27,7 @@ impl Grant {
 
 /// The configured login settings of a server. By default, the gateway registers itself.
 #[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AuthSettings {
     /// How the gateway obtains tokens.
     pub grant: Grant,

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use self::memo::Memo;
 use crate::catalog::{Catalog, Tool};
 use crate::diagnostic::Diagnostic;
-use crate::profile::{Arm, Assignment, Presentation, Workload};
+use crate::profile::{Arm, Assignment, Presentation, ToolSearch, Workload};
 
 /// The name of the meta-tool that activates a skill, unless a host's tool has this name.
 pub const ACTIVATE_SKILL: &str = "activate_skill";
@@ -49,6 +49,7 @@ struct Inner {
     experiment: Option<Experiment>,
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
+    search: Arc<ToolSearch>,
     diagnostics: Vec<Diagnostic>,
     #[cfg(feature = "validate")]
     validators: Option<check::Validators>,
@@ -136,7 +137,9 @@ impl Engine {
     /// The forms that tools can take with an arm. Created on first use and cached.
     #[must_use]
     pub fn presentation(&self, arm: Arm) -> Arc<Presentation> {
-        self.memo(0, arm, || Presentation::new(&self.0.catalog, &self.0.assignment, arm))
+        self.memo(0, arm, || {
+            Presentation::new(&self.0.catalog, &self.0.assignment, arm).searched_by(self.0.search.clone())
+        })
     }
 
     /// The same engine with only some of its tools.
@@ -161,6 +164,7 @@ impl Engine {
             experiment: inner.experiment.clone(),
             policy: inner.policy.clone(),
             skills,
+            search: Arc::new(inner.search.for_part()),
             diagnostics: Vec::new(),
             #[cfg(feature = "validate")]
             validators: inner.validators.as_ref().map(|all| all.filtered(kept)),

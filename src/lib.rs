@@ -72,7 +72,7 @@ pub mod tokens;
 pub mod wire;
 
 #[doc(inline)]
-pub use toolfold_diagnostic::{diagnostic, name};
+pub use toolfold_diagnostic::{diagnostic, name, search};
 #[doc(inline)]
 pub use toolfold_policy as policy;
 #[doc(inline)]

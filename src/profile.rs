@@ -37,6 +37,7 @@ mod fold;
 mod naming;
 mod parts;
 mod plan;
+mod search;
 mod sentence;
 mod session_bill;
 mod words;
@@ -58,6 +59,8 @@ pub use fold::Folded;
 pub use naming::{CatalogNames, Naming};
 pub use parts::{ProfilePart, ProfileSource};
 pub use plan::{Expanded, Plan, Planned, Presentation};
+pub(crate) use search::ToolSearch;
+pub use search::tool_index;
 pub use sentence::first_sentence;
 pub use session_bill::{
     CacheLoss, CacheRules, PromptPart, RequestBill, SessionBill, SessionRequest, TokenPrices, bill_session,

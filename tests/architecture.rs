@@ -171,7 +171,7 @@ fn the_check_rejects_paths_to_a_forbidden_module() {
     refused(
         "profile/plan.rs",
         "use self::super::super::engine::Engine;",
-        "may name catalog, schema, name, diagnostic only",
+        "may name catalog, schema, name, search, diagnostic only",
     );
     refused("profile.rs", "fn f() -> crate::wire::Wire { todo!() }", "crate::wire::Wire");
     refused("profile.rs", "fn f() { let _ = super::engine::Engine::builder; }", "super::engine");

@@ -17,7 +17,7 @@ mod arguments;
 #[path = "../src/engine/memo.rs"]
 mod memo;
 use layer::{catalog, error, profile, schema};
-use toolfold_diagnostic::{diagnostic, name};
+use toolfold_diagnostic::{diagnostic, name, search};
 
 #[test]
 fn a_plan_needs_no_engine() {

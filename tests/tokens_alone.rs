@@ -18,7 +18,7 @@ mod layer {
     pub mod tokens;
 }
 use layer::{model, schema, tokens};
-use toolfold_diagnostic::{diagnostic, name};
+use toolfold_diagnostic::{diagnostic, name, search};
 
 #[test]
 fn a_count_needs_no_engine() {

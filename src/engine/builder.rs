@@ -1,5 +1,6 @@
 //! Builds an engine.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::memo::Memo;
@@ -7,7 +8,7 @@ use super::{Blind, Engine, Experiment, Inner, PolicyLayer, SkillLayer};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::profile::{Arm, BUDGET_TOKENS, ToolProfile, Workload};
+use crate::profile::{Arm, BUDGET_TOKENS, ToolProfile, ToolSearch, Workload};
 
 /// Layer 1 as the host configures it.
 #[derive(Debug)]
@@ -34,6 +35,7 @@ pub struct EngineBuilder {
     experiment: Option<Experiment>,
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
+    origins: BTreeMap<String, (String, String)>,
     validate: bool,
 }
 
@@ -50,6 +52,7 @@ impl EngineBuilder {
             experiment: None,
             policy: None,
             skills: None,
+            origins: BTreeMap::new(),
             validate: true,
         }
     }
@@ -121,6 +124,14 @@ impl EngineBuilder {
         self
     }
 
+    /// For tools from servers, by their names in the catalog: the server and the tool's name there.
+    /// Queries of `expand_tools` find tools by their servers. Without it, only a namespace or a
+    /// mark in the name (`server__tool`) states the server.
+    pub fn origins(mut self, origins: BTreeMap<String, (String, String)>) -> Self {
+        self.origins = origins;
+        self
+    }
+
     /// Does not compile the tools' schemas, for reports that run no calls. Calls are then forwarded
     /// and marked as unchecked, as they always are without the feature `validate`.
     pub fn without_validation(mut self) -> Self {
@@ -172,6 +183,7 @@ impl EngineBuilder {
             experiment: self.experiment,
             policy: self.policy,
             skills: self.skills,
+            search: Arc::new(ToolSearch::new(self.origins)),
             diagnostics,
             #[cfg(feature = "validate")]
             validators,

@@ -4,9 +4,9 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use wildmatch::WildMatch;
 
-use super::sentence::sentences;
+use super::sentence::{first_sentence, sentences};
 use super::{Pattern, Tier, ToolProfile};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Tool};
 use crate::diagnostic::{Diagnostic, Loaded};
 use crate::name::{CategoryName, nearest};
 
@@ -32,6 +32,14 @@ pub struct Assigned {
     pub summary: Option<String>,
     /// Whether the tool stays complete in every arm because it is the agent's own.
     pub verbatim: bool,
+}
+
+impl Assigned {
+    /// The sentence that represents the tool where its parameters are not shown.
+    #[must_use]
+    pub fn sentence(&self, tool: &Tool) -> String {
+        self.summary.clone().unwrap_or_else(|| first_sentence(tool.description()))
+    }
 }
 
 /// A profile applied to a catalog: one [`Assigned`] per tool, in catalog order, and the categories

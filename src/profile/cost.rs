@@ -145,7 +145,7 @@ impl CostModel<'_> {
             let [name, description, parameters] = parts;
             return scaled(estimated_tokens(name, description, parameters), self.tokens.array);
         }
-        scaled(json_tokens(parts), self.tokens.json) * 1_000 / OPENAI_JSON as usize
+        scaled(definition_tokens(tool), self.tokens.json) * 1_000 / OPENAI_JSON as usize
     }
 
     /// The assumed session, in words.
@@ -214,6 +214,16 @@ fn scaled(tokens: usize, factor: u32) -> usize {
 fn estimated_tokens(name: &str, description: &str, parameters: &str) -> usize {
     let tenths = text_cost(name, 13) + text_cost(description, 13) + text_cost(parameters, 11);
     (tenths / 10).saturating_sub(4)
+}
+
+/// Estimates the tokens of a tool's definition in an answer.
+pub(super) fn definition_tokens(tool: &Tool) -> usize {
+    json_tokens([tool.name().as_str(), tool.description(), tool.parameters_text()])
+}
+
+/// Estimates the tokens of a text in an answer.
+pub(super) fn text_tokens(text: &str) -> usize {
+    json_cost(text, 80, 127).div_ceil(100)
 }
 
 /// Estimates the tokens of a definition as JSON in an answer, from its name, description and

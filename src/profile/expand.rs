@@ -1,6 +1,7 @@
 //! `expand_tools` and `call_tool`: their declarations, and the answers of `expand_tools`.
 
 mod bridge;
+mod query;
 mod reply;
 
 pub use bridge::Bridge;
@@ -61,25 +62,20 @@ pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm,
                 .to_owned()
         }
         Delivery::Bridge => format!(
-            "Get the parameters of tools that are not listed here, by category or tool name, then run \
-             them with {}. Categories:",
+            "Get the parameters of tools that are not listed here, then run them with {}. Categories:",
             joined_names(
                 &bridges(catalog, categories.iter().flat_map(|own| own.tools.iter().copied()), naming),
                 naming
             )
         ),
         Delivery::Native | Delivery::Append => {
-            "Load tools that are not loaded yet, by category or tool name, before calling them. Categories:".to_owned()
+            "Load tools that are not loaded yet, before calling them. Categories:".to_owned()
         }
         Delivery::None | Delivery::InResult => match arm.extended() {
-            Detail::Signature => "Get the full documentation of tools, by category or tool name, when names and types \
-                 are not enough. Categories:"
-                .to_owned(),
-            _ => {
-                "Get the full parameters of tools shown only in brief, by category or tool name, before calling them. \
-                 Categories:"
-                    .to_owned()
+            Detail::Signature => {
+                "Get the full documentation of tools, when names and types are not enough. Categories:".to_owned()
             }
+            _ => "Get full parameters of tools shown in brief before calling them. Categories:".to_owned(),
         },
     };
     let names: Vec<&str> = categories.iter().map(|entry| naming.category(entry.category.as_str())).collect();
@@ -99,7 +95,10 @@ pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm,
     Tool::new(naming.expand_tools(), &description, expand_parameters(arm, &names)).ok()
 }
 
-/// Arm `seed` declares the original design's single `category`; the others accept several
+/// What the model reads about `query`.
+const QUERY_HINT: &str = "one step, verb and object (`write file`); one query per step";
+
+/// Arm `seed` declares the original design's single `category`; the others accept a query, several
 /// categories and single tools.
 fn expand_parameters(arm: Arm, names: &[&str]) -> Value {
     if arm == Arm::Seed {
@@ -112,6 +111,7 @@ fn expand_parameters(arm: Arm, names: &[&str]) -> Value {
     json!({
         "type": "object",
         "properties": {
+            "query": {"type": "string", "description": QUERY_HINT},
             "categories": {"type": "array", "items": {"type": "string", "enum": names}},
             "tools": {"type": "array", "items": {"type": "string"}}
         },

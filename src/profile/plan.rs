@@ -1,10 +1,13 @@
 //! The plan: the current form of each tool.
 
+use std::sync::Arc;
+
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
 use super::expand::{Deferred, bridges, deferred, expand_tools};
 use super::fold::{FoldedForm, entry_bytes, hidden};
+use super::search::ToolSearch;
 use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName};
@@ -55,6 +58,7 @@ pub struct Presentation {
     closed: Vec<Option<FoldedForm>>,
     deferred: Vec<Deferred>,
     meta: Vec<Tool>,
+    search: Arc<ToolSearch>,
 }
 
 impl Presentation {
@@ -79,7 +83,7 @@ impl Presentation {
         let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|form| form.deferred);
         let deferred = deferred(assignment, folded);
         let meta = meta_tools(catalog, &deferred, arm, &CatalogNames);
-        let presentation = Self { arm, closed, deferred, meta };
+        let presentation = Self { arm, closed, deferred, meta, search: Arc::default() };
         if presentation.saves(catalog) { presentation } else { presentation.unfolded() }
     }
 
@@ -108,6 +112,16 @@ impl Presentation {
         self.deferred.clear();
         self.meta.clear();
         self
+    }
+
+    /// The same presentation with the search that all arms over the catalog share.
+    pub(crate) fn searched_by(self, search: Arc<ToolSearch>) -> Self {
+        Self { search, ..self }
+    }
+
+    /// The search over the catalog's tools.
+    pub(super) fn search(&self) -> &ToolSearch {
+        &self.search
     }
 
     /// The arm.

@@ -24,7 +24,7 @@ use crate::profile::{Delivery, Detail, Folded};
 
 /// Arguments of the client's `tool_search`. Source: OpenAI's guide to tool search, see
 /// `docs/wires.md`.
-const SEARCH_PARAMETERS: &str = r#"{"type":"object","properties":{"categories":{"type":"array","items":{"type":"string"}}},"required":["categories"],"additionalProperties":false}"#;
+const SEARCH_PARAMETERS: &str = r#"{"type":"object","properties":{"query":{"type":"string"},"categories":{"type":"array","items":{"type":"string"}}},"additionalProperties":false}"#;
 
 /// The type of the search entry.
 const SEARCH: &str = "tool_search";
@@ -184,7 +184,7 @@ fn write_namespaces(out: &mut Rendered, input: &RenderInput<'_>, tools: &[&OutTo
             *place = Some(tool);
         }
     }
-    let mut lines = String::from("Load the tools of one or more categories before calling them. Categories:");
+    let mut lines = String::from("Load tools before calling them, by query or by category. Categories:");
     for entry in known {
         let name = input.namespaces.sent(entry.category.as_str());
         let members: Vec<&OutTool<'_>> =

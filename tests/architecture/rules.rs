@@ -3,8 +3,8 @@
 use crate::reader::{Named, Target, read};
 
 /// The library's modules, innermost first, each with those of ours that it may name. `name`,
-/// `diagnostic`, `skill` and `policy` are crates that the library re-exports: cargo keeps the two
-/// layers from naming each other or a module.
+/// `diagnostic`, `search`, `skill` and `policy` are in crates that the library re-exports: cargo
+/// keeps the two layers from naming each other or a module.
 ///
 /// `error` is the crate's one error and holds diagnostics; `catalog` names it for its constructors
 /// that give everything or nothing (`Catalog::from_openai`).
@@ -14,7 +14,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("error", &["diagnostic"]),
     ("schema", &["diagnostic"]),
     ("catalog", &["schema", "name", "diagnostic", "error"]),
-    ("profile", &["catalog", "schema", "name", "diagnostic"]),
+    ("profile", &["catalog", "schema", "name", "search", "diagnostic"]),
     ("engine", &["catalog", "schema", "profile", "skill", "policy", "name", "diagnostic", "error"]),
     ("wire", &["catalog", "schema", "profile", "model", "name", "diagnostic", "error"]),
     (

@@ -306,14 +306,24 @@ fn replies_to_the_model() {
 #[test]
 fn requests_are_read_leniently_and_rejected_clearly() {
     let read = |value: Value| {
-        ExpandRequest::from_arguments(&value).map(|r| (r.categories, r.tools)).map_err(|e| e.to_string())
+        ExpandRequest::from_arguments(&value).map(|r| (r.categories, r.tools, r.query)).map_err(|e| e.to_string())
     };
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    assert_eq!(read(json!({"categories": ["a", "b"]})), Ok((list(&["a", "b"]), vec![])));
-    assert_eq!(read(json!({"category": "a"})), Ok((list(&["a"]), vec![])));
-    assert_eq!(read(json!({"tools": "t", "categories": null})), Ok((vec![], list(&["t"]))));
-    assert_eq!(read(json!({})), Err("give at least one of `categories` and `tools`".to_owned()));
-    assert_eq!(read(json!([])), Err("the arguments must be an object with `categories` or `tools`".to_owned()));
+    assert_eq!(read(json!({"categories": ["a", "b"]})), Ok((list(&["a", "b"]), vec![], None)));
+    assert_eq!(read(json!({"category": "a"})), Ok((list(&["a"]), vec![], None)));
+    assert_eq!(read(json!({"tools": "t", "categories": null})), Ok((vec![], list(&["t"]), None)));
+    assert_eq!(
+        read(json!({"query": " write file ", "tools": []})),
+        Ok((vec![], vec![], Some("write file".to_owned())))
+    );
+    for nothing in [json!({}), json!({"query": " "}), json!({"query": null})] {
+        assert_eq!(read(nothing), Err("give at least one of `query`, `categories` and `tools`".to_owned()));
+    }
+    assert_eq!(read(json!({"query": ["a"]})), Err("`query` must be a string".to_owned()));
+    assert_eq!(
+        read(json!([])),
+        Err("the arguments must be an object with `query`, `categories` or `tools`".to_owned())
+    );
     assert_eq!(read(json!({"tools": [1]})), Err("`tools` must be a list of names".to_owned()));
     assert_eq!(read(json!({"tools": vec!["x"; 201]})), Err("at most 200 names at once".to_owned()));
 }

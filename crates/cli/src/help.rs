@@ -8,7 +8,7 @@ use toolfold_gateway::clients::McpClient;
 
 /// The groups of commands: a heading, and the commands in the order in which they are listed.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Present tools", &["tools", "expand", "profile"]),
+    ("Present tools", &["tools", "expand", "search", "profile"]),
     ("Decide by cost", &["report", "tree", "why", "lint", "sim", "suggest", "lock", "diff", "check"]),
     ("Policy", &["policy", "approvals", "grants", "undo"]),
     ("Skills", &["skills"]),

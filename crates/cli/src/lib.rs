@@ -38,6 +38,7 @@ mod profile;
 mod records;
 mod reference;
 mod report;
+mod search;
 mod session;
 mod sim;
 mod similar;
@@ -51,6 +52,7 @@ mod undo;
 mod why;
 
 pub use report::report_schema;
+pub use search::search_schema;
 pub use session::session_schema;
 
 use std::ffi::OsString;
@@ -116,6 +118,8 @@ enum Command {
     Tools(tools::ToolsArgs),
     /// Print the reply that a model gets when it expands categories or tools.
     Expand(expand::ExpandArgs),
+    /// Search the tools by words, as a model does with expand_tools.
+    Search(search::SearchArgs),
     /// Run one conversation over a line protocol: JSON in, JSON out.
     Session(session::SessionArgs),
     /// Run between an MCP client and its servers: folded tools, skills, policy.
@@ -236,6 +240,7 @@ fn run_command(cli: Cli) -> Outcome {
         Some(Command::Report(args)) => report::run_report(&args),
         Some(Command::Tools(args)) => tools::run_tools(&args),
         Some(Command::Expand(args)) => expand::run_expand(&args),
+        Some(Command::Search(args)) => search::run_search(&args),
         Some(Command::Gateway(args)) => gateway::run_gateway(&args),
         Some(Command::Profile(command)) => profile::run_profile(&command),
         Some(Command::Skills(command)) => skills::run_skills(&command),

@@ -43,7 +43,7 @@ impl Conversation {
             self.record_event(Event::Activated { by, name, skill });
             let preloads = engine.skills().is_some_and(crate::engine::SkillLayer::preloads);
             if preloads && !activation.categories.is_empty() {
-                let request = ExpandRequest { categories: activation.categories.clone(), tools: vec![] };
+                let request = ExpandRequest { categories: activation.categories.clone(), ..ExpandRequest::default() };
                 opened = self.open_requested(Some(&current.call.own), &request).opened;
             }
         }

@@ -23,6 +23,8 @@ pub struct ExpandRequest {
     pub categories: Vec<String>,
     /// Single tools to open.
     pub tools: Vec<String>,
+    /// Words to search the tools for; the best results are opened.
+    pub query: Option<String>,
 }
 
 /// Why the arguments of `expand_tools` are invalid. Shown to the model.
@@ -30,13 +32,16 @@ pub struct ExpandRequest {
 #[non_exhaustive]
 pub enum ExpandError {
     /// The arguments are not an object.
-    #[error("the arguments must be an object with `categories` or `tools`")]
+    #[error("the arguments must be an object with `query`, `categories` or `tools`")]
     NotAnObject,
     /// A list has an element that is not a string.
     #[error("`{0}` must be a list of names")]
     NotNames(&'static str),
+    /// The query is not a string.
+    #[error("`query` must be a string")]
+    NotAQuery,
     /// Nothing was requested.
-    #[error("give at least one of `categories` and `tools`")]
+    #[error("give at least one of `query`, `categories` and `tools`")]
     Nothing,
     /// Too many names in one call.
     #[error("at most {MAX_NAMES} names at once")]
@@ -58,6 +63,13 @@ impl ExpandRequest {
         self
     }
 
+    /// Sets [`Self::query`].
+    #[must_use]
+    pub fn with_query(mut self, query: String) -> Self {
+        self.query = Some(query);
+        self
+    }
+
     /// Reads the arguments of a call. A single string counts as a list of one, and the original
     /// design's `category` as `categories`. Unknown keys are ignored.
     ///
@@ -67,9 +79,14 @@ impl ExpandRequest {
         let map = arguments.as_object().ok_or(ExpandError::NotAnObject)?;
         let mut categories = names_under(map, "categories")?;
         categories.extend(names_under(map, "category")?);
-        let request = Self { categories, tools: names_under(map, "tools")? };
+        let query = match map.get("query") {
+            None | Some(Value::Null) => None,
+            Some(query) => Some(query.as_str().ok_or(ExpandError::NotAQuery)?.trim().to_owned()),
+        };
+        let query = query.filter(|query| !query.is_empty());
+        let request = Self { categories, tools: names_under(map, "tools")?, query };
         match request.categories.len() + request.tools.len() {
-            0 => Err(ExpandError::Nothing),
+            0 if request.query.is_none() => Err(ExpandError::Nothing),
             n if n > MAX_NAMES => Err(ExpandError::TooMany),
             _ => Ok(request),
         }
@@ -99,13 +116,14 @@ pub struct Expansion {
     /// Every tool whose schema is in the answer or, in place, in the next turn.
     pub opened: Vec<ToolName>,
     /// Every folded tool that the request names, whether it was open before or not, in catalog
-    /// order.
+    /// order, and then those that its query finds, best first.
     pub mentioned: Vec<ToolName>,
     /// Names that open nothing, as given.
     pub unknown: Vec<String>,
     /// The answer for the model, with the names that it sees.
     pub reply: String,
-    /// The part of the answer without definitions: unknown names and suggestions.
+    /// The part of the answer without definitions: what a query finds, unknown names and
+    /// suggestions.
     pub notes: String,
 }
 
@@ -164,81 +182,114 @@ pub fn expand(
         let reply = "Nothing is folded: every tool is shown whole. Call it directly.".to_owned();
         return Expansion { reply, ..Expansion::default() };
     }
-    let mut found = Expansion::default();
-    let mut fresh = BTreeSet::new();
-    let mut already = BTreeSet::new();
-    let mut whole: Vec<usize> = Vec::new();
-    // Each unknown name with the kind it was requested as.
-    let mut unknown: Vec<(&str, bool)> = Vec::new();
-
-    let categories = request.categories.iter().map(|name| (name, true));
-    for (wanted, as_category) in categories.chain(request.tools.iter().map(|name| (name, false))) {
-        let wanted = wanted.trim();
-        let entry = known.iter().find(|entry| entry.category == naming.find_category(wanted));
-        let tool = naming.find_tool(catalog, wanted).or_else(|| by_end(catalog, wanted));
-        let folded = tool.filter(|at| presentation.plan_of(*at).is_some_and(|planned| planned.deferred));
-        // A name of both kinds has the kind it was requested as.
-        let members: &[usize] = match (entry, &folded) {
-            (Some(entry), at) if as_category || at.is_none() => {
-                found.open_category(entry, expanded);
-                &entry.tools
-            }
-            (_, Some(at)) => {
-                found.open_tool(catalog.at(*at), expanded);
-                std::slice::from_ref(at)
-            }
-            (_, None) => {
-                match tool.filter(|at| is_shown(assignment, *at)) {
-                    Some(at) if whole.contains(&at) => {}
-                    Some(at) => whole.push(at),
-                    None if unknown.iter().any(|(seen, _)| *seen == wanted) => {}
-                    None => unknown.push((wanted, as_category)),
-                }
-                continue;
-            }
-        };
-        for at in members {
-            match is_open(catalog, assignment, expanded, *at) {
-                true => already.insert(*at),
-                false => fresh.insert(*at),
-            };
-        }
-    }
-    let name_of = |at: &usize| catalog.at(*at).map(|tool| tool.name().clone());
-    found.mentioned = fresh.union(&already).filter_map(name_of).collect();
-    found.opened = fresh.iter().filter_map(name_of).collect();
     let words = Reply { catalog, assignment, known, arm: presentation.arm(), naming };
-    found.reply = words.opened_text(&fresh, &already, &whole);
+    let mut found = Expansion::default();
+    let Named { fresh, already, whole, unknown } = words.open_named(presentation, expanded, request, &mut found);
+    let mut mentioned: Vec<usize> = fresh.union(&already).copied().collect();
+    let (mut fresh, mut already) = (Vec::from_iter(fresh), Vec::from_iter(already));
+    if let Some(query) = &request.query {
+        let searched = words.search(presentation, expanded, query);
+        for at in searched.opens.into_iter().filter(|at| !mentioned.contains(at)) {
+            found.open_tool(catalog.at(at), expanded);
+            fresh.push(at);
+        }
+        already.extend(searched.already.into_iter().filter(|at| !mentioned.contains(at)));
+        found.notes = searched.text;
+    }
+    mentioned.extend(fresh.iter().chain(&already).filter(|at| !mentioned.contains(at)).copied().collect::<Vec<_>>());
+    let name_of = |at: &usize| catalog.at(*at).map(|tool| tool.name().clone());
+    found.mentioned = mentioned.iter().filter_map(name_of).collect();
+    found.opened = fresh.iter().filter_map(name_of).collect();
+    found.reply = joined_lines(&found.notes, &words.opened_text(&fresh, &already, &whole));
     if !unknown.is_empty() {
-        found.notes = words.unknown_text(&unknown);
-        break_line(&mut found.reply);
-        found.reply.push_str(&found.notes);
+        let unknown_text = words.unknown_text(&unknown);
+        found.reply = joined_lines(&found.reply, &unknown_text);
+        found.notes = joined_lines(&found.notes, &unknown_text);
         found.unknown = unknown.into_iter().map(|(name, _)| name.to_owned()).collect();
     }
     found
 }
 
-fn is_open(catalog: &Catalog, assignment: &Assignment, expanded: &Expanded, at: usize) -> bool {
-    let category = assignment.at(at).map(|assigned| assigned.category.as_str());
-    let tool = catalog.at(at).map(|tool| tool.name().as_str());
-    tool.zip(category).is_some_and(|(tool, category)| expanded.opens_tool(tool, category))
-}
-
-fn is_shown(assignment: &Assignment, at: usize) -> bool {
-    assignment.at(at).is_some_and(|assigned| assigned.tier != Tier::Hidden)
+/// What the names in a request refer to.
+#[derive(Debug, Default)]
+struct Named<'n> {
+    /// Folded tools that this call opens.
+    fresh: BTreeSet<usize>,
+    /// Folded tools that were open before.
+    already: BTreeSet<usize>,
+    /// Tools that are not folded.
+    whole: Vec<usize>,
+    /// Each unknown name, and whether it was given as a category.
+    unknown: Vec<(&'n str, bool)>,
 }
 
 /// Builds the text of an answer.
-struct Reply<'r> {
-    catalog: &'r Catalog,
-    assignment: &'r Assignment,
-    known: &'r [Deferred],
+pub(super) struct Reply<'r> {
+    pub(super) catalog: &'r Catalog,
+    pub(super) assignment: &'r Assignment,
+    pub(super) known: &'r [Deferred],
     arm: Arm,
-    naming: &'r dyn Naming,
+    pub(super) naming: &'r dyn Naming,
 }
 
 impl<'r> Reply<'r> {
-    fn opened_text(&self, fresh: &BTreeSet<usize>, already: &BTreeSet<usize>, whole: &[usize]) -> String {
+    /// Opens the categories and tools that a request names.
+    fn open_named<'n>(
+        &self,
+        presentation: &Presentation,
+        expanded: &Expanded,
+        request: &'n ExpandRequest,
+        found: &mut Expansion,
+    ) -> Named<'n> {
+        let (catalog, naming) = (self.catalog, self.naming);
+        let mut named = Named::default();
+        let categories = request.categories.iter().map(|name| (name, true));
+        for (wanted, as_category) in categories.chain(request.tools.iter().map(|name| (name, false))) {
+            let wanted = wanted.trim();
+            let entry = self.known.iter().find(|entry| entry.category == naming.find_category(wanted));
+            let tool = naming.find_tool(catalog, wanted).or_else(|| by_end(catalog, wanted));
+            let folded = tool.filter(|at| presentation.plan_of(*at).is_some_and(|planned| planned.deferred));
+            // A name of both kinds has the kind it was requested as.
+            let members: &[usize] = match (entry, &folded) {
+                (Some(entry), at) if as_category || at.is_none() => {
+                    found.open_category(entry, expanded);
+                    &entry.tools
+                }
+                (_, Some(at)) => {
+                    found.open_tool(catalog.at(*at), expanded);
+                    std::slice::from_ref(at)
+                }
+                (_, None) => {
+                    match tool.filter(|at| self.is_shown(*at)) {
+                        Some(at) if named.whole.contains(&at) => {}
+                        Some(at) => named.whole.push(at),
+                        None if named.unknown.iter().any(|(seen, _)| *seen == wanted) => {}
+                        None => named.unknown.push((wanted, as_category)),
+                    }
+                    continue;
+                }
+            };
+            for at in members {
+                match self.is_open(expanded, *at) {
+                    true => named.already.insert(*at),
+                    false => named.fresh.insert(*at),
+                };
+            }
+        }
+        named
+    }
+
+    pub(super) fn is_open(&self, expanded: &Expanded, at: usize) -> bool {
+        let category = self.assignment.at(at).map(|assigned| assigned.category.as_str());
+        let tool = self.catalog.at(at).map(|tool| tool.name().as_str());
+        tool.zip(category).is_some_and(|(tool, category)| expanded.opens_tool(tool, category))
+    }
+
+    pub(super) fn is_shown(&self, at: usize) -> bool {
+        self.assignment.at(at).is_some_and(|assigned| assigned.tier != Tier::Hidden)
+    }
+
+    fn opened_text(&self, fresh: &[usize], already: &[usize], whole: &[usize]) -> String {
         let mut text = String::new();
         if !fresh.is_empty() && self.arm.delivery() != Delivery::Append {
             text = definitions(self.catalog, self.arm, fresh.iter().copied(), self.naming);
@@ -270,7 +321,7 @@ impl<'r> Reply<'r> {
     fn unknown_text(&self, unknown: &[(&str, bool)]) -> String {
         let categories: Vec<&'r str> =
             self.known.iter().map(|entry| self.naming.category(entry.category.as_str())).collect();
-        let tools = self.catalog.names().enumerate().filter(|(at, _)| is_shown(self.assignment, *at));
+        let tools = self.catalog.names().enumerate().filter(|(at, _)| self.is_shown(*at));
         let tools = tools.map(|(at, own)| self.naming.tool(at, own.as_str()));
         let names: Vec<&'r str> = categories.iter().copied().chain(tools).collect();
         let mut text = String::new();
@@ -296,7 +347,13 @@ impl<'r> Reply<'r> {
     }
 }
 
-fn break_line(text: &mut String) {
+/// Two texts, on separate lines.
+fn joined_lines(one: &str, other: &str) -> String {
+    let separator = if one.is_empty() || other.is_empty() { "" } else { "\n" };
+    format!("{one}{separator}{other}")
+}
+
+pub(super) fn break_line(text: &mut String) {
     if !text.is_empty() {
         text.push('\n');
     }

@@ -99,7 +99,7 @@ fn native_on_responses_has_namespaces_and_a_search() {
     assert_eq!(search["execution"], "client");
     assert_eq!(
         search["parameters"],
-        json!({"type":"object","properties":{"categories":{"type":"array","items":{"type":"string"}}},"required":["categories"],"additionalProperties":false})
+        json!({"type":"object","properties":{"query":{"type":"string"},"categories":{"type":"array","items":{"type":"string"}}},"additionalProperties":false})
     );
     let mut inside = 0;
     for space in tools.iter().filter(|tool| tool["type"] == "namespace") {

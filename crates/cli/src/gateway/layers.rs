@@ -131,7 +131,8 @@ impl OpenLayers {
             Arm::Auto if self.client.deferral.defers => Arm::Full,
             arm => arm,
         };
-        let mut builder = input.builder(arm);
+        let own_names = origins.iter().map(|(shown, origin)| (shown.clone(), (origin.of.clone(), origin.tool.clone())));
+        let mut builder = input.builder(arm).origins(own_names.collect());
         if let Some(policy) = &own.policy {
             let mut owners = BTreeMap::new();
             for (shown, origin) in origins {

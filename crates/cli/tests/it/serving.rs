@@ -16,6 +16,7 @@ mod pass;
 mod place;
 mod policy;
 mod process;
+mod search;
 mod selection;
 mod several;
 mod skills;

@@ -92,7 +92,6 @@ const NAMES_AN_API: &[&str] = &[
     "crates/measure/src/ab/counter.rs",
     "crates/measure/src/probe.rs",
     "crates/measure/src/probe/row.rs",
-    "crates/measure/src/report.rs",
     "crates/measure/src/sim/arms.rs",
     "crates/measure/src/usage/reader.rs",
     // Lints about one provider.

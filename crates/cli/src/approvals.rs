@@ -174,20 +174,12 @@ fn list_pending(args: &ListArgs) -> Result<(), Failure> {
         return emit_json(&pending);
     }
     let Some(first) = pending.first() else { return emit("no pending approvals\n") };
-    let rows: Vec<[String; 5]> = pending
-        .iter()
-        .map(|approval| {
-            let displayed = &approval.request.displayed;
-            let session = visible(&approval.request.session).into_owned();
-            [
-                approval.id.clone(),
-                time(approval.expires_ms),
-                session,
-                visible(&displayed.target).into_owned(),
-                what(approval),
-            ]
-        })
-        .collect();
+    let mut rows = Vec::new();
+    for approval in &pending {
+        let [session, target] = [&approval.request.session, &approval.request.displayed.target];
+        let [session, target] = [session, target].map(|text| visible(text).into_owned());
+        rows.push([approval.id.clone(), time(approval.expires_ms), session, target, what(approval)]);
+    }
     let (flag, id) = (args.store.flag(), &first.id);
     let next = format!("Next: toolfold approvals why {id}{flag}   (the details; then approve {id} or reject {id})\n");
     emit(&format!("{}\n{next}", table(["id", "until", "session", "tool", "what"], &rows)))
@@ -284,7 +276,6 @@ fn targets(args: &ApproveArgs, request: &Request) -> Result<Vec<GrantTarget>, Fa
     Ok(vec![grant.target])
 }
 
-/// What the remembered approval is bound to. A prefix for a project is not bound to a folder.
 fn bound(args: &ApproveArgs, request: &Request) -> Bound {
     let mut bound =
         Bound::default().with_schema_hash(&request.schema_hash).with_policy_version(&request.policy_version);
@@ -316,12 +307,18 @@ fn approval_page(approval: &Approval, flag: &str) -> String {
     let mut row = |name: &str, text: &str| out.push_str(&format!("{DIM}{name:<10}{DIM:#} {}\n", visible(text)));
     row("tool", &displayed.target);
     row("arguments", &displayed.arguments);
-    displayed.effects.iter().for_each(|effect| row("effect", effect));
-    let why = Some(&displayed.undo_why).filter(|why| !why.is_empty()).map(|why| format!(": {why}"));
-    row("undo", &format!("{}{}", displayed.undo, why.unwrap_or_default()));
-    displayed.why.iter().for_each(|why| row("why", why));
+    for effect in &displayed.effects {
+        row("effect", effect);
+    }
+    let why = if displayed.undo_why.is_empty() { String::new() } else { format!(": {}", displayed.undo_why) };
+    row("undo", &format!("{}{why}", displayed.undo));
+    for why in &displayed.why {
+        row("why", why);
+    }
     if approval.state == ApprovalState::Pending {
-        offered(&approval.request).for_each(|target| row("remember", &super::grants::grant_coverage(target)));
+        for target in offered(&approval.request) {
+            row("remember", &super::grants::grant_coverage(target));
+        }
         if offered(&approval.request).next().is_none() {
             row("remember", "not possible: a part of it is unknown until it runs, or too broad");
         }
@@ -329,10 +326,16 @@ fn approval_page(approval: &Approval, flag: &str) -> String {
     row("asked", &time(approval.created_ms));
     row("until", &time(approval.expires_ms));
     row("session", if approval.request.session.is_empty() { "without an id" } else { &approval.request.session });
-    approval.request.cwd.iter().for_each(|cwd| row("folder", cwd));
+    if let Some(cwd) = &approval.request.cwd {
+        row("folder", cwd);
+    }
     row("digest", &approval.digest);
-    approval.answered_by.iter().for_each(|by| row("answered", by));
-    approval.reason.iter().for_each(|reason| row("reason", reason));
+    if let Some(by) = &approval.answered_by {
+        row("answered", by);
+    }
+    if let Some(reason) = &approval.reason {
+        row("reason", reason);
+    }
     if approval.state == ApprovalState::Pending {
         out.push_str(&format!("\nNext: toolfold approvals approve {id}{flag}   (or reject {id}{flag} 'why not')\n"));
     }

@@ -3,6 +3,7 @@
 //! never in the environment, which every program inherits.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads and writes the key's file")]
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,6 @@ use super::ledger::{ListArgs, failure, make_store, now_ms, user};
 use super::output::{Failure, emit, emit_json};
 use toolfold::store::{SqliteStore, approver_digest};
 
-/// The name of the key's file.
 pub(super) const FILE: &str = "approver.key";
 
 /// The prefix of a key, for secret scanners.
@@ -74,12 +74,15 @@ impl KeyArgs {
 
 /// The possible paths of a user's key: no call may read or write them.
 pub(super) fn places() -> Vec<String> {
-    let home = super::disk::home().map(|home| PathBuf::from(home).join(".config/toolfold").join(FILE));
-    let mut found: Vec<PathBuf> = default_file().into_iter().chain(home).collect();
-    let real: Vec<PathBuf> = found.iter().filter_map(|path| std::fs::canonicalize(path).ok()).collect();
-    found.extend(real);
-    found.sort();
-    found.dedup();
+    let mut paths: Vec<PathBuf> = Vec::from_iter(default_file());
+    if let Some(home) = super::disk::home() {
+        paths.push(PathBuf::from(home).join(".config/toolfold").join(FILE));
+    }
+    let mut found = BTreeSet::new();
+    for path in paths {
+        found.extend(std::fs::canonicalize(&path));
+        found.insert(path);
+    }
     found.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 

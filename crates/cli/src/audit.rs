@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::checkpoint::{append, broken, checkpoint_text, known, take_checkpoint};
 use super::ledger::{ListArgs, StoreArgs, failure, next_page, time};
-use super::output::{Failure, GOOD, Outcome, emit, emit_data, emit_json, grouped, json_line, progress};
+use super::output::{Failure, GOOD, Outcome, emit, emit_data, emit_json, grouped, json_line, progress, stream_data};
 use super::table::{cut_for_list, table};
 use toolfold::diagnostic::visible;
 use toolfold::policy::audit::{Checkpoint, Sealed, Verified};
@@ -112,7 +112,7 @@ fn tail(args: &TailArgs) -> Result<(), Failure> {
         last.drain(..last.len().saturating_sub(args.n));
     }
     if args.rest.json {
-        return emit_data(&last.iter().map(json_line).collect::<Result<String, _>>()?).map(drop);
+        return emit_data(&last.iter().map(json_line).collect::<Result<String, _>>()?);
     }
     if last.is_empty() {
         return emit(if count == 0 { "no records yet\n" } else { "" });
@@ -132,7 +132,6 @@ fn record_row(record: &Sealed) -> [String; 6] {
     [record.seq.to_string(), time(entry.time_ms), kind, tool, about, cut_for_list(&what.join(": "))]
 }
 
-/// What `verify --json` prints.
 #[derive(Serialize)]
 struct Report<'v> {
     ok: bool,
@@ -189,7 +188,7 @@ fn export(args: &ExportArgs) -> Result<(), Failure> {
     let store = args.store.to_read()?;
     let mut after = args.after;
     while let Some(page) = next_page(&store, &mut after)? {
-        if !emit_data(&page.iter().map(json_line).collect::<Result<String, _>>()?)? {
+        if !stream_data(&page.iter().map(json_line).collect::<Result<String, _>>()?)? {
             break;
         }
     }

@@ -56,7 +56,6 @@ pub(super) struct CaptureArgs {
     date: Option<String>,
 }
 
-/// Where a capture comes from.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Identity {
@@ -69,7 +68,6 @@ struct Identity {
     servers: IndexMap<String, Server>,
 }
 
-/// A server: its name and version, and how it was reached.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Server {
@@ -114,8 +112,9 @@ fn sound(list: &str) -> Result<usize, Failure> {
     if loaded.value.is_empty() {
         return Err(Failure::wrong("the server lists no tools: there is nothing to save"));
     }
-    let worth = loaded.diagnostics.into_iter().filter(|own| own.severity >= Severity::Warning);
-    super::output::say_all(&worth.collect::<Vec<_>>());
+    let mut worth = loaded.diagnostics;
+    worth.retain(|own| own.severity >= Severity::Warning);
+    super::output::say_all(&worth);
     Ok(loaded.value.len())
 }
 
@@ -130,7 +129,7 @@ fn captured(list: &str, servers: IndexMap<String, Server>, date: Option<String>)
     let values: Value = serde_json::from_str(list).map_err(Failure::wrong)?;
     let digest = format!("sha256:{}", digest(values.get("tools").unwrap_or(&Value::Null)));
     let identity = Identity { schema: CONTRACT, digest, date, servers };
-    let lines = own.tools.iter().map(|tool| one_line(tool.get())).collect::<Vec<_>>();
+    let lines: Vec<String> = own.tools.iter().map(|tool| one_line(tool.get())).collect();
     let meta = serde_json::to_string(&json!({ META: identity })).map_err(Failure::wrong)?;
     Ok(format!("{{\"tools\":[\n{}\n],\n\"_meta\":{meta}}}\n", lines.join(",\n")))
 }
@@ -175,7 +174,7 @@ fn without_secrets(command: &str, args: &[String]) -> Vec<String> {
     moved(&mut listed);
     let [Listed { how, .. }] = listed;
     match how {
-        How::Stdio { command, args, .. } => std::iter::once(command).chain(args).collect(),
+        How::Stdio { command, args, .. } => [vec![command], args].concat(),
         How::Http { .. } => Vec::new(),
     }
 }

@@ -101,7 +101,6 @@ enum Form {
     Junit,
 }
 
-/// A format and the file to write.
 #[derive(Debug, Clone)]
 struct ReportFile {
     form: Form,
@@ -193,12 +192,11 @@ pub(super) fn run_check(args: &CheckArgs) -> Outcome {
     if form == Form::Text {
         emit(&out)?;
     } else {
-        emit_data(&out).map(drop)?;
+        emit_data(&out)?;
     }
     Ok(ExitCode::from(u8::from(!report.is_ok())))
 }
 
-/// The result in a format.
 fn report_in_form(form: Form, report: &CheckReport) -> Result<String, Failure> {
     Ok(match form {
         Form::Text => text::check_text(report),

@@ -59,7 +59,6 @@ pub(super) fn take_checkpoint(store: &SqliteStore) -> Result<Option<Checkpoint>,
     if verified.faults.is_empty() { Ok(verified.head) } else { Err(broken(&verified.faults, verified.records)) }
 }
 
-/// The error of a chain that is not intact.
 pub(super) fn broken(faults: &[Fault], records: u64) -> Failure {
     let place = Place::default();
     let mut all: Vec<Diagnostic> =

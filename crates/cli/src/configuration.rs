@@ -104,22 +104,17 @@ pub struct Config {
     /// The values as text with their origins, by key, in the order of [`Key::all_keys`].
     #[serde(rename = "settings")]
     texts: IndexMap<&'static str, Setting>,
-    /// The arms that the files declare.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     arms: Vec<CustomArm>,
-    /// The options of the gateway's servers, by name.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     servers: IndexMap<String, ServerOptions>,
-    /// The profiles that clients of the gateway may choose, by name.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     profiles: IndexMap<String, ProfileOptions>,
     /// Whether this is the configuration of a gateway, whose servers may have their own policies.
     #[serde(skip)]
     serves: bool,
-    /// The keys that a project's file set.
     #[serde(skip)]
     by_project: Vec<&'static str>,
-    /// The names of the files that were read.
     #[serde(skip)]
     files: Vec<String>,
 }

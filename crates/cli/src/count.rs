@@ -93,11 +93,10 @@ impl Output {
 
     fn flush(&mut self) -> Result<(), Failure> {
         let text = std::mem::take(&mut self.text);
-        if self.json { emit_data(&text).map(drop) } else { emit(&text) }
+        if self.json { emit_data(&text) } else { emit(&text) }
     }
 }
 
-/// Counts the requests of a file in order.
 fn count_file(file: &str, context: &RequestContext, totals: &mut Totals, out: &mut Output) -> Result<(), Failure> {
     let text = read_text(file, MAX_BYTES)?;
     let name = if file == "-" { "standard input" } else { file };

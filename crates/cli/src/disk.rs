@@ -15,7 +15,6 @@ pub(super) fn working_folder() -> Option<String> {
     std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned())
 }
 
-/// The user's home folder.
 pub(super) fn home() -> Option<String> {
     std::env::var("HOME").ok().filter(|home| home.starts_with('/'))
 }

@@ -40,7 +40,6 @@ pub(super) fn with_groups(command: Command) -> Command {
     command.help_template(page)
 }
 
-/// The names of the providers' APIs, for the help of a flag.
 pub(super) fn wires() -> String {
     alternatives(&Wire::ALL.map(Wire::name))
 }
@@ -52,7 +51,6 @@ pub(super) fn arms(arms: &[Arm]) -> String {
     alternatives(&names)
 }
 
-/// The names of the clients that the gateway knows, for the help of a flag.
 pub(super) fn clients() -> String {
     let names: Vec<&str> = McpClient::known_clients().iter().map(|client| client.name.as_str()).collect();
     alternatives(&names)

@@ -44,30 +44,24 @@ pub(super) struct InputArgs {
     config: Option<String>,
 }
 
-/// A valid catalog and profile, and the configuration that they come from.
 pub(super) struct Input {
     pub(super) config: Config,
     pub(super) catalog: Catalog,
     /// Layer 1; `None` if it is off.
     pub(super) profile: Option<ToolProfile>,
-    /// Whether the tools are the built-in ones.
     pub(super) builtin: bool,
-    /// Warnings and notes.
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 impl InputArgs {
-    /// The arguments of the gateway, whose tools come from servers.
     pub(super) fn for_gateway(profile: Option<String>, config: Option<String>) -> Self {
         Self { profile, config, ..Self::default() }
     }
 
-    /// The tools alone, for a command that has no profile.
     pub(super) fn of_tools(source: SourceArgs) -> Self {
         Self { source, ..Self::default() }
     }
 
-    /// The same arguments with a configuration file.
     pub(super) fn with_config(self, config: Option<String>) -> Self {
         Self { config, ..self }
     }
@@ -83,8 +77,8 @@ impl InputArgs {
         let found = super::config_files::find_config_files(self.config.as_deref())?;
         let files: Vec<ConfigFile<'_>> = found.iter().map(FoundFile::as_file).collect();
         let loaded = Config::resolve(&files, variable, &flags);
-        let mut errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
-        let in_file = errors.any(|diagnostic| diagnostic.place.file.is_some());
+        let is_in_file = |diagnostic: &Diagnostic| diagnostic.is_error() && diagnostic.place.file.is_some();
+        let in_file = loaded.diagnostics.iter().any(is_in_file);
         if !loaded.has_errors() {
             say_all(&loaded.diagnostics);
         }
@@ -105,7 +99,6 @@ impl Input {
         Ok(Self { config, catalog, profile, builtin, diagnostics })
     }
 
-    /// The input for a catalog that is already loaded.
     pub(super) fn of_catalog(config: Config, catalog: Catalog) -> Result<Self, Failure> {
         let mut diagnostics = Vec::new();
         let profile = profile(config.settings.presentation.profile.as_deref(), &catalog, &mut diagnostics)?;
@@ -122,8 +115,14 @@ impl Input {
         let mut diagnostics = Vec::new();
         let mut written = BTreeMap::new();
         let general = config.settings.presentation.profile.as_deref();
-        let named = config.server_profiles().filter(|(server, _)| servers.contains_key(*server));
-        for (_, name) in named.chain(general.map(|name| ("", name))) {
+        let mut names: Vec<&str> = Vec::new();
+        for (server, name) in config.server_profiles() {
+            if servers.contains_key(server) {
+                names.push(name);
+            }
+        }
+        names.extend(general);
+        for name in names {
             if !matches!(name, "off" | "derived") && !written.contains_key(name) {
                 written.insert(name.to_owned(), load_profile(name, &mut diagnostics)?);
             }
@@ -141,10 +140,9 @@ impl Input {
         Ok(Self { config, catalog, profile, builtin: false, diagnostics })
     }
 
-    /// Reports the warnings, without the notes.
     pub(super) fn say_warnings(&self) {
-        let worth: Vec<Diagnostic> =
-            self.diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned().collect();
+        let mut worth = self.diagnostics.clone();
+        worth.retain(|diagnostic| diagnostic.severity >= Severity::Warning);
         say_all(&worth);
     }
 
@@ -153,7 +151,6 @@ impl Input {
         Self::built(self.measured(arm))
     }
 
-    /// The same engine with skills.
     pub(super) fn engine_with(&self, arm: Arm, skills: SkillLayer) -> Result<Engine, Failure> {
         Self::built(self.measured(arm).skills(skills))
     }
@@ -172,12 +169,10 @@ impl Input {
         Ok(own.over(Capabilities::builtin()))
     }
 
-    /// The assumed workload of a session.
     pub(super) fn workload(&self) -> Workload {
         self.config.settings.presentation.workload
     }
 
-    /// A builder with the tools, the profile, and the settings of arm auto.
     pub(super) fn builder(&self, arm: Arm) -> EngineBuilder {
         let Presentation { budget, workload, blind, coerce, .. } = self.config.settings.presentation;
         let builder = Engine::builder(self.catalog.clone()).arm(arm).budget(budget).workload(workload);
@@ -222,7 +217,6 @@ pub(super) fn load_tools(file: Option<&str>, format: Option<Format>) -> Result<(
     imported(&file.map_or_else(|| Ok(source::of_binary()), source::of_file)?, format, false)
 }
 
-/// The catalog of the configured tools, with its warnings and notes.
 pub(super) fn configured_tools(config: &Config) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
     imported(&source::read_tools(config)?, config.settings.tools.format, config.settings.tools.strict)
 }
@@ -257,7 +251,6 @@ pub(super) fn load_profile(name: &str, diagnostics: &mut Vec<Diagnostic>) -> Res
     Ok(loaded.value)
 }
 
-/// The text of a profile and the name of its file.
 pub(super) fn profile_text(name: &str) -> Result<(String, String), Failure> {
     if let Some(found) = builtin::PROFILES.iter().find(|profile| profile.name == name) {
         return Ok((found.text.to_owned(), found.file.to_owned()));
@@ -300,12 +293,10 @@ pub(super) fn open_file(file: &str) -> Result<File, Failure> {
     Ok(opened)
 }
 
-/// The error for a file that cannot be read.
 fn unreadable(file: &str, why: &std::io::Error) -> Failure {
     unusable(file, "unreadable", &format!("cannot be read: {why}"), "check the path")
 }
 
-/// The error for a file that cannot be used.
 fn unusable(file: &str, code: &'static str, message: &str, help: &str) -> Failure {
     Failure::bad(vec![Diagnostic::error(code, Place::file(file), message).help(help)])
 }

@@ -23,7 +23,6 @@ use toolfold::skill::{self, Caller, DiskFs, Permissions, SkillView};
 use toolfold::store::SqliteStore;
 use toolfold_gateway::skills::ServedSkills;
 
-/// The configured layers.
 #[derive(Default)]
 pub(super) struct Layers {
     pub(super) policy: Option<PolicyLayer>,
@@ -34,7 +33,6 @@ pub(super) struct Layers {
     pub(super) person: Option<Person>,
 }
 
-/// Access to approvals for the approver, and the store that contains them.
 pub(super) struct Person {
     pub(super) approver: Approver,
     /// Identifies the channel through which this session receives decisions.
@@ -60,7 +58,8 @@ impl Layers {
             let why = Diagnostic::warning("no-snapshots", Place::file(&undo.to_string_lossy()), why);
             say_all(&[why.help("no call of this session can be undone; check the folder and its permissions")]);
         }
-        own.extend([Some(path.as_path()), Some(undo.as_path()), log.map(Path::new)].into_iter().flatten());
+        own.extend([path.as_path(), &undo]);
+        own.extend(log.map(Path::new));
         let channel = channel(id)?;
         let layer = layer.context(context(&own)).snapshots(Arc::new(snapshots)).channel(channel.as_str());
         layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });
@@ -81,7 +80,8 @@ impl Layers {
 
     fn with_skills(config: &Config) -> Result<Self, Failure> {
         let Some(view) = skill_view(config)? else { return Ok(Self::default()) };
-        let skill_names = view.names().chain(view.copies().map(|(name, _)| name)).map(str::to_owned).collect();
+        let mut skill_names: Vec<String> = view.names().map(str::to_owned).collect();
+        skill_names.extend(view.copies().map(|(name, _)| name.to_owned()));
         Ok(Self { skills: Some(skill_layer(view, config)), skill_names, ..Self::default() })
     }
 }
@@ -131,7 +131,6 @@ fn skill_view(config: &Config) -> Result<Option<SkillView>, Failure> {
     Ok(Some(SkillView::new(&loaded.value, &Permissions::default(), Caller::Model)))
 }
 
-/// Whether calls are judged.
 pub(super) fn judges(config: &Config) -> bool {
     let PolicySettings { file, project_file, .. } = &config.settings.policy;
     let named = file.is_some() || project_file.is_some() || config.server_policies().next().is_some();
@@ -153,10 +152,9 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
         return Ok(None);
     }
     let PolicySettings { file, project_file, .. } = &config.settings.policy;
-    let own = file.as_deref().map(|file| (file, PolicyScope::User));
-    let project = project_file.as_deref().map(|file| (file, PolicyScope::Project));
     let mut files = Vec::new();
-    for (file, scope) in own.into_iter().chain(project) {
+    for (file, scope) in [(file, PolicyScope::User), (project_file, PolicyScope::Project)] {
+        let Some(file) = file else { continue };
         let loaded = load_policy_of(file, scope)?;
         // A policy with errors is still used: until it is fixed, every call requires approval.
         say_all(&loaded.diagnostics);
@@ -177,12 +175,17 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     Ok(Some(if mode == PolicyUse::Audit { policy.with_mode(PolicyMode::Audit) } else { policy }))
 }
 
-/// The files that determine the policy: no call may write them.
 fn guarded(config: &Config) -> Vec<&Path> {
     let PolicySettings { file, project_file, .. } = &config.settings.policy;
-    let policies = [file.as_deref(), project_file.as_deref()].into_iter().flatten();
-    let policies = policies.chain(config.server_policies().map(|(_, file)| file)).filter_map(policy_path);
-    policies.chain(config.file_names().iter().map(Path::new)).collect()
+    let mut guarded = Vec::new();
+    for file in [file, project_file].into_iter().flatten() {
+        guarded.extend(policy_path(file));
+    }
+    for (_, file) in config.server_policies() {
+        guarded.extend(policy_path(file));
+    }
+    guarded.extend(config.file_names().iter().map(Path::new));
+    guarded
 }
 
 /// The context of policy in this process. `own` are files that no call may write.
@@ -198,11 +201,18 @@ pub(super) fn context(own: &[&Path]) -> Context {
 
 /// The paths that no call may write: these files, and SQLite's files next to a store.
 fn protected(files: &[&Path]) -> Vec<String> {
-    let written = files.iter().filter_map(|file| std::path::absolute(file).ok());
-    let real = files.iter().filter_map(|file| std::fs::canonicalize(file).ok());
-    let absolute: std::collections::BTreeSet<PathBuf> = written.chain(real).collect();
-    let names = absolute.into_iter().map(|file| file.to_string_lossy().into_owned());
-    names.flat_map(|name| ["", "-wal", "-shm", "-journal"].map(|end| format!("{name}{end}"))).collect()
+    let mut paths = std::collections::BTreeSet::new();
+    for file in files {
+        paths.extend(std::path::absolute(file));
+        paths.extend(std::fs::canonicalize(file));
+    }
+    let mut names = Vec::new();
+    for path in paths {
+        for end in ["", "-wal", "-shm", "-journal"] {
+            names.push(format!("{}{end}", path.to_string_lossy()));
+        }
+    }
+    names
 }
 
 /// The path of a policy file; `None` for the built-in policy.
@@ -225,6 +235,8 @@ fn load_policy_of(file: &str, scope: PolicyScope) -> Result<Loaded<PolicyFile>, 
 /// The project of a folder, for remembered approvals: the nearest folder above it that contains
 /// `.git`, else the folder.
 pub(super) fn project_of(folder: &str) -> String {
-    let root = Path::new(folder).ancestors().find(|above| above.join(".git").exists());
-    root.map_or_else(|| folder.to_owned(), |root| root.to_string_lossy().into_owned())
+    match Path::new(folder).ancestors().find(|above| above.join(".git").exists()) {
+        Some(root) => root.to_string_lossy().into_owned(),
+        None => folder.to_owned(),
+    }
 }

@@ -58,7 +58,6 @@ impl StoreArgs {
         self.store.as_ref().map(|path| format!(" --store {}", visible(&path.to_string_lossy()))).unwrap_or_default()
     }
 
-    /// The file of the store.
     pub(super) fn path(&self) -> Result<PathBuf, Failure> {
         self.store.clone().or_else(default_store).ok_or_else(nowhere)
     }
@@ -170,7 +169,6 @@ pub(crate) fn next_page(store: &SqliteStore, after: &mut u64) -> Result<Option<V
     }))
 }
 
-/// A file that cannot be opened as a store.
 fn unusable(path: &Path, why: ApprovalError) -> Failure {
     let ApprovalError::Store(StoreError { kind, message, .. }) = why else { return failure(why) };
     Failure::unmeasured(format!("{}: cannot be used as a store: {message}", path.display())).help(match kind {

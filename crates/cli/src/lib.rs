@@ -236,7 +236,7 @@ fn color_in(args: impl Iterator<Item = String>) -> ColorWhen {
 
 fn run_command(cli: Cli) -> Outcome {
     match cli.command {
-        None => report::run_report(&report::ReportArgs::default()),
+        None => report::run_example(),
         Some(Command::Report(args)) => report::run_report(&args),
         Some(Command::Tools(args)) => tools::run_tools(&args),
         Some(Command::Expand(args)) => expand::run_expand(&args),

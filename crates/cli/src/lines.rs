@@ -8,7 +8,6 @@ use crate::input::open_file;
 /// Maximum length of a line in bytes.
 pub(super) const MAX_LINE: usize = 32 * 1024 * 1024;
 
-/// The lines of an input.
 pub(super) struct Lines {
     source: Box<dyn BufRead>,
     file: String,

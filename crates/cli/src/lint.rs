@@ -19,7 +19,7 @@ use crate::similar::did_you_mean;
 use toolfold::catalog::{Catalog, Format, MAX_BYTES};
 use toolfold::diagnostic::Severity;
 use toolfold::profile::{Assignment, ToolProfile};
-use toolfold_measure::lint::{Fixed, Lint, Options, RULES, fix, lint, rule};
+use toolfold_measure::lint::{Fixed, Options, RULES, fix, lint, rule};
 use toolfold_measure::parts::Measurer;
 
 const AFTER_HELP: &str = "\
@@ -131,7 +131,7 @@ pub(super) fn run_lint(args: &LintArgs) -> Outcome {
     }
     let meter = args.meter.meter(&config)?;
     let mut answer = lint(&Measurer::new(&meter), &read.value, &options).map_err(uncounted)?;
-    let bad = fails(&answer, args.input.strict);
+    let bad = answer.total.errors > 0 || args.input.strict && answer.total.warnings > 0;
     answer.findings.retain(|own| own.severity >= args.min_severity.severity());
     if args.json {
         emit_json(&answer)?;
@@ -139,10 +139,6 @@ pub(super) fn run_lint(args: &LintArgs) -> Outcome {
         emit(&text::lint_text(&answer))?;
     }
     Ok(if bad { ExitCode::from(1) } else { ExitCode::SUCCESS })
-}
-
-fn fails(answer: &Lint, strict: bool) -> bool {
-    answer.total.errors > 0 || strict && answer.total.warnings > 0
 }
 
 /// What the profile assigns to the tools; `None` if it is off.

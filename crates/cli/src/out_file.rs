@@ -14,7 +14,7 @@ const MAX_LINKS: usize = 32;
 /// and pipes are written to, not replaced. `/dev/stdout` is standard output, whatever it is.
 pub(super) fn replace(path: &Path, text: &str) -> std::result::Result<(), Failure> {
     if path == Path::new("/dev/stdout") {
-        return emit_data(text).map(drop);
+        return emit_data(text);
     }
     write_out(path, text).map_err(|why| {
         Failure::wrong(format!("`{}` cannot be written: {why}", path.display()))
@@ -47,7 +47,6 @@ fn fill(new: &Path, text: &str, there: Option<&std::fs::Metadata>) -> Result<()>
     file.sync_all()
 }
 
-/// An unused name for the new file in the folder of the old one.
 fn beside(path: &Path) -> Result<PathBuf> {
     let mut random = [0_u8; 8];
     getrandom::fill(&mut random).map_err(|why| Error::other(why.to_string()))?;

@@ -20,7 +20,6 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Warnings.
 pub(super) const CARE: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Why a command failed.
 #[derive(Debug)]
 pub(super) struct Failure {
     code: u8,
@@ -48,7 +47,6 @@ impl Failure {
         Self { code, diagnostics, message: None, help: None }
     }
 
-    /// Adds how to fix it.
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -108,13 +106,18 @@ fn write_to(out: &mut impl Write, text: &str) -> Result<bool, Failure> {
 }
 
 /// Writes data to standard output unchanged: the filter that removes colour from text would remove
-/// control characters, too. False if the pipe is closed.
-pub(super) fn emit_data(data: &str) -> Result<bool, Failure> {
+/// control characters, too.
+pub(super) fn emit_data(data: &str) -> Result<(), Failure> {
+    stream_data(data).map(drop)
+}
+
+/// The same for a part of the output. False if the pipe is closed.
+pub(super) fn stream_data(data: &str) -> Result<bool, Failure> {
     write_to(&mut std::io::stdout().lock(), data)
 }
 
 pub(super) fn emit_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    emit_data(&json_line(value)?).map(drop)
+    emit_data(&json_line(value)?)
 }
 
 pub(super) fn json_line(value: &impl serde::Serialize) -> Result<String, Failure> {

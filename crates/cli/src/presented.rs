@@ -52,7 +52,6 @@ impl PresentedArgs {
         self.config_with(Vec::new())
     }
 
-    /// The configuration with these flags and `more`.
     pub(super) fn config_with(&self, more: Vec<Flag>) -> Result<Config, Failure> {
         let mut flags = vec![
             (&keys::presentation::ARM, self.arm.clone()),

@@ -99,7 +99,6 @@ pub(super) fn run_probe(args: &ProbeArgs) -> Outcome {
     }
 }
 
-/// One case, repeated, each time with its control.
 fn probe_case(args: &ProbeArgs, name: &str, case: Case, model: &mut Model) -> Result<CaseResult, Failure> {
     let mut result = CaseResult::default();
     result.case = case.name();

@@ -29,7 +29,6 @@ pub(super) struct Bad {
     pub(super) begins: bool,
 }
 
-/// Reads a log line by line.
 pub(super) struct Records<R> {
     source: R,
     line: usize,

@@ -41,7 +41,10 @@ Meters: billed:openai-chat/<model>, billed:openai-responses/<model>,
 estimate:anthropic/<model>, estimate:gemini/<model>, estimate:vertex/<model>, json/o200k_base,
 json/cl100k_base.";
 
-#[derive(Debug, Args)]
+/// The usual number of tools to list.
+const TOP: usize = 10;
+
+#[derive(Debug, Default, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ReportArgs {
     #[command(flatten)]
@@ -69,7 +72,7 @@ pub(super) struct ReportArgs {
     skills: Vec<String>,
 
     /// Number of the most expensive tools to list
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = TOP)]
     top: usize,
 
     /// The report as JSON (schema: toolfold.report/2, see --schema)
@@ -90,30 +93,17 @@ pub(super) struct ReportArgs {
     schema: bool,
 }
 
-impl Default for ReportArgs {
-    fn default() -> Self {
-        Self {
-            input: InputArgs::default(),
-            arms: Vec::new(),
-            model: None,
-            wire: None,
-            meter: None,
-            skills: Vec::new(),
-            top: 10,
-            json: false,
-            markdown: false,
-            html: None,
-            schema: false,
-        }
-    }
-}
-
 fn named_arm(config: &Config, text: &str) -> Result<Arm, Failure> {
     config.named_arm(text.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")))
 }
 
 fn parse_meter(text: &str) -> Result<Meter, String> {
     text.parse::<Meter>().map_err(|why| why.to_string())
+}
+
+/// The report of `toolfold` without a command: the built-in tools.
+pub(super) fn run_example() -> Outcome {
+    run_report(&ReportArgs { top: TOP, ..ReportArgs::default() })
 }
 
 pub(super) fn run_report(args: &ReportArgs) -> Outcome {

@@ -23,7 +23,7 @@ use super::checkpoint::{append, take_checkpoint};
 use super::input::Input;
 use super::layers::Layers;
 use super::lines::Lines;
-use super::output::{Failure, Outcome, emit, emit_data, emit_json, json_line, progress};
+use super::output::{Failure, Outcome, emit, emit_json, json_line, progress, stream_data};
 use super::presented::{Presented, PresentedArgs};
 use crate::configuration::keys;
 
@@ -158,7 +158,7 @@ fn converse(dialogue: &mut Dialogue, mut log: Option<LogFile>) -> Result<(), Fai
             emit_json(&dialogue.error_answer(Problem::new(&why).help(help)))?;
             return Err(Failure::wrong(why).help("free some space, or check the disk; then start the session again"));
         }
-        if !emit_data(&json_line(&answer)?)? {
+        if !stream_data(&json_line(&answer)?)? {
             // The pipe of the answers is closed.
             break;
         }

@@ -89,7 +89,6 @@ pub(super) struct SimArgs {
     json: bool,
 }
 
-/// The simulated session, the arms, and the unavailable ones.
 struct Played {
     session: Session,
     arms: Vec<ArmSizes>,
@@ -151,19 +150,13 @@ pub(super) fn run_sim(args: &SimArgs) -> Outcome {
     if report.price.is_some() {
         return Ok(ExitCode::SUCCESS);
     }
-    let what = report.model.as_ref().map_or_else(
-        || "no model is named, so prices are unknown".to_owned(),
-        |model| format!("the price of `{}` is unknown", toolfold::diagnostic::visible(model)),
-    );
-    let help = if report.model.is_some() {
-        "pass a price list with --prices: [[price]] models = […], input, output, source, date (docs/cost.md, \"Prices\")"
-    } else {
-        "name a model with --model"
+    let Some(model) = &report.model else {
+        return Err(Failure::unmeasured("no model is named, so prices are unknown").help("name a model with --model"));
     };
-    Err(Failure::unmeasured(what).help(help))
+    let help = "pass a price list with --prices: [[price]] models = […], input, output, source, date (docs/cost.md, \"Prices\")";
+    Err(Failure::unmeasured(format!("the price of `{}` is unknown", toolfold::diagnostic::visible(model))).help(help))
 }
 
-/// The wire of a model's own provider.
 fn wire_of(model: Option<&str>) -> Wire {
     match model.and_then(|model| ModelId::parse(model).vendor) {
         Some("anthropic") => Wire::Anthropic,
@@ -194,7 +187,6 @@ fn prices(file: Option<&str>) -> Result<PriceTable, Failure> {
     Ok(own.over(PriceTable::builtin()))
 }
 
-/// The requested arms of a scenario with sizes.
 fn requested_arms(args: &SimArgs, arms: Vec<ArmSizes>) -> Result<Vec<ArmSizes>, Failure> {
     if let Some(unknown) = args.arms.iter().find(|name| !arms.iter().any(|arm| arm.name == name.trim())) {
         let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();

@@ -230,7 +230,6 @@ fn settings() -> Result<Config, Failure> {
     InputArgs::default().config(&[])
 }
 
-/// Reports warnings and errors on standard error.
 fn say_worth(diagnostics: &[Diagnostic]) {
     let worth: Vec<Diagnostic> = diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned().collect();
     say_all(&worth);

@@ -71,11 +71,9 @@ impl SourceArgs {
 /// Tools as text that [`toolfold::catalog::Catalog::import`] reads.
 pub(super) struct Text {
     pub(super) text: String,
-    /// Its name in diagnostics.
     pub(super) name: String,
     /// The format, if the source determines it.
     pub(super) format: Option<Format>,
-    /// Whether the tools are the built-in ones.
     pub(super) builtin: bool,
 }
 
@@ -108,7 +106,6 @@ impl<'c> Source<'c> {
         }
     }
 
-    /// Every configured source, with its key.
     fn configured(config: &'c Config) -> Vec<(&'static Key, Self)> {
         let Tools { file, mcp, mcp_url, mcp_config, .. } = &config.settings.tools;
         let mut named = Vec::new();
@@ -119,7 +116,6 @@ impl<'c> Source<'c> {
         named
     }
 
-    /// Whether the tools come from servers.
     pub(super) fn is_served(self) -> bool {
         matches!(self, Self::Command(_) | Self::Url(_) | Self::Client(_))
     }
@@ -133,7 +129,6 @@ fn strength(origin: &Origin) -> u8 {
     }
 }
 
-/// Reads the tools from the configured source.
 pub(super) fn read_tools(config: &Config) -> Result<Text, Failure> {
     let source = Source::strongest_source(config)?;
     if !source.is_served() {
@@ -154,13 +149,11 @@ pub(super) fn read_tools(config: &Config) -> Result<Text, Failure> {
     }
 }
 
-/// The built-in tools.
 pub(super) fn of_binary() -> Text {
     let (text, name) = (builtin::EXCEL_TOOLS.to_owned(), builtin::EXCEL_TOOLS_FILE.to_owned());
     Text { text, name, format: None, builtin: true }
 }
 
-/// Reads a tool list from a file or standard input, in any supported format.
 pub(super) fn of_file(file: &str) -> Result<Text, Failure> {
     let text = lines::one_list(read_text(file, MAX_BYTES)?, file)?;
     Ok(Text { text, name: file.to_owned(), format: None, builtin: false })

@@ -102,17 +102,14 @@ pub(super) struct SuggestArgs {
     json: bool,
 }
 
-/// A suggestion and its inputs.
 #[derive(Debug, Serialize)]
 struct Answer<'a> {
     schema: &'static str,
-    /// The reason for that arm.
     arm_reason: &'a str,
     /// Calls of tools that the catalog does not contain.
     unknown_calls: usize,
     /// The names of those tools, with their calls and the tool that was probably intended.
     unknown: Vec<Unknown<'a>>,
-    /// Lines that cannot be read.
     bad_lines: usize,
     #[serde(flatten)]
     suggestion: &'a Suggestion,
@@ -170,7 +167,7 @@ pub(super) fn run_suggest(args: &SuggestArgs) -> Outcome {
     match &args.out {
         Some(out) => out_file::replace(out, &made.toml)?,
         None if args.json => {}
-        None => drop(emit_data(&made.toml)?),
+        None => emit_data(&made.toml)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -199,7 +196,6 @@ fn read_all(args: &SuggestArgs, input: &Input) -> Result<(Usage, usize), Failure
     Ok((usage, bad_lines))
 }
 
-/// The arm that the profile is for, and the reason.
 fn profile_arm(args: &SuggestArgs, input: &Input) -> Result<(Arm, String), Failure> {
     if args.arm.is_some() {
         let arm = input.config.settings.presentation.arm;
@@ -246,7 +242,6 @@ fn options(args: &SuggestArgs, input: &Input, arm: Arm) -> Result<SuggestOptions
     Ok(options)
 }
 
-/// The name of a profile in a sentence.
 fn called(today: &ToolProfile) -> String {
     if today.is_derived() { "the derived profile".to_owned() } else { format!("profile {}", today.name()) }
 }

@@ -80,8 +80,11 @@ pub(super) fn run_undo(args: &UndoArgs) -> Outcome {
 
 /// The snapshots that the arguments select, oldest first.
 fn snapshots(args: &UndoArgs, folder: Option<&Folder>) -> Vec<Snapshot> {
-    let all = folder.map(Folder::all_snapshots).unwrap_or_default().into_iter();
-    all.filter(|snapshot| args.session.as_ref().is_none_or(|session| *session == snapshot.session)).collect()
+    let mut all = folder.map(Folder::all_snapshots).unwrap_or_default();
+    if let Some(session) = &args.session {
+        all.retain(|snapshot| snapshot.session == *session);
+    }
+    all
 }
 
 fn list_snapshots(args: &UndoArgs) -> Result<(), Failure> {
@@ -92,21 +95,26 @@ fn list_snapshots(args: &UndoArgs) -> Result<(), Failure> {
     let Some(folder) = folder.filter(|_| !all.is_empty()) else {
         return if args.rest.json { emit("[]\n") } else { emit("no call has a snapshot\n") };
     };
-    let stand =
-        |(at, snapshot): (usize, &Snapshot)| standing(&folder, snapshot, &known, all.get(at + 1..).unwrap_or_default());
-    let standings: Vec<Standing> = all.iter().enumerate().map(stand).collect();
-    let newest = || all.iter().zip(&standings).rev();
-    if args.rest.json {
-        return emit_json(&newest().map(|(snapshot, standing)| row_json(snapshot, standing)).collect::<Vec<_>>());
+    let (mut values, mut rows, mut next) = (Vec::new(), Vec::new(), None);
+    for (at, snapshot) in all.iter().enumerate().rev() {
+        let standing = standing(&folder, snapshot, &known, all.get(at + 1..).unwrap_or_default());
+        if matches!(standing.state, State::Ready | State::Partly) {
+            next.get_or_insert(&snapshot.id);
+        }
+        values.push(row_json(snapshot, &standing));
+        rows.push(snapshot_row(snapshot, &standing));
     }
-    let rows: Vec<[String; 8]> = newest().map(|(snapshot, standing)| snapshot_row(snapshot, standing)).collect();
-    let next = newest().find(|(_, standing)| matches!(standing.state, State::Ready | State::Partly));
-    let next = next.map(|(snapshot, _)| {
-        let (id, flag) = (&snapshot.id, args.rest.store.flag());
-        format!("\nNext: toolfold undo {id} --dry-run{flag}   (what would be done; then run it without --dry-run)\n")
-    });
+    if args.rest.json {
+        return emit_json(&values);
+    }
     let headings = ["id", "time", "session", "call", "tool", "size", "state", "files"];
-    emit(&format!("{}{}", table(headings, &rows), next.unwrap_or_default()))
+    let mut out = table(headings, &rows);
+    if let Some(id) = next {
+        let flag = args.rest.store.flag();
+        out.push_str(&format!("\nNext: toolfold undo {id} --dry-run{flag}   "));
+        out.push_str("(what would be done; then run it without --dry-run)\n");
+    }
+    emit(&out)
 }
 
 fn snapshot_row(snapshot: &Snapshot, standing: &Standing) -> [String; 8] {
@@ -199,20 +207,20 @@ fn find_snapshot(all: &[Snapshot], call: &str) -> Result<Option<usize>, Failure>
     if let Some(at) = all.iter().position(|snapshot| snapshot.id == call) {
         return Ok(Some(at));
     }
-    let mut found: Vec<usize> = (0..all.len()).filter(|at| all.get(*at).is_some_and(|s| s.call == call)).collect();
-    match (found.pop(), found.is_empty()) {
-        (Some(at), true) => Ok(Some(at)),
-        (Some(last), false) => {
-            found.push(last);
-            let ids: Vec<&str> = found.iter().filter_map(|at| Some(all.get(*at)?.id.as_str())).collect();
-            let why = format!("`{}` is the id of {} calls: {}", visible(call), ids.len(), ids.join(", "));
-            Err(Failure::wrong(why).help("use the snapshot's id, as `toolfold undo --list` prints it"))
+    let (mut found, mut ids) = (None, Vec::new());
+    for (at, snapshot) in all.iter().enumerate() {
+        if snapshot.call == call {
+            found = Some(at);
+            ids.push(snapshot.id.as_str());
         }
-        (None, _) => Ok(None),
     }
+    if ids.len() > 1 {
+        let why = format!("`{}` is the id of {} calls: {}", visible(call), ids.len(), ids.join(", "));
+        return Err(Failure::wrong(why).help("use the snapshot's id, as `toolfold undo --list` prints it"));
+    }
+    Ok(found)
 }
 
-/// What to do if a call cannot be undone.
 fn help(state: State, id: &str, args: &UndoArgs) -> Option<String> {
     let flag = args.rest.store.flag();
     match state {

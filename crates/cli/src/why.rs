@@ -63,7 +63,6 @@ pub(super) fn run_why(args: &WhyArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The error for tools that cannot be counted.
 pub(super) fn uncounted(why: impl std::fmt::Display) -> Failure {
     Failure::unmeasured(format!("cannot be measured: {why}"))
 }

@@ -50,7 +50,6 @@ impl Client {
         Self { key, sink, can: None }
     }
 
-    /// The client with the capabilities that a request declares.
     pub(crate) fn declared(&self, params: &RawValue) -> Self {
         let meta = Object::from_json(params).and_then(|own| own.object("_meta"));
         let can = meta.and_then(|mut meta| meta.remove_member(META_CAPABILITIES));

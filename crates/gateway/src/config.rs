@@ -99,8 +99,10 @@ impl Reader<'_> {
         let all: BTreeSet<&String> = taken.iter().flatten().collect();
         for (server, own) in servers.iter_mut().zip(&taken) {
             if let Target::Stdio { env, .. } = &mut server.target {
-                for name in all.iter().filter(|name| !own.contains(**name)) {
-                    env.entry((*name).clone()).or_default();
+                for name in &all {
+                    if !own.contains(*name) {
+                        env.entry((*name).clone()).or_default();
+                    }
                 }
             }
         }
@@ -108,8 +110,10 @@ impl Reader<'_> {
     }
 
     fn read_target(&mut self, name: &str, entry: &Map<String, Value>) -> Option<Target> {
-        for key in entry.keys().filter(|key| !KNOWN.contains(&key.as_str()) && !OTHERS.contains(&key.as_str())) {
-            self.warning(format!("server `{name}`: unknown key `{key}`"), "remove it, or check its spelling");
+        for key in entry.keys() {
+            if !KNOWN.contains(&key.as_str()) && !OTHERS.contains(&key.as_str()) {
+                self.warning(format!("server `{name}`: unknown key `{key}`"), "remove it, or check its spelling");
+            }
         }
         let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(*key));
         match (entry.get("command"), url) {
@@ -176,10 +180,13 @@ impl Reader<'_> {
     fn map(&mut self, name: &str, key: &str, value: Option<&Value>) -> Option<BTreeMap<String, String>> {
         match value {
             None => Some(BTreeMap::new()),
-            Some(Value::Object(map)) => map
-                .iter()
-                .map(|(own, value)| Some((own.clone(), self.filled_text(name, &format!("{key}.{own}"), value)?)))
-                .collect(),
+            Some(Value::Object(map)) => {
+                let mut texts = BTreeMap::new();
+                for (own, value) in map {
+                    texts.insert(own.clone(), self.filled_text(name, &format!("{key}.{own}"), value)?);
+                }
+                Some(texts)
+            }
             Some(_) => {
                 self.push_error(format!("server `{name}`: `{key}` is not an object"), "write {\"NAME\": \"value\"}");
                 None
@@ -187,7 +194,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Replaces the `${NAME}` of a text.
     fn filled(&mut self, name: &str, text: &str) -> Option<String> {
         let mut out = String::new();
         let mut rest = text;
@@ -215,19 +221,30 @@ impl Reader<'_> {
     }
 }
 
-/// The variables of an entry with names of secrets.
 fn secrets(entry: &Map<String, Value>) -> BTreeSet<String> {
     fn collect_strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
         match value {
             Value::String(text) => found.push(text),
-            Value::Array(list) => list.iter().for_each(|own| collect_strings(own, found)),
-            Value::Object(map) => map.values().for_each(|own| collect_strings(own, found)),
+            Value::Array(list) => {
+                for own in list {
+                    collect_strings(own, found);
+                }
+            }
+            Value::Object(map) => {
+                for own in map.values() {
+                    collect_strings(own, found);
+                }
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
     let mut found = Vec::new();
-    entry.values().for_each(|own| collect_strings(own, &mut found));
-    found.into_iter().flat_map(references).filter(|name| is_secret(name)).collect()
+    for own in entry.values() {
+        collect_strings(own, &mut found);
+    }
+    let mut names: BTreeSet<String> = found.into_iter().flat_map(references).collect();
+    names.retain(|name| is_secret(name));
+    names
 }
 
 /// The identity of an entry: computed before variables are replaced, and without the values of
@@ -236,9 +253,9 @@ fn identity(entry: &Map<String, Value>) -> String {
     let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(*key));
     let [command, args, cwd, url] = [entry.get("command"), entry.get("args"), entry.get("cwd"), url]
         .map(|value| value.map(Value::to_string).unwrap_or_default());
-    let [env, environment, headers] = ["env", "environment", "headers"].map(|key| {
-        let names = entry.get(key).and_then(Value::as_object).into_iter().flat_map(Map::keys);
-        names.map(String::as_str).collect::<Vec<_>>().join("\n")
+    let [env, environment, headers] = ["env", "environment", "headers"].map(|key| match entry.get(key) {
+        Some(Value::Object(map)) => Vec::from_iter(map.keys().map(String::as_str)).join("\n"),
+        _ => String::new(),
     });
     digest_of_texts(&["entry", &command, &args, &cwd, &url, &env, &environment, &headers])
 }

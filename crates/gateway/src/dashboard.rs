@@ -54,7 +54,6 @@ pub struct Dashboard {
 
 struct Inner {
     state: Mutex<State>,
-    /// The token counts of the lists, once they are counted.
     counts: Mutex<Counts>,
     meter: Option<Meter>,
     changed: watch::Sender<u64>,

@@ -201,7 +201,6 @@ impl Hub {
         }
     }
 
-    /// Handles a client's request.
     fn asks(&mut self, client: &Client, request: Request) {
         if self.ends.is_some() {
             return reply(
@@ -258,7 +257,6 @@ impl Hub {
         }
     }
 
-    /// Continues the steps that waited for a server.
     fn advance(&mut self) {
         if self.upstream.servers.all_introduced() {
             self.answer_initialize();
@@ -272,7 +270,6 @@ impl Hub {
         }
     }
 
-    /// Cancels everything that a disconnected client has requested.
     fn gone(&mut self, key: u64) {
         self.upstream.requests.held.retain(|(client, _)| client.key != key);
         let theirs: Vec<(u64, Id)> =

@@ -80,7 +80,6 @@ pub enum Event {
     Closed(String),
 }
 
-/// The commands to the task of a connection.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Message(Message),
@@ -147,7 +146,6 @@ impl Link {
         Self::resume(target, server, run, inbox, None)
     }
 
-    /// Like [`Link::connect`], but resumes a session if the transport has sessions.
     pub(crate) fn resume(
         target: &Target,
         server: usize,
@@ -203,7 +201,6 @@ impl Link {
     }
 }
 
-/// Sends the events of a connection to the hub.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     server: usize,

@@ -22,7 +22,6 @@ const PROFILE: HeaderName = HeaderName::from_static("x-mcp-profile");
 /// The parameters of the query; with the prefix, the headers.
 const KNOWN: [&str; 3] = ["toolsets", "readonly", "profile"];
 
-/// The prefix of the headers.
 const PREFIX: &str = "x-mcp-";
 
 /// The maximum length of a profile's name, in bytes.
@@ -76,8 +75,8 @@ impl Selection {
         if let Some(name) = path.strip_prefix("/mcp/").filter(|own| !own.is_empty()) {
             own.present_by(name)?;
         }
-        for (name, value) in query.unwrap_or_default().split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        {
+        for pair in query.unwrap_or_default().split('&') {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             match name {
                 "toolsets" => own.choose(&decoded(value)?)?,
                 "readonly" => own.read_only |= flag("readonly", value)?,
@@ -85,8 +84,10 @@ impl Selection {
                 other => not_meant(other, &KNOWN, "")?,
             }
         }
-        for name in headers.keys().filter_map(|name| name.as_str().strip_prefix(PREFIX)) {
-            not_meant(name, &KNOWN, PREFIX)?;
+        for name in headers.keys() {
+            if let Some(name) = name.as_str().strip_prefix(PREFIX) {
+                not_meant(name, &KNOWN, PREFIX)?;
+            }
         }
         for value in texts(headers, &TOOLSETS) {
             own.choose(value?)?;
@@ -115,8 +116,8 @@ impl Selection {
     }
 
     fn choose(&mut self, list: &str) -> Result<(), String> {
-        let names: BTreeSet<String> =
-            list.split(',').map(str::trim).filter(|own| !own.is_empty()).map(str::to_owned).collect();
+        let mut names: BTreeSet<String> = list.split(',').map(|name| name.trim().to_owned()).collect();
+        names.remove("");
         if names.is_empty() {
             return Err(format!("the list of toolsets is empty; use `{ALL}` for all tools"));
         }
@@ -218,7 +219,6 @@ fn texts<'h>(headers: &'h HeaderMap, name: &'h HeaderName) -> impl Iterator<Item
     values.map(move |value| value.to_str().map_err(|_| format!("the header {name} is not ASCII text")))
 }
 
-/// Rejects a misspelled known name.
 fn not_meant(name: &str, known: &[&str], prefix: &str) -> Result<(), String> {
     if name.is_empty() || known.contains(&name) {
         return Ok(());

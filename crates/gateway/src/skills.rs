@@ -191,7 +191,6 @@ impl ServedSkills {
         Ok(json!({"uri": format!("{root}/{MAIN}"), "frontmatter": front, "resources": resources}))
     }
 
-    /// A file's digest and size, from one read.
     fn file_digest(&self, file: &Path) -> Result<(String, u64), String> {
         let why = |why| format!("`{}`: {why}", file.display());
         let look = self.fs.look(file).map_err(|error| why(error.to_string()))?;
@@ -206,7 +205,6 @@ impl ServedSkills {
         Ok((digest, bytes.len() as u64))
     }
 
-    /// All files of a skill that are served.
     fn skill_files(&self, skill: &Skill) -> Result<Files, String> {
         let root = &skill.origin.folder;
         if root.as_os_str().is_empty() {

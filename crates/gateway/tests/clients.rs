@@ -10,7 +10,6 @@ use toolfold_gateway::clients::{McpClient, paste};
 use toolfold_gateway::config::servers;
 use toolfold_gateway::link::Target;
 
-/// Every fixture with its client.
 const FIXTURES: [(&str, &str); 9] = [
     ("claude-code", "claude-code.json"),
     ("claude-desktop", "claude-desktop.json"),
@@ -23,7 +22,6 @@ const FIXTURES: [(&str, &str); 9] = [
     ("opencode", "opencode2.json"),
 ];
 
-/// Every literal secret of the fixtures.
 const SECRETS: [&str; 9] = [
     "github_pat_11ABCDEFG0abcdefgh",
     "abc123def",

@@ -9,6 +9,7 @@ pub mod ab;
 pub mod check;
 pub mod figures;
 pub mod html;
+mod json;
 pub mod lint;
 pub mod parts;
 pub mod prices;

@@ -100,7 +100,6 @@ pub fn lint(measurer: &Measurer<'_>, catalog: &Catalog, options: &Options<'_>) -
     found::measured(measurer, catalog, found)
 }
 
-/// The findings without their costs.
 pub(crate) fn findings(catalog: &Catalog, options: &Options<'_>) -> Vec<Finding> {
     let mut found = Found::new(options);
     find::unread(&mut found, options.noticed);

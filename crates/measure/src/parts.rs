@@ -4,7 +4,7 @@
 //! parts, and two parts may share a line break. The remainder belongs to the tool's structure.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use toolfold::catalog::Tool;
 use toolfold::profile::{Detail, Folded};
@@ -151,7 +151,6 @@ impl<'m> Measurer<'m> {
         Ok(Part::new(PartKind::Name, "name", "", self.one(&bare)?))
     }
 
-    /// The parts of a schema at a place in the tool's schema.
     fn schema_parts(
         &self,
         whole: &Value,
@@ -255,16 +254,12 @@ pub fn chat_value(tool: &Folded<'_>) -> Value {
 pub fn remove_member(value: &mut Value, pointer: &str) {
     let Some((parent, token)) = pointer.rsplit_once('/') else { return };
     let name = token.replace("~1", "/").replace("~0", "~");
-    if let Some(map) = value.pointer_mut(parent).and_then(Value::as_object_mut) {
+    if let Some(Value::Object(map)) = value.pointer_mut(parent) {
         map.shift_remove(&name);
     }
-    let holder = parent.strip_suffix("/properties").and_then(|holder| value.pointer_mut(holder));
-    let required = holder.and_then(Value::as_object_mut).and_then(required_mut);
-    if let Some(required) = required {
+    if let Some(holder) = parent.strip_suffix("/properties")
+        && let Some(Value::Array(required)) = value.pointer_mut(&format!("{holder}/required"))
+    {
         required.retain(|own| own.as_str() != Some(&name));
     }
-}
-
-fn required_mut(map: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
-    map.get_mut("required").and_then(Value::as_array_mut)
 }

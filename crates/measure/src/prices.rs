@@ -14,7 +14,6 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::model::ModelId;
 use toolfold::profile::{CacheRules, TokenPrices};
 
-/// The built-in table.
 const SHIPPED: &str = include_str!("../prices.toml");
 
 /// The maximum size of a price file, in bytes.
@@ -81,7 +80,8 @@ impl PriceRow {
 /// Whether two ids name the same model. An unknown id equals no other.
 fn is_same(one: &ModelId, other: &ModelId) -> bool {
     let [variants, other_variants] = [one, other].map(|id| {
-        let mut own: Vec<&String> = id.variants.iter().filter(|word| !FREE_VARIANTS.contains(&word.as_str())).collect();
+        let mut own = id.variants.clone();
+        own.retain(|word| !FREE_VARIANTS.contains(&word.as_str()));
         own.sort_unstable();
         own
     });
@@ -117,7 +117,7 @@ impl PriceTable {
     /// Places this table before another: its rows take precedence.
     #[must_use]
     pub fn over(&self, other: &Self) -> Self {
-        Self { rows: self.rows.iter().chain(&other.rows).cloned().collect() }
+        Self { rows: [self.rows.as_slice(), &other.rows].concat() }
     }
 
     /// The rows, in lookup order.

@@ -19,10 +19,9 @@ use toolfold::profile::{Arm, CALL_TOOL, EXPAND_TOOLS};
 use toolfold::wire::{Capabilities, Wire};
 
 use crate::ab::{Ask, body_of, user_message};
+use crate::json::string_member;
 
-/// The tool that the model must call.
 const TOOL: &str = "reserve_berth";
-/// The user's message.
 const USER: &str =
     "Reserve a berth for the ship Aurora with the tool reserve_berth, by its definition. Do not ask back.";
 /// The text that replaces the schema in the control.
@@ -57,7 +56,6 @@ impl Case {
         }
     }
 
-    /// The arm of the transcript.
     fn transcript_arm(self) -> Arm {
         match self {
             Self::Stub | Self::Undeclared => Arm::Stable,
@@ -117,7 +115,10 @@ impl Trial {
         let turn = conversation.turn(&lookup).map_err(ProbeError::new)?;
         let mut answers = turn.into_messages();
         if !shown {
-            answers = answers.into_iter().take(1).map(without_schema).collect();
+            answers.truncate(1);
+            for answer in &mut answers {
+                remove_schema(answer);
+            }
         }
         let mut messages = vec![user_message(wire, USER), lookup];
         messages.extend(answers);
@@ -128,7 +129,10 @@ impl Trial {
         let ask = Ask { model, system: None, messages: &messages, tools: &array.to_string(), more };
         let body = body_of(wire, &ask).map_err(ProbeError::new)?;
         let trial = Self { case, conversation, body, right };
-        trial.leaks(shown).map_or(Ok(trial), |why| Err(ProbeError(why)))
+        match trial.leaks(shown) {
+            Some(why) => Err(ProbeError(why.to_owned())),
+            None => Ok(trial),
+        }
     }
 
     /// The body of the request.
@@ -144,29 +148,32 @@ impl Trial {
     pub fn is_right(&mut self, message: &Value) -> Result<bool, ProbeError> {
         let turn = self.conversation.turn(message).map_err(ProbeError::new)?;
         let (case, right) = (self.case, &self.right);
-        let is_right = turn.outcomes().any(|outcome| match outcome {
-            Outcome::Forward(call) => {
-                let through = call.name == CALL_TOOL;
-                call.target.as_str() == TOOL && call.arguments == *right && through == (case == Case::CallTool)
+        for outcome in turn.outcomes() {
+            if let Outcome::Forward(call) = outcome
+                && call.target.as_str() == TOOL
+                && call.arguments == *right
+                && (call.name == CALL_TOOL) == (case == Case::CallTool)
+            {
+                return Ok(true);
             }
-            _ => false,
-        });
-        Ok(is_right)
+        }
+        Ok(false)
     }
 
     /// Why the request would prove nothing: the schema is present or missing by mistake.
-    fn leaks(&self, shown: bool) -> Option<String> {
-        let secret = self.right.get("code").and_then(Value::as_str).unwrap_or_default();
+    fn leaks(&self, shown: bool) -> Option<&'static str> {
+        let secret = string_member(&self.right, "code").unwrap_or_default();
         let has = self.body.to_string().contains(secret);
-        // A provider that defers receives every definition and stores it.
         match self.case {
-            Case::Native => (!has).then(|| "the request does not contain the definition".to_owned()),
-            _ => (has != shown).then(|| "the schema is missing or in the wrong place".to_owned()),
+            // A provider that defers receives every definition and stores it.
+            Case::Native if !has => Some("the request does not contain the definition"),
+            Case::Native => None,
+            _ if has != shown => Some("the schema is missing or in the wrong place"),
+            _ => None,
         }
     }
 }
 
-/// Three tools, and the only right call of the first.
 fn probe_tools(nonce: &str) -> (Value, Value) {
     let hex: String = Sha256::digest(nonce.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     let (key, value) = (hex.get(..6).unwrap_or_default(), hex.get(6..16).unwrap_or_default());
@@ -186,27 +193,24 @@ fn probe_tools(nonce: &str) -> (Value, Value) {
     (tools, json!({key: "Aurora", "code": code}))
 }
 
-/// The message with which the model expanded the tool.
 fn lookup(conversation: &Conversation, case: Case, wire: Wire) -> Value {
-    let at = conversation.engine().catalog().position(TOOL);
-    let entry = conversation.presentation().deferred().iter().find(|own| at.is_some_and(|at| own.tools.contains(&at)));
     if case == Case::Native && wire == Wire::OpenAiResponses {
-        let category = entry.map(|own| own.category.to_string()).unwrap_or_default();
+        let at = conversation.engine().catalog().position(TOOL).unwrap_or(usize::MAX);
+        let entry = conversation.presentation().deferred().iter().find(|own| own.tools.contains(&at));
+        let category = entry.map_or(String::new(), |own| own.category.to_string());
         return json!([{"type": "tool_search_call", "id": "ts_1", "call_id": "c1", "execution": "client",
             "status": "completed", "arguments": {"categories": [category]}}]);
     }
     wire.assistant_message(&[("c1", EXPAND_TOOLS, json!({"tools": [TOOL]}))])
 }
 
-/// The same answer with a plain sentence instead of the definitions.
-fn without_schema(mut answer: Value) -> Value {
-    if answer.get("type").is_some_and(|kind| kind == "tool_search_output") {
+/// Replaces the definitions in an answer by a plain sentence.
+fn remove_schema(answer: &mut Value) {
+    if string_member(answer, "type") == Some("tool_search_output") {
         if let Some(tools) = answer.get_mut("tools") {
             *tools = json!([]);
         }
-        return answer;
-    }
-    if let Some(response) = answer.pointer_mut("/parts/0/functionResponse/response") {
+    } else if let Some(response) = answer.pointer_mut("/parts/0/functionResponse/response") {
         *response = json!({"output": UNSHOWN});
     } else if let Some(content) = answer.pointer_mut("/content/0/content") {
         *content = json!(UNSHOWN);
@@ -215,19 +219,18 @@ fn without_schema(mut answer: Value) -> Value {
     } else if let Some(content) = answer.get_mut("content") {
         *content = json!(UNSHOWN);
     }
-    answer
 }
 
-/// Removes the tool from an array of any wire.
 fn undeclare(array: &mut Value) {
     let Some(tools) = array.as_array_mut() else { return };
     for entry in tools.iter_mut() {
-        if let Some(functions) = entry.get_mut("functionDeclarations").and_then(Value::as_array_mut) {
-            functions.retain(|tool| tool.get("name").is_none_or(|name| name != TOOL));
+        if let Some(Value::Array(functions)) = entry.get_mut("functionDeclarations") {
+            functions.retain(|tool| string_member(tool, "name") != Some(TOOL));
         }
     }
     tools.retain(|tool| {
-        [tool.get("name"), tool.pointer("/function/name")].into_iter().flatten().all(|name| name != TOOL)
+        let function = tool.get("function").unwrap_or(tool);
+        string_member(function, "name") != Some(TOOL)
     });
 }
 

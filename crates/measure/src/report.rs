@@ -15,15 +15,14 @@ pub use model::{
 use indexmap::IndexMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, CacheRules, Detail, Tier, Workload};
 use toolfold::tokens::{Cached, CountError, Meter, Reason, Tiktoken, count_tools_with};
-use toolfold::wire::{Wire, chat_tool};
 
 use crate::figures::{rounded, share};
+use crate::parts::chat_value;
 use crate::prices::PriceRow;
-use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, ToolMemo, simulate};
+use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, ToolMemo, simulate, started};
 
 /// The maximum number of tools held as values at once.
 const AT_ONCE: usize = 200;
@@ -137,8 +136,8 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     let pricing = priced.row.map_or(Pricing { rules: priced.cache.0, ..Pricing::default() }, Pricing::from);
     let scenario = Scenario::from(*workload);
     let session = scenario.session(control).map_err(|why| ReportError::Engine(why.to_string()))?;
-    let played: Vec<ArmSizes> =
-        std::iter::once(full.sizes.clone()).chain(sizes.iter().map(|own| own.sizes.clone())).collect();
+    let mut played = vec![full.sizes.clone()];
+    played.extend(sizes.iter().map(|own| own.sizes.clone()));
     let bills = simulate(&played, &session, &pricing);
     let mut arms = IndexMap::new();
     for (own, bill) in sizes.into_iter().zip(bills.arms.into_iter().skip(1)) {
@@ -192,7 +191,6 @@ struct Measured<'m, 's> {
     unavailable: IndexMap<String, String>,
 }
 
-/// A measured arm.
 #[derive(Clone)]
 struct Own {
     sizes: ArmSizes,
@@ -209,10 +207,10 @@ impl Measured<'_, '_> {
         let engine = &self.setup.engine.restricted(|_| true);
         // Without a profile nothing can be folded.
         let taken = if engine.folds() { arm } else { Arm::Full };
-        let mut conversation = match started(engine, taken, &self.setup.backend) {
+        let mut conversation = match started(engine, &self.setup.backend, taken) {
             Ok(conversation) => conversation,
             Err(why) => {
-                self.unavailable.insert(arm.name().to_owned(), why);
+                self.unavailable.insert(arm.name().to_owned(), why.to_string());
                 return Ok(None);
             }
         };
@@ -221,13 +219,10 @@ impl Measured<'_, '_> {
         let choice = (arm == Arm::Auto).then_some(chosen);
         let sizes = ArmSizes { name: arm.name().to_owned(), choice, ..sizes };
         let presentation = conversation.presentation().clone();
-        let meta: Vec<Value> = presentation
-            .meta_tools()
-            .filter_map(|tool| {
-                let whole = toolfold::profile::Folded::new(tool, Detail::Full, None);
-                serde_json::from_str(&chat_tool(&whole)).ok()
-            })
-            .collect();
+        let mut meta = Vec::new();
+        for tool in presentation.meta_tools() {
+            meta.push(chat_value(&toolfold::profile::Folded::new(tool, Detail::Full, None)));
+        }
         let texts = self.counting.meter().tool_texts(&meta)?;
         self.reasons.extend(&texts.reasons);
         let meta_tokens = texts.marginal(self.counting.counter()).iter().sum();
@@ -243,13 +238,9 @@ impl Measured<'_, '_> {
             } else {
                 let tools = conversation.tools();
                 let array: Vec<&RawValue> = serde_json::from_str(tools.json()).unwrap_or_default();
-                let mut array = array.into_iter();
-                loop {
-                    let some = array.by_ref().take(AT_ONCE).filter_map(|tool| serde_json::from_str(tool.get()).ok());
-                    let some: Vec<Value> = some.collect();
-                    if some.is_empty() {
-                        break;
-                    }
+                for some in array.chunks(AT_ONCE) {
+                    let some: Vec<Value> =
+                        some.iter().filter_map(|tool| serde_json::from_str(tool.get()).ok()).collect();
                     self.reasons.extend(self.counting.meter().tool_texts(&some)?.reasons);
                 }
             }
@@ -310,21 +301,11 @@ impl Own {
     }
 }
 
-fn started(engine: &Engine, arm: Arm, backend: &Backend<'_>) -> Result<Conversation, String> {
-    // MCP itself bills nothing: tools are counted as sent to OpenAI Chat.
-    let wire = if backend.wire == Wire::Mcp { Wire::OpenAiChat } else { backend.wire };
-    let start = engine.conversation(wire).arm(arm).capabilities(backend.capabilities);
-    let start = match backend.model {
-        Some(model) => start.model(model),
-        None => start,
-    };
-    start.start().map_err(|why| why.to_string())
-}
-
 /// The tokens that the declaration of `activate_skill` adds to the array of arm full.
 fn measure_skills(setup: &Setup<'_>, full: usize, counting: &Counting<'_>) -> Result<SkillCost, ReportError> {
     let Some((engine, cost)) = setup.skills else { return Ok(SkillCost::default()) };
-    let mut conversation = started(engine, Arm::Full, &setup.backend).map_err(ReportError::Engine)?;
+    let conversation = started(engine, &setup.backend, Arm::Full);
+    let mut conversation = conversation.map_err(|why| ReportError::Engine(why.to_string()))?;
     let array: Vec<Value> = conversation.tools().to().map_err(|why| ReportError::Engine(why.to_string()))?;
     Ok(SkillCost { activate_skill_tokens: counting.array(&array)?.saturating_sub(full), ..cost })
 }
@@ -344,9 +325,9 @@ fn pricing_info(setup: &Setup<'_>, pricing: &Pricing) -> PricingInfo {
 }
 
 fn per_tool(control: &Engine, tokens: &CatalogTokens) -> Vec<ToolCost> {
-    let tools = control.catalog().iter().zip(control.assignment().iter()).zip(&tokens.tools);
-    tools
-        .map(|((tool, assigned), own)| ToolCost {
+    let mut costs = Vec::new();
+    for ((tool, assigned), own) in control.catalog().iter().zip(control.assignment().iter()).zip(&tokens.tools) {
+        costs.push(ToolCost {
             name: tool.name().to_string(),
             tier: assigned.tier.name(),
             category: assigned.category.to_string(),
@@ -356,13 +337,13 @@ fn per_tool(control: &Engine, tokens: &CatalogTokens) -> Vec<ToolCost> {
             required: own.array(Detail::Required),
             summary: own.array(Detail::Summary),
             answer: own.answer,
-        })
-        .collect()
+        });
+    }
+    costs
 }
 
 fn tiers(per_tool: &[ToolCost]) -> IndexMap<&'static str, GroupCost> {
-    let mut tiers: IndexMap<&'static str, GroupCost> =
-        [Tier::Core, Tier::Extended].into_iter().map(|tier| (tier.name(), GroupCost::default())).collect();
+    let mut tiers = IndexMap::from([Tier::Core, Tier::Extended].map(|tier| (tier.name(), GroupCost::default())));
     for tool in per_tool {
         let group = tiers.entry(tool.tier).or_default();
         group.tools += 1;

@@ -20,6 +20,7 @@ mod scenario;
 mod sizes;
 mod trace;
 
+pub(crate) use arms::started;
 pub use arms::{Backend, Unavailable, arm_sizes};
 pub use compare::{ArmCost, Pricing, SIM_SCHEMA, Simulation, TimelineRequest, simulate};
 pub use counting::{CatalogTokens, Counting, ToolTokens};

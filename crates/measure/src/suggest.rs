@@ -145,9 +145,7 @@ pub fn price(
     let shown =
         Costs::new(catalog, &options.meter, counter)?.shown_assignment(&profile.assign(catalog).value, options.arm)?;
     let (needs, simulator) = (Needs::of_catalog(catalog), Simulator { options });
-    let mut sum = Simulated::default();
-    spaced(&usage.sessions).into_iter().for_each(|session| sum.add_costs(&simulator.play(&shown, &needs, session)));
-    Ok(sum)
+    Ok(simulator.play_all(&shown, &needs, &spaced(&usage.sessions)))
 }
 
 /// At most [`MAX_PLAYED`] sessions, evenly spaced.
@@ -156,14 +154,12 @@ fn spaced(sessions: &[UsedSession]) -> Vec<&UsedSession> {
     sessions.iter().step_by(step).collect()
 }
 
-/// Fits profiles to sessions, and prices them.
 struct Fitter<'s> {
     catalog: &'s Catalog,
     options: &'s SuggestOptions,
     costs: Costs<'s>,
     needs: Needs,
     simulator: Simulator<'s>,
-    /// The common part of all suggestions.
     base: Draft,
     partitions: Vec<Partition>,
     /// The current profile under the arm, and every tool full.
@@ -171,7 +167,6 @@ struct Fitter<'s> {
     full_shown: Shown,
 }
 
-/// A profile with its forms.
 struct Fitted {
     draft: Draft,
     shown: Shown,
@@ -202,9 +197,7 @@ impl<'s> Fitter<'s> {
 
     /// The total cost of all sessions, in thousandths of a token at the price of input.
     fn play(&self, shown: &Shown, sessions: &[&UsedSession]) -> Simulated {
-        let mut sum = Simulated::default();
-        sessions.iter().for_each(|session| sum.add_costs(&self.simulator.play(shown, &self.needs, session)));
-        sum
+        self.simulator.play_all(shown, &self.needs, sessions)
     }
 
     /// The best profile for some sessions; without any call, one by subject alone.
@@ -239,7 +232,6 @@ impl<'s> Fitter<'s> {
         Ok(best.1)
     }
 
-    /// The best core for some categories, and the cost of the sessions with it.
     fn fit_core(&mut self, draft: Draft, sessions: &[&UsedSession]) -> Result<(u64, Fitted), SuggestError> {
         let arm = self.options.arm;
         let none = self.shown_draft(&draft, arm)?;
@@ -262,7 +254,6 @@ impl<'s> Fitter<'s> {
         self.shown_draft(&Draft { core: self.base.core.clone(), ..fitted.draft.clone() }, self.options.arm)
     }
 
-    /// The cost of sessions under the current profile and its alternatives.
     fn compare(&self, fitted: &Fitted, no_core: &Shown, sessions: &[&UsedSession]) -> ExpectedCosts {
         ExpectedCosts {
             today: self.play(&self.today_shown, sessions),

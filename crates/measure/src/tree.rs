@@ -119,7 +119,7 @@ pub fn tree(
     for (at, (tool, own)) in catalog.iter().zip(&each).enumerate() {
         let parts = if *own >= min_tokens.max(1) { measurer.parts(tool, min_tokens)? } else { Vec::new() };
         let nodes = parts.into_iter().map(|part| Node::of_part(part, tokens)).collect();
-        let category = assignment.and_then(|all| all.at(at)).map_or("", |assigned| assigned.category.as_str());
+        let category = assignment.and_then(|all| Some(all.at(at)?.category.as_str())).unwrap_or_default();
         let node = Node { nodes, ..Node::new(NodeKind::Tool, tool.name().as_str(), *own, tokens) };
         groups.entry(category).or_default().push(node);
     }

@@ -104,10 +104,16 @@ pub fn why(measurer: &Measurer<'_>, tool: &Tool, summary: Option<&str>) -> Resul
 
 /// Members of the tool that only clients read. Source: `docs/wires.md`.
 fn not_billed(tool: &Tool) -> Vec<NotBilled> {
-    let title = tool.title().map(|title| ("title", title.len() + 2));
-    let hints = tool.annotations().map(|hints| serde_json::to_string(hints).map_or(0, |text| text.len()));
-    let mut members: Vec<(&str, usize)> = title.into_iter().collect();
-    members.extend(hints.map(|bytes| ("annotations", bytes)));
-    members.extend(tool.extra().map(|(name, text)| (name, text.len())));
-    members.into_iter().map(|(name, bytes)| NotBilled { name: name.to_owned(), bytes }).collect()
+    let mut members = Vec::new();
+    if let Some(title) = tool.title() {
+        members.push(NotBilled { name: "title".to_owned(), bytes: title.len() + 2 });
+    }
+    if let Some(hints) = tool.annotations() {
+        let bytes = serde_json::to_string(hints).unwrap_or_default().len();
+        members.push(NotBilled { name: "annotations".to_owned(), bytes });
+    }
+    for (name, text) in tool.extra() {
+        members.push(NotBilled { name: name.to_owned(), bytes: text.len() });
+    }
+    members
 }

@@ -59,7 +59,6 @@ fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     order
 }
 
-/// A derived profile with these tools core.
 fn with_core(catalog: &Catalog, core: &[String]) -> ToolProfile {
     let text = ToolProfile::derive(catalog).to_toml(catalog);
     let text = text.replacen("\ncore = []\n", &format!("\ncore = {}\n", json!(core)), 1);
@@ -102,7 +101,6 @@ fn short_steps(arm: Arm) -> SuggestOptions {
     options
 }
 
-/// The seeds of the splits.
 const SEEDS: [u64; 6] = [1, 2, 3, 4, 5, 6];
 
 /// Compares suggestions with full, no core and a written core on other tasks. `may_fail` is the

@@ -151,14 +151,17 @@ impl Approval {
         request: &Request,
         now_ms: i64,
     ) -> Option<&'a Self> {
-        let same = approvals.into_iter().filter(|approval| approval.request.is_same_call(request));
-        same.filter(|approval| approval.stands_for(request, now_ms)).max_by_key(|approval| approval.state.is_settled())
+        let standing = approvals.into_iter().filter(|approval| approval.stands_for(request, now_ms));
+        standing.max_by_key(|approval| approval.state.is_settled())
     }
 
     /// Whether it answers a request about the same call, or waits for an answer to it.
     fn stands_for(&self, request: &Request, now_ms: i64) -> bool {
+        if self.request.message != request.message || !self.request.has_same_id(request) {
+            return false;
+        }
         if self.state.is_settled() {
-            return self.request.has_same_redacted_arguments(request);
+            return self.request.redacted_arguments() == request.redacted_arguments();
         }
         self.is_open_at(now_ms)
             && self.request.has_same_arguments(request)

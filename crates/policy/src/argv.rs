@@ -22,28 +22,30 @@ pub struct Word {
 }
 
 impl Word {
-    /// A word of known value.
-    #[must_use]
     pub(crate) fn known(value: &str) -> Self {
         Self { value: Some(value.to_owned()), text: value.to_owned(), one: true, guess: Vec::new(), tilde: None }
     }
 
-    /// A word of unknown value.
-    #[must_use]
     pub(crate) fn unknown(text: &str, one: bool) -> Self {
         Self { value: None, text: text.to_owned(), one, guess: Vec::new(), tilde: None }
     }
 
-    /// The value, if it is known.
-    #[must_use]
     pub(crate) fn get(&self) -> Option<&str> {
         self.value.as_deref()
     }
 
-    /// Whether its value is this text.
-    #[must_use]
     pub(crate) fn is(&self, text: &str) -> bool {
         self.get() == Some(text)
+    }
+
+    /// The value, or the text of a word that begins with the home folder.
+    pub(crate) fn path(&self) -> Option<&str> {
+        self.get().or(self.tilde.as_deref())
+    }
+
+    /// Whether its value is known and begins with one of these characters.
+    pub(crate) fn begins<const N: usize>(&self, with: [char; N]) -> bool {
+        self.get().is_some_and(|text| text.starts_with(with))
     }
 }
 
@@ -54,7 +56,55 @@ pub(crate) fn known(words: &[Word]) -> impl Iterator<Item = &str> + Clone {
 
 /// The values of those arguments of a command that are known.
 pub(crate) fn arguments(words: &[Word]) -> impl Iterator<Item = &str> + Clone {
-    known(words.get(1..).unwrap_or_default())
+    known(behind_first(words))
+}
+
+/// The value of the first word, if it is known.
+pub(crate) fn first(words: &[Word]) -> Option<&str> {
+    words.first()?.get()
+}
+
+/// The value of the word at a place, if it is known.
+pub(crate) fn value_at(words: &[Word], at: usize) -> Option<&str> {
+    words.get(at)?.get()
+}
+
+/// The word at a place as written; empty where there is none.
+pub(crate) fn text_at(words: &[Word], at: usize) -> &str {
+    words.get(at).map_or("", |word| word.text.as_str())
+}
+
+/// The place of the first word with this value.
+pub(crate) fn place_of(words: &[Word], text: &str) -> Option<usize> {
+    words.iter().position(|word| word.is(text))
+}
+
+/// The words behind the first: the arguments of a command.
+pub(crate) fn behind_first(words: &[Word]) -> &[Word] {
+    words.get(1..).unwrap_or_default()
+}
+
+/// `name=value`, or a name without a value.
+pub(crate) fn name_and_value(text: &str) -> (&str, Option<&str>) {
+    match text.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    }
+}
+
+/// The letters of an option that may be several: `rf` of `-rf`, also behind one dash alone.
+pub(crate) fn cluster(text: &str) -> Option<&str> {
+    text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))
+}
+
+/// Whether a table of words, separated by blanks, has this word.
+pub(crate) fn is_listed(table: &str, word: &str) -> bool {
+    table.split_whitespace().any(|own| own == word)
+}
+
+/// A text without quotes and backslashes.
+pub(crate) fn unquoted(text: &str) -> String {
+    text.replace(['\'', '"', '\\'], "")
 }
 
 /// The values of words, if all of them are known.
@@ -64,11 +114,10 @@ pub(crate) fn all_known(words: &[Word]) -> Option<Vec<&str>> {
 
 /// The name of the program of a command, if that is known.
 pub(crate) fn program(words: &[Word]) -> Option<&str> {
-    words.first()?.get().map(base_name)
+    first(words).map(base_name)
 }
 
 /// The last segment of a program's path, without `.exe`.
-#[must_use]
 pub(crate) fn base_name(program: &str) -> &str {
     let base = program.rsplit('/').next().unwrap_or(program);
     base.strip_suffix(".exe").unwrap_or(base)
@@ -76,7 +125,6 @@ pub(crate) fn base_name(program: &str) -> &str {
 
 /// A command line for a person to read: known words quoted where necessary, unknown words as
 /// written.
-#[must_use]
 pub(crate) fn display(words: &[Word]) -> String {
     words.iter().map(|w| w.get().map_or_else(|| w.text.clone(), quote)).collect::<Vec<_>>().join(" ")
 }

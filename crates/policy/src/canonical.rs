@@ -17,8 +17,11 @@ pub fn canonical(value: &Value) -> String {
         Value::Object(map) => {
             let mut members: Vec<(&String, &Value)> = map.iter().collect();
             members.sort_by(|a, b| a.0.encode_utf16().cmp(b.0.encode_utf16()));
-            let text = |(key, value): (&String, &Value)| format!("{}:{}", Value::from(key.as_str()), canonical(value));
-            format!("{{{}}}", members.into_iter().map(text).collect::<Vec<_>>().join(","))
+            let mut texts = Vec::with_capacity(members.len());
+            for (key, value) in members {
+                texts.push(format!("{}:{}", Value::from(key.as_str()), canonical(value)));
+            }
+            format!("{{{}}}", texts.join(","))
         }
         // `serde_json` escapes what JCS escapes, and in the same way.
         Value::Null | Value::Bool(_) | Value::String(_) => value.to_string(),
@@ -34,8 +37,9 @@ pub fn digest(value: &Value) -> String {
 /// ECMAScript's Number::toString for doubles; integers as they are. Rust prints the same digits,
 /// the shortest that give the number back, with an exponent on request.
 fn number_text(number: &Number) -> String {
-    match number.as_f64().filter(|_| number.is_f64()) {
+    match number.as_f64() {
         None => number.to_string(),
+        Some(_) if !number.is_f64() => number.to_string(),
         Some(0.0) => "0".to_owned(),
         Some(value) if (1e-6..1e21).contains(&value.abs()) => value.to_string(),
         Some(value) => {

@@ -24,8 +24,6 @@ pub enum PolicyTier {
 }
 
 impl PolicyTier {
-    /// Reads `read_only`, `b` or `a`.
-    #[must_use]
     pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_value(text.into()).ok()
     }
@@ -172,7 +170,6 @@ impl ToolCapability {
         Some(capability)
     }
 
-    /// The names of all arguments that it declares.
     pub(crate) fn declared(&self) -> impl Iterator<Item = &str> {
         let single = [&self.command, &self.workdir, &self.target];
         let lists = self.reads.iter().chain(self.writes.iter().flatten()).chain(&self.hosts);
@@ -225,7 +222,6 @@ impl ToolCapability {
 
     /// The tier of a call with these arguments and hints. The hints of an untrusted server only
     /// tighten it.
-    #[must_use]
     pub(crate) fn tier_of(
         &self,
         arguments: &Value,
@@ -252,7 +248,6 @@ impl ToolCapability {
     }
 }
 
-/// Adds the names that a list does not have.
 fn add_new(own: &mut Vec<String>, more: &[String]) {
     for names in more {
         if !own.contains(names) {

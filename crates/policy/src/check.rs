@@ -123,7 +123,9 @@ impl PolicyFile {
                 wide::everything(rule, &mut report);
             }
             // Of the others, loading has reported it.
-            if let Some(never) = never::never(rule, self).filter(|_| rule.effect == Effect::Allow) {
+            if rule.effect == Effect::Allow
+                && let Some(never) = never::never(rule, self)
+            {
                 report(never.code, format!("`{}` never matches: {}", rule.text, never.why), &never.help);
             }
             wide::literally(rule, &mut report);

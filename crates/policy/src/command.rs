@@ -7,17 +7,16 @@
 //! - `git push * -f`: a separate `*` matches any number of tokens
 //! - `*`: every command of the tool, whatever it does
 
-mod letters;
 mod mistakes;
 mod options;
 
-use self::letters::letters;
 pub(crate) use self::mistakes::Mistake;
 pub use self::options::OptionPattern;
-use super::argv::{Word, program};
+use self::options::letters;
+use super::argv::{Word, name_and_value, place_of, program};
 use super::decision::Fit;
 use super::glob::{climbs, glob};
-use super::pattern_error::PatternError;
+use super::pattern_error::{PatternError, invalid};
 
 /// A command pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +47,7 @@ impl CommandPattern {
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
-            return Err(PatternError::new("a command pattern must not contain control characters"));
+            return invalid("a command pattern must not contain control characters");
         }
         if matches!(text, "*" | ":*") {
             return Ok(Self { tokens: Vec::new(), open: true, over_paths: false, any: true, mistake: None });
@@ -70,13 +69,12 @@ impl CommandPattern {
             open = true;
         }
         match tokens.first() {
-            None => Err(PatternError::new("a command pattern must name a program, or be `*`")),
+            None => invalid("a command pattern must name a program, or be `*`"),
             Some(_) => Ok(Self { tokens, open, over_paths, any: false, mistake: Mistake::find(text) }),
         }
     }
 
     /// The tokens of a pattern that is a plain prefix or exact, which is what a grant can remember.
-    #[must_use]
     pub(crate) fn literal(&self) -> Option<(Vec<&str>, bool)> {
         let words = self.tokens.iter().map(Token::literal).collect::<Option<Vec<_>>>()?;
         (!self.any).then_some((words, self.open))
@@ -94,33 +92,23 @@ impl CommandPattern {
 
     /// How many words it names.
     #[must_use]
-    #[allow(clippy::len_without_is_empty, reason = "a pattern must contain at least one word")]
     pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }
 
-    /// Whether the first token is a glob, as in `ls*` or `* --version`: it names more than one
-    /// program.
-    #[must_use]
-    pub(crate) fn first_is_glob(&self) -> bool {
-        matches!(self.tokens.first(), Some(Token::Glob(_) | Token::Many))
-    }
-
-    /// The program that the pattern names, if it names one.
+    /// The program that the pattern names, if it names one. `ls*` and `* --version` name several.
     pub(crate) fn program(&self) -> Option<&str> {
         self.tokens.first()?.literal()
     }
 
     /// Whether this pattern covers everything that `other` covers, as far as their literals show.
     /// For the lint.
-    #[must_use]
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.any || (!other.any && self.open && other.tokens.starts_with(&self.tokens)) || self == other
     }
 
     /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths
     /// no second word, and a leading `*` matches one program.
-    #[must_use]
     pub(crate) fn allows(&self, argv: &[Word]) -> bool {
         if self.any {
             return true;
@@ -169,14 +157,12 @@ impl CommandPattern {
     }
 
     /// Whether a command fits as written: for ask and deny.
-    #[must_use]
     pub(crate) fn fit(&self, argv: &[Word]) -> Fit {
         if self.any { Fit::Yes } else { fit_tokens(&self.tokens, self.open, argv) }
     }
 
     /// Whether a command fits in any form: options in another position, combined letters, words
     /// that may become what is denied. For ask and deny.
-    #[must_use]
     pub(crate) fn fit_any_form(&self, forms: &[Vec<Word>]) -> Fit {
         let mut best = Fit::No;
         for argv in forms {
@@ -205,7 +191,7 @@ impl CommandPattern {
             return Fit::No;
         }
         let rest = argv.get(lead..).unwrap_or_default();
-        let end = rest.iter().position(|w| w.is("--")).unwrap_or(rest.len());
+        let end = place_of(rest, "--").unwrap_or(rest.len());
         let rest = rest.get(..end).unwrap_or_default();
         let mut own = rest.iter().filter(|w| w.get().is_none_or(|v| !v.starts_with('-')));
         if !self.open && own.clone().next().is_some() {
@@ -311,10 +297,7 @@ impl Token {
     fn names(&self, word: &Word) -> bool {
         match self {
             Self::Literal(_) => self.fits(word) == Fit::Yes,
-            Self::Glob(glob) => {
-                self.fits(word) == Fit::Yes
-                    && (glob.starts_with('-') || !word.get().is_some_and(|v| v.starts_with('-')))
-            }
+            Self::Glob(glob) => self.fits(word) == Fit::Yes && (glob.starts_with('-') || !word.begins(['-'])),
             Self::Many => false,
         }
     }
@@ -331,8 +314,8 @@ impl Token {
                 Self::Many => continue,
             };
             // Long options may be abbreviated as long as they are unambiguous.
-            let (name, value) = have.split_once('=').map_or((have, None), |(n, v)| (n, Some(v)));
-            let (wanted, in_it) = want.split_once('=').map_or((want, None), |(n, v)| (n, Some(v)));
+            let (name, value) = name_and_value(have);
+            let (wanted, in_it) = name_and_value(want);
             // The same option with another value does not match.
             let other = matches!((value, in_it), (Some(value), Some(part)) if !value.starts_with(part));
             if wanted.starts_with("--")

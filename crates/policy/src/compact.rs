@@ -6,7 +6,7 @@ use super::command::CommandPattern;
 use super::decision::Effect;
 use super::host::HostPattern;
 use super::path::PathPattern;
-use super::pattern_error::PatternError;
+use super::pattern_error::{PatternError, invalid};
 use super::rule::{Access, Rule, ToolPattern};
 
 /// Reads a compact rule. `capability` looks up the record of a tool in the policy file.
@@ -22,14 +22,14 @@ pub fn compact(
     let (name, body) = match text.split_once('(') {
         None => (text, None),
         Some((name, rest)) => match rest.strip_suffix(')') {
-            Some("") => return Err(PatternError::new("the parentheses are empty")),
+            Some("") => return invalid("the parentheses are empty"),
             Some(body) => (name, Some(body)),
-            None if rest.contains(')') => return Err(PatternError::new("text follows the closing parenthesis")),
-            None => return Err(PatternError::new("the parenthesis is not closed")),
+            None if rest.contains(')') => return invalid("text follows the closing parenthesis"),
+            None => return invalid("the parenthesis is not closed"),
         },
     };
     if name.contains(')') {
-        return Err(PatternError::new("a closing parenthesis has no opening one"));
+        return invalid("a closing parenthesis has no opening one");
     }
     let mut rule = Rule::new(effect, ToolPattern::parse(name)?, text);
     rule.family = Family::of_name(name);

@@ -15,18 +15,10 @@ pub fn counted() -> (usize, usize) {
     COUNTED.get()
 }
 
-/// Counts an evaluation.
-pub(crate) fn evaluation() {
+/// Counts calls that are evaluated and command lines that are read.
+pub(crate) fn count(evaluations: usize, parses: usize) {
     if cfg!(debug_assertions) {
-        let (evaluations, parses) = counted();
-        COUNTED.set((evaluations + 1, parses));
-    }
-}
-
-/// Counts a command line that is read.
-pub(crate) fn parse() {
-    if cfg!(debug_assertions) {
-        let (evaluations, parses) = counted();
-        COUNTED.set((evaluations, parses + 1));
+        let (before, parses_before) = counted();
+        COUNTED.set((before + evaluations, parses_before + parses));
     }
 }

@@ -25,7 +25,6 @@ impl Prepared<'_> {
     }
 }
 
-/// The asks and denies that match a call.
 #[derive(Default)]
 struct Caught {
     denies: Vec<Reason>,
@@ -90,7 +89,6 @@ impl Policy {
         by_default && capability.tier.is_none() && !self.may_allow(&call)
     }
 
-    /// Whether any allow or ask covers the tool at all.
     fn may_allow(&self, call: &PolicyCall<'_>) -> bool {
         self.rules().any(|r| r.effect != Effect::Deny && (r.tool.fits(call, None, r.effect) || r.family.is_some()))
     }
@@ -217,14 +215,22 @@ impl Policy {
 
 /// Whether an allow covers everything of a call that another rule matches.
 fn covers_all(cx: &Prepared<'_>, allow: &Rule, rule: &Rule) -> bool {
-    let mut commands = (0..cx.effects.commands.len()).map(SideEffect::Command);
-    let covered = |command| rule.command.is_some() && cx.matches(rule, command) == Fit::No || cx.allows(allow, command);
-    let mut files = cx.effects.files.iter().map(SideEffect::File);
-    let mut hosts = cx.hosts.iter().map(SideEffect::Host);
-    (allow.command.is_none() || commands.all(covered))
-        && (allow.path.is_none() || files.all(|file| cx.allows(allow, file)))
-        // An allow over hosts covers nothing of a call that names none.
-        && (allow.host.is_none() || !cx.hosts.is_empty() && hosts.all(|host| cx.allows(allow, host)))
+    // An allow over hosts covers nothing of a call that names none.
+    if allow.host.is_some() && cx.hosts.is_empty() {
+        return false;
+    }
+    for effect in cx.does() {
+        let needed = match effect {
+            SideEffect::Command(_) if rule.command.is_some() && cx.matches(rule, effect) == Fit::No => false,
+            SideEffect::Command(_) => allow.command.is_some(),
+            SideEffect::File(_) => allow.path.is_some(),
+            SideEffect::Host(_) => allow.host.is_some(),
+        };
+        if needed && !cx.allows(allow, effect) {
+            return false;
+        }
+    }
+    true
 }
 
 fn audited(tier: Option<PolicyTier>) -> Decision {

@@ -41,7 +41,6 @@ impl Decision {
 
     /// `allow`, `ask` or `deny`: the words that rules and `policy eval` use, without the
     /// distinction of audited calls.
-    #[must_use]
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Allow | Self::AllowAudited => "allow",
@@ -53,12 +52,8 @@ impl Decision {
 
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Allow => "allow",
-            Self::AllowAudited => "allow, audited",
-            Self::Confirm => "confirm",
-            Self::Deny => "deny",
-        })
+        // `allow, audited`
+        f.write_str(&self.name().replace('_', ", "))
     }
 }
 
@@ -75,8 +70,6 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Reads `allow`, `ask` or `deny`.
-    #[must_use]
     pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_value(text.into()).ok()
     }
@@ -91,7 +84,6 @@ impl fmt::Display for Effect {
 /// Whether a pattern fits something that may be known only in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Fit {
-    /// It cannot fit.
     No,
     /// It may fit, depending on what is known only when the call runs. Never enough to allow, but
     /// enough to ask.
@@ -101,8 +93,6 @@ pub(crate) enum Fit {
 }
 
 impl Fit {
-    /// `Yes` or `No`.
-    #[must_use]
     pub(crate) fn of(fits: bool) -> Self {
         if fits { Self::Yes } else { Self::No }
     }
@@ -127,7 +117,6 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// A reason without a rule.
     pub(crate) fn new(effect: Effect, text: impl Into<String>) -> Self {
         Self { effect, text: text.into(), rule: None, place: None }
     }

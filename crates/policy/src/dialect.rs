@@ -70,15 +70,12 @@ impl Shell {
         }
     }
 
-    /// The stricter of two.
     pub(crate) fn stricter(own: Option<Self>, other: Option<Self>) -> Option<Self> {
         if Self::strictness(other) > Self::strictness(own) { other } else { own }
     }
 }
 
-/// How a command is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub(crate) struct Dialect {
     /// The shell. `None`: unknown. It is read as bash, and what zsh alone evaluates asks.
     pub shell: Option<Shell>,
@@ -90,9 +87,8 @@ impl Dialect {
     /// `bash -c`.
     pub(crate) const BASH: Self = Self { shell: Some(Shell::Bash), interactive: false };
 
-    /// Whether the shell may be zsh.
-    pub(crate) fn may_be_zsh(self) -> bool {
-        matches!(self.shell, None | Some(Shell::Zsh))
+    pub(crate) fn is_zsh(self) -> bool {
+        self.shell == Some(Shell::Zsh)
     }
 }
 

@@ -19,10 +19,11 @@
 //! [`unknown_members`] names every other member: it changes no answer, and might have been meant
 //! to.
 
+use crate::argv::is_listed;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::capability::{PolicyTier, ToolCapability};
 use super::compact::compact;
@@ -37,7 +38,7 @@ use super::rule::PolicyScope;
 use crate::name::nearest;
 
 /// What corpora say of a row for those who read it.
-const NOTES: [&str; 8] = ["expected", "why", "source", "cls", "grade", "proof", "bash52", "got"];
+const NOTES: &str = "expected why source cls grade proof bash52 got";
 
 /// The result of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -107,51 +108,37 @@ pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, EvalRow
 }
 
 /// The members of a row that mean something, but for the notes of corpora.
-const MEMBERS: [&str; 6] = ["id", "rule", "profile", "tool", "args", "ctx"];
+const MEMBERS: &str = "id rule profile tool args ctx";
 
-/// The keys of `ctx`.
-const CIRCUMSTANCES: [&str; 10] = [
-    "cwd",
-    "home",
-    "server",
-    "interactive",
-    "workspace_trusted",
-    "server_trusted",
-    "annotations",
-    "case_insensitive_fs",
-    "schema_hash_changed",
-    "links",
-];
+const CIRCUMSTANCES: &str = "cwd home server interactive workspace_trusted server_trusted annotations \
+    case_insensitive_fs schema_hash_changed links";
 
 /// The members of a row that nothing is made of, with the one that may be meant: rows carry notes,
 /// and misspellings.
 #[must_use]
 pub fn unknown_members(row: &Value) -> Vec<(String, Option<&'static str>)> {
-    fn names(value: Option<&Value>) -> impl Iterator<Item = String> {
-        value.and_then(Value::as_object).into_iter().flat_map(Map::keys).cloned()
-    }
     let mut unknown = Vec::new();
-    for name in names(Some(row)) {
-        if !MEMBERS.contains(&name.as_str()) && !NOTES.contains(&name.as_str()) {
-            let near = close_to(&name, &MEMBERS);
-            unknown.push((name, near));
+    for (name, _) in row.as_object().into_iter().flatten() {
+        if !is_listed(MEMBERS, name) && !is_listed(NOTES, name) {
+            unknown.push((name.clone(), close_to(name, MEMBERS)));
         }
     }
-    for name in names(row.get("ctx")).filter(|name| !CIRCUMSTANCES.contains(&name.as_str())) {
-        unknown.push((format!("ctx.{name}"), close_to(&name, &CIRCUMSTANCES)));
+    for (name, _) in row.get("ctx").and_then(Value::as_object).into_iter().flatten() {
+        if !is_listed(CIRCUMSTANCES, name) {
+            unknown.push((format!("ctx.{name}"), close_to(name, CIRCUMSTANCES)));
+        }
     }
     unknown
 }
 
 /// The known member with the most similar name.
-fn close_to(name: &str, known: &[&'static str]) -> Option<&'static str> {
+fn close_to(name: &str, known: &'static str) -> Option<&'static str> {
     match name {
         "arguments" | "input" | "parameters" => Some("args"),
-        name => nearest(name, known.iter().copied(), 1).first().copied(),
+        name => nearest(name, known.split_whitespace(), 1).first().copied(),
     }
 }
 
-/// A row as it is written.
 #[derive(Deserialize)]
 struct Written {
     #[serde(default)]
@@ -159,21 +146,11 @@ struct Written {
     #[serde(default, deserialize_with = "lines")]
     rule: Vec<String>,
     #[serde(default)]
-    profile: Profile,
+    profile: String,
     tool: Option<String>,
     #[serde(default = "no_arguments")]
     args: Value,
     ctx: Option<Circumstances>,
-}
-
-/// In which order the rules of a row count. The name of a corpus means nothing.
-#[derive(Default, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Profile {
-    LastMatch,
-    #[default]
-    #[serde(other)]
-    Strictest,
 }
 
 /// What is made of `ctx`.
@@ -231,7 +208,8 @@ impl Row {
             ..Context::default()
         };
         let mut setting = Setting { context, ..Setting::default() };
-        setting.file.last_match = row.profile == Profile::LastMatch;
+        // Any other name is that of a corpus, and means nothing.
+        setting.file.last_match = row.profile == "last-match";
         for line in &row.rule {
             if setting.line(line).is_none() {
                 setting.file.broken = true;
@@ -246,12 +224,10 @@ impl Row {
             links,
             context: setting.context,
             files: setting.others,
-            has_rules: !row.rule.is_empty() || row.profile == Profile::LastMatch,
+            has_rules: !row.rule.is_empty() || row.profile == "last-match",
         })
     }
 
-    /// The call of the row.
-    #[must_use]
     pub(crate) fn call(&self) -> PolicyCall<'_> {
         PolicyCall { tool: &self.tool, origin: &self.origin, arguments: &self.arguments }
     }

@@ -62,8 +62,10 @@ impl Prepared<'_> {
     /// What a person is shown before approving.
     #[must_use]
     pub fn displayed(&self, verdict: &Verdict) -> Displayed {
-        let mut effects: Vec<String> =
-            self.running().map(|(_, command)| format!("runs {}", visible(&display(&command.words)))).collect();
+        let mut effects: Vec<String> = Vec::new();
+        for (_, command) in self.running() {
+            effects.push(format!("runs {}", visible(&display(&command.words))));
+        }
         for file in &self.effects.files {
             let verb = file.access.verb();
             let line = match &file.path {
@@ -77,10 +79,14 @@ impl Prepared<'_> {
                 effects.push(line);
             }
         }
-        effects.extend(
-            self.hosts.iter().filter_map(|h| h.plain.as_ref()).map(|host| format!("connects to {}", visible(host))),
-        );
-        effects.extend(self.effects.unknowns.iter().map(|u| format!("unknown: {} ({})", visible(&u.text), u.kind)));
+        for host in &self.hosts {
+            if let Some(host) = &host.plain {
+                effects.push(format!("connects to {}", visible(host)));
+            }
+        }
+        for part in &self.effects.unknowns {
+            effects.push(format!("unknown: {} ({})", visible(&part.text), part.kind));
+        }
         let own = self.identity();
         Displayed {
             target: self.target.as_ref().map_or(own.clone(), |target| format!("{} (through {own})", visible(target))),
@@ -101,15 +107,16 @@ impl Policy {
         let mut add = |kind, text: &str, got, by| {
             parts.push(Part { kind, text: visible(text).into_owned(), got, by });
         };
+        let allows = self.allowing(cx, false);
         for (index, command) in cx.running() {
             let command_of = SideEffect::Command(index);
             let mut asks = self.rules().filter(|rule| rule.effect != Effect::Allow && cx.of_tool(rule));
-            let (got, by) =
-                match (asks.rfind(|rule| cx.matches(rule, command_of) != Fit::No), self.command_allowed(cx, index)) {
-                    (Some(rule), _) => self.got(cx, rule, rule.effect),
-                    (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
-                    (None, None) => (Effect::Ask, "no rule allows it on its own".to_owned()),
-                };
+            let asks = asks.rfind(|rule| cx.matches(rule, command_of) != Fit::No);
+            let (got, by) = match (asks, self.command_allowed_by(cx, &allows, index)) {
+                (Some(rule), _) => self.got(cx, rule, rule.effect),
+                (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
+                (None, None) => (Effect::Ask, "no rule allows it on its own".to_owned()),
+            };
             add("command", &display(&command.words), got, by);
         }
         // Where the tool's allows are over paths, each of its files needs one.
@@ -145,9 +152,11 @@ impl Policy {
 
     /// What a part got by a rule: its effect, unless a later allow overrides it.
     fn got(&self, cx: &Prepared<'_>, rule: &Rule, effect: Effect) -> (Effect, String) {
-        match self.overridden(cx, rule).filter(|_| rule.effect != Effect::Allow) {
-            Some(later) => (Effect::Allow, format!("{}, later than {}", rule_text(later), rule_text(rule))),
-            None => (effect, rule_text(rule)),
+        match self.overridden(cx, rule) {
+            Some(later) if rule.effect != Effect::Allow => {
+                (Effect::Allow, format!("{}, later than {}", rule_text(later), rule_text(rule)))
+            }
+            _ => (effect, rule_text(rule)),
         }
     }
 
@@ -253,7 +262,6 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The rule of the first reason that has an effect.
 fn rule_with(verdict: &Verdict, effect: Effect) -> Option<&str> {
     verdict.reasons.iter().filter(|reason| reason.effect == effect).find_map(|reason| reason.rule.as_deref())
 }
@@ -272,7 +280,7 @@ fn helps(cx: &Prepared<'_>, verdict: &Verdict, allowed: &[usize]) -> Result<Vec<
         (None, Some(ask)) => return Err(format!("no rule, while the rule `{ask}` asks: only a person's approval")),
         (None, None) => {}
     }
-    if let Some(file) = cx.effects.files.iter().find(|file| file.own && cx.is_shell) {
+    if let Some(file) = cx.effects.own_file().filter(|_| cx.is_shell) {
         let text = visible(&file.text);
         return Err(format!(
             "no rule for the command alone: it writes `{text}`, which also needs a rule for that path"

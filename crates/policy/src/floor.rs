@@ -6,7 +6,7 @@ mod own_program;
 use std::cell::LazyCell;
 
 use self::own_program::{Given, Line};
-use super::argv::{Word, known, program};
+use super::argv::{Word, known, place_of, program, unquoted};
 use super::decision::{Effect, Fit, Reason};
 use super::links::Links;
 use super::path::{LexPath, PathPattern};
@@ -27,7 +27,7 @@ pub(super) fn floor(cx: &Prepared<'_>) -> Option<Reason> {
 /// Why a person must see a call whatever allows it and in whatever mode, if so: it may be one that
 /// the floor denies.
 pub(super) fn doubt(cx: &Prepared<'_>) -> Option<Reason> {
-    may_read_a_secret(cx).or_else(|| may_answer_itself(cx))
+    cx.doubt.get_or_init(|| may_read_a_secret(cx).or_else(|| may_answer_itself(cx))).clone()
 }
 
 /// The paths of a list, in every reading.
@@ -69,8 +69,8 @@ fn is_within(cx: &Prepared<'_>, file: &FileEffect, guarded: &[LexPath]) -> bool 
         return false;
     };
     let above = file.recursive && file.access == Access::Write;
-    let meets = |path: &LexPath| guarded.iter().any(|own| is_below(path, own) || above && is_below(own, path));
-    path.everywhere(&cx.context).iter().any(meets)
+    let mut paths = path.everywhere(&cx.context).into_iter();
+    paths.any(|path| guarded.iter().any(|own| is_below(&path, own) || above && is_below(own, &path)))
 }
 
 /// Whether a call may write one of those files, where only the run shows which files it writes.
@@ -121,14 +121,9 @@ fn may_hold(cx: &Prepared<'_>, file: &FileEffect, secrets: &[LexPath]) -> bool {
 fn is_named(cx: &Prepared<'_>, file: &str) -> bool {
     let name = fold(file.rsplit(['/', '\\']).next().unwrap_or(file));
     match &cx.command_line {
-        Some(text) => bare(&fold(text)).contains(&*name),
-        None => undeclared::places(cx.call.arguments).iter().any(|text| bare(&fold(text)).contains(&*name)),
+        Some(text) => unquoted(&fold(text)).contains(&*name),
+        None => undeclared::places(cx.call.arguments).iter().any(|text| unquoted(&fold(text)).contains(&*name)),
     }
-}
-
-/// A text without quotes and backslashes.
-fn bare(text: &str) -> String {
-    text.replace(['\'', '"', '\\'], "")
 }
 
 /// The most commands of a line whose words are searched for answers: guesses about a long text have
@@ -200,7 +195,7 @@ fn line<'c>(cx: &'c Prepared<'_>) -> Option<Line<'c>> {
 fn has_any(cx: &Prepared<'_>, wanted: &[&str]) -> bool {
     let words = cx.running().flat_map(|(_, command)| known(&command.words));
     for text in words.chain(cx.command_line.as_deref()) {
-        let text = bare(text).to_ascii_lowercase();
+        let text = unquoted(text).to_ascii_lowercase();
         if wanted.iter().any(|own| text.contains(own)) {
             return true;
         }
@@ -214,7 +209,7 @@ fn has_any(cx: &Prepared<'_>, wanted: &[&str]) -> bool {
 fn of_a_person(given: &[Word]) -> Option<&'static str> {
     let known: Vec<&str> = known(given).collect();
     // Cargo's example of that name is another program.
-    let example = given.iter().position(|word| word.is("--example")).map(|at| at + 1);
+    let example = place_of(given, "--example").map(|at| at + 1);
     let named = |name: &str| given.iter().enumerate().any(|(at, word)| word.is(name) && Some(at) != example);
     if let Some(command) = ["session", "undo"].into_iter().find(|name| named(name)) {
         return Some(command);

@@ -289,11 +289,11 @@ fn is_narrow(tokens: &[&str], open: bool) -> bool {
     if launchers::is_launcher(base) {
         return (!open || deeper.is_some_and(|row| row.is.only_shows)) && !kinds.privileged;
     }
-    let own = programs::find(base);
+    let own = programs::known(base);
     let wide = match rest.len() {
-        0 => own.is_some_and(|row| row.never_remember),
+        0 => own.never_remember,
         1 if launchers::hands_on(base, second) || deeper.is_some_and(|row| row.never_remember) => true,
-        _ => own.is_some_and(|row| row.never_remember_with.fit(second)),
+        _ => own.never_remember_with.fit(second),
     };
     !(open && wide)
 }
@@ -321,7 +321,7 @@ fn check_static(cx: &Prepared<'_>, allowed: &[usize]) -> Result<(), GrantError> 
             _ => GrantError::NotStatic(part.text.clone()),
         });
     }
-    let written = cx.effects.files.iter().find(|file| file.own);
+    let written = cx.effects.own_file();
     if let Some(file) = written.filter(|file| !file.certain || file.path.is_none()) {
         return Err(GrantError::NotStatic(file.text.clone()));
     }
@@ -354,7 +354,7 @@ pub(crate) fn covers(grants: &[Grant], cx: &Prepared<'_>, allowed: &[usize]) -> 
         return Some(grant.id.clone());
     }
     let opaque = cx.effects.unknowns.iter().any(|part| part.option.is_none());
-    if !cx.is_shell || opaque || cx.effects.files.iter().any(|file| file.own) {
+    if !cx.is_shell || opaque || cx.effects.own_file().is_some() {
         return None;
     }
     let mut ids: Vec<&str> = Vec::new();

@@ -3,7 +3,7 @@
 
 use std::cell::LazyCell;
 
-use super::argv::base_name;
+use super::argv::{base_name, unquoted};
 use super::shell::{FileEffect, SideEffects};
 
 /// The most parts of all texts together that are taken for files.
@@ -20,7 +20,7 @@ pub(super) fn names(text: &str, words: &[&str]) -> bool {
     let quoted = text.contains(['\'', '"', '\\']);
     // What `printf` and `echo -e` print, and what a shell makes of it.
     let printed = LazyCell::new(|| text.replace("\\n", " ").replace("\\t", " ").replace("\\r", " "));
-    let bare = LazyCell::new(|| printed.replace(['\'', '"', '\\'], ""));
+    let bare = LazyCell::new(|| unquoted(&printed));
     for word in words {
         if !has_word(text, word) && !(quoted && (has_word(&printed, word) || has_word(&bare, word))) {
             return false;

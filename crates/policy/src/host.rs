@@ -10,8 +10,8 @@ use percent_encoding::percent_decode_str;
 
 use super::decision::Fit;
 use super::glob::{glob, glob_fold, is_glob};
-use super::pattern_error::PatternError;
-use super::unicode::{fold, has_unseen, nfc, strip};
+use super::pattern_error::{PatternError, invalid};
+use super::unicode::{fold, has_unseen, is_digits, nfc, strip};
 
 mod address;
 mod punycode;
@@ -31,15 +31,14 @@ impl HostPattern {
     /// [`PatternError`] if the text is not a host.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
-        let ok = |c: char| c.is_alphanumeric() || "-.*:_".contains(c);
         let plain = nfc(text).to_lowercase();
         let plain = plain.trim_end_matches('.');
-        if plain.is_empty() || !plain.chars().all(ok) {
-            return Err(PatternError::new(format!("`{text}` is not a host: write `example.com` or `*.example.com`")));
+        if plain.is_empty() || !plain.chars().all(|c| c.is_alphanumeric() || "-.*:_".contains(c)) {
+            return invalid(format!("`{text}` is not a host: write `example.com` or `*.example.com`"));
         }
         let plain = address::plain(plain).unwrap_or_else(|| plain.to_owned());
         let bare = match plain.split_once(':') {
-            Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+            Some((host, port)) if is_digits(port) => host,
             _ => plain.as_str(),
         };
         let wide = notations(bare);
@@ -57,7 +56,6 @@ impl HostPattern {
     }
 
     /// Whether a host in its plain form fits, as an allow compares it.
-    #[must_use]
     pub(crate) fn fits(&self, host: &str) -> bool {
         let pattern = self.plain.as_str();
         // An address has no subdomains.
@@ -174,7 +172,7 @@ fn is_label(text: &str) -> bool {
 
 /// Whether a text may be the number of a port.
 fn is_port(text: &str) -> bool {
-    (1..=5).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
+    (1..=5).contains(&text.len()) && is_digits(text)
 }
 
 /// Whether a text may be the scheme of a URL (RFC 3986, 3.1).
@@ -187,12 +185,12 @@ fn is_scheme(text: &str) -> bool {
 fn seen_by_some(url: &str) -> BTreeSet<String> {
     let mut texts = vec![url.trim().to_owned()];
     for change in [|t: &str| strip(t).into_owned(), percent_decoded, percent_decoded, |t: &str| fold(t).into_owned()] {
-        let more: Vec<String> = texts.iter().map(|text| change(text)).collect();
-        more.into_iter().for_each(|text| {
-            if !texts.contains(&text) {
-                texts.push(text);
+        for text in texts.clone() {
+            let changed = change(&text);
+            if !texts.contains(&changed) {
+                texts.push(changed);
             }
-        });
+        }
     }
     let mut hosts = BTreeSet::new();
     let pieces = texts.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.split(['@', '\\'])));

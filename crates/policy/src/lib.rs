@@ -71,8 +71,6 @@ mod memory_store;
 mod of_server;
 mod path;
 mod pattern_error;
-#[cfg(test)]
-mod pattern_tests;
 mod permission;
 mod policy_set;
 mod prepared;
@@ -80,6 +78,8 @@ mod programs;
 mod rule;
 pub mod shell;
 mod store_error;
+#[cfg(test)]
+mod tests;
 mod undeclared;
 mod undo;
 mod unicode;

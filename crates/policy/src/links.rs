@@ -15,8 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::path::{Base, LexPath, PathPattern};
 
 pub(super) mod commands;
-mod globs;
-mod looking;
 mod lookup;
 
 pub(super) use self::lookup::look_up;
@@ -186,7 +184,7 @@ impl Links {
 
     /// Where an absolute path leads, if it is known.
     pub(crate) fn follow_path(&self, path: &LexPath) -> Option<LexPath> {
-        self.lead(&path.to_string()).filter(|_| path.base == Base::Root).map(LexPath::plain)
+        if path.base == Base::Root { self.lead(&path.to_string()).map(LexPath::plain) } else { None }
     }
 }
 

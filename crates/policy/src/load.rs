@@ -113,8 +113,8 @@ impl PolicyFile {
                     loaded.redact = reader.texts(value, "redact").unwrap_or_else(|| vec!["*".to_owned()]);
                 }
                 (other, _) => {
-                    let known = ["policy", "tool", "rule", "programs", "redact", "allow", "ask", "deny"];
-                    reader.unknown_key(key.span().start, other, &known);
+                    let known = "policy tool rule programs redact allow ask deny";
+                    reader.unknown_key(key.span().start, other, known);
                     loaded.broken = true;
                 }
             }
@@ -145,7 +145,7 @@ impl PolicyFile {
     }
 
     fn head(&mut self, reader: &mut Reader<'_>, head: &DeTable<'_>) {
-        const KEYS: &[&str] = &["mode", "default", "order", "read_only_shell", "description"];
+        const KEYS: &str = "mode default order read_only_shell description";
         for (key, value) in head {
             match key.get_ref().as_ref() {
                 "mode" => {

@@ -90,7 +90,8 @@ impl ApprovalStore for MemoryStore {
 
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
         let inner = self.lock()?;
-        Ok(inner.approvals.values().filter(|a| a.state_at(now_ms) == ApprovalState::Pending).cloned().collect())
+        let pending = inner.approvals.values().filter(|a| a.state_at(now_ms) == ApprovalState::Pending);
+        Ok(pending.cloned().collect())
     }
 
     fn open(&self, session: &str, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {
@@ -134,7 +135,9 @@ impl ApprovalStore for MemoryStore {
 
     fn grants(&self, now_ms: i64) -> Result<Vec<Grant>, ApprovalError> {
         let inner = self.lock()?;
-        Ok(inner.grants.values().filter(|g| g.expires_ms.is_none_or(|end| now_ms < end)).cloned().collect())
+        let mut live: Vec<Grant> = inner.grants.values().cloned().collect();
+        live.retain(|grant| grant.expires_ms.is_none_or(|end| now_ms < end));
+        Ok(live)
     }
 
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError> {

@@ -83,7 +83,6 @@ impl LexPath {
     /// URL, anything else below the working folder. A text that a tool may take for another path
     /// (escapes, backslashes, `~user`, `/proc/self`) fits no allow; ask and deny consider every
     /// meaning.
-    #[must_use]
     pub(crate) fn read(text: &str) -> Self {
         let text = form::plain_url(text).unwrap_or(text);
         let mut path = Self::plain(text);
@@ -103,13 +102,11 @@ impl LexPath {
     }
 
     /// This path joined with another one. An absolute path replaces it.
-    #[must_use]
     pub(crate) fn join(&self, text: &str) -> Self {
         self.added(text, &Step::Up)
     }
 
     /// The same as `cd` in the shell: `..` removes the last step of the text, wherever that led.
-    #[must_use]
     pub(crate) fn enter(&self, text: &str) -> Self {
         self.added(text, &Step::Back)
     }
@@ -142,10 +139,8 @@ impl LexPath {
         let readings = form::readings(text);
         self.odd |= readings.odd;
         self.doubt |= readings.doubt;
-        for other in readings.texts.iter().map(|text| read(text)) {
-            if other != *self && !self.also.contains(&other) {
-                self.also.push(Self { also: Vec::new(), ..other });
-            }
+        for text in &readings.texts {
+            self.add_meaning(read(text));
         }
     }
 
@@ -183,7 +178,6 @@ impl LexPath {
     }
 
     /// The same path from the root, where the context allows that.
-    #[must_use]
     pub(crate) fn absolute(&self, context: &Context) -> Self {
         let Some(base) = self.start(context) else { return self.clone() };
         let mut path = Self { odd: self.odd, doubt: self.doubt, ..Self::at(Base::Root).with(base, &Step::Up) };
@@ -204,20 +198,8 @@ impl LexPath {
     }
 
     /// Whether its form prevents any allow from fitting.
-    #[must_use]
     pub(crate) fn is_odd(&self) -> bool {
         self.odd || self.doubt
-    }
-
-    /// Whether it may name something that [`meanings`](Self::meanings) does not list.
-    pub(crate) fn is_doubtful(&self) -> bool {
-        self.doubt
-    }
-
-    /// The same path, which no allow fits.
-    pub(crate) fn made_odd(mut self) -> Self {
-        self.odd = true;
-        self
     }
 
     /// The same path, which may also name anything else.
@@ -268,8 +250,14 @@ impl LexPath {
         (head, self.parts.get(at + 1..).unwrap_or_default().join("/"))
     }
 
-    /// Adds a meaning that the text alone does not reveal.
-    pub(crate) fn add_meaning(&mut self, other: Self) {
+    /// The same path with a meaning that the text alone does not reveal, so that no allow fits.
+    pub(crate) fn with_meaning(mut self, other: Self) -> Self {
+        self.odd = true;
+        self.add_meaning(other);
+        self
+    }
+
+    fn add_meaning(&mut self, other: Self) {
         if other != *self && !self.also.contains(&other) {
             self.also.push(Self { also: Vec::new(), ..other });
         }
@@ -292,7 +280,9 @@ impl LexPath {
         let mut written = self.absolute(context).to_string();
         // The working folder may itself be behind a link. Then it is where the host says it is.
         let base = Self::at(self.base).absolute(context);
-        if let Some(mut base) = links.follow_path(&base).filter(|_| self.up == 0) {
+        if self.up == 0
+            && let Some(mut base) = links.follow_path(&base)
+        {
             base.parts.extend(self.parts.iter().cloned());
             written = base.to_string();
         }

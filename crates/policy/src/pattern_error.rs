@@ -14,3 +14,8 @@ impl PatternError {
         Self(why.into())
     }
 }
+
+/// The error of a text that is not valid.
+pub(crate) fn invalid<T>(why: impl Into<String>) -> Result<T, PatternError> {
+    Err(PatternError::new(why))
+}

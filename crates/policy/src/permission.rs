@@ -1,41 +1,26 @@
 //! What allows a call: a rule for each thing that it does, the built-in table of read-only
 //! commands, or its tier.
 
-use super::argv::{Word, base_name, display};
+use super::argv::{Word, behind_first, display, first, program};
 use super::decide::by_rule;
 use super::decision::{Effect, Reason};
-use super::host::Host;
 use super::policy_set::Policy;
-use super::prepared::{Prepared, SideEffect};
+use super::prepared::{Prepared, SideEffect, is_here};
 use super::rule::{Access, Rule};
 use super::shell::{FileEffect, Unknown, Weight, launchers, readonly};
 
-/// The allows for a tool that is not a shell, the last one first.
-struct Allows<'r> {
-    cx: &'r Prepared<'r>,
-    rules: Vec<&'r Rule>,
-}
-
-impl<'r> Allows<'r> {
-    /// The allow for a file. One over paths and hosts needs both in the call.
-    fn for_file(&self, file: &FileEffect) -> Option<&'r Rule> {
-        let mut over_paths = self.rules.iter().copied().filter(|rule| rule.path.is_some());
-        over_paths.find(|rule| self.cx.allows(rule, SideEffect::File(file)) && self.reaches_a_host(rule))
-    }
-
-    /// The allow for a host.
-    fn for_host(&self, host: &Host) -> Option<&'r Rule> {
-        let mut rules = self.rules.iter().copied();
-        rules.find(|rule| self.cx.allows(rule, SideEffect::Host(host)) && self.names_a_file(rule))
-    }
-
-    fn reaches_a_host(&self, rule: &Rule) -> bool {
-        rule.host.is_none() || self.cx.hosts.iter().any(|host| self.cx.allows(rule, SideEffect::Host(host)))
-    }
-
-    fn names_a_file(&self, rule: &Rule) -> bool {
-        rule.path.is_none() || self.cx.effects.files.iter().any(|file| self.cx.allows(rule, SideEffect::File(file)))
-    }
+/// The allow for a file or a host of a call to a tool that is not a shell. One over paths and hosts
+/// needs both in the call.
+fn allow_for<'r>(cx: &Prepared<'_>, rules: &[&'r Rule], effect: SideEffect<'_>) -> Option<&'r Rule> {
+    rules.iter().copied().find(|rule| {
+        let needs_other = match effect {
+            SideEffect::File(_) => rule.host.is_some(),
+            SideEffect::Host(_) => rule.path.is_some(),
+            SideEffect::Command(_) => false,
+        };
+        let mut others = cx.does().filter(|other| other.kind() != effect.kind());
+        cx.allows(rule, effect) && (!needs_other || others.any(|other| cx.allows(rule, other)))
+    })
 }
 
 impl Policy {
@@ -60,7 +45,7 @@ impl Policy {
     }
 
     /// The rules that may allow something of a call.
-    fn allowing(&self, cx: &Prepared<'_>, asked: bool) -> Vec<&Rule> {
+    pub(crate) fn allowing(&self, cx: &Prepared<'_>, asked: bool) -> Vec<&Rule> {
         let counts = self.rules().filter(|r| r.effect == Effect::Allow || asked && r.effect == Effect::Ask);
         counts.filter(|rule| self.may_loosen(rule, cx)).collect()
     }
@@ -71,48 +56,43 @@ impl Policy {
         if let Some(rule) = rules.iter().find(|rule| rule.is_of_commands() && rule.command.is_none()) {
             return Ok(by_rule(rule, "allowed"));
         }
-        let allows = Allows { cx, rules };
-        let (files, hosts) = (&cx.effects.files, &cx.hosts);
-        let undeclared = cx.effects.suspects.iter().filter(|file| may_be_elsewhere(cx, file));
-        let open_file = files.iter().chain(undeclared).find(|file| allows.for_file(file).is_none());
-        let mut all_hosts = hosts.iter().chain(&cx.suspect_hosts);
-        if open_file.is_none() && all_hosts.all(|host| allows.for_host(host).is_some()) {
-            let first = match (files.first(), hosts.first()) {
-                (Some(file), _) => allows.for_file(file),
-                (None, Some(host)) => allows.for_host(host),
-                (None, None) => None,
-            };
-            if let Some(rule) = first {
-                return Ok(by_rule(rule, "allowed"));
-            }
+        let open = cx.does().chain(cx.may_do().filter(|effect| may_be_elsewhere(cx, *effect)));
+        let open: Vec<_> = open.filter(|effect| allow_for(cx, &rules, *effect).is_none()).collect();
+        if open.is_empty()
+            && let Some(rule) = cx.does().next().and_then(|first| allow_for(cx, &rules, first))
+        {
+            return Ok(by_rule(rule, "allowed"));
         }
         let refusal = match self.by_tier(cx) {
             Ok(reason) => return Ok(reason),
             Err(refusal) => refusal,
         };
-        if refusal.effect == Effect::Deny || allows.rules.iter().all(|rule| rule.path.is_none()) {
+        if refusal.effect == Effect::Deny || rules.iter().all(|rule| rule.path.is_none()) {
             return Err(refusal);
         }
-        match cx.why_no_path().or_else(|| open_file.map(no_rule_for)) {
-            Some(text) => Err(Reason { text, ..refusal }),
-            None => Err(refusal),
+        let mut text = cx.why_no_path();
+        for effect in open {
+            if let SideEffect::File(file) = effect {
+                text.get_or_insert_with(|| no_rule_for(file));
+            }
         }
+        Err(Reason { text: text.unwrap_or(refusal.text), ..refusal })
     }
 
     fn shell_permission(&self, cx: &Prepared<'_>, rules: &[&Rule], restricted: bool) -> Result<Reason, Reason> {
         if let Some(Unknown { text, kind, .. }) = first_unknown(cx, Weight::Unseen) {
             return Err(Reason::ask(format!("it contains characters that a person cannot see: `{text}` ({kind})")));
         }
-        let wide = match rules.iter().rev().find(|rule| is_blanket(cx, rule)) {
+        let wide = match over_commands(cx, rules).find(|rule| rule.command.as_ref().is_none_or(|pattern| pattern.any)) {
             Some(rule) => Ok(by_rule(rule, "allowed")),
             None => self.by_tier(cx),
         };
-        let refusal = match (wide, first_unknown(cx, Weight::Code).filter(|_| restricted)) {
-            (Ok(reason), None) => return Ok(reason),
-            (Ok(_), Some(Unknown { text, kind, .. })) => {
+        let refusal = match (wide, first_unknown(cx, Weight::Code)) {
+            (Ok(_), Some(Unknown { text, kind, .. })) if restricted => {
                 let text = format!("`{text}` may run anything ({kind}), including what is denied");
                 return Err(Reason::ask(text));
             }
+            (Ok(reason), _) => return Ok(reason),
             (Err(refusal), _) => refusal,
         };
         self.each_allowed(cx, rules).map_err(|text| Reason { text, ..refusal })
@@ -135,17 +115,17 @@ impl Policy {
             }
         }
         for part in &cx.effects.unknowns {
-            let here = part.folder.as_ref().is_some_and(|folder| cx.is_here(folder));
-            if !here && !rules.iter().any(|rule| names_part(cx, rule, part)) {
+            let here = part.folder.as_ref().is_some_and(|folder| is_here(folder, &cx.context));
+            // An allow may name the interpreter of its code, or the word that is its option.
+            let named = |rule: &&Rule| {
+                part.interpreter.is_some_and(|index| names_interpreter(cx, rule, index))
+                    || part.option.is_some_and(|(index, at)| names_word(cx, rule, index, at))
+            };
+            if !here && !rules.iter().any(named) {
                 return Err(part.reason());
             }
         }
         by.ok_or_else(|| "it contains no command that a rule allows".to_owned())
-    }
-
-    /// What allows one command, a rule or the built-in table.
-    pub(crate) fn command_allowed(&self, cx: &Prepared<'_>, index: usize) -> Option<Reason> {
-        self.command_allowed_by(cx, &self.allowing(cx, false), index)
     }
 
     /// The commands that something allows, so that no grant needs to cover them.
@@ -155,16 +135,17 @@ impl Policy {
         running.filter(|index| self.command_allowed_by(cx, &rules, *index).is_some()).collect()
     }
 
-    fn command_allowed_by(&self, cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
-        let words = cx.words_of(index)?;
-        let program = words.first()?.get()?;
+    /// What allows one command, a rule or the built-in table.
+    pub(crate) fn command_allowed_by(&self, cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+        let words = cx.words_of(index);
+        let program = first(words)?;
         if program.split('/').any(|part| part == "..") {
             return None;
         }
         // The same under the name for which the policy has this path.
         let known = self.program_at(program).map(Word::known);
-        let renamed = known.map(|name| [&[name], words.get(1..).unwrap_or_default()].concat());
-        for rule in rules.iter().rev().filter(|rule| rule.is_of_commands() && cx.of_tool(rule)) {
+        let renamed = known.map(|name| [&[name], behind_first(words)].concat());
+        for rule in over_commands(cx, rules) {
             let Some(pattern) = &rule.command else { continue };
             if pattern.allows(words) || renamed.as_ref().is_some_and(|renamed| pattern.allows(renamed)) {
                 return Some(by_rule(rule, "allowed"));
@@ -180,21 +161,21 @@ fn first_unknown<'c>(cx: &'c Prepared<'_>, weight: Weight) -> Option<&'c Unknown
     cx.effects.unknowns.iter().find(|part| part.weight == weight)
 }
 
-/// Whether a rule allows every command of this tool.
-fn is_blanket(cx: &Prepared<'_>, rule: &Rule) -> bool {
-    rule.is_of_commands() && rule.command.as_ref().is_none_or(|pattern| pattern.any) && cx.of_tool(rule)
+/// The rules of the call's tool that are over commands, the last one first.
+fn over_commands<'r>(cx: &Prepared<'_>, rules: &[&'r Rule]) -> impl Iterator<Item = &'r Rule> {
+    rules.iter().rev().copied().filter(|rule| rule.is_of_commands() && cx.of_tool(rule))
 }
 
 /// A rule that names a wrapper together with the program it starts covers that program too: `npx
 /// tsc:*`.
 fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
-    let inner = cx.words_of(index)?;
-    let outer = cx.words_of(index.checked_sub(1)?)?;
+    let inner = cx.words_of(index);
+    let outer = cx.words_of(index.checked_sub(1)?);
     let from = outer.len().checked_sub(inner.len()).filter(|&from| from > 0 && outer.ends_with(inner))?;
-    if !launchers::is_launcher(base_name(outer.first()?.get()?)) {
+    if !launchers::is_launcher(program(outer)?) {
         return None;
     }
-    for rule in rules.iter().rev().filter(|rule| rule.is_of_commands() && cx.of_tool(rule)) {
+    for rule in over_commands(cx, rules) {
         let Some(pattern) = &rule.command else { continue };
         if pattern.literal().is_some_and(|(words, _)| words.len() > from) && pattern.allows(outer) {
             return Some(by_rule(rule, "allowed"));
@@ -203,17 +184,10 @@ fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Optio
     None
 }
 
-/// Whether an allow names an unknown part: the interpreter of its code, or the word that is its
-/// option.
-fn names_part(cx: &Prepared<'_>, rule: &Rule, part: &Unknown) -> bool {
-    part.interpreter.is_some_and(|index| names_interpreter(cx, rule, index))
-        || part.option.is_some_and(|(index, at)| names_word(cx, rule, index, at))
-}
-
 /// Whether an allow names the interpreter of a part, and so any code of it.
 fn names_interpreter(cx: &Prepared<'_>, rule: &Rule, index: usize) -> bool {
-    let (Some(words), Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
-    let Some(program) = words.first().and_then(Word::get) else { return false };
+    let (words, Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
+    let Some(program) = first(words) else { return false };
     // A rule that names more than the interpreter means that, and no code; one that names the code
     // means the code.
     let wide = pattern.len() == 1 || pattern.len() >= words.len() && pattern.is_word_by_word();
@@ -223,13 +197,15 @@ fn names_interpreter(cx: &Prepared<'_>, rule: &Rule, index: usize) -> bool {
 /// Whether an allow names a word of a command, and not only what is before it, or allows it as an
 /// option.
 fn names_word(cx: &Prepared<'_>, rule: &Rule, index: usize, at: usize) -> bool {
-    let (Some(words), Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
+    let (words, Some(pattern)) = (cx.words_of(index), &rule.command) else { return false };
     let named = pattern.names(words, at) || rule.options.iter().any(|option| option.covers(words, at));
     named && pattern.allows(words) && cx.of_tool(rule)
 }
 
-/// Whether an undeclared argument may be a path that the tool uses, and refers to another place.
-fn may_be_elsewhere(cx: &Prepared<'_>, file: &FileEffect) -> bool {
+/// Whether an undeclared argument may be a path that the tool uses, and refers to another place, or
+/// a host.
+fn may_be_elsewhere(cx: &Prepared<'_>, effect: SideEffect<'_>) -> bool {
+    let SideEffect::File(file) = effect else { return true };
     if !cx.is_recorded {
         return is_elsewhere(&file.text);
     }

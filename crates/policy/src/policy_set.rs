@@ -157,12 +157,13 @@ impl Policy {
     /// ones.
     #[must_use]
     pub fn redactions(&self) -> Vec<&str> {
-        self.files.iter().flat_map(|f| f.redact.iter().map(String::as_str)).collect()
+        self.files.iter().flat_map(|file| &file.redact).map(String::as_str).collect()
     }
 
     /// The capability records of all files by identity, for checks and listings.
     #[must_use]
     pub fn capabilities(&self) -> BTreeMap<&str, &ToolCapability> {
-        self.files.iter().flat_map(|f| f.capabilities.iter().map(|(n, r)| (n.as_str(), r))).collect()
+        let records = self.files.iter().flat_map(|file| &file.capabilities);
+        records.map(|(name, record)| (name.as_str(), record)).collect()
     }
 }

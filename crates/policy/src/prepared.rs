@@ -9,6 +9,7 @@ use super::argv::{self, Word, display};
 use super::capability::{PolicyTier, ToolCapability, texts, unreadable};
 use super::context::{Context, History, PolicyCall};
 use super::counted;
+use super::decision::Reason;
 use super::host::Host;
 use super::links::{Disk, Links, look_up};
 use super::path::LexPath;
@@ -43,6 +44,8 @@ pub struct Prepared<'a> {
     reads: usize,
     /// The forms of each command, as ask and deny compare them.
     forms: Vec<Vec<Vec<Word>>>,
+    /// Why the floor may deny the call, if so; found at the first use.
+    pub(crate) doubt: OnceCell<Option<Reason>>,
     /// The files that hints name, computed at the first use.
     hinted: OnceCell<Vec<FileEffect>>,
     /// The hosts that the call names.
@@ -83,7 +86,7 @@ impl Policy {
 
 impl<'a> Prepared<'a> {
     fn new(policy: &'a Policy, call: PolicyCall<'a>, context: &'a Context, history: History) -> Self {
-        counted::evaluation();
+        counted::count(1, 0);
         let (capability, recorded) = policy.capability(&call, context);
         // A project's record declares nothing here: it only adds.
         let own = match recorded {
@@ -112,6 +115,7 @@ impl<'a> Prepared<'a> {
             forms: effects.commands.iter().map(|command| shell::forms(&command.words)).collect(),
             effects,
             reads,
+            doubt: OnceCell::new(),
             hinted: OnceCell::new(),
             hosts: Vec::new(),
             mentioned: OnceCell::new(),
@@ -139,7 +143,7 @@ impl<'a> Prepared<'a> {
     /// If the disk was checked, a folder that contains a path of a rule is read with everything
     /// below it.
     fn find_folders(&mut self) {
-        let Some(links) = self.context.links.as_ref().filter(|_| !self.is_shell) else { return };
+        let (false, Some(links)) = (self.is_shell, &self.context.links) else { return };
         for file in self.effects.files.iter_mut().take(self.reads) {
             let Some(path) = &file.path else { continue };
             let folder = path.absolute(&self.context).to_string();
@@ -211,20 +215,14 @@ impl<'a> Prepared<'a> {
         self.context.links.as_ref()
     }
 
-    /// Whether a folder is the one where the agent works. An argument that names another is the
-    /// agent's own choice.
-    pub(crate) fn is_here(&self, folder: &LexPath) -> bool {
-        is_here(folder, &self.context)
-    }
-
     /// The commands that run and must be allowed, each with its index.
     pub(crate) fn running(&self) -> impl Iterator<Item = (usize, &Command)> {
         self.effects.commands.iter().enumerate().filter(|(_, command)| command.role == Role::Runs)
     }
 
     /// The words of a command.
-    pub(crate) fn words_of(&self, index: usize) -> Option<&[Word]> {
-        self.effects.commands.get(index).map(|command| command.words.as_slice())
+    pub(crate) fn words_of(&self, index: usize) -> &[Word] {
+        self.effects.commands.get(index).map_or(&[], |command| command.words.as_slice())
     }
 
     /// The folders that the call reads through.
@@ -267,13 +265,13 @@ impl<'a> Prepared<'a> {
 
 /// Whether a command only reads, changes the folder, or starts a command that is listed, too.
 fn looks(words: &[Word]) -> bool {
-    let is_other = |name: &str| name == "cd" || shell::launchers::is_launcher(name);
-    argv::program(words).is_some_and(is_other) || shell::readonly::only_reads(words, false)
+    let program = argv::program(words).unwrap_or_default();
+    program == "cd" || shell::launchers::is_launcher(program) || shell::readonly::only_reads(words, false)
 }
 
 /// Whether an effect is the reading of what lies below one known folder.
 fn is_search(file: &FileEffect) -> bool {
-    let Some(path) = file.path.as_ref().filter(|_| file.access == Access::Read) else { return false };
+    let (Access::Read, Some(path)) = (file.access, &file.path) else { return false };
     let below = file.recursive || path.tail().is_some();
     below && !path.is_odd() && path.tail().is_none_or(|tail| !tail.is_glob()) && path.meanings().count() == 1
 }
@@ -283,7 +281,9 @@ fn searches_here(tool: &str) -> bool {
     matches!(tool, "Grep" | "Glob" | "LS")
 }
 
-fn is_here(folder: &LexPath, context: &Context) -> bool {
+/// Whether a folder is the one where the agent works. An argument that names another is the agent's
+/// own choice.
+pub(crate) fn is_here(folder: &LexPath, context: &Context) -> bool {
     !folder.is_odd() && folder.absolute(context) == LexPath::here().absolute(context)
 }
 

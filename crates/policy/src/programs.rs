@@ -103,9 +103,17 @@ pub(crate) fn find(base: &str) -> Option<&'static Program> {
     name_of(base).and_then(row)
 }
 
+/// The row of a program, with or without a version. Without one, a row that says nothing.
+pub(crate) fn known(base: &str) -> &'static Program {
+    find(base).unwrap_or(&UNKNOWN)
+}
+
+/// The row of a program that has none.
+pub(crate) static UNKNOWN: LazyLock<Program> = LazyLock::new(Program::default);
+
 /// What a program is, with or without a version. Nothing, if it has no row.
 pub(crate) fn kinds(base: &str) -> Kinds {
-    find(base).map(|program| program.is).unwrap_or_default()
+    known(base).is
 }
 
 /// Whether more words make a name of these that has a row.

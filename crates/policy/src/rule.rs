@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::capability::Family;
 use super::command::{CommandPattern, OptionPattern};
 use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
-use super::decision::{Effect, Fit};
+use super::decision::Effect;
 use super::glob::{glob, glob_fold, glob_inside, is_glob};
 use super::host::HostPattern;
 use super::path::PathPattern;
-use super::pattern_error::PatternError;
+use super::pattern_error::{PatternError, invalid};
 use super::unicode::{fold, has_unseen};
 use crate::diagnostic::Place;
 
@@ -61,10 +61,10 @@ impl ToolPattern {
     /// [`PatternError`] if the name is empty or contains a character that names must not have.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         if text.is_empty() {
-            return Err(PatternError::new("the tool's name is missing"));
+            return invalid("the tool's name is missing");
         }
         if let Some(c) = text.chars().find(|&c| !c.is_alphanumeric() && !"_-.:/@*?".contains(c)) {
-            return Err(PatternError::new(format!("`{}` is not allowed in a tool's name", c.escape_default())));
+            return invalid(format!("`{}` is not allowed in a tool's name", c.escape_default()));
         }
         if text == "*" {
             return Ok(Self::Any);
@@ -72,11 +72,11 @@ impl ToolPattern {
         if let Some(rest) = text.strip_prefix("mcp:") {
             return match rest.split_once('/') {
                 Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(Self::of_server(server, tool)),
-                _ => Err(PatternError::new("write `mcp:server/tool`, or `mcp:server/*` for all tools of the server")),
+                _ => invalid("write `mcp:server/tool`, or `mcp:server/*` for all tools of the server"),
             };
         }
         Ok(match text.strip_prefix("mcp__") {
-            Some("") => return Err(PatternError::new("the server's name is missing")),
+            Some("") => return invalid("the server's name is missing"),
             Some(rest) => match rest.split_once("__") {
                 Some((server, "")) => Self::of_server(server, "*"),
                 Some((server, tool)) => Self::of_server(server, tool),
@@ -221,7 +221,6 @@ impl Rule {
     }
 
     /// Whether it has a condition besides the tool.
-    #[must_use]
     pub(crate) fn is_conditional(&self) -> bool {
         self.command.as_ref().is_some_and(|c| !c.any)
             || self.path.is_some()
@@ -287,9 +286,4 @@ fn collect(value: &Value, leaves: &mut Vec<String>) {
         Value::Object(map) => map.values().for_each(|v| collect(v, leaves)),
         other => leaves.push(other.to_string()),
     }
-}
-
-/// The best of several fits; `No` if there are none.
-pub(crate) fn best(fits: impl Iterator<Item = Fit>) -> Fit {
-    fits.max().unwrap_or(Fit::No)
 }

@@ -12,7 +12,7 @@
 //! Without the feature `shell`, every command is one opaque unknown, together with heuristic
 //! guesses, so that denies still apply.
 
-use super::argv::Word;
+use super::argv::{Word, first};
 use super::dialect::Dialect;
 use super::path::LexPath;
 use super::unicode::is_unseen;
@@ -59,7 +59,6 @@ pub fn effects(command: &str, start: &LexPath) -> SideEffects {
 }
 
 /// Reads a command line of a shell that starts in the folder `start`.
-#[must_use]
 pub(crate) fn effects_in(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     let mut found = read(command, start, dialect);
     // A carriage return or an escape sequence rewrites the line that the person sees.
@@ -80,10 +79,10 @@ fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     let parsed = reader::read(command, dialect);
     let mut found = walk::walk_line(command, start, &parsed);
     globs::loosen(&mut found, command);
-    let refused = parsed.as_ref().map_or_else(|why| Some(*why), |parsed| parsed.refused);
-    let doubt = match (&parsed, refused) {
-        (Ok(parsed), None) => parsed.doubt,
-        _ => dialects::unread(command, dialect),
+    let (refused, doubt) = match &parsed {
+        Ok(parsed) if parsed.refused.is_none() => (None, parsed.doubt),
+        Ok(parsed) => (parsed.refused, dialects::unread(command, dialect)),
+        Err(why) => (Some(*why), dialects::unread(command, dialect)),
     };
     if let Some(why) = doubt {
         found.unknown("dialect", why, Weight::Code);
@@ -100,11 +99,15 @@ fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
 /// folder, and `git` without the options before its subcommand.
 pub(crate) fn forms(words: &[Word]) -> Vec<Vec<Word>> {
     let mut all = vec![words.to_vec()];
-    let Some(program) = words.first().and_then(Word::get) else { return all };
+    let Some(program) = first(words) else { return all };
     // On a case-insensitive disk, `RM` is `rm`.
     let base = super::argv::base_name(program).to_ascii_lowercase();
     let from = |at: usize| [&[Word::known(&base)], words.get(at..).unwrap_or_default()].concat();
-    all.extend((base != program).then(|| from(1)));
-    all.extend(tables::subcommand(words).filter(|&at| at > 1).map(from));
+    if base != program {
+        all.push(from(1));
+    }
+    if let Some(at) = tables::subcommand(words).filter(|at| *at > 1) {
+        all.push(from(at));
+    }
     all
 }

@@ -1,6 +1,7 @@
 //! Arguments that no record declares: what they may name, so that neither a deny nor an allow
 //! depends on their names.
 
+use crate::argv::is_listed;
 use serde_json::Value;
 
 use super::capability::{Family, ToolCapability};
@@ -14,45 +15,13 @@ const MAX_TEXTS: usize = 1_000;
 /// Arguments of shell tools that do not change what a command does: its description and its
 /// timeout. Source: the tools `Bash` of Claude Code 2.0, `run_shell_command`
 /// of Gemini CLI 0.20 and `shell` of Codex 0.60.
-const OF_SHELLS: [&str; 10] = [
-    "background",
-    "description",
-    "explanation",
-    "is_background",
-    "justification",
-    "run_in_background",
-    "timeout",
-    "timeout_ms",
-    "max_output_tokens",
-    "yield_time_ms",
-];
+const OF_SHELLS: &str = "background description explanation is_background justification run_in_background timeout \
+    timeout_ms max_output_tokens yield_time_ms";
 
 /// Arguments that hold text for people, models or files, whatever it looks like. Source: the tools
 /// of Claude Code 2.0, Gemini CLI 0.20 and the MCP reference servers, as of 2026-11.
-const OF_TEXT: [&str; 22] = [
-    "body",
-    "content",
-    "contents",
-    "description",
-    "explanation",
-    "file_text",
-    "insert_text",
-    "instruction",
-    "instructions",
-    "message",
-    "new_source",
-    "new_str",
-    "new_string",
-    "newText",
-    "oldText",
-    "old_str",
-    "old_string",
-    "prompt",
-    "query",
-    "subject",
-    "text",
-    "title",
-];
+const OF_TEXT: &str = "body content contents description explanation file_text insert_text instruction instructions \
+    message new_source new_str new_string newText oldText old_str old_string prompt query subject text title";
 
 /// The texts in undeclared arguments of a call that may name a path or a host. `recorded`: the tool
 /// has a record that describes its arguments, so that only texts in the form of a path or a host
@@ -64,7 +33,7 @@ pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recor
     }
     let Value::Object(map) = arguments else { return found };
     for (name, value) in map {
-        if capability.declared().any(|known| known == name) || recorded && OF_TEXT.contains(&name.as_str()) {
+        if capability.declared().any(|known| known == name) || recorded && is_listed(OF_TEXT, name) {
             continue;
         }
         let before = found.len();
@@ -83,7 +52,11 @@ pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recor
 pub(super) fn places(arguments: &Value) -> Vec<&str> {
     let mut found = Vec::new();
     let Value::Object(map) = arguments else { return found };
-    map.iter().filter(|(name, _)| !OF_TEXT.contains(&name.as_str())).for_each(|(_, value)| collect(value, &mut found));
+    for (name, value) in map {
+        if !is_listed(OF_TEXT, name) {
+            collect(value, &mut found);
+        }
+    }
     found
 }
 
@@ -127,10 +100,10 @@ pub(super) fn of_a_shell<'a>(
         return None;
     }
     let judged = [&capability.command, &capability.workdir].into_iter().flatten().flat_map(|names| names.split('|'));
-    let known: Vec<&str> = own.declared().chain(judged).chain(OF_SHELLS).collect();
+    let known: Vec<&str> = own.declared().chain(judged).collect();
     for (name, value) in arguments.as_object()? {
         let acts = matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_) | Value::Bool(true));
-        if acts && !known.contains(&name.as_str()) {
+        if acts && !known.contains(&name.as_str()) && !is_listed(OF_SHELLS, name) {
             return Some(name);
         }
     }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::argv::{self, Word, base_name};
+use super::argv::{self, Word, base_name, cluster};
 use super::capability::Undo;
 use super::context::ToolOrigin;
 use super::links::Links;
@@ -199,7 +199,6 @@ fn lead_to_one(spots: &[String], links: &Links) -> bool {
     places.all(|place| place.as_ref() == Some(&first))
 }
 
-/// Whether it is known what a command writes.
 fn is_exact(words: &[Word], role: Role) -> bool {
     match role {
         Role::Carries => argv::program(words).and_then(programs::row).is_some_and(|row| row.is.writes_nothing),
@@ -224,7 +223,7 @@ fn writes_operands(program: &str, arguments: &[&str]) -> bool {
 
 /// Whether an option of `sed` keeps the old file under another name: `-i.bak`.
 fn keeps_old_file(argument: &str) -> bool {
-    is_cluster(argument) && argument.contains('i') && !argument.ends_with('i')
+    cluster(argument).is_some() && argument.contains('i') && !argument.ends_with('i')
 }
 
 /// Whether an argument is this option: a long one, which may be cut short, or a letter among
@@ -234,9 +233,5 @@ fn may_be(argument: &str, option: &str) -> bool {
         let name = argument.split('=').next().unwrap_or(argument);
         return name.starts_with("--") && name.len() > 2 && option.starts_with(name);
     }
-    is_cluster(argument) && option.strip_prefix('-').is_some_and(|letter| argument.contains(letter))
-}
-
-fn is_cluster(argument: &str) -> bool {
-    argument.starts_with('-') && !argument.starts_with("--")
+    cluster(argument).is_some() && option.strip_prefix('-').is_some_and(|letter| argument.contains(letter))
 }

@@ -12,7 +12,6 @@ use unicode_normalization::UnicodeNormalization;
 use super::glob::{glob, glob_fold, glob_with};
 use crate::diagnostic::{Invisible, invisible};
 
-/// When two names count as the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Equivalence {
     /// The same characters.
@@ -56,7 +55,6 @@ impl Equivalence {
     }
 }
 
-/// Whether two texts are printable ASCII.
 fn are_plain(a: &str, b: &str) -> bool {
     a.bytes().chain(b.bytes()).all(|b| matches!(b, b' '..=b'~'))
 }
@@ -85,7 +83,11 @@ pub(crate) fn strip(text: &str) -> Cow<'_, str> {
     text.chars().filter(|&c| invisible(c).is_none()).collect::<String>().into()
 }
 
-/// A text in NFC.
+/// Whether a text has no characters but digits.
+pub(crate) fn is_digits(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit())
+}
+
 pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
     if text.is_ascii() { text.into() } else { text.nfc().collect::<String>().into() }
 }

@@ -245,7 +245,6 @@ impl ActiveSet {
         self.0.iter().map(|(name, skill)| (name.as_str(), skill))
     }
 
-    /// Returns one of them.
     #[must_use]
     pub(crate) fn get(&self, name: &str) -> Option<&ActiveSkill> {
         self.0.get(name)

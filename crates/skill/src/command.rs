@@ -49,7 +49,6 @@ fn lacks_only_a_description(document: &Document) -> bool {
     errors.all(|note| matches!(note.code, "no-front-matter" | "no-description"))
 }
 
-/// Command features that skills lack.
 fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnostic> {
     let place = |needle: &str| match text.find(needle) {
         Some(at) => Place::file(file).at(text, at),
@@ -71,8 +70,12 @@ fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnos
     }
     let fields = &content.fields;
     let mut kept: Vec<&str> = Vec::new();
-    kept.extend(fields.model.is_some().then_some("model"));
-    kept.extend(fields.argument_hint.is_some().then_some("argument-hint"));
+    if fields.model.is_some() {
+        kept.push("model");
+    }
+    if fields.argument_hint.is_some() {
+        kept.push("argument-hint");
+    }
     kept.extend(fields.other.keys().map(String::as_str));
     if !kept.is_empty() {
         let message = format!("stored as `metadata`, without effect: {}", quoted(&kept, ", "));
@@ -93,10 +96,12 @@ fn files(body: &str) -> Vec<String> {
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
         }
-        for word in line.split(|c: char| c.is_whitespace() || "()[]`\"',;".contains(c)).filter(|_| !fenced) {
-            let Some(path) = word.strip_prefix('@').map(|path| path.trim_end_matches(['.', ':', '!', '?'])) else {
-                continue;
-            };
+        if fenced {
+            continue;
+        }
+        for word in line.split(|c: char| c.is_whitespace() || "()[]`\"',;".contains(c)) {
+            let Some(path) = word.strip_prefix('@') else { continue };
+            let path = path.trim_end_matches(['.', ':', '!', '?']);
             let is_path = path.starts_with(['$', '~', '/', '.']) || path.contains(['/', '.']);
             if is_path && path.len() > 1 && found.len() < MAX_FILES && !found.iter().any(|seen| seen == path) {
                 found.push(path.to_owned());

@@ -110,7 +110,6 @@ impl Document {
         Self { strict, content, rescued, diagnostics: notes, hash: ContentHash::of(bytes) }
     }
 
-    /// A file that was not read, with the reason.
     pub(crate) fn refused(bytes: &[u8], why: Diagnostic) -> Self {
         let strict = vec![format!("SKILL.md cannot be read: {}", why.message)];
         Self { strict, content: None, rescued: false, diagnostics: vec![why], hash: ContentHash::of(bytes) }

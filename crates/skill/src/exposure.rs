@@ -176,7 +176,6 @@ pub fn skill_tools(view: &SkillView) -> Vec<SkillTool> {
     tools
 }
 
-/// The schema of a string argument.
 fn text(description: &str) -> Value {
     json!({"type": "string", "description": description})
 }

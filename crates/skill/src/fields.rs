@@ -238,14 +238,14 @@ fn texts(node: &Node) -> Vec<String> {
 /// `argument-hint: [file] [mode]` is a YAML list but is intended as text.
 fn flow_text(node: &Node) -> Option<String> {
     match node {
-        Node::List(items) => Some(format!("[{}]", items.iter().filter_map(text).collect::<Vec<_>>().join(", "))),
+        Node::List(_) => Some(format!("[{}]", texts(node).join(", "))),
         Node::Text { .. } | Node::Map(_) | Node::Alias => None,
     }
 }
 
 fn member(node: &Node, key: &str) -> Option<String> {
     match node {
-        Node::Map(entries) => entries.iter().find(|e| e.key == key).and_then(|e| text(&e.value)),
+        Node::Map(entries) => text(&entries.iter().find(|e| e.key == key)?.value),
         Node::Text { .. } | Node::List(_) | Node::Alias => None,
     }
 }

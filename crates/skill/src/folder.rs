@@ -93,10 +93,9 @@ pub fn prompt_entry(fs: &dyn SkillFs, path: &Path) -> Result<(StrictProperties, 
 fn other_spelling(fs: &dyn SkillFs, folder: &Path) -> Option<PathBuf> {
     let mut entries = fs.list(folder, 20_000).ok()?;
     entries.sort_by(|a, b| a.name.cmp(&b.name));
-    entries.iter().find(|entry| is_skill_md(&entry.name)).map(|entry| folder.join(&entry.name))
+    Some(folder.join(&entries.iter().find(|entry| is_skill_md(&entry.name))?.name))
 }
 
-/// Whether a file name is `SKILL.md` in any spelling.
 pub(super) fn is_skill_md(name: &OsStr) -> bool {
     name.to_string_lossy().eq_ignore_ascii_case("skill.md")
 }

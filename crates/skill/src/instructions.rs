@@ -31,7 +31,6 @@ pub struct Instructions {
     pub hash: ContentHash,
 }
 
-/// The files of one level, in order.
 const PER_LEVEL: [&str; 6] =
     ["AGENTS.md", ".toolfold/AGENTS.md", ".agents/AGENTS.md", ".opencode/AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"];
 
@@ -41,13 +40,16 @@ const PER_LEVEL: [&str; 6] =
 pub fn instructions(fs: &dyn SkillFs, around: &Surroundings) -> Loaded<Vec<Instructions>> {
     let mut candidates: Vec<(PathBuf, Scope, usize)> = Vec::new();
     let config = around.config_folder();
-    let global = [
-        config.as_ref().map(|c| c.join("toolfold/AGENTS.md")),
-        around.home.as_ref().map(|h| h.join(".agents/AGENTS.md")),
-        around.home.as_ref().map(|h| h.join(".claude/CLAUDE.md")),
-        config.as_ref().map(|c| c.join("opencode/AGENTS.md")),
-    ];
-    candidates.extend(global.into_iter().flatten().map(|path| (path, Scope::User, 0)));
+    for (folder, file) in [
+        (&config, "toolfold/AGENTS.md"),
+        (&around.home, ".agents/AGENTS.md"),
+        (&around.home, ".claude/CLAUDE.md"),
+        (&config, "opencode/AGENTS.md"),
+    ] {
+        if let Some(folder) = folder {
+            candidates.push((folder.join(file), Scope::User, 0));
+        }
+    }
     for (level, folder) in levels(fs, around).iter().enumerate().rev() {
         candidates.extend(PER_LEVEL.iter().map(|name| (folder.join(name), Scope::Project, level)));
     }

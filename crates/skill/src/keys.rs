@@ -82,7 +82,6 @@ const SEEN: [&str; 50] = [
 /// Keys sometimes used for a description that the reader does not use.
 pub(crate) const DESCRIPTION_LIKE: [&str; 5] = ["summary", "short-description", "about", "when-to-use", "desc"];
 
-/// The kind of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeyKind {
     /// A key with a meaning here, in its standard spelling.
@@ -95,7 +94,6 @@ pub(crate) enum KeyKind {
     Other,
 }
 
-/// Classifies a key.
 pub(crate) fn kind(key: &str) -> KeyKind {
     if let Some(known) = TYPED.iter().find(|k| **k == key) {
         return KeyKind::Typed(known);

@@ -64,9 +64,9 @@ pub fn read_cloud(bytes: &[u8], file: &str) -> Document {
 }
 
 fn fields(object: &Map<String, Value>) -> Fields {
-    let text = |keys: &[&str]| first(object, keys).and_then(Value::as_str).map(str::to_owned);
+    let text = |keys: &[&str]| Some(first(object, keys)?.as_str()?.to_owned());
     let texts = |keys: &[&str]| match first(object, keys) {
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Some(Value::Array(items)) => items.iter().filter_map(|item| Some(item.as_str()?.to_owned())).collect(),
         Some(Value::String(list)) => tool_list::divide(list).0,
         _ => Vec::new(),
     };
@@ -132,7 +132,6 @@ fn fields(object: &Map<String, Value>) -> Fields {
     }
 }
 
-/// The first of several members that is present.
 fn first<'o>(object: &'o Map<String, Value>, keys: &[&str]) -> Option<&'o Value> {
     keys.iter().find_map(|key| object.get(*key))
 }
@@ -143,7 +142,6 @@ fn line<'o>(object: &'o Map<String, Value>, keys: &[&str]) -> Option<&'o str> {
     (!one_line(text).is_empty()).then_some(text)
 }
 
-/// A string unchanged, anything else as JSON.
 fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -226,7 +224,6 @@ fn quote(text: &str) -> String {
     if plain { text } else { format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")) }
 }
 
-/// Whether a character needs no quotes in YAML.
 fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '(' | ')' | '*' | ',' | '。' | '，' | '、')
 }

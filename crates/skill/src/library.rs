@@ -262,7 +262,6 @@ pub fn is_unread(diagnostic: &Diagnostic) -> bool {
     codes.contains(&diagnostic.code) || (diagnostic.code == "link-outside" && diagnostic.is_error())
 }
 
-/// The number of bytes of skill files in memory.
 struct Held {
     limits: Limits,
     all: u64,

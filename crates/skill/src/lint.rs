@@ -57,10 +57,9 @@ pub fn lint(
             place.clone().line_column(body_line + number + 1, column)
         };
         for (offset, target) in links(line) {
-            notes.extend(
-                check_link(target, files)
-                    .map(|(code, message, help)| Diagnostic::warning(code, at(offset), message).help(help)),
-            );
+            if let Some((code, message, help)) = check_link(target, files) {
+                notes.push(Diagnostic::warning(code, at(offset), message).help(help));
+            }
         }
         if let Some(vocabulary) = vocabulary {
             for (offset, word) in names(line) {
@@ -106,8 +105,7 @@ fn check_link(target: &str, files: Option<&[String]>) -> Option<(&'static str, S
         && !files.iter().any(|f| f.starts_with(&format!("{}/", target.trim_end_matches('/'))))
     {
         let near = nearest(target, files.iter().map(String::as_str), 1);
-        let help =
-            near.first().map_or_else(|| "fix the path or add the file".to_owned(), |n| format!("did you mean `{n}`?"));
+        let help = did_you_mean(&near, "fix the path or add the file");
         return Some(("broken-link", format!("the skill has no file `{target}`"), help));
     }
     if target.matches('/').count() > 1 {
@@ -119,6 +117,13 @@ fn check_link(target: &str, files: Option<&[String]>) -> Option<(&'static str, S
         ));
     }
     None
+}
+
+fn did_you_mean(near: &[&str], otherwise: &str) -> String {
+    match near {
+        [first, ..] => format!("did you mean `{first}`?"),
+        [] => otherwise.to_owned(),
+    }
 }
 
 /// Words in backticks that look like a tool name: lower case with an underscore, optionally
@@ -152,9 +157,6 @@ fn check_name(word: &str, vocabulary: &Vocabulary, at: impl Fn() -> Place) -> Op
         return None;
     }
     let near = nearest(word, vocabulary.tools.iter().map(String::as_str), 1);
-    let help = near.first().map_or_else(
-        || "name a tool of the catalogue, or write it without backticks".to_owned(),
-        |n| format!("did you mean `{n}`?"),
-    );
+    let help = did_you_mean(&near, "name a tool of the catalogue, or write it without backticks");
     Some(Diagnostic::warning("unknown-tool", at(), format!("unknown tool `{word}`")).help(help))
 }

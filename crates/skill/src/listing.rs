@@ -54,7 +54,6 @@ pub fn catalog_text(view: &SkillView, budget: Budget) -> CatalogText {
     rows.richest(budget.limit(), |list| budget.weigh(&list.text) <= budget.limit())
 }
 
-/// The visible skills as list entries.
 pub(super) struct Rows {
     /// Name and description on one line each, by name.
     rows: Vec<(String, String)>,
@@ -73,9 +72,11 @@ enum Level {
 
 impl Rows {
     pub(super) fn new(view: &SkillView) -> Self {
-        let rows: Vec<(String, String)> =
-            view.names().zip(view.skills()).map(|(name, skill)| (name.to_owned(), row(skill).1)).collect();
-        let scopes: Vec<u8> = view.skills().map(|skill| skill.origin.scope as u8).collect();
+        let (mut rows, mut scopes) = (Vec::new(), Vec::new());
+        for (name, skill) in view.names().zip(view.skills()) {
+            rows.push((name.to_owned(), row(skill).1));
+            scopes.push(skill.origin.scope as u8);
+        }
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|at| (scopes.get(*at).copied(), *at));
         Self { rows, order }

@@ -77,7 +77,6 @@ impl Permissions {
     }
 }
 
-/// The permission of the last rule that matches a name.
 fn last_match(rules: &[PermissionRule], name: &str) -> Option<Permission> {
     let rule = rules.iter().rev().find(|rule| WildMatch::new(&rule.pattern).matches(name))?;
     Some(rule.permission)

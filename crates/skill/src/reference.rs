@@ -8,7 +8,6 @@ use std::borrow::Cow;
 
 use super::yaml::{self, Complaint, Entry, Mark, Node, Reading};
 
-/// Reads front matter as the reference does.
 pub(crate) fn read(front: &str) -> Reading {
     if front.chars().any(|c| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')) {
         return read_unusual(front);
@@ -46,7 +45,11 @@ fn level(node: &mut Node, stand_in: char) {
     match node {
         Node::Text { text, .. } => *text = level_text(text, stand_in),
         Node::Alias => {}
-        Node::List(items) => items.iter_mut().for_each(|n| level(n, stand_in)),
+        Node::List(items) => {
+            for item in items {
+                level(item, stand_in);
+            }
+        }
         Node::Map(entries) => {
             for Entry { key, value, .. } in entries {
                 *key = level_text(key, stand_in);
@@ -106,7 +109,11 @@ fn merge_keys(reading: &mut Reading) {
 fn merge(node: &mut Node, bad: &mut Option<Mark>) {
     match node {
         Node::Text { .. } | Node::Alias => {}
-        Node::List(items) => items.iter_mut().for_each(|n| merge(n, bad)),
+        Node::List(items) => {
+            for item in items {
+                merge(item, bad);
+            }
+        }
         Node::Map(entries) => entries.retain_mut(|entry| {
             merge(&mut entry.value, bad);
             if entry.key != "<<" || !entry.plain {

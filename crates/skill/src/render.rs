@@ -47,13 +47,11 @@ pub(crate) struct Inputs<'a> {
     pub(crate) facts: Option<&'a Facts>,
 }
 
-/// A rendered text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rendered {
     pub(crate) text: String,
     /// Placeholders that were not replaced, in the order of the text.
     pub(crate) unknown: Vec<String>,
-    /// Commands that were not run.
     pub(crate) commands: Vec<String>,
 }
 

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 use super::yaml::{Entry, Mark, Node, read};
 
-/// How much was guessed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Method {
     /// The values of these keys were quoted; everything else is YAML.
@@ -16,7 +15,6 @@ pub(crate) enum Method {
     Lines,
 }
 
-/// Reads broken front matter.
 pub(crate) fn rescue(front: &str) -> (Vec<Entry>, Vec<Entry>, Method) {
     let (quoted, keys) = quote_values(front);
     let reading = read(&quoted);
@@ -134,7 +132,6 @@ fn value_of(lines: &[&str]) -> Node {
     Node::Text { text: unquote(text.trim()).into_owned(), plain }
 }
 
-/// A value on one line.
 fn scalar(text: &str) -> Node {
     Node::Text { text: unquote(text).into_owned(), plain: !text.starts_with(['"', '\'']) }
 }

@@ -128,7 +128,6 @@ impl Surroundings {
         self
     }
 
-    /// The configuration folder.
     #[must_use]
     pub(crate) fn config_folder(&self) -> Option<PathBuf> {
         self.config.clone().or_else(|| self.home.as_ref().map(|h| h.join(".config")))

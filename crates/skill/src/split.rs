@@ -71,7 +71,6 @@ fn next_line(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() { None } else { Some(text.split_once('\n').unwrap_or((text, ""))) }
 }
 
-/// Whether a line consists of at least three dashes.
 fn is_fence(line: &str) -> bool {
     line.len() >= 3 && line.bytes().all(|b| b == b'-')
 }

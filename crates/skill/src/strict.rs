@@ -94,7 +94,6 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, StrictError> {
     Ok(reference::newlines(text))
 }
 
-/// The text between the first two `---`.
 fn front_matter(text: &str) -> Result<&str, String> {
     let rest = text.strip_prefix("---").ok_or("SKILL.md must start with YAML frontmatter (---)")?;
     match rest.split_once("---") {
@@ -119,7 +118,7 @@ fn entries(text: &str) -> Result<Vec<Entry>, String> {
 }
 
 fn find<'a>(entries: &'a [Entry], key: &str) -> Option<&'a Node> {
-    entries.iter().find(|e| e.key == key).map(|e| &e.value)
+    Some(&entries.iter().find(|e| e.key == key)?.value)
 }
 
 fn check(entries: &[Entry], folder: &str) -> Vec<String> {

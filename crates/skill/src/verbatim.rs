@@ -47,7 +47,6 @@ fn json(node: &Node) -> Option<Value> {
     })
 }
 
-/// The value of an unquoted text.
 fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,

@@ -27,14 +27,11 @@ pub enum Caller {
 pub struct SkillView {
     /// The skills that won their names, by name, followed by their copies.
     entries: Vec<Entry>,
-    /// The number of entries that won their names.
     winners: usize,
-    /// The indices of all entries by their qualified names.
     qualified: BTreeMap<String, usize>,
     index: OnceLock<Arc<SkillIndex>>,
 }
 
-/// A visible skill.
 #[derive(Debug, Clone)]
 struct Entry {
     skill: Arc<Skill>,
@@ -44,7 +41,6 @@ struct Entry {
 }
 
 impl Caller {
-    /// Whether a skill's own fields make it visible to the caller.
     fn sees(self, skill: &Skill) -> bool {
         match self {
             Self::Model => !skill.fields().disable_model_invocation,
@@ -59,9 +55,9 @@ impl SkillView {
     pub fn new(library: &SkillLibrary, permissions: &Permissions, caller: Caller) -> Self {
         let (mut won, mut copies) = (Vec::new(), Vec::new());
         for finding in library.findings() {
-            let Some(skill) = finding.skill.as_ref().filter(|skill| caller.sees(skill)) else { continue };
+            let Some(skill) = &finding.skill else { continue };
             let permission = permissions.decide(skill.name());
-            if permission != Permission::Deny {
+            if permission != Permission::Deny && caller.sees(skill) {
                 let entry = Entry { skill: Arc::clone(skill), permission, name: finding.qualified.clone() };
                 if finding.shadowed_by.is_none() { won.push(entry) } else { copies.push(entry) }
             }
@@ -71,8 +67,10 @@ impl SkillView {
         let winners = won.len();
         let mut entries = won;
         entries.append(&mut copies);
-        let qualified: BTreeMap<String, usize> =
-            entries.iter().enumerate().map(|(at, entry)| (entry.name.clone(), at)).collect();
+        let mut qualified = BTreeMap::new();
+        for (at, entry) in entries.iter().enumerate() {
+            qualified.insert(entry.name.clone(), at);
+        }
         for (at, entry) in entries.iter_mut().enumerate().take(winners) {
             // A skill may have a name that selects a copy of another; its own name then does not
             // select it.
@@ -129,9 +127,8 @@ impl SkillView {
             return Some(entry);
         }
         let won = self.entries.get(..self.winners).unwrap_or_default();
-        let found = won.binary_search_by(|entry| entry.skill.name().cmp(name)).ok();
-        if let Some(entry) = found.and_then(|at| won.get(at)) {
-            return Some(entry);
+        if let Ok(at) = won.binary_search_by(|entry| entry.skill.name().cmp(name)) {
+            return won.get(at);
         }
         let folded = fold(name);
         let mut same = self.entries.iter().filter(|entry| fold(&entry.name) == folded);
@@ -147,7 +144,7 @@ impl SkillView {
         }
         let cuts = text.char_indices().rev().filter(|(_, c)| *c == '/').take(64);
         for (at, _) in cuts {
-            if let Some((skill, permission)) = text.get(..at).and_then(|name| self.get(name)) {
+            if let Some((skill, permission)) = self.get(text.get(..at)?) {
                 return Some((skill, permission, text.get(at + 1..)));
             }
         }

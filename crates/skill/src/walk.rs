@@ -32,18 +32,15 @@ impl Default for Limits {
     }
 }
 
-/// A file that may be a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     /// The file as the root names it.
     pub(crate) file: PathBuf,
     /// Its folder with every link followed, if it can be resolved.
     pub(crate) folder: PathBuf,
-    /// The index of its root.
     pub(crate) root: usize,
     /// Whether a link leads out of the root.
     pub(crate) outside: bool,
-    /// The stamp of the file.
     pub(crate) stamp: Stamp,
     /// Whether it is an old cloud skill rather than a `SKILL.md`.
     pub(crate) cloud: bool,
@@ -51,7 +48,6 @@ pub(crate) struct Found {
     pub(crate) standard_name: bool,
 }
 
-/// Walks all roots.
 pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> (Vec<Found>, Vec<Diagnostic>) {
     let places = roots.iter().filter_map(|root| fs.canonical(&root.path).ok()).collect();
     let mut walk = Walk { fs, limits, places, seen: HashSet::new(), found: Vec::new(), notes: Vec::new() };
@@ -64,14 +60,12 @@ pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> (Vec<Fou
 struct Walk<'a> {
     fs: &'a dyn SkillFs,
     limits: Limits,
-    /// The roots with every link followed.
     places: Vec<PathBuf>,
     seen: HashSet<PathBuf>,
     found: Vec<Found>,
     notes: Vec<Diagnostic>,
 }
 
-/// A folder that is not yet read.
 struct Pending {
     path: PathBuf,
     real: PathBuf,

@@ -18,12 +18,13 @@ pub(crate) struct Mark {
     pub(crate) column: usize,
 }
 
-/// A value of front matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
     /// A string. `plain`: it was written without quotes, so YAML would read `true` as a boolean.
-    Text { text: String, plain: bool },
-    /// A list.
+    Text {
+        text: String,
+        plain: bool,
+    },
     List(Vec<Node>),
     /// A map in the written order; keys may repeat.
     Map(Vec<Entry>),
@@ -31,7 +32,6 @@ pub(crate) enum Node {
     Alias,
 }
 
-/// A `key: value` of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) key: String,
@@ -41,23 +41,19 @@ pub(crate) struct Entry {
     pub(crate) value: Node,
 }
 
-/// An error in the YAML and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint {
     pub(crate) at: Mark,
     pub(crate) message: String,
 }
 
-/// The result of reading.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading {
     /// The first document, if the YAML is valid. `None` for an empty text too.
     pub(crate) root: Option<Node>,
     /// The first construct that the strict verdict forbids.
     pub(crate) forbidden: Option<Complaint>,
-    /// Every duplicate key of the outermost map.
     pub(crate) repeated: Vec<Entry>,
-    /// Whether any map has a duplicate key.
     pub(crate) repeats: bool,
     /// The byte ranges of quoted and block texts, in order; `true` marks a block text.
     pub(crate) quoted: Vec<(Range<usize>, bool)>,

@@ -69,7 +69,6 @@ fn play(
     Ok((play.finish_row(None), None))
 }
 
-/// The model's response to the next request.
 fn model_answer(plan: &Plan, play: &mut Play<'_>, model: &mut Model) -> Result<Answer, NoAnswer> {
     let body = play.request_body(&plan.more).map_err(|why| NoAnswer::Everything(why.to_string()))?;
     let response = model.answer_request(&body)?;

@@ -59,7 +59,6 @@ fn parse_body(text: &str) -> Result<String, String> {
     }
 }
 
-/// Why there is no answer.
 #[derive(Debug)]
 pub(in super::super) enum NoAnswer {
     /// This request failed; the next one may succeed.
@@ -78,7 +77,6 @@ impl ModelArgs {
         self.model_cmd.is_some() || self.base_url.is_some()
     }
 
-    /// Additional keys of every request body.
     pub(in super::super) fn more(&self) -> Map<String, Value> {
         let read = self.body.as_deref().and_then(|text| serde_json::from_str(text).ok());
         read.unwrap_or_default()
@@ -105,7 +103,6 @@ impl ModelArgs {
 }
 
 impl Model {
-    /// The response to a request body.
     pub(in super::super) fn answer_request(&mut self, body: &Value) -> Result<Value, NoAnswer> {
         match self {
             Self::Remote(own) => own.answer_request(body),

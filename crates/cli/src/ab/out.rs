@@ -73,7 +73,6 @@ impl Rows {
         }
     }
 
-    /// Whether an earlier run completed the round.
     pub(super) fn has_round(&self, round: Round<'_>) -> bool {
         self.done.contains(&round_key(round))
     }
@@ -108,8 +107,7 @@ pub(super) struct Held {
     end: u64,
 }
 
-/// Parses rows. A last line that is cut off is skipped with a warning; other invalid lines are
-/// errors.
+/// Parses rows. A cut last line is skipped with a warning; other invalid lines are errors.
 pub(super) fn held(text: &str, name: &str) -> Result<Held, Failure> {
     let mut held = Held { identity: None, rows: Vec::new(), end: 0 };
     for (at, line) in text.split_inclusive('\n').enumerate() {

@@ -20,7 +20,6 @@ use toolfold_measure::ab::{Corpus, Driver, Oracle, Setting, Task};
 /// Maximum size of a system prompt in bytes.
 const MAX_SYSTEM: usize = 4 << 20;
 
-/// Everything that a run needs.
 pub(super) struct Plan {
     pub(super) corpus: Corpus,
     pub(super) arms: Vec<Arm>,
@@ -29,7 +28,6 @@ pub(super) struct Plan {
     pub(super) model: String,
     pub(super) meter: Meter,
     pub(super) system: Option<String>,
-    /// Additional keys of every request.
     pub(super) more: Map<String, Value>,
     repeat: usize,
     seed: u64,
@@ -75,7 +73,10 @@ impl Plan {
         let system = args.system.as_deref().map(|file| read_text(file, MAX_SYSTEM)).transpose()?;
         let mut drawn: Vec<usize> = (0..corpus.tasks.len()).collect();
         if let Some(limit) = args.limit {
-            drawn.sort_by_cached_key(|at| rank(args.seed, &["task", &corpus_id(&corpus, *at)]));
+            drawn.sort_by_cached_key(|at| {
+                let id = corpus.tasks.get(*at).map_or("", |task| task.id.as_str());
+                rank(args.seed, &["task", id])
+            });
             drawn.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             drawn.sort_unstable();
         }
@@ -95,8 +96,10 @@ impl Plan {
         let mut rounds = Vec::new();
         for repeat in 0..self.repeat {
             for task in self.drawn.iter().filter_map(|at| self.corpus.tasks.get(*at)) {
-                let all = self.drivers.iter().flat_map(|driver| self.arms.iter().map(move |arm| (*driver, *arm)));
-                let mut own: Vec<Round<'_>> = all.map(|(driver, arm)| Round { task, arm, driver, repeat }).collect();
+                let mut own: Vec<Round<'_>> = Vec::new();
+                for driver in &self.drivers {
+                    own.extend(self.arms.iter().map(|arm| Round { task, arm: *arm, driver: *driver, repeat }));
+                }
                 own.sort_by_cached_key(|round| {
                     rank(self.seed, &[&task.id, round.arm.name(), driver_name(round.driver), &repeat.to_string()])
                 });
@@ -130,10 +133,6 @@ impl Plan {
     }
 }
 
-fn corpus_id(corpus: &Corpus, at: usize) -> String {
-    corpus.tasks.get(at).map(|task| task.id.clone()).unwrap_or_default()
-}
-
 /// A sort key that depends on the seed alone: the same on every machine and for every subset.
 fn rank(seed: u64, parts: &[&str]) -> String {
     let seed = seed.to_string();
@@ -154,7 +153,7 @@ fn plan_digest(parts: &[&str]) -> String {
 /// The requested arms. An arm that the wire does not support is an error.
 fn arms(args: &AbArgs, config: &Config, wire: Wire) -> Result<Vec<Arm>, Failure> {
     if args.arms.is_empty() {
-        return Ok(Arm::EVERYWHERE.into_iter().chain([Arm::Auto]).collect());
+        return Ok([Arm::EVERYWHERE.as_slice(), &[Arm::Auto]].concat());
     }
     let mut arms = Vec::new();
     for text in &args.arms {
@@ -170,7 +169,6 @@ fn arms(args: &AbArgs, config: &Config, wire: Wire) -> Result<Vec<Arm>, Failure>
 /// Tasks, and an engine for each set of tools that they name.
 type Played = (Corpus, HashMap<Vec<String>, Engine>, Capabilities);
 
-/// The tasks with their engines, and the capability table.
 fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
     let text = read_text(tasks, MAX_BYTES)?;
     let mut engines = HashMap::new();
@@ -193,11 +191,10 @@ fn played(config: Config, tasks: &str) -> Result<Played, Failure> {
     }
     let input = Input::load(config)?;
     input.say_warnings();
-    let tools: Vec<Value> = input
-        .catalog
-        .iter()
-        .map(|tool| json!({"name": tool.name().as_str(), "inputSchema": tool.parameters()}))
-        .collect();
+    let mut tools = Vec::with_capacity(input.catalog.len());
+    for tool in input.catalog.iter() {
+        tools.push(json!({"name": tool.name().as_str(), "inputSchema": tool.parameters()}));
+    }
     let corpus = Corpus::from_json_lines(&text, &json!(tools).to_string()).map_err(|why| bad_tasks(tasks, &why))?;
     let engine = Input::built(input.builder(Arm::Full))?;
     for task in &corpus.tasks {

@@ -33,9 +33,11 @@ const NOTES: &str = "\
 pub(super) fn comparison_text(comparison: &Comparison) -> String {
     let rows: Vec<[String; 17]> = comparison.cells.iter().map(cell_row).collect();
     let mut out = table(HEADINGS, &rows);
-    for cell in comparison.cells.iter().filter(|cell| cell.taken.len() > 1) {
-        let taken: Vec<String> = cell.taken.iter().map(|(arm, rows)| format!("{arm} {rows}")).collect();
-        out.push_str(&format!("{DIM}{} under {}: {}{DIM:#}\n", cell.arm, cell.driver, taken.join(", ")));
+    for cell in &comparison.cells {
+        if cell.taken.len() > 1 {
+            let taken: Vec<String> = cell.taken.iter().map(|(arm, rows)| format!("{arm} {rows}")).collect();
+            out.push_str(&format!("{DIM}{} under {}: {}{DIM:#}\n", cell.arm, cell.driver, taken.join(", ")));
+        }
     }
     let failed: usize = comparison.cells.iter().map(|cell| cell.failed).sum();
     if failed > 0 {
@@ -73,13 +75,15 @@ fn cell_row(cell: &Cell) -> [String; 17] {
 }
 
 fn points(own: Estimate) -> String {
-    let bar = own.bar.map_or_else(|| "?".to_owned(), |bar| format!("{:.1}", bar * 100.0));
-    format!("{:+.1} ± {bar} pt", own.value * 100.0)
+    format!("{:+.1} ± {} pt", own.value * 100.0, percent_bar(own))
 }
 
 fn share(own: Estimate) -> String {
-    let bar = own.bar.map_or_else(|| "?".to_owned(), |bar| format!("{:.1}", bar * 100.0));
-    format!("{:.1} ± {bar} %", own.value * 100.0)
+    format!("{:.1} ± {} %", own.value * 100.0, percent_bar(own))
+}
+
+fn percent_bar(own: Estimate) -> String {
+    own.bar.map_or_else(|| "?".to_owned(), |bar| format!("{:.1}", bar * 100.0))
 }
 
 const LIVE: [&str; 12] = [
@@ -107,26 +111,24 @@ fn or_dash<T: Copy>(figure: Option<&T>, text: fn(T) -> String) -> String {
 }
 
 pub(super) fn live(found: &Experiment) -> String {
-    let rows: Vec<[String; 12]> = found
-        .variants
-        .iter()
-        .map(|own| {
-            [
-                if own.variant.is_empty() { "–".to_owned() } else { cut_for_list(&own.variant) },
-                own.arms.iter().map(|arm| cut_for_list(arm)).collect::<Vec<_>>().join(", "),
-                grouped(own.conversations),
-                grouped(own.calls),
-                or_dash(own.means.get("calls"), estimate_text),
-                or_dash(own.means.get("expanded"), estimate_text),
-                or_dash(own.shares.get("repaired"), share),
-                or_dash(own.shares.get("shown"), share),
-                or_dash(own.shares.get("refused"), share),
-                or_dash(own.shares.get("blind"), share),
-                or_dash(own.shares.get("failed"), share),
-                or_dash(own.array.as_ref(), estimate_text),
-            ]
-        })
-        .collect();
+    let mut rows = Vec::new();
+    for own in &found.variants {
+        let arms: Vec<String> = own.arms.iter().map(|arm| cut_for_list(arm)).collect();
+        rows.push([
+            if own.variant.is_empty() { "–".to_owned() } else { cut_for_list(&own.variant) },
+            arms.join(", "),
+            grouped(own.conversations),
+            grouped(own.calls),
+            or_dash(own.means.get("calls"), estimate_text),
+            or_dash(own.means.get("expanded"), estimate_text),
+            or_dash(own.shares.get("repaired"), share),
+            or_dash(own.shares.get("shown"), share),
+            or_dash(own.shares.get("refused"), share),
+            or_dash(own.shares.get("blind"), share),
+            or_dash(own.shares.get("failed"), share),
+            or_dash(own.array.as_ref(), estimate_text),
+        ]);
+    }
     let mut out = table(LIVE, &rows);
     out.push('\n');
     for sentence in &found.sentences {

@@ -44,8 +44,7 @@ impl Locked {
         Ok(Some(Self { lock, file: file.to_owned(), text }))
     }
 
-    /// The changes since the lock. A lock that was measured differently is an error with exit
-    /// code 3.
+    /// The changes since the lock. A lock measured differently is an error with exit code 3.
     pub(crate) fn compare(&self, now: &Lock) -> Result<Diff, Failure> {
         self.lock.comparable(now).map_err(|why| {
             Failure::unmeasured(format!("{} cannot be compared: {why}", self.file)).help("recreate it: toolfold lock")

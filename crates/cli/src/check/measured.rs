@@ -11,7 +11,7 @@ use crate::output::{Failure, progress};
 use crate::why::meter::meter_of;
 use toolfold::engine::Engine;
 use toolfold::policy::canonical::digest;
-use toolfold::profile::{Arm, Delivery, Detail, Expanded, Folded, ToolProfile};
+use toolfold::profile::{Arm, Delivery, Detail, Expanded, Folded};
 use toolfold::tokens::{Meter, Tiktoken};
 use toolfold::wire::{Wire, chat_tool};
 use toolfold_measure::check::{ArmTotal, Lock, LockedTool, ProfileId, catalog_digest, parts};
@@ -42,14 +42,12 @@ pub(crate) struct MeasuredArgs {
 }
 
 impl MeasuredArgs {
-    /// The configuration with these flags and `more`.
     pub(crate) fn config(&self, more: Vec<Flag>) -> Result<Config, Failure> {
-        let own = [
-            (&keys::presentation::ARM, &self.arm),
-            (&keys::presentation::WIRE, &self.wire),
-            (&keys::presentation::MODEL, &self.model),
+        let mut flags = vec![
+            (&keys::presentation::ARM, self.arm.clone()),
+            (&keys::presentation::WIRE, self.wire.clone()),
+            (&keys::presentation::MODEL, self.model.clone()),
         ];
-        let mut flags: Vec<_> = own.into_iter().map(|(key, value)| (key, value.clone())).collect();
         flags.extend(more);
         self.input.config(&flags)
     }
@@ -161,8 +159,10 @@ impl Wanted {
             tools.push(locked);
         }
         tools.sort_by(|a, b| a.name.cmp(&b.name));
-        let toml = input.profile.as_ref().map(|profile| profile.to_toml(&input.catalog)).unwrap_or_default();
-        let name = input.profile.as_ref().map_or("off", ToolProfile::name).to_owned();
+        let (name, toml) = match &input.profile {
+            Some(profile) => (profile.name().to_owned(), profile.to_toml(&input.catalog)),
+            None => ("off".to_owned(), String::new()),
+        };
         let profile = ProfileId::new(name, digest(&Value::from(toml)));
         let definitions = catalog_digest(&input.catalog);
         let mut lock = Lock::new(self.meter.to_string(), self.wire.name(), self.arm.to_string(), profile, definitions);
@@ -171,7 +171,6 @@ impl Wanted {
         Ok(lock)
     }
 
-    /// The arm that arm auto chooses for this wire and model.
     fn taken(&self, input: &Input) -> Result<Arm, Failure> {
         let (engine, table) = (input.engine(Arm::Auto)?, input.capabilities()?);
         let start = engine.conversation(self.wire).model(&self.model).capabilities(&table);
@@ -214,7 +213,13 @@ impl Counting<'_> {
         }
         let texts = self.meter.tool_texts(&tools);
         let texts = texts.map_err(|why| Failure::unmeasured(format!("cannot be measured: {why}")))?;
-        let mut costs = texts.marginal(&self.counter).into_iter();
-        Ok(details.iter().map(|detail| detail.and_then(|_| costs.next()).unwrap_or_default()).collect())
+        let mut shown = texts.marginal(&self.counter).into_iter();
+        let mut costs = vec![0; details.len()];
+        for (cost, detail) in costs.iter_mut().zip(details) {
+            if detail.is_some() {
+                *cost = shown.next().unwrap_or_default();
+            }
+        }
+        Ok(costs)
     }
 }

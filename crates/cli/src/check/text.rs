@@ -16,32 +16,38 @@ const MOST_PARTS: usize = 3;
 pub(super) fn check_text(report: &CheckReport) -> String {
     let mut out = String::new();
     for finding in report.findings.iter().take(MOST) {
-        let place = report.place_of(finding).map(|place| match place.line {
-            Some(line) => format!("{}:{line}", place.file),
-            None => place.file.clone(),
-        });
-        let place = place.map(|place| format!("\n  {DIM}at{DIM:#}   {}", cut_for_list(&place))).unwrap_or_default();
+        let mut place = String::new();
+        if let Some(found) = report.place_of(finding) {
+            let at = match found.line {
+                Some(line) => format!("{}:{line}", found.file),
+                None => found.file.clone(),
+            };
+            place = format!("\n  {DIM}at{DIM:#}   {}", cut_for_list(&at));
+        }
         let (rule, message, help) = (finding.rule.name(), short_line(&finding.message), &finding.help);
         out.push_str(&format!("{BAD}{rule}{BAD:#}: {message}{place}\n  {DIM}help:{DIM:#} {}\n", short_line(help)));
     }
     if report.findings.len() > MOST {
         out.push_str(&format!("{DIM}… and {} more{DIM:#}\n", grouped(report.findings.len() - MOST)));
     }
-    if let Some(diff) = report.diff.as_ref().filter(|diff| !diff.is_empty()) {
+    if let Some(diff) = &report.diff
+        && !diff.is_empty()
+    {
         if !out.is_empty() {
             out.push('\n');
         }
         out.push_str(&diff_text(diff));
     }
-    let rules: Vec<String> =
-        report.budgets.rules().into_iter().map(|(rule, budget)| format!("{} {budget}", rule.name())).collect();
+    let mut rules = Vec::new();
+    for (rule, budget) in report.budgets.rules() {
+        rules.push(format!("{} {budget}", rule.name()));
+    }
     let style = if report.is_ok() { GOOD } else { BAD };
     out.push_str(&format!("{style}{}{style:#}\n", report.verdict()));
     out.push_str(&format!("{DIM}· tokens by {}; {}{DIM:#}\n", report.now.meter, rules.join("; ")));
     out
 }
 
-/// The changes between two locks.
 pub(crate) fn diff(now: &Lock, diff: &Diff) -> String {
     let mut out = String::new();
     if !diff.is_empty() {
@@ -93,8 +99,8 @@ fn change_row(change: &ToolChange) -> [String; 6] {
         places.push("…".to_owned());
     }
     if !change.pointers.is_empty() {
-        let pointers: Vec<String> =
-            change.pointers.iter().take(MOST_PARTS).map(|pointer| cut_for_list(pointer)).collect();
+        let pointers = change.pointers.iter().take(MOST_PARTS);
+        let pointers: Vec<String> = pointers.map(|pointer| cut_for_list(pointer)).collect();
         places.push(format!("at {}", pointers.join(", ")));
     }
     [

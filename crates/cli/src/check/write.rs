@@ -11,7 +11,7 @@ use toolfold_measure::check::MARK;
 
 /// Replaces a file; `-` is standard output.
 pub(crate) fn write_whole(name: &str, text: &str) -> Result<(), Failure> {
-    if name == "-" { emit_data(text).map(drop) } else { replace(Path::new(name), text) }
+    if name == "-" { emit_data(text) } else { replace(Path::new(name), text) }
 }
 
 /// Writes a lock. An existing file that is not a lock is not overwritten.

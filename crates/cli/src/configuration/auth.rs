@@ -42,11 +42,7 @@ pub struct AuthOptions {
 }
 
 impl AuthOptions {
-    /// The settings, with variables replaced by their values from the environment.
-    ///
-    /// # Errors
-    ///
-    /// The name of a variable that is not set.
+    /// The settings, with variables replaced. The error is the name of a variable that is not set.
     pub(crate) fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<AuthSettings, String> {
         let grant = Grant::ALL.into_iter().find(|own| Some(own.name()) == self.grant.as_deref());
         let mut settings = AuthSettings::default();
@@ -68,7 +64,6 @@ fn secret_value(written: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> 
     env(name).map(Some).ok_or_else(|| format!("the environment has no `{}`", visible(name)))
 }
 
-/// Parses the table.
 pub(super) fn read_auth(value: &DeValue<'_>) -> Result<AuthOptions, Bad> {
     let DeValue::Table(keys) = value else {
         let help = "write [gateway.server.NAME.auth] with settings below it";
@@ -121,11 +116,14 @@ fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), B
             own.scopes = match value {
                 DeValue::String(text) => text.split(' ').filter(|own| !own.is_empty()).map(str::to_owned).collect(),
                 DeValue::Array(list) => {
-                    let texts = list.iter().map(|own| match own.get_ref() {
-                        DeValue::String(text) => Some(text.to_string()),
-                        _ => None,
-                    });
-                    texts.collect::<Option<_>>().ok_or_else(|| wrong("it must be a list of texts"))?
+                    let mut texts = Vec::new();
+                    for own in list {
+                        let DeValue::String(text) = own.get_ref() else {
+                            return Err(wrong("it must be a list of texts"));
+                        };
+                        texts.push(text.to_string());
+                    }
+                    texts
                 }
                 _ => return Err(wrong("it must be a list of texts")),
             }
@@ -135,12 +133,10 @@ fn option(own: &mut AuthOptions, key: &str, value: &DeValue<'_>) -> Result<(), B
     Ok(())
 }
 
-/// An invalid value: the reason and the fix.
 fn bad(why: &str, help: &str) -> Bad {
     ("bad-setting", why.to_owned(), help.to_owned())
 }
 
-/// A URL.
 fn url(value: &DeValue<'_>) -> Result<String, Bad> {
     let text = text_value(value)?;
     let is_url = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));

@@ -10,16 +10,12 @@ use crate::similar::did_you_mean;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::profile::{CustomArm, Delivery, Detail};
 
-/// The content of a configuration file.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// The settings in the order of the file: key, value, place.
     pub(super) settings: Vec<(&'static Key, String, Place)>,
-    /// The arms it declares.
     pub(super) arms: Vec<CustomArm>,
-    /// The options of the gateway's servers, with places.
     pub(super) servers: Vec<(String, ServerOptions, Place)>,
-    /// The profiles that the gateway's clients may choose.
     pub(super) profiles: Vec<(String, ProfileOptions)>,
 }
 
@@ -84,7 +80,6 @@ pub(super) fn read_config(text: &str, file: &str, diagnostics: &mut Vec<Diagnost
 const ARM_HELP: &str = "declare an arm as [arms.NAME] with core = \"full\", extended = \"required\", delivery = \"in_result\"; \
      details are full, signature, outline, required, summary and index, deliveries none, in_place, in_result, bridge, native and append";
 
-/// An arm of the section `arms`: its name and its three parts.
 fn custom_arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
     let DeValue::Table(parts) = value else { return Err(format!("`arms.{name}` is not a table")) };
     let known = ["core", "extended", "delivery"];
@@ -104,7 +99,6 @@ fn custom_arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
     CustomArm::new(name, core?, extended?, delivery).map_err(|why| why.to_string())
 }
 
-/// The text of one part of an arm.
 fn arm_part(name: &str, parts: &DeTable<'_>, key: &str) -> Result<String, String> {
     match parts.get(key).map(Spanned::get_ref) {
         Some(DeValue::String(text)) => Ok(text.to_string()),
@@ -113,14 +107,12 @@ fn arm_part(name: &str, parts: &DeTable<'_>, key: &str) -> Result<String, String
     }
 }
 
-/// The detail that one part of an arm names.
 fn arm_detail(name: &str, parts: &DeTable<'_>, key: &str) -> Result<Detail, String> {
     let text = arm_part(name, parts, key)?;
     let named = Detail::ALL.into_iter().find(|detail| detail.name() == text);
     named.ok_or_else(|| format!("arm `{name}`: `{key}` has the unknown detail `{text}`"))
 }
 
-/// The error for a key that is unknown.
 fn unknown_key(name: &str, place: Place) -> Diagnostic {
     let names: Vec<&str> = Key::all_keys().map(|key| key.name).collect();
     let help = did_you_mean(name, names.iter().copied()).unwrap_or_else(|| format!("known are {}", names.join(", ")));

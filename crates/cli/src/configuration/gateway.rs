@@ -97,7 +97,6 @@ impl ServerOptions {
         }
     }
 
-    /// The same options with relative paths resolved against the folder of the configuration.
     pub(super) fn with_absolute_paths(mut self, file: &ConfigFile<'_>) -> Self {
         self.profile = self.profile.map(|own| file.absolute(Paths::FileOrName, own));
         self.policy = self.policy.map(|own| file.absolute(Paths::FileOrName, own));
@@ -120,7 +119,6 @@ fn duration(text: Option<&str>) -> Option<Duration> {
     parse::period(text?).ok()
 }
 
-/// Parses the tables below `gateway.server`.
 pub(super) fn read_server_tables(
     value: &Spanned<DeValue<'_>>,
     place: &impl Fn(usize) -> Place,

@@ -29,9 +29,7 @@ pub(super) fn parse_into<T>(field: &mut T, text: &str, parse: fn(&str) -> Result
 
 /// The words of a command, split at white space and unquoted as a shell does it. No shell is run,
 /// so that `$NAME`, `*` and `|` have no special meaning.
-///
-/// # Errors
-/// A quote does not end, or the command is empty.
+/// Fails if a quote does not end, or the command is empty.
 pub(crate) fn command_words(command: &str) -> Result<Vec<String>, String> {
     let words = shlex::split(command).ok_or_else(|| "a quote in the command does not end".to_owned())?;
     if words.is_empty() { Err("the command is empty".to_owned()) } else { Ok(words) }
@@ -77,7 +75,6 @@ pub(super) fn comma_list(text: &str) -> Result<Vec<String>, String> {
     Ok(text.split(',').map(|part| part.trim().to_owned()).collect())
 }
 
-/// A whole number.
 pub(super) fn whole_number(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number"))
 }
@@ -105,7 +102,6 @@ pub(super) fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// The MCP client of that name.
 pub(super) fn client(text: &str) -> Result<&'static McpClient, String> {
     if let Some(client) = McpClient::by_name(text) {
         return Ok(client);

@@ -37,7 +37,6 @@ pub struct ProfileOptions {
     pub place: Place,
 }
 
-/// Parses the tables below `gateway.profile`.
 pub(super) fn read_profile_tables(
     value: &Spanned<DeValue<'_>>,
     place: &impl Fn(usize) -> Place,
@@ -71,7 +70,6 @@ pub(super) fn read_profile_tables(
     }
 }
 
-/// The error for a value that must be a table.
 fn not_a_table(key: &str, place: Place) -> Diagnostic {
     let help = format!("write [gateway.profile.NAME] with {}", KNOWN.join(", "));
     Diagnostic::error("wrong-type", place, format!("`{key}` is not a table")).help(help)
@@ -93,7 +91,6 @@ fn option(options: &mut ProfileOptions, key: &str, value: &DeValue<'_>) -> Resul
 }
 
 impl ProfileOptions {
-    /// The same options with relative paths resolved against the folder of the configuration.
     pub(super) fn with_absolute_paths(mut self, file: &ConfigFile<'_>) -> Self {
         self.profile = self.profile.map(|own| file.absolute(Paths::FileOrName, own));
         self

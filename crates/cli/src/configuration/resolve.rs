@@ -52,7 +52,6 @@ impl Config {
         }
     }
 
-    /// Applies the values of a file that its scope allows.
     fn take_file(&mut self, file: &ConfigFile<'_>, written: file::Written, diagnostics: &mut Vec<Diagnostic>) {
         for (name, options, place) in written.servers {
             let options = options.with_absolute_paths(file);
@@ -122,7 +121,6 @@ fn merged_arms(written: &[file::Written]) -> Vec<CustomArm> {
     arms
 }
 
-/// The error for an invalid value.
 pub(super) fn refused(what: &str, why: &str, place: Place) -> Diagnostic {
     Diagnostic::error("bad-setting", place, format!("{what}: {why}"))
         .help("toolfold config --explain lists every setting")

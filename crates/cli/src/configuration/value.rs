@@ -6,12 +6,10 @@ use toml::de::DeValue;
 /// Why a value is invalid: code, reason, fix.
 pub(super) type Bad = (&'static str, String, String);
 
-/// The error for a value of the wrong type.
 pub(super) fn wrong(why: &str) -> Bad {
     ("wrong-type", why.to_owned(), "see docs/gateway.md".to_owned())
 }
 
-/// A text.
 pub(super) fn text_value(value: &DeValue<'_>) -> Result<String, Bad> {
     match value {
         DeValue::String(text) => Ok(text.to_string()),
@@ -19,7 +17,6 @@ pub(super) fn text_value(value: &DeValue<'_>) -> Result<String, Bad> {
     }
 }
 
-/// The error for an unknown key.
 pub(super) fn unknown_key(key: &str, known: &[&str]) -> Bad {
     let help = did_you_mean(key, known.iter().copied()).unwrap_or_else(|| format!("known are {}", known.join(", ")));
     ("unknown-key", "unknown setting".to_owned(), help)

@@ -24,7 +24,6 @@ pub(super) struct Line<'r> {
     pub(super) verified: Option<bool>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unverified: Vec<Reason>,
-    /// What the provider reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expected: Option<u64>,
     /// Counted minus expected.
@@ -33,7 +32,6 @@ pub(super) struct Line<'r> {
     /// Why it could not be counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
-    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<&'static str>,
 }

@@ -52,23 +52,18 @@ pub(super) struct DoctorArgs {
 pub(super) struct Report {
     /// Every server, in the order of the list.
     pub(super) servers: Vec<ServerReport>,
-    /// Errors of entries that cannot be started.
     pub(super) unusable: Vec<String>,
-    /// Names that several servers use.
     pub(super) collisions: Vec<Collision>,
-    /// Tools that are shown under a different name.
     pub(super) renamed: Vec<Renamed>,
     /// Tools that are not shown although the configuration does not exclude them.
     pub(super) left_out: Vec<LeftOut>,
     pub(super) policy: PolicyReport,
-    /// Errors with which the gateway would not start.
     pub(super) faults: Vec<String>,
     /// Records and globs for a server's tools that match none of them.
     pub(super) unmatched: Vec<String>,
     pub(super) client: ClientReport,
     /// What the client is shown; absent if there is nothing.
     pub(super) shown: Option<ShownReport>,
-    /// The meter of all figures.
     pub(super) meter: String,
 }
 
@@ -76,7 +71,6 @@ pub(super) struct Report {
 pub(super) struct ServerReport {
     pub(super) name: String,
     pub(super) up: bool,
-    /// Why it is down.
     pub(super) why: Option<String>,
     /// Whether it is down because it needs a login.
     pub(super) wants_login: bool,
@@ -96,7 +90,7 @@ pub(super) struct Collision {
     pub(super) shown: BTreeMap<String, String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct PolicyReport {
     pub(super) configured: bool,
     /// Tools that are denied for all arguments: they are not shown.
@@ -114,7 +108,6 @@ pub(super) struct ClientReport {
     pub(super) name: String,
     pub(super) title: String,
     pub(super) defers: bool,
-    /// Why its list is not folded.
     pub(super) left_alone: Option<String>,
     /// The source of that fact, and the date on which it was checked.
     pub(super) source: String,
@@ -154,7 +147,9 @@ pub(super) fn run_doctor(args: &DoctorArgs) -> Outcome {
     let probed = probe(settings, layers, "doctor")?;
     let mut report = report(&config, &servers, &probed)?;
     report.unusable = errors.iter().map(diagnostic_line).collect();
-    report.faults = faults.err().map(|why| why.to_string()).into_iter().collect();
+    if let Err(why) = faults {
+        report.faults.push(why.to_string());
+    }
     if args.json {
         emit_json(&report)?;
     } else {
@@ -177,7 +172,10 @@ fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Resul
     let model = presentation.model.as_deref().unwrap_or_default();
     let meter = Meter::for_wire(presentation.wire.name(), model).unwrap_or_default();
     let nothing = Seen::default();
-    let each = servers.iter().map(|own| server(own, probed.servers.get(&own.name).unwrap_or(&nothing), probed, &meter));
+    let mut each = Vec::with_capacity(servers.len());
+    for own in servers {
+        each.push(server(own, probed.servers.get(&own.name).unwrap_or(&nothing), probed, &meter));
+    }
     let known = config.settings.gateway.client;
     let shown = probed.shown.as_ref().map(|own| ShownReport {
         arm: own.arm.clone(),
@@ -188,10 +186,15 @@ fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Resul
     });
     let layers = Layers::showing(config)?;
     let policy = layers.policy.as_ref().map(toolfold::engine::PolicyLayer::policy);
-    let listed = probed.servers.iter().filter_map(|(name, seen)| Some((name.clone(), tool_names(seen.list.as_ref()?))));
-    let unmatched = records::unmatched(policy, servers, &listed.collect());
+    let mut listed = BTreeMap::new();
+    for (name, seen) in &probed.servers {
+        if let Some(list) = &seen.list {
+            listed.insert(name.clone(), tool_names(list));
+        }
+    }
+    let unmatched = records::unmatched(policy, servers, &listed);
     Ok(Report {
-        servers: each.collect(),
+        servers: each,
         unusable: Vec::new(),
         collisions: collisions(probed),
         renamed: probed.renamed.clone(),
@@ -251,8 +254,14 @@ fn array_tokens(array: &str, meter: &Meter) -> Option<usize> {
 }
 
 fn tool_names(list: &Capture) -> Vec<String> {
-    let tools = list.tools.iter().filter_map(|tool| serde_json::from_str::<Value>(tool).ok());
-    tools.filter_map(|tool| tool.get("name")?.as_str().map(str::to_owned)).collect()
+    let mut names = Vec::new();
+    for tool in &list.tools {
+        let tool: Value = serde_json::from_str(tool).unwrap_or_default();
+        if let Some(Value::String(name)) = tool.get("name") {
+            names.push(name.clone());
+        }
+    }
+    names
 }
 
 fn collisions(probed: &Probed) -> Vec<Collision> {
@@ -260,21 +269,18 @@ fn collisions(probed: &Probed) -> Vec<Collision> {
     for (shown, origin) in &probed.origins {
         by_tool.entry(&origin.tool).or_default().insert(origin.of.clone(), shown.clone());
     }
-    let several = by_tool.into_iter().filter(|(_, shown)| shown.len() > 1);
-    several.map(|(tool, shown)| Collision { tool: tool.to_owned(), shown }).collect()
+    let mut collisions = Vec::new();
+    for (tool, shown) in by_tool {
+        if shown.len() > 1 {
+            collisions.push(Collision { tool: tool.to_owned(), shown });
+        }
+    }
+    collisions
 }
 
 /// What policy decides about every tool before it sees arguments.
 fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
-    let Some(policy) = policy else {
-        return PolicyReport {
-            configured: false,
-            refused: Vec::new(),
-            without_record: Vec::new(),
-            plain_records: Vec::new(),
-            faults: Vec::new(),
-        };
-    };
+    let Some(policy) = policy else { return PolicyReport::default() };
     let context = Context::default().with_interactive(true);
     let (records, none) = (policy.capabilities(), Value::Object(serde_json::Map::new()));
     let (mut refused, mut without_record) = (Vec::new(), Vec::new());
@@ -297,9 +303,11 @@ fn judged(policy: Option<&Policy>, probed: &Probed) -> PolicyReport {
         if file.broken {
             faults.push(format!("{} has errors: until they are fixed, every call requires approval", file.source.0));
         }
-        let checked = file.check(None);
-        let errors = checked.iter().filter(|own| own.severity == Severity::Error);
-        faults.extend(errors.map(|own| format!("{}: {}", file.source.0, diagnostic_line(own))));
+        for own in file.check(None) {
+            if own.severity == Severity::Error {
+                faults.push(format!("{}: {}", file.source.0, diagnostic_line(&own)));
+            }
+        }
     }
     PolicyReport { configured: true, refused, without_record, plain_records, faults }
 }

@@ -28,7 +28,6 @@ struct Own {
     approver: Option<Arc<Approver>>,
 }
 
-/// Opens the layers of conversations.
 pub(super) struct OpenLayers {
     config: Config,
     store: Option<String>,
@@ -45,9 +44,13 @@ pub(super) struct OpenLayers {
 }
 
 impl OpenLayers {
-    /// Layers for the configured client over these servers.
     pub(super) fn new(config: Config, store: Option<String>, servers: &[ServerSettings]) -> Self {
-        let trusted = servers.iter().filter(|own| own.trust == Trust::Trusted).map(|own| own.name.clone()).collect();
+        let mut trusted = BTreeSet::new();
+        for own in servers {
+            if own.trust == Trust::Trusted {
+                trusted.insert(own.name.clone());
+            }
+        }
         let client = config.settings.gateway.client;
         Self {
             config,
@@ -82,14 +85,13 @@ impl OpenLayers {
         found.into_iter().collect()
     }
 
-    /// The tools under the configured profiles: the general one, and those of individual servers.
     fn input(&self, catalog: Catalog, origins: &BTreeMap<String, Origin>) -> Result<Input, Failure> {
         let mut servers: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         for (server, _) in self.config.server_profiles() {
-            let own = origins.iter().filter(|(_, origin)| origin.of == server);
-            let own: BTreeMap<String, String> = own.map(|(name, origin)| (name.clone(), origin.tool.clone())).collect();
-            if !own.is_empty() {
-                servers.insert(server.to_owned(), own);
+            for (name, origin) in origins {
+                if origin.of == server {
+                    servers.entry(server.to_owned()).or_default().insert(name.clone(), origin.tool.clone());
+                }
             }
         }
         if servers.is_empty() {
@@ -139,7 +141,9 @@ impl OpenLayers {
             builder = builder.policy(policy.clone().origins(owners).trusted_servers(self.trusted.clone()));
         }
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner).contains(id);
-        if let Some(skills) = own.skills.as_ref().filter(|_| !hosts) {
+        if let Some(skills) = &own.skills
+            && !hosts
+        {
             builder = builder.skills(skills.clone());
         }
         let engine = Input::built(builder)?;
@@ -159,11 +163,13 @@ impl OpenLayers {
             diagnostics.extend(records::unqualified_records(policy.policy(), origins));
         }
         diagnostics.extend(conversation.diagnostics());
-        let always_load = self.client.deferral.always_load.then(|| {
-            let tools = engine.catalog().iter().zip(engine.assignment().iter());
-            let core = tools.filter(|(_, own)| own.tier == Tier::Core);
-            core.map(|(tool, _)| tool.name().to_string()).collect()
-        });
+        let mut core = BTreeSet::new();
+        for (tool, assigned) in engine.catalog().iter().zip(engine.assignment().iter()) {
+            if assigned.tier == Tier::Core {
+                core.insert(tool.name().to_string());
+            }
+        }
+        let always_load = self.client.deferral.always_load.then_some(core);
         let mut opened = Opened::new(conversation);
         (opened.approver, opened.diagnostics, opened.always_load) = (own.approver.clone(), diagnostics, always_load);
         Ok(opened)

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::super::ledger::time;
-use super::super::output::{BOLD, Failure, GOOD, Outcome, emit, emit_data, emit_json, json_line, say_all, warn};
+use super::super::output::{BOLD, Failure, GOOD, Outcome, emit, emit_json, say_all, warn};
 use super::targets::TargetArgs;
 use super::vault;
 use crate::configuration::units::period_ms;
@@ -93,7 +93,7 @@ pub(super) fn log_in(args: &LoginArgs) -> Outcome {
     let mut show = |address: &str| {
         // If the reader has closed the pipe, the login continues: the browser may be open.
         let _ = if args.of.json {
-            json_line(&json!({"open": address})).and_then(|line| emit_data(&line).map(drop))
+            emit_json(&json!({"open": address}))
         } else {
             emit(&format!("Open this address to log in to {BOLD}{}{BOLD:#}:\n\n  {address}\n\n", visible(&name)))
         };
@@ -141,7 +141,6 @@ fn login_summary(name: &str, done: &LoggedIn) -> String {
 }
 
 impl ServerArgs {
-    /// The server's name and login.
     fn auth(&self) -> Result<(String, Arc<Auth>), Failure> {
         let targets = TargetArgs::naming(self.servers.clone(), self.url.clone(), self.config.clone());
         let Loaded { value: servers, diagnostics } = targets.usable_servers(&targets.config(&[])?)?;

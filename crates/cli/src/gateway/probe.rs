@@ -33,14 +33,12 @@ pub(super) struct Shown {
     pub(super) full: String,
 }
 
-/// A tool or prompt that is shown under a different name.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Renamed {
     pub(super) server: String,
     /// The name at the server.
     pub(super) tool: String,
     pub(super) shown: String,
-    /// Why the two differ.
     pub(super) why: String,
     /// Whether the configuration adds a prefix to every name.
     pub(super) asked: bool,
@@ -59,7 +57,6 @@ pub(super) struct LeftOut {
 pub(super) struct Probed {
     pub(super) servers: BTreeMap<String, Seen>,
     pub(super) shown: Option<Shown>,
-    /// The server of each offered tool.
     pub(super) origins: BTreeMap<String, Origin>,
     pub(super) renamed: Vec<Renamed>,
     pub(super) left_out: Vec<LeftOut>,

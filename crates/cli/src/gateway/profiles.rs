@@ -11,7 +11,6 @@ use toolfold::catalog::Catalog;
 use toolfold_gateway::selection::Selection;
 use toolfold_gateway::settings::{Profile, ServerSettings, Settings};
 
-/// The profiles that clients may choose.
 pub(super) fn profiles(
     config: &Config,
     store: Option<&str>,
@@ -28,7 +27,6 @@ pub(super) fn profiles(
     Ok(all)
 }
 
-/// Checks at startup that the files and toolsets of the profiles exist.
 pub(super) fn check_profiles(config: &Config, settings: &Settings) -> Result<(), Failure> {
     let servers = config.server_profiles().map(|(name, _)| (name.to_owned(), BTreeMap::new())).collect();
     Input::of_servers(config.clone(), Catalog::new(), &servers)?;

@@ -117,21 +117,32 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     }
     let tenants = tenants(&args.tenant)?;
     let mut servers = args.targets.servers(&config)?;
-    let own = [gateway.token_env.as_deref(), gateway.state_key_env.as_deref()].into_iter().flatten();
-    for name in own.chain(tenants.iter().map(|own| own.token_env.as_str())) {
+    let mut secrets: Vec<&String> = tenants.iter().map(|own| &own.token_env).collect();
+    secrets.extend(&gateway.token_env);
+    secrets.extend(&gateway.state_key_env);
+    for name in secrets {
         // Servers must not inherit the gateway's own secrets.
         for server in &mut servers {
             if let Target::Stdio { env, .. } = &mut server.target {
-                env.entry(name.to_owned()).or_default();
+                env.entry(name.clone()).or_default();
             }
         }
     }
-    let cache = gateway.eager_cache.then(|| Cache::load(&mut servers)).flatten();
-    let cache = cache.map(|cache| Arc::new(cache) as Arc<dyn Watch>);
-    let dashboard = gateway.http.as_ref().map(|_| console::dashboard(&servers, args.console));
-    let looks_on = dashboard.clone().map(|dashboard| Arc::new(dashboard) as Arc<dyn Watch>);
+    let mut watches: Vec<Arc<dyn Watch>> = Vec::new();
+    if gateway.eager_cache
+        && let Some(cache) = Cache::load(&mut servers)
+    {
+        watches.push(Arc::new(cache));
+    }
+    let mut dashboard = None;
+    if gateway.http.is_some() {
+        let own = console::dashboard(&servers, args.console);
+        watches.push(Arc::new(own.clone()));
+        dashboard = Some(own);
+    }
     let telemetry = Telemetry::from_env(gateway.http.is_some())?;
-    let watch: Arc<dyn Watch> = Arc::new(Several(cache.into_iter().chain(looks_on).chain(telemetry.watch()).collect()));
+    watches.extend(telemetry.watch());
+    let watch: Arc<dyn Watch> = Arc::new(Several(watches));
     if let Some(why) = gateway.client.left_alone() {
         warn(&why);
     }

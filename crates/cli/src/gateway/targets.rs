@@ -69,7 +69,6 @@ impl TargetArgs {
         Self { servers, url, config, ..Self::default() }
     }
 
-    /// The configuration with these flags and `more`.
     pub(super) fn config(&self, more: &[Flag]) -> Result<Config, Failure> {
         let own = [
             (&keys::presentation::ARM, self.arm.clone()),
@@ -80,7 +79,7 @@ impl TargetArgs {
             (&keys::gateway::CLIENT, self.client.clone()),
             (&keys::gateway::NAMESPACE, self.namespace.then(|| "on".to_owned())),
         ];
-        let flags: Vec<_> = own.into_iter().chain(more.iter().cloned()).collect();
+        let flags = [own.as_slice(), more].concat();
         let config = InputArgs::for_gateway(self.profile.clone(), self.config.clone()).config(&flags)?.for_gateway();
         no_standard_input(&config)?;
         Ok(config)
@@ -136,9 +135,14 @@ impl TargetArgs {
 fn no_standard_input(config: &Config) -> Result<(), Failure> {
     let settings = &config.settings;
     let general = [&settings.presentation.profile, &settings.policy.file, &settings.policy.project_file];
-    let of_servers = config.server_profiles().chain(config.server_policies()).map(|(_, file)| file);
-    let chosen = config.gateway_profiles().values().filter_map(|own| own.profile.as_deref());
-    if general.into_iter().flatten().map(String::as_str).chain(of_servers).chain(chosen).any(|file| file == "-") {
+    let mut files: Vec<&str> = general.into_iter().flatten().map(String::as_str).collect();
+    for (_, file) in config.server_profiles().chain(config.server_policies()) {
+        files.push(file);
+    }
+    for profile in config.gateway_profiles().values() {
+        files.extend(profile.profile.as_deref());
+    }
+    if files.contains(&"-") {
         let why = "a gateway cannot read a profile or a policy from standard input";
         return Err(Failure::usage(why).help("write it to a file, and name the file"));
     }

@@ -8,11 +8,9 @@ use super::super::output::Failure;
 /// Maximum length of a tenant's name in characters: it is part of a file's name.
 const MAX_NAME: usize = 32;
 
-/// A tenant as the command line names it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tenant {
     pub(super) name: String,
-    /// The environment variable with its token.
     pub(super) token_env: String,
 }
 

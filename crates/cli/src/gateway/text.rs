@@ -123,7 +123,6 @@ fn figure(tokens: Option<usize>) -> String {
     tokens.map_or_else(|| "tokens not countable".to_owned(), |own| format!("{} tokens", grouped(own)))
 }
 
-/// Some names, and the number of the others.
 fn some_names(all: &[String]) -> String {
     let shown: Vec<String> = all.iter().take(NAMES).map(|own| visible(own).into_owned()).collect();
     let more = all.len().saturating_sub(NAMES);

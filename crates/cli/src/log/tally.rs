@@ -36,11 +36,9 @@ pub(super) struct Counts {
     pub(super) repairs: usize,
     /// Calls that were answered with parameters that the model had not been shown.
     pub(super) shown: usize,
-    /// Calls of tools that do not exist.
     pub(super) unknown: usize,
     /// Calls that were answered with a directive because the model repeated itself.
     pub(super) loops: usize,
-    /// Calls that policy denied.
     pub(super) refused: usize,
     /// Calls that were forwarded to the host, including approved ones.
     pub(super) forwarded: usize,
@@ -56,7 +54,6 @@ pub(super) struct Counts {
     pub(super) approved: usize,
     /// Calls that were rejected, or whose approval became invalid.
     pub(super) rejected: usize,
-    /// Calls that still wait for approval.
     pub(super) waiting: usize,
 }
 
@@ -85,7 +82,6 @@ pub(super) struct Total {
     pub(super) counts: Counts,
 }
 
-/// Collects the records of a log one by one.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     records: usize,
@@ -99,7 +95,6 @@ struct Reading {
     summary: ConversationSummary,
     next: u64,
     waiting: IndexSet<ApprovalId>,
-    /// The meters that have counted the current array.
     counted: BTreeSet<String>,
 }
 
@@ -142,10 +137,11 @@ impl LogReport {
         Ok(Self { totals: totals(&own), conversations: own, ..self })
     }
 
-    /// The sum of all conversations.
     pub(super) fn sum(&self) -> Counts {
         let mut sum = Counts::default();
-        self.totals.iter().for_each(|total| sum.add_counts(&total.counts));
+        for total in &self.totals {
+            sum.add_counts(&total.counts);
+        }
         sum
     }
 }

@@ -11,7 +11,7 @@ use crate::input::load_tools;
 use crate::new_file::create;
 use crate::output::{Outcome, emit, say_all};
 use toolfold::catalog::{Annotations, Catalog, Tool};
-use toolfold::diagnostic::{Diagnostic, Severity, is_invisible};
+use toolfold::diagnostic::{Severity, is_invisible};
 use toolfold::policy::Shell;
 use toolfold::profile::ClientProfile;
 
@@ -32,9 +32,9 @@ pub(crate) struct DeriveArgs {
 }
 
 pub(super) fn derive(args: &DeriveArgs) -> Outcome {
-    let (catalog, notes) = load_tools(Some(&args.tools), None)?;
-    let worth: Vec<Diagnostic> = notes.into_iter().filter(|note| note.severity >= Severity::Warning).collect();
-    say_all(&worth);
+    let (catalog, mut notes) = load_tools(Some(&args.tools), None)?;
+    notes.retain(|note| note.severity >= Severity::Warning);
+    say_all(&notes);
     let text = policy_page(&catalog, &args.tools, args.trusted);
     let Some(file) = &args.out else {
         emit(&text)?;
@@ -172,15 +172,24 @@ fn tier(hints: Annotations, reads_only: bool) -> (&'static str, &'static str) {
 
 /// Why arguments have these kinds, if their names do not show it.
 fn because(arguments: &[Argument], kinds: &[Kind]) -> String {
-    let of_kind = arguments.iter().filter(|argument| kinds.contains(&argument.kind));
-    let why: Vec<String> = of_kind.filter_map(|a| Some(format!("`{}` {}", a.name, a.why?))).collect();
-    comment(&why.join(", "), 160)
+    let mut reasons = Vec::new();
+    for argument in arguments {
+        if let Some(why) = argument.why
+            && kinds.contains(&argument.kind)
+        {
+            reasons.push(format!("`{}` {why}", argument.name));
+        }
+    }
+    comment(&reasons.join(", "), 160)
 }
 
 /// A comment on undeclared arguments, for which a deny of a path or host only requires approval.
 fn left(arguments: &[Argument]) -> String {
     let mut out = String::new();
-    for argument in arguments.iter().filter(|argument| argument.values.len() > 1) {
+    for argument in arguments {
+        if argument.values.len() < 2 {
+            continue;
+        }
         let values: Vec<String> = argument.values.iter().map(|value| toml_string(value)).collect();
         let _ = writeln!(
             out,
@@ -189,7 +198,7 @@ fn left(arguments: &[Argument]) -> String {
             comment(&values.join(", "), 300)
         );
     }
-    let texts: Vec<&str> = arguments.iter().filter(|a| a.kind == Kind::Text).map(|a| a.name.as_str()).collect();
+    let texts: Vec<&str> = of_kind(arguments, Kind::Text).collect();
     if !texts.is_empty() {
         let _ = writeln!(out, "# neither path nor host: {}", comment(&texts.join(", "), 300));
     }
@@ -201,7 +210,6 @@ fn write_assignment(out: &mut String, key: &str, value: &str, why: &str) {
     let _ = if why.is_empty() { writeln!(out, "{assignment}") } else { writeln!(out, "{assignment:<24} # {why}") };
 }
 
-/// The names of the arguments of a kind.
 fn of_kind(arguments: &[Argument], kind: Kind) -> impl Iterator<Item = &str> {
     arguments.iter().filter(move |argument| argument.kind == kind).map(|argument| argument.name.as_str())
 }
@@ -223,8 +231,9 @@ fn toml_string(value: &str) -> String {
 
 /// Foreign text for a comment: one line of limited length without invisible characters.
 fn comment(text: &str, most: usize) -> String {
-    let clean: String =
-        text.chars().map(|c| if c.is_whitespace() || c.is_control() || is_invisible(c) { ' ' } else { c }).collect();
-    let words = clean.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    if words.chars().count() <= most { words } else { words.chars().take(most - 1).chain(['…']).collect() }
+    let is_blank = |c: char| c.is_whitespace() || c.is_control() || is_invisible(c);
+    let mut words: Vec<&str> = text.split(is_blank).collect();
+    words.retain(|word| !word.is_empty());
+    let line = words.join(" ");
+    if line.chars().count() <= most { line } else { line.chars().take(most - 1).chain(['…']).collect() }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::layers::load_policy;
 use super::super::lines::{Line, Lines};
-use super::super::output::{Failure, Outcome, emit_data, json_line, progress, say_all};
+use super::super::output::{Failure, Outcome, json_line, progress, say_all, stream_data};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold::policy::Policy;
 use toolfold::policy::eval::{Evaluated, evaluate, evaluate_under, unknown_members};
@@ -61,7 +61,7 @@ pub(super) fn eval(args: &EvalArgs) -> Outcome {
                 continue;
             }
         };
-        if !emit_data(&text)? {
+        if !stream_data(&text)? {
             break;
         }
     }

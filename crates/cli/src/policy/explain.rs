@@ -52,7 +52,6 @@ pub(crate) struct ExplainArgs {
     json: bool,
 }
 
-/// What the arguments name.
 struct Named<'a> {
     policy: &'a str,
     tool: &'a str,
@@ -166,13 +165,13 @@ fn explanation_page(explained: &Explanation) -> String {
 
 /// The rules as a policy file writes them. All are needed: every part must be allowed.
 fn would_allow(rules: &[String]) -> String {
-    let compact: Option<Vec<&str>> = rules.iter().map(|rule| rule.strip_prefix("allow ")).collect();
-    match compact {
-        Some(rules) if rules.is_empty() => String::new(),
-        Some(rules) => {
-            let quoted: Vec<String> = rules.iter().map(|rule| format!("{rule:?}")).collect();
-            format!("\nwould allow it: allow = [{}]\n", quoted.join(", "))
-        }
-        None => rules.iter().map(|rule| format!("\nwould allow it: {}\n", visible(rule))).collect(),
+    let (mut compact, mut lines) = (Vec::new(), String::new());
+    for rule in rules {
+        compact.extend(rule.strip_prefix("allow ").map(|rule| format!("{rule:?}")));
+        lines.push_str(&format!("\nwould allow it: {}\n", visible(rule)));
     }
+    if rules.is_empty() || compact.len() < rules.len() {
+        return lines;
+    }
+    format!("\nwould allow it: allow = [{}]\n", compact.join(", "))
 }

@@ -87,15 +87,11 @@ const ABOUT: [&str; 12] =
 
 /// The top-level arguments of a tool, in the order of its schema.
 pub(super) fn guessed_arguments(tool: &Tool) -> Vec<Argument> {
-    let properties = tool.parameters().get("properties").and_then(Value::as_object);
-    let mut found: Vec<Argument> = properties
-        .into_iter()
-        .flatten()
-        .map(|(name, schema)| {
-            let (kind, why) = guessed_kind(name, schema);
-            Argument { name: name.clone(), kind, why, values: actions(name, schema) }
-        })
-        .collect();
+    let mut found: Vec<Argument> = Vec::new();
+    for (name, schema) in properties(tool.parameters()) {
+        let (kind, why) = guessed_kind(name, schema);
+        found.push(Argument { name: name.clone(), kind, why, values: actions(name, schema) });
+    }
     // One argument contains the command; only then can another one be the folder in which it runs.
     let command = found.iter().position(|argument| argument.kind == Kind::Command);
     for (at, argument) in found.iter_mut().enumerate() {
@@ -117,7 +113,10 @@ pub(super) fn guessed_arguments(tool: &Tool) -> Vec<Argument> {
     found
 }
 
-/// Whether one of the words of a name is in the list.
+fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+}
+
 fn has_word(name: &str, list: &[&str]) -> bool {
     words_of_name(name).iter().any(|word| list.contains(&word.as_str()))
 }
@@ -132,7 +131,6 @@ fn guessed_kind(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     }
 }
 
-/// The kind of a text with this name.
 fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     let words = words_of_name(name);
     let last = words.last().map_or("", String::as_str);
@@ -170,12 +168,15 @@ fn of_text(name: &str, schema: &Value) -> (Kind, Option<&'static str>) {
     }
 }
 
-/// The values of an argument that selects what the tool does.
 fn actions(name: &str, schema: &Value) -> Vec<String> {
     let chooses =
         words_of_name(name).last().is_some_and(|last| ACTIONS.contains(&&**last)) || WHOLE_ACTIONS.contains(&name);
-    let values = schema.get("enum").and_then(Value::as_array).filter(|_| chooses);
-    values.into_iter().flatten().filter_map(|value| value.as_str().map(str::to_owned)).collect()
+    match schema.get("enum") {
+        Some(Value::Array(values)) if chooses => {
+            values.iter().filter_map(|value| Some(value.as_str()?.to_owned())).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Whether the value is one of a few.
@@ -191,8 +192,7 @@ fn may_be_text(schema: &Value) -> bool {
         "array" => map.get("items").is_none_or(|items| !is_chosen(items) && may_be_text(items)),
         _ => false,
     };
-    let branches = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| map.get(*key)?.as_array()).flatten();
-    let mut branches = branches.peekable();
+    let mut branches = branches(schema).peekable();
     match map.get("type") {
         Some(Value::String(name)) => of_type(&name.to_lowercase()),
         Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).any(of_type),
@@ -211,13 +211,21 @@ fn has_path_inside(schema: &Value, depth: usize) -> bool {
     if depth > 4 {
         return true;
     }
-    let inner = ["items", "additionalProperties"].iter().filter_map(|key| schema.get(*key));
-    let branches = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
-    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    let mut named = properties.clone().filter(|(_, schema)| !is_chosen(schema) && may_be_text(schema));
-    named.any(|(name, schema)| matches!(of_text(name, schema).0, Kind::Path | Kind::Uri))
-        || inner.chain(branches).any(|schema| schema.is_object() && has_path_inside(schema, depth + 1))
-        || properties.into_iter().any(|(_, schema)| schema.is_object() && has_path_inside(schema, depth + 1))
+    let mut inner: Vec<&Value> = Vec::new();
+    for (name, schema) in properties(schema) {
+        let is_text = !is_chosen(schema) && may_be_text(schema);
+        if is_text && matches!(of_text(name, schema).0, Kind::Path | Kind::Uri) {
+            return true;
+        }
+        inner.push(schema);
+    }
+    inner.extend(["items", "additionalProperties"].iter().filter_map(|key| schema.get(*key)));
+    inner.extend(branches(schema));
+    inner.into_iter().any(|schema| schema.is_object() && has_path_inside(schema, depth + 1))
+}
+
+fn branches(schema: &Value) -> impl Iterator<Item = &Value> {
+    ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten()
 }
 
 /// The words of a name in lower case; `filePath`, `file_path` and `file-path` have the same words.
@@ -230,7 +238,9 @@ fn words_of_name(name: &str) -> Vec<String> {
             words.push(String::new());
         }
         lower_before = c.is_lowercase() || c.is_ascii_digit();
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+        if let Some(word) = words.last_mut()
+            && c.is_alphanumeric()
+        {
             word.extend(c.to_lowercase());
         }
     }

@@ -96,7 +96,6 @@ fn warnings(report: &Report) -> Vec<String> {
     all.into_iter().map(|(warning, arms)| format!("{}: {warning}", arms.join(", "))).collect()
 }
 
-/// The skills that did not fit into activate_skill.
 fn skills_without_room(skills: &SkillCost) -> Option<String> {
     let parts = [
         (skills.trimmed, "with a shortened description"),

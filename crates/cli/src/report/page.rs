@@ -23,14 +23,13 @@ pub(super) fn write_page(file: &str, input: &Input, report: &Report, notes: Vec<
     page.made.push(("toolfold".to_owned(), env!("CARGO_PKG_VERSION").to_owned()));
     let text = html(&page);
     if file == "-" {
-        return emit_data(&text).map(drop);
+        return emit_data(&text);
     }
     out_file::replace(Path::new(file), &text)?;
     warn(&format!("{file}: {} kB, for any browser", text.len().div_ceil(1_000)));
     Ok(())
 }
 
-/// The findings of lint for the tools on the report's wire, counted with its meter.
 fn findings(input: &Input, report: &Report) -> Result<Option<Lint>, Failure> {
     let Ok(meter) = report.meter.parse::<Meter>() else { return Ok(None) };
     let assignment = input.profile.as_ref().map(|profile| profile.assign(&input.catalog).value);

@@ -52,7 +52,6 @@ impl Target {
     }
 }
 
-/// Measures an input in the given arms.
 pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Report, Failure> {
     let capabilities = input.capabilities()?;
     let model = target.model.as_str();
@@ -90,7 +89,6 @@ pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Rep
     })
 }
 
-/// The assumed cache rules if the price is unknown.
 fn cache(capabilities: &Capabilities, target: &Target) -> (CacheRules, String) {
     match capabilities.cache_of(target.wire, Some(&target.model)) {
         Some(row) => (row.cache(), format!("{} ({})", row.source, row.date)),

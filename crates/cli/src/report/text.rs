@@ -76,15 +76,19 @@ fn arms(out: &mut String, report: &Report) {
     }
     let auto = report.arms.values().find_map(|arm| arm.chosen.as_ref());
     let mut lines = Vec::new();
-    lines.extend(auto.map(|chosen| format!("Arm auto takes {}: {}.", chosen.arm, chosen.reason)));
+    if let Some(chosen) = auto {
+        lines.push(format!("Arm auto takes {}: {}.", chosen.arm, chosen.reason));
+    }
     if auto.is_none_or(|chosen| chosen.arm != report.verdict.arm) {
         lines.push(format!("The verdict is {}: {}.", report.verdict.arm, report.verdict.reason));
     }
     if report.pricing.usd_per_million.is_none() {
         lines.push("* all input in tokens at the price of input; US dollars are unmeasured.".to_owned());
     }
-    for line in lines.iter().flat_map(|line| wrapped(line, WIDTH)) {
-        out.push_str(&format!("{line}\n"));
+    for line in lines {
+        for part in wrapped(&line, WIDTH) {
+            out.push_str(&format!("{part}\n"));
+        }
     }
 }
 
@@ -93,9 +97,12 @@ fn fixes(out: &mut String, report: &Report) {
     if fixes.is_empty() {
         return;
     }
-    let parts: Vec<String> =
-        fixes.iter().map(|own| format!("{} ({})", cut_name(&own.part), grouped(own.part_tokens))).collect();
-    let width = parts.iter().map(|part| part.width()).max().unwrap_or(0).max(10);
+    let (mut parts, mut width) = (Vec::new(), 10);
+    for own in fixes {
+        let part = format!("{} ({})", cut_name(&own.part), grouped(own.part_tokens));
+        width = width.max(part.width());
+        parts.push(part);
+    }
     out.push_str(&format!("\n{BOLD}Fix first{BOLD:#}\n"));
     out.push_str(&format!("{DIM}  tokens  {:<width$}  see what costs what{DIM:#}\n", "most of it"));
     for (own, part) in fixes.iter().zip(&parts) {
@@ -159,7 +166,10 @@ fn write_categories(out: &mut String, report: &Report) {
     let ways = ways(report);
     let width = report.categories.iter().map(|c| cut_name(&c.name).width()).max().unwrap_or(0).max(8);
     out.push_str(&format!("\n{BOLD}Categories{BOLD:#}: cost in the array, and of a lookup in each arm\n"));
-    let heads: String = ways.iter().map(|(name, _)| format!("  {:>10}", cut_name(name))).collect();
+    let mut heads = String::new();
+    for (name, _) in &ways {
+        heads.push_str(&format!("  {:>10}", cut_name(name)));
+    }
     out.push_str(&format!("{DIM}  {:<width$}  tools     full  summaries{heads}{DIM:#}\n", "category"));
     for category in &report.categories {
         let name = pad(&cut_name(&category.name), width);
@@ -206,7 +216,6 @@ pub(super) fn small_percent(share: f64) -> String {
     if share < 0.1 { format!("{:.1} %", share * 100.0) } else { percent(share) }
 }
 
-/// A share with a sign.
 pub(super) fn signed(share: f64) -> String {
     let whole = (share * 100.0).round();
     if whole == 0.0 { "0 %".to_owned() } else { format!("{whole:+.0} %") }

@@ -22,7 +22,6 @@ use toolfold::policy::{Approval, ApprovalError, ApprovalStore};
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter, count_tools};
 use toolfold::wire::{Arguments, Message};
 
-/// A conversation and what its answers need.
 pub(super) struct Dialogue {
     conversation: Conversation,
     person: Option<Person>,
@@ -35,7 +34,6 @@ pub(super) struct Dialogue {
     logged: bool,
     /// Whether the first array, with its notes, was returned.
     noticed: bool,
-    /// The number of the current line.
     line: usize,
 }
 
@@ -55,10 +53,12 @@ impl Dialogue {
     /// Answers one line. The conversation continues after an invalid one.
     pub(super) fn answer_line(&mut self, line: &lines::Line) -> Answer {
         self.line = line.number;
-        let text = line.text.as_deref().map_err(Problem::new);
-        text.and_then(|text| Request::read_request(text.trim_start_matches('\u{feff}')))
-            .and_then(|request| self.act(request))
-            .unwrap_or_else(|why| self.error_answer(why))
+        self.answer_text(line).unwrap_or_else(|why| self.error_answer(why))
+    }
+
+    fn answer_text(&mut self, line: &lines::Line) -> Result<Answer, Problem> {
+        let text = line.text.as_deref().map_err(Problem::new)?;
+        self.act(Request::read_request(text.trim_start_matches('\u{feff}'))?)
     }
 
     /// The new records. They must be stored before the answer that they led to is returned.
@@ -68,7 +68,6 @@ impl Dialogue {
         self.records.get(from..).unwrap_or_default()
     }
 
-    /// The answer to a failed request.
     pub(super) fn error_answer(&self, why: Problem) -> Answer {
         Answer::Error(ErrorAnswer { error: self.error_body(why) })
     }
@@ -131,15 +130,19 @@ impl Dialogue {
     fn answer_tools(&mut self, asked: &ToolsAsked) -> Answer {
         let tools = self.conversation.tools();
         let diagnostics = (!std::mem::replace(&mut self.noticed, true)).then(|| self.conversation.diagnostics());
-        let counted = asked.count.then(|| self.array_tokens(tools.json(), &tools.value()));
-        if let Some((Some(tokens), meter)) = &counted {
-            self.conversation.counted(meter, *tokens);
+        let (mut tokens, mut meter) = (None, None);
+        if asked.count {
+            let (counted, by) = self.array_tokens(tools.json(), &tools.value());
+            if let Some(counted) = counted {
+                self.conversation.counted(&by, counted);
+            }
+            (tokens, meter) = (Some(counted), Some(by));
         }
         Answer::Tools(Box::new(ToolsAnswer {
             tools: exact::one_line(tools.json()),
             digest: tools.digest().to_owned(),
-            tokens: counted.as_ref().map(|(tokens, _)| *tokens),
-            meter: counted.map(|(_, meter)| meter),
+            tokens,
+            meter,
             entries: asked.entries.then(|| tools.entries().into_iter().map(Into::into).collect()),
             diagnostics,
         }))
@@ -182,11 +185,10 @@ impl Dialogue {
         let turn = self.conversation.calls(asked.into_iter().map(model_call), key.as_deref());
         let outcomes: Vec<Outcome> = turn.outcomes().cloned().collect();
         let (digest, diagnostics) = (self.conversation.digest(), self.conversation.take_notices());
-        let outcomes = outcomes.iter().map(|outcome| OutcomeAnswer::new(outcome, &digest)).collect();
+        let outcomes = outcome_answers(&outcomes, &digest);
         Answer::Calls(CallsAnswer { outcomes, diagnostics, digest })
     }
 
-    /// Judges the calls of a message in the wire's format.
     fn message(&mut self, Keyed { asked, key }: Keyed<&RawValue>) -> Result<Answer, Problem> {
         let wire = self.conversation.wire();
         let message = Message::from(asked).keyed(key.as_deref().unwrap_or_default());
@@ -194,10 +196,14 @@ impl Dialogue {
             Problem::new(why).help(format!("send the assistant message itself, in the format of {wire}"))
         })?;
         let (outcomes, append) = (turn.outcomes().cloned().collect::<Vec<Outcome>>(), turn.answered());
-        let answered = outcomes.iter().filter(|outcome| !matches!(outcome, Outcome::Confirm(_)));
-        let messages = answered.flat_map(Outcome::answers).collect();
+        let mut messages = Vec::new();
+        for outcome in &outcomes {
+            if !matches!(outcome, Outcome::Confirm(_)) {
+                messages.extend(outcome.answers());
+            }
+        }
         let digest = self.conversation.digest();
-        let outcomes = outcomes.iter().map(|outcome| OutcomeAnswer::new(outcome, &digest)).collect();
+        let outcomes = outcome_answers(&outcomes, &digest);
         let diagnostics = self.conversation.take_notices();
         Ok(Answer::Message(MessageAnswer { outcomes, messages, append, diagnostics, digest }))
     }
@@ -321,10 +327,11 @@ impl Dialogue {
     fn explain(&mut self) -> Answer {
         let digest = self.conversation.digest();
         let conversation = &self.conversation;
-        let waiting = conversation.pending().map(|(approval, waiting)| {
+        let mut waiting_calls = Vec::new();
+        for (approval, waiting) in conversation.pending() {
             let (id, target) = (waiting.id.clone(), waiting.target.clone());
-            WaitingCall { approval: approval.clone(), id, target }
-        });
+            waiting_calls.push(WaitingCall { approval: approval.clone(), id, target });
+        }
         Answer::Explain(Box::new(ExplainAnswer {
             arm: conversation.arm(),
             explain: conversation.explain(),
@@ -333,14 +340,17 @@ impl Dialogue {
             model: conversation.model().map(str::to_owned),
             session: conversation.id().to_owned(),
             opened: conversation.opened(),
-            waiting: waiting.collect(),
+            waiting: waiting_calls,
             digest,
             diagnostics: conversation.diagnostics(),
         }))
     }
 }
 
-/// Converts a call of a line.
+fn outcome_answers(outcomes: &[Outcome], digest: &str) -> Vec<OutcomeAnswer> {
+    outcomes.iter().map(|outcome| OutcomeAnswer::new(outcome, digest)).collect()
+}
+
 fn model_call(asked: CallAsked<'_>) -> ModelCall {
     let arguments = asked.arguments.map_or_else(|| Arguments::from_text(""), Arguments::from);
     ModelCall::new(asked.id, asked.name, arguments)

@@ -113,7 +113,6 @@ impl From<&OpenedTool> for Opened {
 }
 
 impl OutcomeAnswer {
-    /// The answer for an outcome.
     pub(super) fn new(outcome: &Outcome, digest: &str) -> Self {
         let bare = Self {
             id: outcome.id().clone(),

@@ -13,7 +13,6 @@ use toolfold::diagnostic::visible;
 /// Maximum length at which an unknown key is repeated, in characters.
 const MAX_SHOWN: usize = 60;
 
-/// Why a request failed.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) message: String,
@@ -39,7 +38,6 @@ pub(super) struct Part<'l> {
     pub(super) path: String,
 }
 
-/// The members of an object in order.
 pub(super) type Members<'l> = Vec<(String, Part<'l>)>;
 
 /// An object's keys and values as written, including repeated keys.
@@ -67,7 +65,6 @@ impl<'de: 'l, 'l> Deserialize<'de> for Pairs<'l> {
     }
 }
 
-/// The members of the line's object.
 pub(super) fn line_members(text: &str) -> Result<Members<'_>, Problem> {
     let raw: &RawValue = serde_json::from_str(text).map_err(|why| Problem::new(not_json(&why)))?;
     if !raw.get().starts_with('{') {
@@ -77,7 +74,6 @@ pub(super) fn line_members(text: &str) -> Result<Members<'_>, Problem> {
 }
 
 impl<'l> Part<'l> {
-    /// The value as text.
     pub(super) fn as_text(&self) -> Result<String, Problem> {
         if !self.raw.get().starts_with('"') {
             return Err(self.expected("a string"));
@@ -86,7 +82,6 @@ impl<'l> Part<'l> {
         serde_json::from_str(self.raw.get()).map_err(|_| self.expected("a string of Unicode characters"))
     }
 
-    /// The value as true or false.
     pub(super) fn flag(&self) -> Result<bool, Problem> {
         match self.raw.get() {
             "true" => Ok(true),
@@ -95,7 +90,6 @@ impl<'l> Part<'l> {
         }
     }
 
-    /// The elements of a list.
     pub(super) fn as_list(&self, of: &str) -> Result<Vec<Self>, Problem> {
         if !self.raw.get().starts_with('[') {
             return Err(self.expected(&format!("a list of {of}")));
@@ -147,7 +141,6 @@ pub(super) fn member<'p, 'l>(members: &'p Members<'l>, key: &str) -> Option<&'p 
     members.iter().find(|(own, _)| own == key).map(|(_, part)| part)
 }
 
-/// The error for an unknown key.
 pub(super) fn unknown_key(path: &str, key: &str, known: &[&str]) -> Problem {
     let place = if path.is_empty() { String::new() } else { format!("`{path}`: ") };
     let said = format!("{place}unknown key `{}`", cut_visible(key));
@@ -158,7 +151,6 @@ pub(super) fn unknown_key(path: &str, key: &str, known: &[&str]) -> Problem {
     }
 }
 
-/// The JSON type of the value.
 pub(super) fn json_kind(raw: &RawValue) -> &'static str {
     match raw.get().bytes().next() {
         Some(b'{') => "an object",

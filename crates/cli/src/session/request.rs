@@ -81,7 +81,6 @@ pub(super) const REQUESTS: [(&str, &str); 19] = [
 /// The additional key of a line: an id that is unique for each assistant message.
 pub(super) const KEY: &str = "key";
 
-/// The requests that may have a key.
 pub(super) const KEYED: [&str; 3] = ["call", "calls", "message"];
 
 /// Calls with the key of their message.
@@ -142,7 +141,6 @@ pub(super) struct Finished {
     pub(super) ok: bool,
 }
 
-/// A rejection.
 #[derive(Debug)]
 pub(super) struct Rejection {
     pub(super) id: ApprovalId,
@@ -184,10 +182,10 @@ fn reject_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 impl<'l> Request<'l> {
-    /// Parses a line.
     pub(super) fn read_request(text: &'l str) -> Result<Self, Problem> {
         let mut members = line_members(text)?;
-        let known: Vec<&str> = REQUESTS.iter().map(|(name, _)| *name).chain([KEY]).collect();
+        let mut known = REQUESTS.map(|(name, _)| name).to_vec();
+        known.push(KEY);
         if let Some((key, _)) = members.iter().find(|(key, _)| !known.contains(&key.as_str())) {
             return Err(unknown_key("", key, &known));
         }

@@ -6,7 +6,6 @@ use serde::Serialize;
 use toolfold_measure::prices::PriceRow;
 use toolfold_measure::sim::ArmCost;
 
-/// A simulation and its inputs.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     pub(super) schema: &'static str,

@@ -54,10 +54,9 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let lost = library.findings().iter().filter(|f| f.document.content.is_none()).count();
     let hidden = library.findings().iter().filter(|f| f.shadowed_by.is_some()).count();
     let parts = [page.wrong(), trust(library.roots()), page.well(), page.noticed(), looked_in(library.roots())];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     emit(&format!(
         "{}\n{BOLD}{} found{BOLD:#}: {} usable, {} hidden by another with the same name, {} not loaded.\n{}",
-        parts.join("\n"),
+        joined(parts.into()),
         grouped(all),
         grouped(active),
         grouped(hidden),
@@ -67,12 +66,17 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     Ok(verdict_code(!bad))
 }
 
+/// The parts that are not empty, with an empty line between them.
+fn joined(mut parts: Vec<String>) -> String {
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
 /// What the model reads about the skills, and its cost.
 #[derive(Debug, serde::Serialize)]
 struct Declared {
     /// Tokens of the whole declaration: name, description, parameters with the enum (o200k).
     tokens: usize,
-    /// Its budget.
     budget: usize,
     full: usize,
     trimmed: usize,
@@ -84,13 +88,14 @@ impl Declared {
     fn measured(library: &SkillLibrary, budget: Budget, counter: Tiktoken) -> Self {
         let view = SkillView::new(library, &Permissions::default(), Caller::Model);
         let layer = counted_layer(view, budget);
-        let tokens = layer.tool().map_or(0, |tool| {
+        let mut tokens = 0;
+        if let Some(tool) = layer.tool() {
             let parameters = serde_json::from_str(tool.parameters_text()).unwrap_or_default();
             let (name, description) = (tool.name().as_str(), Some(tool.description()));
             let whole = render(&[Function::new(name, description, Some(&parameters))]);
             // The constant overhead of an array is excluded, as in a report.
-            counter.count(&whole).saturating_sub(counter.count(&render(&[])))
-        });
+            tokens = counter.count(&whole).saturating_sub(counter.count(&render(&[])));
+        }
         let list = layer.list().cloned().unwrap_or_default();
         let (full, trimmed, names_only, omitted) = (list.full, list.trimmed, list.names_only, list.omitted);
         Self { tokens, budget: budget.limit(), full, trimmed, names_only, omitted }
@@ -101,14 +106,17 @@ impl Declared {
             return "No skill is usable, so `activate_skill` is not declared.\n".to_owned();
         }
         let cost = format!("`activate_skill` costs {} tokens, at most {}", grouped(self.tokens), grouped(self.budget));
-        let ways = [
+        let mut ways = Vec::new();
+        for (skills, how) in [
             (self.full, "with their description"),
             (self.trimmed, "with a shortened description"),
             (self.names_only, "by name only"),
             (self.omitted, "not listed, but found with `search`"),
-        ];
-        let ways: Vec<String> =
-            ways.iter().filter(|(n, _)| *n > 0).map(|(n, how)| format!("{} {how}", grouped(*n))).collect();
+        ] {
+            if skills > 0 {
+                ways.push(format!("{} {how}", grouped(skills)));
+            }
+        }
         if self.trimmed + self.names_only + self.omitted == 0 {
             return format!("{cost}.\n");
         }
@@ -134,7 +142,6 @@ fn finding_row(finding: &Finding, counter: Tiktoken) -> serde_json::Value {
 struct Page<'a> {
     library: &'a SkillLibrary,
     diagnostics: &'a [Diagnostic],
-    /// The warnings and errors about each file.
     of_file: BTreeMap<&'a str, Vec<&'a Diagnostic>>,
     counter: Tiktoken,
     all: bool,
@@ -149,7 +156,6 @@ impl<'a> Page<'a> {
         Self { library, diagnostics, of_file, counter, all }
     }
 
-    /// The warnings and errors about a file.
     fn about(&self, finding: &Finding) -> &[&Diagnostic] {
         self.of_file.get(&*finding.file.to_string_lossy()).map_or(&[], Vec::as_slice)
     }
@@ -161,8 +167,7 @@ impl<'a> Page<'a> {
         self.diagnostics.iter().filter(move |d| !is_of_one(d))
     }
 
-    /// First what was not found, then what was not loaded, then what other clients read
-    /// differently.
+    /// What was not found, what was not loaded, then what other clients read differently.
     fn wrong(&self) -> String {
         let mut lost: Vec<String> = self.besides().filter(|d| d.severity > Severity::Note).map(indented).collect();
         let mut guessed = Vec::new();
@@ -178,7 +183,9 @@ impl<'a> Page<'a> {
             }
             // A diagnostic about a file already names it.
             let mut text = self.heading(finding, about.is_empty());
-            about.iter().for_each(|d| text.push_str(&indented(d)));
+            for diagnostic in about {
+                text.push_str(&indented(diagnostic));
+            }
             if finding.document.content.is_some() {
                 for error in &finding.document.strict {
                     let error = error.lines().next().unwrap_or_default();
@@ -187,17 +194,17 @@ impl<'a> Page<'a> {
             }
             told.push(text);
         }
-        let parts = [self.section("Not loaded", &lost), self.section("Loaded, with something to fix", &guessed)];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+        joined(vec![self.section("Not loaded", &lost), self.section("Loaded, with something to fix", &guessed)])
     }
 
     fn section(&self, title: &str, texts: &[String]) -> String {
-        let told = if self.all { texts.len() } else { TOLD };
-        let shown: String = texts.iter().take(told).map(String::as_str).collect();
-        match texts.len().checked_sub(told).filter(|more| *more > 0) {
+        let told = if self.all { texts.len() } else { TOLD.min(texts.len()) };
+        let (shown, rest) = texts.split_at(told);
+        let shown = shown.concat();
+        match rest.len() {
             _ if texts.is_empty() => String::new(),
-            None => format!("{BOLD}{title}{BOLD:#}\n{shown}"),
-            Some(more) => format!(
+            0 => format!("{BOLD}{title}{BOLD:#}\n{shown}"),
+            more => format!(
                 "{BOLD}{title}{BOLD:#}\n{shown}  {DIM}and {} more: --all and --json list them{DIM:#}\n",
                 grouped(more)
             ),
@@ -209,10 +216,10 @@ impl<'a> Page<'a> {
         let is_well = |f: &&Finding| f.document.strict.is_empty() && self.about(f).is_empty();
         let well: Vec<String> = self.library.findings().iter().filter(is_well).map(skill_name).collect();
         let named: Vec<String> = well.iter().take(NAMED).map(|name| visible(name).into_owned()).collect();
-        match well.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        match well.len().saturating_sub(NAMED) {
             _ if well.is_empty() => String::new(),
-            None => format!("{BOLD}Healthy{BOLD:#}: {GOOD}{}{GOOD:#}\n", named.join(", ")),
-            Some(more) => format!(
+            0 => format!("{BOLD}Healthy{BOLD:#}: {GOOD}{}{GOOD:#}\n", named.join(", ")),
+            more => format!(
                 "{BOLD}Healthy{BOLD:#}: {GOOD}{}{GOOD:#} {DIM}and {} more: toolfold skills list{DIM:#}\n",
                 named.join(", "),
                 grouped(more)
@@ -261,8 +268,12 @@ fn trust(roots: &[Root]) -> String {
 
 /// A path with `~` for the home folder.
 fn home_relative(path: &Path) -> String {
-    let below = home().and_then(|home| path.strip_prefix(home).ok().map(|rest| format!("~/{}", rest.display())));
-    below.unwrap_or_else(|| path.display().to_string())
+    if let Some(home) = home()
+        && let Ok(rest) = path.strip_prefix(home)
+    {
+        return format!("~/{}", rest.display());
+    }
+    path.display().to_string()
 }
 
 fn looked_in(roots: &[Root]) -> String {

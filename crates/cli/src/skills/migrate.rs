@@ -35,7 +35,6 @@ pub(in super::super) struct MigrateArgs {
     dry_run: bool,
 }
 
-/// A file or folder to migrate, and the folder to write its skill below.
 struct Source {
     path: PathBuf,
     kind: Kind,
@@ -47,7 +46,6 @@ enum Kind {
     Folder,
     /// An old skill: one JSON document.
     Json,
-    /// A command with its name.
     Command(String),
 }
 
@@ -144,22 +142,20 @@ fn refusal(target: &Path, text: &str, written: &BTreeSet<PathBuf>, dry_run: bool
 
 /// Copies the other files of a skill without overwriting any; reports failures.
 fn copy_files(from: &Path, to: &Path) -> Option<Diagnostic> {
-    let (files, more) = resource::list(&DiskFs, from);
-    let copy = |file: &String| {
-        let target = to.join(file);
+    let (files, mut left) = resource::list(&DiskFs, from);
+    for file in files {
+        let target = to.join(&file);
         let folder = target.parent().map_or(Ok(()), std::fs::create_dir_all);
-        folder.is_ok() && !target.exists() && std::fs::copy(from.join(file), &target).is_ok()
-    };
-    let left = files.iter().filter(|f| !copy(f)).count() + more;
-    let note = || {
-        Diagnostic::warning(
-            "migrate",
-            Place::file(&from.to_string_lossy()),
-            format!("{left} of its files were not copied"),
-        )
-        .help(format!("copy them to `{}`", to.display()))
-    };
-    (left > 0).then(note)
+        if folder.is_err() || target.exists() || std::fs::copy(from.join(&file), &target).is_err() {
+            left += 1;
+        }
+    }
+    if left == 0 {
+        return None;
+    }
+    let message = format!("{left} of its files were not copied");
+    let note = Diagnostic::warning("migrate", Place::file(&from.to_string_lossy()), message);
+    Some(note.help(format!("copy them to `{}`", to.display())))
 }
 
 /// The sources to migrate, sorted: commands if the folder has any, else skills and JSON files.
@@ -179,21 +175,21 @@ fn sources(path: &Path, notes: &mut Vec<Diagnostic>) -> Result<Vec<Source>, Fail
     }
     // `.` has no name.
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let own = whole.file_name().is_some_and(|name| name == COMMANDS).then(|| path.to_owned());
-    if let Some(commands) = own.or_else(|| Some(path.join(COMMANDS)).filter(|below| below.is_dir())) {
+    let is_commands = whole.file_name().is_some_and(|name| name == COMMANDS);
+    let commands = if is_commands { path.to_owned() } else { path.join(COMMANDS) };
+    if is_commands || commands.is_dir() {
         let mut found = Vec::new();
         add_commands(&commands, "", 0, &beside(&commands), &mut found, notes)?;
         return Ok(found);
     }
-    let source = |entry: PathBuf| {
-        let kind = if entry.is_dir() {
-            Kind::Folder
-        } else {
-            kind_of(&entry, String::new()).filter(|k| matches!(k, Kind::Json))?
-        };
-        Some(Source { path: entry, kind, below: path.to_owned() })
-    };
-    Ok(sorted_paths(path)?.into_iter().filter_map(source).collect())
+    let mut found = Vec::new();
+    for entry in sorted_paths(path)? {
+        let kind = if entry.is_dir() { Some(Kind::Folder) } else { kind_of(&entry, String::new()) };
+        if let Some(kind @ (Kind::Folder | Kind::Json)) = kind {
+            found.push(Source { path: entry, kind, below: path.to_owned() });
+        }
+    }
+    Ok(found)
 }
 
 fn kind_of(file: &Path, name: String) -> Option<Kind> {
@@ -210,7 +206,6 @@ fn beside_commands(file: &Path) -> PathBuf {
     commands.map_or_else(|| file.parent().unwrap_or(Path::new("")).to_owned(), beside)
 }
 
-/// The folder `skills` next to a folder of commands.
 fn beside(commands: &Path) -> PathBuf {
     if commands.file_name().is_none() { commands.join("../skills") } else { commands.with_file_name("skills") }
 }
@@ -243,10 +238,9 @@ fn add_commands(
     Ok(())
 }
 
-/// The paths in a folder, sorted.
 fn sorted_paths(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = std::fs::read_dir(folder).map_err(|why| Failure::wrong(format!("{}: {why}", folder.display())))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     Ok(paths)
 }

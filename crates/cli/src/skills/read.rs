@@ -54,7 +54,9 @@ pub(super) fn show(args: &ShowArgs) -> Outcome {
         None => {
             let (files, more) = resource::list(&DiskFs, &skill.origin.folder);
             let mut text = format!("{}\n{}\n{}\n", skill.name(), skill.description(), skill.origin.file.display());
-            files.iter().for_each(|file| text.push_str(&format!("  {file}\n")));
+            for file in files {
+                text.push_str(&format!("  {file}\n"));
+            }
             if more > 0 {
                 text.push_str(&format!("  (and {more} more)\n"));
             }

@@ -39,13 +39,14 @@ pub(super) fn validate(args: &ValidateArgs) -> Outcome {
             emit(&format!("Valid skill: {}\n", folder.path.display()))?;
         } else {
             warn(&format!("Validation failed for {}:", folder.path.display()));
-            errors.iter().for_each(|error| warn(&format!("  - {error}")));
+            for error in errors {
+                warn(&format!("  - {error}"));
+            }
         }
     }
     Ok(verdict_code(good))
 }
 
-/// Both verdicts of one folder.
 fn verdicts(folder: &Folder) -> serde_json::Value {
     let document = &folder.document;
     let content = document.content.as_ref();

@@ -10,7 +10,6 @@ use toolfold::diagnostic::{Diagnostic, Place};
 /// The keys under which objects contain a list of tools.
 const LISTS: [&str; 5] = ["tools", "functions", "result", "functionDeclarations", "function_declarations"];
 
-/// Converts the text to one JSON document for the catalog.
 pub(super) fn one_list(text: String, file: &str) -> Result<String, Failure> {
     let text = of_events(text);
     let mut values: Vec<&RawValue> = Vec::new();

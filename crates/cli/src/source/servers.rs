@@ -20,7 +20,6 @@ use toolfold_gateway::object::Object;
 use toolfold_gateway::run::list::{Listing, list_tools};
 use toolfold_gateway::settings::ServerSettings;
 
-/// A server that has listed its tools.
 pub(in super::super) struct Served {
     pub(in super::super) name: String,
     pub(in super::super) target: Target,
@@ -48,17 +47,18 @@ pub(in super::super) fn listed_servers(config: &Config) -> Result<Vec<Served>, F
     Ok(served)
 }
 
-/// Why a server failed, and its output.
 fn fault(name: &str, why: &str, said: &[String]) -> Vec<Diagnostic> {
     let place = Place::file(&format!("server `{}`", visible(name)));
     let fault = Diagnostic::error("no-tool-list", place.clone(), why);
     let late = why.contains("within");
     let fault = if late { fault.help("allow more time with --mcp-timeout, such as 2m") } else { fault };
-    let said = said.iter().map(|line| Diagnostic::note("server-said", place.clone(), line.clone()));
-    std::iter::once(fault).chain(said).collect()
+    let mut faults = vec![fault];
+    for line in said {
+        faults.push(Diagnostic::note("server-said", place.clone(), line.clone()));
+    }
+    faults
 }
 
-/// The configured servers.
 fn configured_servers(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
     let source = Source::strongest_source(config)?;
     if config.settings.tools.mcp_server.is_some() && !matches!(source, Source::Client(_)) {
@@ -78,12 +78,10 @@ fn configured_servers(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
     }
 }
 
-/// The single server that a flag names.
 fn only_server(target: Target) -> Vec<ServerSettings> {
     vec![ServerSettings::new("server", target)]
 }
 
-/// The headers of requests to the server: the bearer token, if one is configured.
 fn headers(config: &Config) -> Result<BTreeMap<String, String>, Failure> {
     let Some(name) = &config.settings.tools.mcp_token_env else { return Ok(BTreeMap::new()) };
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -132,15 +130,16 @@ fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure
 
 /// All tools as one result of `tools/list`, prefixed with the server's name if there are several.
 pub(in super::super) fn to_list(served: &[Served]) -> String {
-    let tools: Vec<String> = match served {
-        [only] => only.list.tools.clone(),
-        several => several.iter().flat_map(|own| own.list.tools.iter().map(|tool| prefixed(&own.name, tool))).collect(),
-    };
+    let mut tools = Vec::new();
+    for own in served {
+        for tool in &own.list.tools {
+            tools.push(if served.len() == 1 { tool.clone() } else { prefixed(&own.name, tool) });
+        }
+    }
     format!("{{\"tools\":[{}]}}", tools.join(",\n"))
 }
 
-/// A tool prefixed with its server's name. A tool without a name is returned unchanged, and
-/// reported where it is parsed.
+/// A tool prefixed with its server's name; unchanged without a name, which parsing reports.
 fn prefixed(server: &str, tool: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let server: String = server.chars().map(|c| if fits(c) { c } else { '_' }).collect();

@@ -31,7 +31,6 @@ pub(super) struct Read<'c> {
     slow: bool,
 }
 
-/// The start of a file that may be a single document.
 #[derive(Default)]
 struct Document {
     lines: Vec<(usize, String)>,
@@ -140,7 +139,6 @@ impl<'c> Read<'c> {
     }
 }
 
-/// Notes about the usage: unknown names first.
 fn noticed(usage: &Usage, tools: usize) -> Vec<Diagnostic> {
     let mut said = Vec::new();
     for (name, unknown) in usage.unknown.iter().take(MAX_NAMES) {

@@ -134,7 +134,6 @@ fn core(made: &Suggestion) -> String {
     format!("\n{BOLD}Core{BOLD:#}\n{}", table(["tool", "sessions", "calls", "tokens"], &rows))
 }
 
-/// A list of names of limited length.
 fn some_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let all = names.len();
     let shown: Vec<String> = names.take(MAX_NAMED).map(|name| visible(name).into_owned()).collect();

@@ -54,7 +54,6 @@ impl Edge {
         }
     }
 
-    /// Why no snapshot can be made.
     pub(in super::super) fn fault(&self) -> Option<&str> {
         self.place.as_ref().err().map(String::as_str)
     }
@@ -95,8 +94,8 @@ impl Snapshots for Edge {
         let live =
             |other: &Snapshot| folder.runs(&other.owner) || !call.session.is_empty() && other.session == call.session;
         let meets = |other: &Snapshot| other.roots.iter().any(|root| at.roots.iter().any(|own| own.meets(root)));
-        let mut others: Vec<Snapshot> =
-            folder.open_snapshots().into_iter().filter(|other| meets(other) && live(other)).collect();
+        let mut others = folder.open_snapshots();
+        others.retain(|other| meets(other) && live(other));
         if let Some(other) = others.first() {
             let why = format!(
                 "call `{}`, which writes the same files, has not ended; undoing it ({}) restores the files that both write",
@@ -107,9 +106,11 @@ impl Snapshots for Edge {
                 |other: &Snapshot| other.owner == owner || !call.session.is_empty() && other.session == call.session;
             // The call gets no snapshot: the files it writes belong to the snapshots of these
             // calls.
-            for other in others.iter_mut().filter(|other| !call.waits && ours(other)) {
-                other.open.push(call.call.to_owned());
-                folder.write_snapshot(other).map_err(failed)?;
+            for other in &mut others {
+                if !call.waits && ours(other) {
+                    other.open.push(call.call.to_owned());
+                    folder.write_snapshot(other).map_err(failed)?;
+                }
             }
             return Err(NoSnapshot::new(why).with_passing(true));
         }
@@ -148,7 +149,10 @@ impl Snapshots for Edge {
             return;
         }
         let Ok(_lock) = folder.lock_folder() else { return };
-        for mut snapshot in folder.open_snapshots().into_iter().filter(ours) {
+        for mut snapshot in folder.open_snapshots() {
+            if !ours(&snapshot) {
+                continue;
+            }
             snapshot.open.retain(|open| open != call);
             // If this fails, the result stays unknown, and undoing needs --force.
             let left = in_place(&snapshot.roots).and_then(|roots| scan(&roots, MOST_HASHED, Contents::Hash));
@@ -171,16 +175,21 @@ fn clear(folder: &Folder, limits: Limits, more: u64, now_ms: i64) {
             kept.push(snapshot);
         }
     }
-    let needs = |kept: &[Snapshot]| {
-        let named: std::collections::BTreeMap<&str, u64> = kept.iter().flat_map(Snapshot::contents).collect();
-        named.values().sum::<u64>().saturating_add(more)
-    };
-    while needs(&kept) > limits.total {
+    while stored_bytes(&kept).saturating_add(more) > limits.total {
         let Some(at) = kept.iter().position(|snapshot| !is_open(folder, snapshot)) else { break };
         drop(folder.remove_snapshot(&kept.remove(at).id));
     }
-    let named: BTreeSet<String> = kept.iter().flat_map(Snapshot::contents).map(|(name, _)| name.to_owned()).collect();
+    let mut named = BTreeSet::new();
+    for (name, _) in kept.iter().flat_map(Snapshot::contents) {
+        named.insert(name.to_owned());
+    }
     folder.objects.retain(&named);
+}
+
+/// The size of all contents; snapshots share equal ones.
+fn stored_bytes(snapshots: &[Snapshot]) -> u64 {
+    let named: std::collections::BTreeMap<&str, u64> = snapshots.iter().flat_map(Snapshot::contents).collect();
+    named.values().sum()
 }
 
 fn is_open(folder: &Folder, snapshot: &Snapshot) -> bool {

@@ -20,7 +20,6 @@ use toolfold::policy::canonical::digest;
 /// Maximum size of a file of `calls/` in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The version of the snapshot format.
 const VERSION: u32 = 1;
 
 /// The previous state of what a call wrote.
@@ -43,7 +42,6 @@ pub(super) struct Snapshot {
     pub(super) open: Vec<String>,
     /// The state after the calls, once one has ended.
     pub(super) after: Option<Tree>,
-    /// When it was undone.
     pub(super) undone_ms: Option<i64>,
 }
 
@@ -98,14 +96,12 @@ impl Snapshot {
     }
 }
 
-/// The snapshots of a store.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
     pub(super) objects: Objects,
 }
 
-/// The folder of a store's snapshots.
 pub(in super::super) fn folder_of(store: &Path) -> PathBuf {
     // A store has one folder, under whichever name it is opened.
     let real = std::fs::canonicalize(store).or_else(|_| std::path::absolute(store));
@@ -121,7 +117,8 @@ impl Folder {
         let mut builder = std::fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        for folder in [path.clone()].into_iter().chain(["objects", "calls", "open", "sessions"].map(|n| path.join(n))) {
+        for folder in [path.clone(), path.join("objects"), path.join("calls"), path.join("open"), path.join("sessions")]
+        {
             match builder.create(&folder) {
                 Err(why) if why.kind() != ErrorKind::AlreadyExists => return Err(why),
                 _ => {}
@@ -148,7 +145,6 @@ impl Folder {
         Ok(file)
     }
 
-    /// Every readable snapshot, oldest first.
     pub(super) fn all_snapshots(&self) -> Vec<Snapshot> {
         let mut all: Vec<Snapshot> = self.ids().filter_map(|id| self.read_snapshot(&id).ok()).collect();
         all.sort_by_key(|snapshot| snapshot_number(&snapshot.id));
@@ -164,9 +160,11 @@ impl Folder {
 
     /// The snapshots of calls that have not ended.
     pub(super) fn open_snapshots(&self) -> Vec<Snapshot> {
-        let names = std::fs::read_dir(self.path.join("open")).into_iter().flatten();
-        let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        names.filter_map(|id| self.read_snapshot(&id).ok()).collect()
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(self.path.join("open")).into_iter().flatten().flatten() {
+            found.extend(self.read_snapshot(&entry.file_name().to_string_lossy()));
+        }
+        found
     }
 
     pub(super) fn read_snapshot(&self, id: &str) -> Result<Snapshot> {
@@ -182,7 +180,6 @@ impl Folder {
         }
     }
 
-    /// Writes a snapshot and flushes it to disk.
     pub(super) fn write_snapshot(&self, snapshot: &Snapshot) -> Result<()> {
         let mark = self.path.join("open").join(&snapshot.id);
         if !snapshot.open.is_empty() && !mark.exists() {
@@ -200,8 +197,8 @@ impl Folder {
 
     pub(super) fn next_id(&self) -> Result<String> {
         let counted = std::fs::read_to_string(self.path.join("next")).ok().and_then(|text| text.trim().parse().ok());
-        let known = self.ids().filter_map(|id| snapshot_number(&id)).max().map_or(1, |last| last + 1);
-        let next = known.max(counted.unwrap_or(1_u64));
+        let last = self.ids().filter_map(|id| snapshot_number(&id)).max().unwrap_or(0);
+        let next = counted.unwrap_or(1_u64).max(last + 1);
         self.write_whole("next", (next + 1).to_string().as_bytes())?;
         Ok(format!("un-{next}"))
     }
@@ -235,7 +232,6 @@ impl Folder {
         opened.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Removes the files of sessions that have ended.
     pub(super) fn clear_sessions(&self) {
         for entry in std::fs::read_dir(self.path.join("sessions")).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(|name| !self.runs(name)) {

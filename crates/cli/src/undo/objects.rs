@@ -49,12 +49,10 @@ impl Objects {
         std::fs::symlink_metadata(self.0.join(sha256)).is_ok_and(|found| found.is_file())
     }
 
-    /// The size of all contents in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.all_contents().map(|(_, bytes)| bytes).sum()
     }
 
-    /// Removes everything but these contents.
     pub(super) fn retain(&self, named: &BTreeSet<String>) {
         for (name, _) in self.all_contents().filter(|(name, _)| !named.contains(name)) {
             drop(std::fs::remove_file(self.0.join(name)));

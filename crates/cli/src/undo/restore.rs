@@ -27,12 +27,10 @@ pub(super) enum Did {
     Removed,
 }
 
-/// A path to restore.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Step {
     pub(super) path: String,
     pub(super) did: Did,
-    /// Its new state.
     #[serde(skip)]
     to: Option<Found>,
 }
@@ -40,11 +38,9 @@ pub(super) struct Step {
 /// The difference between the current state and the states before and after the call.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// The steps in order.
     pub(super) steps: Vec<Step>,
     /// The paths that are neither as after the call nor as before it.
     pub(super) changed: Vec<String>,
-    /// Whether the state after the call is known.
     pub(super) reported: bool,
 }
 

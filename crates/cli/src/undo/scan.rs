@@ -51,7 +51,6 @@ impl Root {
     }
 }
 
-/// The written paths of a call.
 pub(super) struct Places {
     pub(super) roots: Vec<Root>,
     /// Their folders that do not exist yet, outermost first.

@@ -40,7 +40,6 @@ pub(super) enum State {
 }
 
 impl State {
-    /// A short text for lists.
     pub(super) fn state_text(self) -> &'static str {
         match self {
             Self::Ready => "can be undone",
@@ -64,7 +63,6 @@ pub(super) struct Standing {
     pub(super) why: String,
 }
 
-/// Reads the snapshots from the audit trail.
 pub(super) fn audited(store: &SqliteStore) -> Result<Audited, Failure> {
     let (mut known, mut after) = (Audited::new(), 0);
     while let Some(page) = next_page(store, &mut after)? {
@@ -109,7 +107,6 @@ pub(super) fn standing(folder: &Folder, snapshot: &Snapshot, audited: &Audited, 
     Standing { state, plan: Some(plan), why }
 }
 
-/// Whether something that the call changed is already as before.
 fn is_partly(snapshot: &Snapshot, plan: &Plan) -> bool {
     let left = snapshot.left();
     let by_call = |left: &super::scan::Tree| {

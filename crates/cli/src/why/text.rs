@@ -49,7 +49,6 @@ fn parts(out: &mut String, why: &Why) {
     }
 }
 
-/// A part and its inner parts, indented by depth.
 fn push_part(rows: &mut Vec<(usize, [String; 3])>, part: &Part, all: usize, depth: usize) {
     let name = match part.kind {
         PartKind::Name => "name and frame".to_owned(),
@@ -118,8 +117,9 @@ fn guesses(out: &mut String, why: &Why) {
         for guess in risky.iter().take(MOST_GUESSES) {
             out.push_str(&format!("  {}\n", guessed(guess)));
         }
-        if let Some(more) = risky.len().checked_sub(MOST_GUESSES).filter(|more| *more > 0) {
-            out.push_str(&format!("{DIM}  and of {} more: --json has all{DIM:#}\n", grouped(more)));
+        if risky.len() > MOST_GUESSES {
+            let more = grouped(risky.len() - MOST_GUESSES);
+            out.push_str(&format!("{DIM}  and of {more} more: --json has all{DIM:#}\n"));
         }
     }
     if why.details.iter().any(|detail| detail.guesses.iter().any(|guess| guess.hides.contains(&Hidden::Name))) {
@@ -132,12 +132,17 @@ fn guesses(out: &mut String, why: &Why) {
 fn guessed(guess: &Guess) -> String {
     let name = visible(&guess.parameter);
     let needed = if guess.required { ", required" } else { "" };
-    let said: Vec<&str> =
-        guess.hides.iter().filter(|hidden| **hidden != Hidden::Description).map(|hidden| hidden.name()).collect();
-    let what = format!("its {}", said.join(", its "));
-    let hint =
-        guess.hint.as_ref().map(|hint| format!("; kept: {GOOD}{}{GOOD:#}", cut_for_list(hint))).unwrap_or_default();
-    format!("`{name}`{needed}: {what}{hint}")
+    let mut hidden = Vec::new();
+    for own in &guess.hides {
+        if *own != Hidden::Description {
+            hidden.push(own.name());
+        }
+    }
+    let hint = match &guess.hint {
+        Some(hint) => format!("; kept: {GOOD}{}{GOOD:#}", cut_for_list(hint)),
+        None => String::new(),
+    };
+    format!("`{name}`{needed}: its {}{hint}", hidden.join(", its "))
 }
 
 /// Parameters that a detail omits: `is `a``, `are `a` (required), `b` and 3 more`.

@@ -32,7 +32,6 @@ pub(crate) fn key_of(store: &str) -> String {
     key
 }
 
-/// An approver's command on a store, with the key.
 pub(crate) fn person(store: &str, args: &[&str]) -> Ran {
     let key = key_of(store);
     run(&[args, &["--store", store, "--key-file", &key]].concat())

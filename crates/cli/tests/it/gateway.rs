@@ -76,7 +76,6 @@ struct Talk {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
-    /// The methods of the notifications it received.
     notes: Vec<String>,
 }
 

@@ -77,7 +77,6 @@ fn log() -> String {
     out
 }
 
-/// Standard output as a snapshot with this name and description.
 fn shows(name: &str, description: &str, printed: &str) {
     insta::with_settings!({ description => description, omit_expression => true }, {
         insta::assert_snapshot!(name, printed);

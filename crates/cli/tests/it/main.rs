@@ -32,7 +32,6 @@ fn root() -> PathBuf {
     top.canonicalize().unwrap_or_else(|why| panic!("{}: {why}", top.display()))
 }
 
-/// A file of the repository.
 fn project(path: &str) -> String {
     toolfold_testing::timed();
     let file = root().join(path);
@@ -58,7 +57,6 @@ fn cases() -> trycmd::TestCases {
     cases
 }
 
-/// A skill's text.
 fn skill(name: &str, description: &str, body: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n{body}")
 }

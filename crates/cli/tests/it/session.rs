@@ -31,7 +31,6 @@ impl Place {
         Self(folder.canonicalize().unwrap())
     }
 
-    /// The path of a file in it.
     fn file(&self, name: &str) -> String {
         self.0.join(name).to_str().unwrap().to_owned()
     }
@@ -52,7 +51,6 @@ impl Drop for Place {
     }
 }
 
-/// A session that gets lines one by one.
 struct Session {
     child: Child,
     input: Option<ChildStdin>,
@@ -84,7 +82,6 @@ impl Session {
         Self { child, input, output }
     }
 
-    /// Sends a line and returns the answer's text.
     fn say_text(&mut self, line: &str) -> String {
         self.send(line);
         let mut answer = String::new();
@@ -116,7 +113,6 @@ impl Session {
     }
 }
 
-/// A whole session: its answers.
 fn answers(args: &[&str], lines: &[impl ToString]) -> Vec<Value> {
     let (ran, answers) = ran(args, lines);
     assert_eq!(ran.code, 0, "{}", ran.err);

@@ -20,7 +20,6 @@ const LATE: i64 = 4_000_000_000_000;
 /// 2023-11-14T22:13:20Z: requests of that time have expired.
 const EARLY: i64 = 1_700_000_000_000;
 
-/// Its own state folder, removed at the end.
 struct State(PathBuf);
 
 impl State {

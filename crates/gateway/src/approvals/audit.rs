@@ -19,7 +19,6 @@ const GOOD_MS: i64 = 60_000;
 /// Minimum interval between two verifications.
 const REST_MS: i64 = 5_000;
 
-/// The displayed end of the audit trail.
 #[derive(Debug, Default)]
 pub(super) struct Audit {
     tail: VecDeque<Row>,
@@ -49,7 +48,6 @@ struct Checked {
     /// Whether the chain verifies; `None` if it could not be checked.
     intact: Option<bool>,
     records: u64,
-    /// The last verified record.
     head: u64,
     faults: Vec<String>,
 }
@@ -90,7 +88,6 @@ impl Audit {
         !self.underway && now_ms >= self.rests_until && (is_new || now_ms >= checked.at_ms.saturating_add(GOOD_MS))
     }
 
-    /// Begins a verification if one is due.
     pub(super) fn begin(&mut self, now_ms: i64) -> bool {
         let begins = self.is_due(now_ms);
         self.underway |= begins;

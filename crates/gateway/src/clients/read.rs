@@ -63,7 +63,10 @@ pub enum How {
 /// from a file with the servers of several projects.
 pub fn read_client_file(client: &McpClient, text: &str, file: &str, project: Option<&str>) -> Loaded<Vec<Listed>> {
     let mut reader = Reader { client, file, diagnostics: Vec::new() };
-    let value = reader.root(text).map(|root| reader.servers(&root, project)).unwrap_or_default();
+    let value = match reader.root(text) {
+        Some(root) => reader.servers(&root, project),
+        None => Vec::new(),
+    };
     Loaded { value, diagnostics: reader.diagnostics }
 }
 
@@ -108,9 +111,15 @@ impl Reader<'_> {
         let found = root.get(list);
         for own in found.into_iter().chain(of_project) {
             // opencode 2 nests them one level deeper.
-            let deeper = own.get("servers").filter(|own| own.get("command").is_none() && own.get("url").is_none());
-            let own = deeper.filter(|_| list == "mcp").unwrap_or(own);
-            all.extend(own.as_object().into_iter().flatten().map(|(name, entry)| (name.as_str(), entry)));
+            let own = match own.get("servers") {
+                Some(deeper) if list == "mcp" && deeper.get("command").is_none() && deeper.get("url").is_none() => {
+                    deeper
+                }
+                _ => own,
+            };
+            for (name, entry) in own.as_object().into_iter().flatten() {
+                all.insert(name, entry);
+            }
         }
         if found.is_none() && of_project.is_none() {
             let message = format!("has no `{list}`, the key of {}'s servers", self.client.title);
@@ -165,11 +174,11 @@ impl Reader<'_> {
         }
         match entry.get("command") {
             Some(Value::String(command)) => {
-                let args = texts(entry.get("args")).iter().map(|arg| self.ours(arg)).collect();
+                let args = self.list(entry.get("args"));
                 return Some(How::Stdio { command: self.ours(command), args, env, cwd });
             }
             whole @ Some(Value::Array(_)) => {
-                let mut whole: Vec<String> = texts(whole).iter().map(|arg| self.ours(arg)).collect();
+                let mut whole = self.list(whole);
                 if !whole.is_empty() {
                     return Some(How::Stdio { command: whole.remove(0), args: whole, env, cwd });
                 }
@@ -181,9 +190,10 @@ impl Reader<'_> {
             return None;
         };
         let mut headers = self.map(entry.get("headers").or_else(|| entry.get("http_headers")));
-        if let Some(named) = entry.get("env_http_headers").and_then(Value::as_object) {
-            let named = named.iter().filter_map(|(key, own)| Some((key.clone(), format!("${{{}}}", own.as_str()?))));
-            headers.extend(named);
+        for (key, variable) in entry.get("env_http_headers").and_then(Value::as_object).into_iter().flatten() {
+            if let Some(variable) = variable.as_str() {
+                headers.insert(key.clone(), format!("${{{variable}}}"));
+            }
         }
         if let Some(variable) = entry.get("bearer_token_env_var").and_then(Value::as_str) {
             headers.insert("Authorization".to_owned(), format!("Bearer ${{{variable}}}"));
@@ -208,6 +218,10 @@ impl Reader<'_> {
             self.warning(format!("server `{name}`: its OAuth settings are not copied"), help);
         }
         Some(How::Http { url, headers })
+    }
+
+    fn list(&self, value: Option<&Value>) -> Vec<String> {
+        texts(value).iter().map(|text| self.ours(text)).collect()
     }
 
     /// The texts of an object, with numbers and booleans as text.
@@ -246,8 +260,10 @@ impl Reader<'_> {
 }
 
 fn texts(list: Option<&Value>) -> Vec<String> {
-    let list = list.and_then(Value::as_array).into_iter().flatten();
-    list.filter_map(|own| own.as_str().map(str::to_owned)).collect()
+    match list {
+        Some(Value::Array(list)) => list.iter().filter_map(|own| Some(own.as_str()?.to_owned())).collect(),
+        _ => Vec::new(),
+    }
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast of f64 to u64 saturates")]
@@ -272,7 +288,6 @@ fn replaced(text: &str, open: &str, with: impl Fn(&str) -> Option<String>) -> St
     out + rest
 }
 
-/// Converts `$NAME` to `${NAME}`.
 fn dollar(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -280,12 +295,12 @@ fn dollar(text: &str) -> String {
         out.push_str(before);
         let begins = after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let end = after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(after.len());
-        match after.split_at_checked(end).filter(|_| begins) {
-            Some((name, behind)) => {
+        match after.split_at_checked(end) {
+            Some((name, behind)) if begins => {
                 out.push_str(&format!("${{{name}}}"));
                 rest = behind;
             }
-            None => {
+            _ => {
                 out.push('$');
                 rest = after;
             }

@@ -99,8 +99,13 @@ pub fn is_secret(variable: &str) -> bool {
 /// The variables that a text uses.
 #[must_use]
 pub fn references(text: &str) -> Vec<String> {
-    let inside = text.split("${").skip(1).filter_map(|rest| rest.split_once('}'));
-    inside.map(|(name, _)| name.split(":-").next().unwrap_or(name).trim_start_matches("env:").to_owned()).collect()
+    let mut names = Vec::new();
+    for rest in text.split("${").skip(1) {
+        if let Some((name, _)) = rest.split_once('}') {
+            names.push(name.split(":-").next().unwrap_or(name).trim_start_matches("env:").to_owned());
+        }
+    }
+    names
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,9 +161,7 @@ fn each(server: &mut Listed, see: &mut dyn FnMut(&mut String, Spot, &str)) {
 
 #[derive(Default)]
 struct Names {
-    /// The variables that the file uses itself.
     taken: BTreeSet<String>,
-    /// The assigned variables with their values.
     given: BTreeMap<String, String>,
 }
 
@@ -179,7 +182,6 @@ impl Names {
         longer
     }
 
-    /// The reference to the variable for a value.
     fn put(&mut self, wanted: &str, server: &str, value: &str) -> String {
         format!("${{{}}}", self.variable_for(wanted, server, value))
     }
@@ -262,19 +264,21 @@ fn url_without(text: &str, server: &str, names: &mut Names) -> Option<String> {
         }
     }
     if let Some(query) = query {
-        let parts = query.split('&').map(|pair| match pair.split_once('=') {
-            Some((key, value)) if !value.is_empty() && (name_says(key) || looks(value) || long(value)) => {
-                format!("{key}={}", names.put_of_server(key, server, value))
+        let mut mark = '?';
+        for pair in query.split('&') {
+            out.push(mark);
+            mark = '&';
+            match pair.split_once('=') {
+                Some((key, value)) if !value.is_empty() && (name_says(key) || looks(value) || long(value)) => {
+                    out.push_str(&format!("{key}={}", names.put_of_server(key, server, value)));
+                }
+                _ => out.push_str(pair),
             }
-            _ => pair.to_owned(),
-        });
-        out.push('?');
-        out.push_str(&parts.collect::<Vec<_>>().join("&"));
+        }
     }
     (out != text).then_some(out)
 }
 
-/// Whether a name is the name of a secret.
 fn name_says(name: &str) -> bool {
     let mut own = String::new();
     let mut lower = false;
@@ -289,15 +293,15 @@ fn name_says(name: &str) -> bool {
     IN_NAMES.iter().any(|part| own.contains(part)) || own.split('_').any(|word| WORDS.contains(&word))
 }
 
-/// Whether a value looks like an issued secret.
 fn looks(value: &str) -> bool {
     let value = value.split_once(' ').map_or(value, |(_, rest)| rest);
     let issued = PREFIXES.iter().any(|prefix| value.starts_with(prefix)) && value.len() >= 16;
     if issued || value.contains("-----BEGIN") {
         return true;
     }
-    let host = value.split_once("://").and_then(|(_, rest)| rest.split('/').next());
-    host.and_then(|host| host.rsplit_once('@')).is_some_and(|(user, _)| user.contains(':'))
+    let Some((_, rest)) = value.split_once("://") else { return false };
+    let host = rest.split('/').next().unwrap_or_default();
+    matches!(host.rsplit_once('@'), Some((user, _)) if user.contains(':'))
 }
 
 /// Whether a value is long and mixed enough to be a secret.

@@ -52,7 +52,6 @@ impl Text {
     }
 }
 
-/// The state of a text's count.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Begun {
     Known(usize),

@@ -44,7 +44,6 @@ impl Cost {
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Conversation {
-    /// Its unique number.
     pub(super) n: u64,
     #[serde(skip)]
     pub(super) seq: u64,
@@ -62,7 +61,6 @@ pub(super) struct Conversation {
     pub(super) full: Option<Cost>,
     pub(super) calls: u64,
     pub(super) failed: u64,
-    /// The gateway's own replies, by kind.
     pub(super) answers: BTreeMap<&'static str, u64>,
     pub(super) waited: u64,
     /// The servers of the conversation, each with the reason if it is down.
@@ -145,7 +143,6 @@ pub(super) struct ServerRow<'s> {
     pub(super) own: &'s Server,
 }
 
-/// Sums over all conversations since the start.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Totals {
     pub(super) conversations: u64,
@@ -161,11 +158,9 @@ fn all_kinds<S: Serializer>(answers: &BTreeMap<&'static str, u64>, to: S) -> Res
     to.collect_map(super::state::KINDS.iter().map(|kind| (kind, answers.get(kind).unwrap_or(&0))))
 }
 
-/// The changes since a sequence number.
 #[derive(Serialize)]
 pub(super) struct Changes<'s> {
     pub(super) totals: &'s Totals,
-    /// The numbers of all stored conversations.
     pub(super) kept: Vec<u64>,
     pub(super) conversations: Vec<&'s Conversation>,
     pub(super) recent: Vec<&'s Happened>,

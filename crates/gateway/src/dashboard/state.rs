@@ -28,7 +28,6 @@ fn one_of<const N: usize>(known: [&'static str; N], given: &str) -> &'static str
 
 #[derive(Debug)]
 pub(super) struct State {
-    /// The sequence number of the last change.
     pub(super) seq: u64,
     next: u64,
     pub(super) totals: Totals,

@@ -81,14 +81,12 @@ impl HttpSettings {
     }
 }
 
-/// State shared by all requests.
 struct Front {
     http: HttpSettings,
     state: StoredState,
     tenants: BTreeMap<Arc<str>, Tenant>,
 }
 
-/// State shared by the requests of one tenant.
 struct Tenant {
     settings: Settings,
     sessions: Sessions,

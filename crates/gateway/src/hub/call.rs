@@ -13,7 +13,7 @@ use super::upstream::Upstream;
 use super::view::View;
 use crate::client::Client;
 use crate::object::{Object, elements};
-use crate::rpc::{Answer, Id, Raw, Request, code, error_member, message_of, raw};
+use crate::rpc::{Answer, Id, Raw, Request, code, error_member, raw};
 use crate::watch::Observed;
 
 impl View {
@@ -116,7 +116,6 @@ impl View {
         upstream.ask_server(origin.server, "tools/call", params, Some((client.clone(), id)), what);
     }
 
-    /// Handles the result of a call.
     pub(super) fn called(
         &mut self,
         upstream: &Upstream,
@@ -169,7 +168,6 @@ impl Upstream {
         of.map(|(server, own)| format!("\nThe tools of server `{}` are not known: {}.", own.name, server.why)).collect()
     }
 
-    /// The error text for a server that accepts no calls at present.
     pub(super) fn is_down(&self, at: usize) -> String {
         let why = self.servers.get(at).map_or("", |server| server.why.as_str());
         format!(
@@ -194,7 +192,6 @@ impl Context {
     }
 }
 
-/// Inserts a line of text before the content of a result.
 fn noted(result: &Raw, note: &str) -> Raw {
     let Some(mut own) = Object::from_json(result) else { return result.clone() };
     let mut content = elements(own.get("content"));
@@ -212,9 +209,4 @@ pub(super) fn is_input_required(result: &Raw) -> bool {
     result.get().contains("input_required")
         && Object::from_json(result).and_then(|own| own.read_as::<String>("resultType")).as_deref()
             == Some("input_required")
-}
-
-/// The message of an error, for the log.
-pub(super) fn why_of(error: &Raw) -> String {
-    message_of(error)
 }

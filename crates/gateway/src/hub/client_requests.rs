@@ -16,7 +16,6 @@ pub(super) const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscription
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) client: Client,
-    /// The client's request that caused this one.
     pub(super) of: Option<Id>,
     /// The server that sent the request; `None` if the gateway did.
     pub(super) server: Option<usize>,
@@ -34,7 +33,6 @@ pub(super) enum Question {
         key: String,
     },
     Approval {
-        /// The id of the approval.
         approval: String,
         params: Object,
     },
@@ -84,9 +82,8 @@ impl Upstream {
 
     fn is_own_subscription(&self, at: usize, note: &Notification) -> bool {
         let meta = Object::from_params(note.params.as_deref()).object("_meta");
-        let id: Option<u64> = meta.and_then(|meta| meta.read_as(META_SUBSCRIPTION));
-        id.and_then(|id| self.requests.pending.get(&id))
-            .is_some_and(|own| own.server == at && matches!(own.what, For::Listening))
+        let pending = meta.and_then(|meta| self.requests.pending.get(&meta.read_as(META_SUBSCRIPTION)?));
+        matches!(pending, Some(own) if own.server == at && matches!(own.what, For::Listening))
     }
 
     /// A notification of a subscription (2026-07-28), with the client's own subscription id.
@@ -120,7 +117,6 @@ impl Upstream {
         }
     }
 
-    /// Cancels a request that a server has withdrawn.
     fn no_longer_asked(&mut self, at: usize, note: Notification) {
         let mut params = Object::from_params(note.params.as_deref());
         let Some(theirs) = params.get("requestId").and_then(Id::from_raw) else { return };
@@ -128,7 +124,7 @@ impl Upstream {
             self.requests.asked.iter().find(|(_, asked)| {
                 asked.server == Some(at) && matches!(&asked.what, Question::Relay(id) if *id == theirs)
             });
-        let Some(id) = found.map(|(id, _)| *id) else { return };
+        let Some((&id, _)) = found else { return };
         if let Some(asked) = self.requests.asked.remove(&id) {
             params.put_value("requestId", &id);
             let note = Notification { params: Some(params.to_raw()), ..note };
@@ -139,10 +135,12 @@ impl Upstream {
 
 impl Hub {
     pub(super) fn answered_by_client(&mut self, client: &Client, id: &Id, answer: Answer) {
-        let known = id
-            .as_number()
-            .filter(|id| self.upstream.requests.asked.get(id).is_some_and(|asked| asked.client.key == client.key));
-        let Some(asked) = known.and_then(|id| self.upstream.requests.asked.remove(&id)) else {
+        let requests = &mut self.upstream.requests.asked;
+        let asked = match id.as_number() {
+            Some(id) if requests.get(&id).is_some_and(|asked| asked.client.key == client.key) => requests.remove(&id),
+            _ => None,
+        };
+        let Some(asked) = asked else {
             tracing::debug!("ignored a response of the client to an unknown request: {id}");
             return;
         };
@@ -162,7 +160,6 @@ impl Hub {
         }
     }
 
-    /// Handles a notification of the client.
     pub(super) fn notes(&mut self, client: &Client, note: &Notification) {
         match note.method.as_str() {
             "notifications/initialized" => self.client_is_ready(),

@@ -172,7 +172,6 @@ fn question(confirm: &Confirm) -> Value {
     })
 }
 
-/// Identifies a call by its tool and arguments.
 fn call_digest(params: &Object) -> String {
     let part = |name| params.get(name).map_or("", serde_json::value::RawValue::get);
     let arguments: Value = serde_json::from_str(part("arguments")).unwrap_or(Value::Null);

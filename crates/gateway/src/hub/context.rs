@@ -31,7 +31,6 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// Whether a client has sent a message.
     pub(super) fn knows_the_clients(&self) -> bool {
         !matches!(self.lifecycle, Lifecycle::Unknown)
     }
@@ -40,7 +39,6 @@ impl Context {
         matches!(self.lifecycle, Lifecycle::Session { .. })
     }
 
-    /// Reports an event to [`Settings::watch`].
     pub(super) fn tell(&self, what: &Observed<'_>) {
         self.settings.watch.on_event(&self.id, what);
     }

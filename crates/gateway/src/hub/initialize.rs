@@ -75,7 +75,6 @@ impl Hub {
         }
     }
 
-    /// Handles a server's response to the handshake.
     pub(super) fn greeted(&mut self, at: usize, answer: Answer) {
         let stateless = self.upstream.servers.get(at).is_some_and(|server| server.is_stateless);
         // A server that rejects the version it also offers expects a second request (SEP-2575).
@@ -86,16 +85,12 @@ impl Hub {
             return self.upstream.greet(at, true);
         }
         // The other lifecycle is not tried before the user has logged in.
-        if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
-            let why = message_of(why);
-            return self.closed(at, &why);
+        if let Err(why) = &answer
+            && code_of(why) == Some(code::LOGIN_NEEDED)
+        {
+            return self.closed(at, &message_of(why));
         }
-        let outcome = answer.map_err(|why| message_of(&why)).and_then(|result| {
-            let hello = Object::from_json(&result).ok_or("its response to the handshake is not an object")?;
-            let version = version_of(&hello, stateless)?;
-            Ok((hello, version))
-        });
-        match outcome {
+        match hello_and_version(answer, stateless) {
             Ok((hello, version)) => {
                 let Some(server) = self.upstream.servers.get_mut(at) else { return };
                 server.hello = hello;
@@ -139,8 +134,7 @@ impl Hub {
         self.advance();
     }
 
-    /// Continues after the handshake: a server with sessions is notified once the client is
-    /// initialized, then its tools are read.
+    /// Notifies a server with sessions once the client is initialized, then reads its tools.
     pub(super) fn begin_with(&mut self, at: usize) {
         let ready = match &self.upstream.context.lifecycle {
             Lifecycle::Session { ready, .. } => *ready,
@@ -160,13 +154,11 @@ impl Hub {
         }
     }
 
-    /// Subscribes to changes and reads the tools of a server that is initialized.
     pub(super) fn goes_on_with(&mut self, at: usize) {
         self.upstream.subscribe(at);
         self.read_tools(at);
     }
 
-    /// Answers `initialize` once every server is initialized or down.
     pub(super) fn answer_initialize(&mut self) {
         let Lifecycle::Session { client, params, asks, .. } = &mut self.upstream.context.lifecycle else { return };
         let Some(id) = asks.take() else { return };
@@ -182,7 +174,6 @@ impl Hub {
 }
 
 impl Upstream {
-    /// Sends the handshake of one of the two lifecycles to a server.
     pub(super) fn greet(&mut self, at: usize, stateless: bool) {
         let (method, params) = if stateless {
             ("server/discover", raw(&json!({"_meta": &self.context.own_meta()})))
@@ -210,9 +201,15 @@ impl Upstream {
             return Err(error_member(code::INTERNAL, &why));
         }
         let mut hello = self.introduced();
-        let own = |server: &super::server::Server| server.hello.read_as::<String>("protocolVersion");
-        let oldest = self.servers.iter().filter(|server| server.is_known()).filter_map(own).min();
-        let version = oldest.filter(|oldest| oldest.as_str() < wanted).unwrap_or_else(|| wanted.to_owned());
+        let mut version = wanted.to_owned();
+        for server in self.servers.iter() {
+            if let Some(own) = server.hello.read_as::<String>("protocolVersion")
+                && server.is_known()
+                && own < version
+            {
+                version = own;
+            }
+        }
         let mut result = Object::default();
         result.put_value("protocolVersion", &version);
         for name in ["supportedVersions", "resultType", "ttlMs", "cacheScope", "protocolVersion"] {
@@ -257,15 +254,16 @@ impl Upstream {
             _ => {
                 let mut hello = Object::default();
                 hello.put_value("serverInfo", &own_info());
-                let said =
-                    self.servers.iter().zip(&self.context.settings.servers).filter(|(server, _)| server.is_known());
-                let said = said.filter_map(|(server, settings)| {
-                    let text: String = server.hello.read_as("instructions")?;
-                    Some(format!("## {}\n{text}", settings.name))
-                });
-                let said: Vec<String> = said.collect();
-                if !said.is_empty() {
-                    hello.put_value("instructions", &said.join("\n\n"));
+                let mut instructions = Vec::new();
+                for (server, settings) in self.servers.iter().zip(&self.context.settings.servers) {
+                    if let Some(text) = server.hello.read_as::<String>("instructions")
+                        && server.is_known()
+                    {
+                        instructions.push(format!("## {}\n{text}", settings.name));
+                    }
+                }
+                if !instructions.is_empty() {
+                    hello.put_value("instructions", &instructions.join("\n\n"));
                 }
                 hello
             }
@@ -286,20 +284,20 @@ impl Upstream {
         hello
     }
 
-    /// The error if no server could be started.
     fn none_is_there(&self) -> Option<String> {
         if self.servers.iter().any(super::server::Server::is_known) || self.servers.list.is_empty() {
             return None;
         }
-        let whys = self.servers.iter().zip(&self.context.settings.servers);
-        let whys: Vec<String> = whys.map(|(server, own)| format!("`{}`: {}", own.name, server.why)).collect();
+        let mut whys = Vec::new();
+        for (server, own) in self.servers.iter().zip(&self.context.settings.servers) {
+            whys.push(format!("`{}`: {}", own.name, server.why));
+        }
         Some(format!("no server could be started: {}", whys.join("; ")))
     }
 }
 
 impl Context {
-    /// The parameters of `initialize` for a server with sessions: the client's own, or derived from
-    /// a stateless client's `_meta`.
+    /// The parameters of `initialize` for a server: the client's own, or from its `_meta`.
     fn introduction(&self) -> Raw {
         match &self.lifecycle {
             Lifecycle::Session { params, .. } => params.to_raw(),
@@ -355,7 +353,13 @@ fn offers_again(why: &Raw) -> bool {
         && offered.unwrap_or_default().iter().any(|own| own == STATELESS)
 }
 
-/// The protocol version in a server's response to the handshake.
+fn hello_and_version(answer: Answer, stateless: bool) -> Result<(Object, String), String> {
+    let result = answer.map_err(|why| message_of(&why))?;
+    let hello = Object::from_json(&result).ok_or("its response to the handshake is not an object")?;
+    let version = version_of(&hello, stateless)?;
+    Ok((hello, version))
+}
+
 fn version_of(hello: &Object, stateless: bool) -> Result<String, String> {
     if stateless {
         let versions: Vec<String> = hello.read_as("supportedVersions").unwrap_or_default();
@@ -376,7 +380,6 @@ fn own_info() -> Value {
     json!({"name": "toolfold", "title": "toolfold gateway", "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// Merges the capabilities of one server into those of others.
 fn unite(all: &mut Value, own: Value) {
     match (all, own) {
         (Value::Object(all), Value::Object(own)) => {

@@ -21,7 +21,6 @@ const MAX_ROUNDS: u8 = 10;
 pub(super) struct Again {
     pub(super) method: String,
     pub(super) params: Raw,
-    /// The number of repetitions so far.
     pub(super) round: u8,
 }
 
@@ -34,7 +33,6 @@ pub(super) struct Round {
     what: For,
     again: Again,
     state: Option<Raw>,
-    /// The number of missing responses.
     missing: usize,
     given: Object,
 }
@@ -142,10 +140,10 @@ impl Rounds {
                 Err(error_member(code::INTERNAL, &why)),
             );
         }
-        upstream.ask_server_again(at, &again.method, params.to_raw(), (client, id), what, again.round + 1);
+        let round = again.round + 1;
+        upstream.ask_in_round(at, &again.method, Some(params.to_raw()), Some((client, id)), what, round);
     }
 
-    /// Answers a request in place of its server.
     fn finish_request(
         upstream: &mut Upstream,
         view: &mut View,

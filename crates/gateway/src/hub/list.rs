@@ -67,7 +67,6 @@ impl Hub {
         self.has_listed(at);
     }
 
-    /// Reports a server's new list, and updates the view.
     fn has_listed(&mut self, at: usize) {
         let Some(server) = self.upstream.servers.get_mut(at) else { return };
         server.is_stale = false;
@@ -77,7 +76,6 @@ impl Hub {
         self.relist();
     }
 
-    /// Rebuilds the view, and notifies the client if its list has changed.
     fn relist(&mut self) {
         let sent = self.view.shown.as_ref().map(|view| view.digest.clone());
         if sent.is_some() && self.upstream.servers.all_listed() {

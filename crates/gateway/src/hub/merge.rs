@@ -12,12 +12,11 @@ use super::upstream::Upstream;
 use crate::client::Client;
 use crate::names::{Kind, Wanted};
 use crate::object::{Object, elements};
-use crate::rpc::{Answer, Id, Raw, Request, raw};
+use crate::rpc::{Answer, Id, Raw, Request, message_of, raw};
 
 /// Maximum number of pages read of one server's list.
 const MAX_PAGES: usize = 100;
 
-/// A request that several servers answer.
 #[derive(Debug)]
 pub(super) struct FanOut {
     client: Client,
@@ -40,7 +39,6 @@ impl FanOut {
     }
 }
 
-/// The member of a result that contains the list.
 fn list_of(method: &str) -> Option<&'static str> {
     match method {
         "resources/list" => Some("resources"),
@@ -51,7 +49,6 @@ fn list_of(method: &str) -> Option<&'static str> {
     }
 }
 
-/// The member that identifies an element.
 fn key_of(method: &str) -> &'static str {
     match method {
         "resources/list" | "skills/list" => "uri",
@@ -74,13 +71,11 @@ pub(super) struct Router {
 }
 
 impl Router {
-    /// Sends a request to every server that supports it.
     pub(super) fn fan_out(&mut self, upstream: &mut Upstream, names: &mut Naming, client: &Client, request: &Request) {
         self.ask_all(upstream, names, client, request, None);
     }
 
-    /// Lists the prompts of all servers, so that their displayed names are known, then continues a
-    /// request that uses one of the names.
+    /// Lists the prompts of all servers, then continues a request that uses a displayed name.
     pub(super) fn list_prompts_for(
         &mut self,
         upstream: &mut Upstream,
@@ -107,12 +102,12 @@ impl Router {
         request: &Request,
         then: Option<Request>,
     ) {
-        let asked: Vec<usize> = (0..upstream.servers.len())
-            .filter(|at| {
-                let server = upstream.servers.get(*at).filter(|server| server.is_ready());
-                server.is_some_and(|server| offers(server, &request.method))
-            })
-            .collect();
+        let mut asked = Vec::new();
+        for (at, server) in upstream.servers.iter().enumerate() {
+            if server.is_ready() && offers(server, &request.method) {
+                asked.push(at);
+            }
+        }
         let fan = upstream.requests.next_id();
         let mut params = Object::from_params(request.params.as_deref());
         // The merged list is not paginated.
@@ -120,7 +115,8 @@ impl Router {
         let params = (!params.is_empty()).then(|| params.to_raw());
         // The gateway's own elements come first and belong to no server.
         let own = upstream.context.own_part(&request.method).map(|own| (usize::MAX, Some(own)));
-        let parts = own.into_iter().chain(asked.iter().map(|at| (*at, None))).collect();
+        let mut parts = Vec::from_iter(own);
+        parts.extend(asked.iter().map(|at| (*at, None)));
         let (client, id, method) = (client.clone(), request.id.clone(), request.method.clone());
         self.fans.insert(
             fan,
@@ -148,7 +144,6 @@ impl Router {
         self.complete(upstream, names, fan);
     }
 
-    /// Handles one server's response.
     pub(super) fn part(
         &mut self,
         upstream: &mut Upstream,
@@ -169,8 +164,10 @@ impl Router {
                 // An empty page, or one that names itself as the next, would be followed forever.
                 let goes_on = !own.is_empty() && before.len() < MAX_PAGES * 100;
                 before.extend(own);
-                let next = page.read_as::<String>("nextCursor").filter(|next| asked.as_ref() != Some(next));
-                if let Some(cursor) = next.filter(|_| goes_on) {
+                if let Some(cursor) = page.read_as::<String>("nextCursor")
+                    && goes_on
+                    && asked.as_ref() != Some(&cursor)
+                {
                     params.put_value("cursor", &cursor);
                     let params = upstream.fitted(at, Some(params.to_raw()));
                     upstream.ask_server(at, &method, params, of, For::Part { fan, before, cursor: Some(cursor) });
@@ -184,7 +181,7 @@ impl Router {
                     server = upstream.context.server_name(at),
                     method,
                     "omitted from the response: {}",
-                    super::call::why_of(&why)
+                    message_of(&why)
                 );
                 if let Some(own) = self.fans.get_mut(&fan) {
                     own.why.get_or_insert(why);
@@ -197,13 +194,13 @@ impl Router {
     }
 
     fn given(&mut self, fan: u64, at: usize, list: Vec<Raw>) {
-        let own = self.fans.get_mut(&fan);
-        if let Some((_, part)) = own.and_then(|own| own.parts.iter_mut().find(|(server, _)| *server == at)) {
+        if let Some(own) = self.fans.get_mut(&fan)
+            && let Some((_, part)) = own.parts.iter_mut().find(|(server, _)| *server == at)
+        {
             *part = Some(list);
         }
     }
 
-    /// Answers the client once every server has answered.
     fn complete(&mut self, upstream: &mut Upstream, names: &mut Naming, fan: u64) {
         if self.fans.get(&fan).is_none_or(|own| own.parts.iter().any(|(_, part)| part.is_none())) {
             return;
@@ -228,8 +225,9 @@ impl Router {
             for (name, element) in own {
                 // An element belongs to the server that listed it first in this conversation, even
                 // if the server no longer lists it.
-                let mut others = upstream.servers.iter().enumerate().filter(|(own, _)| *own != at);
-                if others.any(|(_, server)| server.has_listed(is_prompt, &name)) || !seen.insert(name.clone()) {
+                let mut servers = upstream.servers.iter().enumerate();
+                let is_of_other = servers.any(|(own, server)| own != at && server.has_listed(is_prompt, &name));
+                if is_of_other || !seen.insert(name.clone()) {
                     tracing::warn!(
                         server = upstream.context.server_name(at),
                         name,
@@ -271,14 +269,16 @@ impl Naming {
         for (at, own) in &*parts {
             let names: Vec<String> = own.iter().map(|(name, _)| name.clone()).collect();
             let has_listed = !failed.contains(at) || !names.is_empty();
-            if let Some(settings) = upstream.context.settings.servers.get(*at).filter(|_| has_listed) {
+            if let Some(settings) = upstream.context.settings.servers.get(*at)
+                && has_listed
+            {
                 upstream.context.settings.names.remember_names(Kind::Prompts, settings, &names);
             }
         }
-        let wanted: Vec<Wanted> = parts
-            .iter()
-            .flat_map(|(at, own)| own.iter().map(|(raw, _)| Wanted { server: *at, raw: raw.clone() }))
-            .collect();
+        let mut wanted = Vec::new();
+        for (at, own) in &*parts {
+            wanted.extend(own.iter().map(|(raw, _)| Wanted { server: *at, raw: raw.clone() }));
+        }
         let mut named = self.names_of_wanted(&upstream.context, Kind::Prompts, &wanted).into_iter();
         for (at, own) in parts {
             own.retain_mut(|(name, element)| {

@@ -44,7 +44,6 @@ impl Naming {
 /// A tool to show, if it gets a name.
 struct Listed {
     server: usize,
-    /// Its name at the server.
     raw: String,
     definition: Raw,
 }
@@ -87,7 +86,6 @@ impl Naming {
         (catalog, origins)
     }
 
-    /// The tools that servers have listed and the configuration includes.
     fn listed_tools(&mut self, upstream: &Upstream) -> Vec<Listed> {
         let (mut listed, mut left_out) = (Vec::new(), Vec::new());
         for (at, (server, settings)) in upstream.servers.iter().zip(&upstream.context.settings.servers).enumerate() {

@@ -40,19 +40,16 @@ pub(super) enum For {
     },
 }
 
-/// A call that a server is running.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) call: CallId,
     /// A line to insert before the result.
     pub(super) note: Option<String>,
-    /// The tool's name at the server.
     pub(super) tool: String,
     pub(super) verdict: PolicyMark,
     pub(super) since: Instant,
 }
 
-/// A request to a server that has not been answered yet.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) server: usize,
@@ -80,23 +77,11 @@ impl Upstream {
         of: Option<(Client, Id)>,
         what: For,
     ) -> u64 {
-        self.asked_of(at, method, params, of, what, 0)
+        self.ask_in_round(at, method, params, of, what, 0)
     }
 
-    /// Repeats a request with the input that its server required.
-    pub(super) fn ask_server_again(
-        &mut self,
-        at: usize,
-        method: &str,
-        params: Raw,
-        of: (Client, Id),
-        what: For,
-        round: u8,
-    ) {
-        self.asked_of(at, method, Some(params), Some(of), what, round);
-    }
-
-    fn asked_of(
+    /// The same for a request that repeats another in a round of input that its server required.
+    pub(super) fn ask_in_round(
         &mut self,
         at: usize,
         method: &str,

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::context::Context;
-use super::pending::Pending;
 use super::reply;
 use super::servers::Servers;
 use super::upstream::Upstream;
@@ -39,7 +38,6 @@ pub(super) struct Parked {
     until: Instant,
 }
 
-/// The requests of stateless clients that wait for the client's input.
 #[derive(Default)]
 pub(super) struct PendingInput {
     pub(super) parked: HashMap<u64, Parked>,
@@ -59,14 +57,20 @@ impl PendingInput {
         if let Some(params) = request.params {
             one.set("params", params);
         }
-        let open = |own: &Pending| own.of.as_ref().filter(|_| own.server == at).map(|(client, _)| client.key);
-        let theirs: Vec<(u64, u64)> =
-            upstream.requests.pending.iter().filter_map(|(id, own)| Some((*id, open(own)?))).collect();
-        let named = of.filter(|of| theirs.iter().any(|(id, _)| id == of));
-        // With open requests of two clients, neither may answer for the other.
-        let last = theirs.iter().copied().max();
-        let last = last.filter(|(_, key)| theirs.iter().all(|(_, own)| own == key)).map(|(id, _)| id);
-        let whose = named.or(last);
+        let mut theirs: Vec<(u64, u64)> = Vec::new();
+        for (id, own) in &upstream.requests.pending {
+            if let Some((client, _)) = &own.of
+                && own.server == at
+            {
+                theirs.push((*id, client.key));
+            }
+        }
+        let whose = match (of, theirs.iter().max()) {
+            (Some(of), _) if theirs.iter().any(|(id, _)| *id == of) => Some(of),
+            // With open requests of two clients, neither may answer for the other.
+            (_, Some((id, key))) if theirs.iter().all(|(_, own)| own == key) => Some(*id),
+            _ => None,
+        };
         let room = self.parked.len() < MAX_PARKED;
         let mut kept = self.parked.values_mut().filter(|own| own.at == at && theirs.is_empty());
         let kept = kept.next().filter(|_| kept.next().is_none());
@@ -147,8 +151,7 @@ impl PendingInput {
             (None, Some(pending)) => {
                 let key = (client.key, request.id.clone());
                 pending.of = Some((client.clone(), request.id.clone()));
-                pending.token =
-                    params.object("_meta").and_then(|meta| meta.get("progressToken").map(ToOwned::to_owned));
+                pending.token = params.object("_meta").and_then(|meta| Some(meta.get("progressToken")?.to_owned()));
                 upstream.requests.running.entry(key).or_default().push(parked.pending);
             }
             (Some(answer), _) => reply(client, &request.id, upstream.in_lifecycle(parked.at, answer)),
@@ -171,9 +174,7 @@ impl PendingInput {
 
     /// Drops parked requests whose clients have not retried in time.
     pub(super) fn forget_parked(&mut self, upstream: &mut Upstream, now: Instant) {
-        let late: Vec<u64> = self.parked.iter().filter(|(_, own)| own.until <= now).map(|(place, _)| *place).collect();
-        for place in late {
-            let Some(parked) = self.parked.remove(&place) else { continue };
+        for (_, parked) in self.parked.extract_if(|_, own| own.until <= now) {
             upstream.servers.tell_cancelled(
                 parked.at,
                 parked.pending,
@@ -227,7 +228,7 @@ fn needed(method: &str, params: &Object) -> Option<Vec<&'static [&'static str]>>
 /// Whether the capabilities contain a path. An `elicitation` without modes means forms.
 fn can(declared: Option<&Raw>, path: &[&str]) -> bool {
     let Some(all) = declared.and_then(|own| serde_json::from_str::<Value>(own.get()).ok()) else { return false };
-    let forms = all.get("elicitation").and_then(Value::as_object).is_some_and(serde_json::Map::is_empty);
+    let forms = matches!(all.get("elicitation"), Some(Value::Object(modes)) if modes.is_empty());
     path.iter().try_fold(&all, |own, name| own.get(name)).is_some() || (forms && path == ["elicitation", "form"])
 }
 

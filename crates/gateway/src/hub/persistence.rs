@@ -20,7 +20,6 @@ use crate::rpc::{Answer, Id, Message};
 use crate::state::{Record, StateKey, StateWriter, Upstream as StoredUpstream};
 use crate::watch::Observed;
 
-/// The stored state that a hub begins with.
 #[derive(Default)]
 pub(crate) struct Begin {
     /// The key of the conversation and the version of its state, which the hub keeps up to date.
@@ -37,7 +36,6 @@ pub(super) struct Persistence {
     upstreams: BTreeMap<String, StoredUpstream>,
     /// The stored conversation, until the view is built from it.
     conversation: Option<Snapshot>,
-    /// Whether the state is no longer stored.
     forgotten: bool,
 }
 
@@ -48,7 +46,6 @@ impl Persistence {
 }
 
 impl View {
-    /// Restores stored state.
     pub(super) fn keep(&mut self, upstream: &mut Upstream, begin: Begin) {
         let Begin { kept, record, client } = begin;
         let Some((key, version)) = kept else { return };

@@ -15,9 +15,7 @@ pub(super) struct Requests {
     pub(super) running: HashMap<(u64, Id), Vec<u64>>,
     /// Requests sent to clients, by the gateway's ids.
     pub(super) asked: HashMap<u64, Asked>,
-    /// Requests of clients that wait until the servers have started.
     pub(super) held: Vec<(Client, Request)>,
-    /// The last assigned id.
     pub(super) next: u64,
 }
 

@@ -14,7 +14,6 @@ use crate::object::Object;
 use crate::rpc::{Answer, Id, Raw, Request, code, error_member};
 use crate::version::{META_CAPABILITIES, META_CLIENT, META_LOG, META_VERSION};
 
-/// The capability that a server declares if it supports a method.
 fn capability_of(method: &str) -> Option<&'static str> {
     let (group, _) = method.split_once('/')?;
     match group {
@@ -34,7 +33,6 @@ pub(super) fn offers(server: &Server, method: &str) -> bool {
     capability_of(method).is_none_or(|needed| server.capabilities().has_member(needed))
 }
 
-/// The servers that receive a request.
 enum Way {
     /// All servers; their lists are merged.
     All,
@@ -82,8 +80,8 @@ impl Router {
 
 impl Upstream {
     pub(super) fn route_to_one(&mut self, client: &Client, request: Request) {
-        let up = self.servers.able(&request.method).into_iter();
-        let up = up.filter(|at| self.servers.get(*at).is_some_and(super::server::Server::is_ready)).collect();
+        let mut up = self.servers.able(&request.method);
+        up.retain(|at| self.servers.get(*at).is_some_and(Server::is_ready));
         match self.servers.way(&request, up) {
             Way::One(candidates) => self.try_next(client, request, candidates, None),
             Way::Absent(at) => {
@@ -94,7 +92,6 @@ impl Upstream {
         }
     }
 
-    /// Forwards a request unchanged.
     pub(super) fn relay(&mut self, at: usize, client: &Client, id: Id, method: &str, params: Option<Raw>) {
         let params = self.fitted(at, params);
         self.ask_server(at, method, params, Some((client.clone(), id)), For::Relay);
@@ -119,7 +116,6 @@ impl Upstream {
         self.ask_server(at, &method, params, Some((client.clone(), id)), For::Try { request, candidates });
     }
 
-    /// Handles the answer of a candidate.
     pub(super) fn tried(
         &mut self,
         at: usize,
@@ -139,7 +135,6 @@ impl Upstream {
         }
     }
 
-    /// Handles the answer to a forwarded request.
     pub(super) fn relayed(&mut self, at: usize, client: &Client, id: &Id, answer: Answer) {
         let answer = self.in_lifecycle(at, answer).map(|result| of_subscription(result, id));
         reply(client, id, answer);

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::Hub;
 use super::context::Lifecycle;
-use super::pending::For;
+use super::pending::{For, Pending};
 use super::servers::Servers;
 use super::upstream::Upstream;
 use crate::capture::Capture;
@@ -64,15 +64,11 @@ pub(super) struct Server {
     pub(super) tools: ToolList,
     /// Whether `hello` and `tools` are the capture's, before the server has listed.
     pub(super) is_stale: bool,
-    /// The URIs of the resources, templates and skills that the server has listed.
     pub(super) listed: HashSet<String>,
-    /// The displayed names of the prompts that the server has listed.
     pub(super) prompts: HashSet<String>,
     pub(super) renamed: HashMap<String, String>,
-    /// Why the server is down.
     pub(super) why: String,
     pub(super) failures: u32,
-    /// When the handshake was completed.
     pub(super) since: Option<Instant>,
     /// The deadline of the handshake, or the time of the next restart.
     pub(super) due: Option<Instant>,
@@ -108,7 +104,6 @@ impl Server {
         }
     }
 
-    /// The declared capabilities; empty if there are none.
     pub(super) fn capabilities(&self) -> Object {
         self.hello.object("capabilities").unwrap_or_default()
     }
@@ -125,7 +120,6 @@ impl Server {
 }
 
 impl Hub {
-    /// Starts every server that is idle.
     pub(super) fn start_servers(&mut self) {
         for at in 0..self.upstream.servers.len() {
             if self.upstream.servers.get(at).is_some_and(|server| server.state == State::Idle) {
@@ -178,13 +172,9 @@ impl Hub {
         server.failures = if lasted { 1 } else { server.failures.saturating_add(1) };
         // Some servers end on an unknown method, so an unanswered handshake is not a rejection: the
         // next run starts with the other lifecycle, and the first such run starts at once.
-        let greeting = self
-            .upstream
-            .requests
-            .pending
-            .iter()
-            .find(|(_, own)| own.server == at && matches!(own.what, For::Greeting));
-        if let Some(id) = greeting.map(|(id, _)| *id) {
+        let is_greeting = |own: &Pending| own.server == at && matches!(own.what, For::Greeting);
+        let greeting = self.upstream.requests.pending.iter().find(|(_, own)| is_greeting(own));
+        if let Some((&id, _)) = greeting {
             self.upstream.requests.pending.remove(&id);
             server.begins_other = !server.begins_other;
             if server.failures == 1 {
@@ -200,8 +190,12 @@ impl Hub {
             .watch
             .on_event(&self.upstream.context.id, &Observed::Server { name: &name, down: Some(why) });
         tracing::warn!(server = name, "{why}; restarting it in {:?}", wait.min(MAX_BACKOFF));
-        let theirs: Vec<u64> =
-            self.upstream.requests.pending.iter().filter(|(_, own)| own.server == at).map(|(id, _)| *id).collect();
+        let mut theirs = Vec::new();
+        for (id, own) in &self.upstream.requests.pending {
+            if own.server == at {
+                theirs.push(*id);
+            }
+        }
         let failure = error_member(code::INTERNAL, &format!("server `{name}`: {why}"));
         for id in theirs {
             self.answered_by_server(at, id, Err(failure.clone()));
@@ -233,14 +227,12 @@ impl Hub {
             }
         }
         self.pending_input.forget_parked(&mut self.upstream, now);
-        let late: Vec<(u64, usize)> = self
-            .upstream
-            .requests
-            .pending
-            .iter()
-            .filter(|(_, own)| own.due.is_some_and(|due| due <= now))
-            .map(|(id, own)| (*id, own.server))
-            .collect();
+        let mut late = Vec::new();
+        for (id, own) in &self.upstream.requests.pending {
+            if own.due.is_some_and(|due| due <= now) {
+                late.push((*id, own.server));
+            }
+        }
         for (id, at) in late {
             self.upstream.servers.tell_cancelled(at, id, Some("the call exceeded the gateway's time limit"));
             let why = format!("server `{}` did not answer in time", self.upstream.context.server_name(at));

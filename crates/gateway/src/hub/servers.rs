@@ -9,7 +9,6 @@ use crate::link::Incoming;
 
 pub(super) struct Servers {
     pub(super) list: Vec<Server>,
-    /// Receives the events of all servers.
     pub(super) inbox: mpsc::Sender<Incoming>,
 }
 
@@ -45,7 +44,6 @@ impl Servers {
         self.all_listed() || self.list.iter().all(|own| own.is_stale || own.tools.is_read || own.state == State::Down)
     }
 
-    /// Whether every server has listed its tools or is down.
     pub(super) fn all_listed(&self) -> bool {
         self.list.iter().all(|server| match server.state {
             State::Ready => server.tools.is_read,

@@ -53,7 +53,6 @@ impl Context {
             && self.client_can(None, &["extensions", EXTENSION]).is_some()
     }
 
-    /// The gateway's own elements of a list.
     pub(super) fn own_part(&self, method: &str) -> Option<Vec<Raw>> {
         let own = self.own_skills()?;
         let part = match method {

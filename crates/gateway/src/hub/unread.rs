@@ -37,7 +37,6 @@ pub(super) struct Openings {
     hub: mpsc::WeakSender<ToHub>,
 }
 
-/// A delayed answer.
 #[derive(Debug)]
 struct Held {
     due: Instant,

@@ -4,7 +4,6 @@ use super::context::Context;
 use super::requests::Requests;
 use super::servers::Servers;
 
-/// Sends messages to servers and clients.
 pub(super) struct Upstream {
     pub(super) context: Context,
     pub(super) servers: Servers,

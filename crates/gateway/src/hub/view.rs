@@ -23,11 +23,9 @@ use crate::settings::{Opened, Origin};
 use crate::version::STATELESS;
 use crate::watch::Observed;
 
-/// Owns the merged list of tools, their names, the conversation and its stored state.
 pub(super) struct View {
     /// The shown list; `None` until every server has listed its tools.
     pub(super) shown: Option<Shown>,
-    /// Why the tools cannot be shown.
     unavailable: Option<String>,
     pub(super) names: Naming,
     pub(super) openings: Openings,
@@ -43,9 +41,7 @@ pub(super) struct Shown {
     always_load: Option<BTreeSet<String>>,
     /// The origin of each tool, by its name in the catalogue.
     pub(super) origins: BTreeMap<String, Origin>,
-    /// The result of `tools/list`.
     pub(super) list: Raw,
-    /// The digest of the tool array.
     pub(super) digest: String,
 }
 

@@ -25,7 +25,6 @@ use crate::version::has_sessions;
 /// Time limit for connecting to a server.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// A connection's information about its server.
 #[derive(Debug, Default)]
 struct Known {
     /// The `Mcp-Session-Id` that the server assigned.
@@ -35,7 +34,6 @@ struct Known {
     mirrored: HashMap<String, headers::Mirrored>,
 }
 
-/// One server, shared by all exchanges with it.
 #[derive(Debug)]
 struct Endpoint {
     client: reqwest::Client,
@@ -162,7 +160,6 @@ impl Endpoint {
         act(&mut known)
     }
 
-    /// Ends the session at the server, if one exists.
     async fn leave(&self) {
         if self.stays.load(Ordering::Acquire) {
             return;

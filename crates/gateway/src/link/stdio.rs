@@ -121,7 +121,6 @@ async fn write_stdin(mut stdin: ChildStdin, mut outgoing: mpsc::UnboundedReceive
     }
 }
 
-/// Logs the standard error of a process, line by line.
 async fn follow(stderr: ChildStderr, server: usize, heard: Heard) {
     let mut reader = BufReader::new(stderr);
     let mut buffer = Vec::new();

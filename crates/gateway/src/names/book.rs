@@ -16,7 +16,6 @@ const META: [&str; 6] = ["expand_tools", "activate_skill", "call_tool", "call_re
 pub(crate) struct Wanted {
     /// The server's index in the configuration.
     pub(crate) server: usize,
-    /// The tool's name at the server.
     pub(crate) raw: String,
 }
 
@@ -31,7 +30,6 @@ pub(crate) struct Named {
 struct Given {
     name: String,
     server: String,
-    /// The tool's name at the server.
     tool: String,
 }
 
@@ -145,7 +143,6 @@ impl Book {
     }
 }
 
-/// Whether a meta-tool may be declared under a name.
 fn is_of_meta_tool(name: &str) -> bool {
     let is_number =
         |rest: &str| rest.strip_prefix('_').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));

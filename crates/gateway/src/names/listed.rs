@@ -77,7 +77,6 @@ struct Stored {
     store: Arc<dyn StateStore>,
     key: StateKey,
     seal: Seal,
-    /// Whether some names are not written yet.
     is_behind: AtomicBool,
     /// The last version that was read or written. Locked while the store is used.
     version: tokio::sync::Mutex<u64>,

@@ -42,7 +42,6 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// The rules for these servers, in the order of the configuration.
     pub(crate) fn for_servers(servers: &[ServerSettings], always: bool) -> Self {
         Self { spaces: Spaces::for_servers(servers), always }
     }
@@ -57,7 +56,6 @@ impl Rules {
         self.spaces.owner(name)
     }
 
-    /// The names of all known tools for a new conversation.
     pub(super) fn fresh(&self, known: &Known) -> Vec<BTreeMap<String, Fresh>> {
         let nothing = BTreeSet::new();
         let listed: Vec<Option<&BTreeSet<String>>> =
@@ -118,8 +116,12 @@ impl Rules {
     /// other server can list one of them with other separators.
     fn prefixed_keys(&self, own: &[BTreeMap<&str, Fresh>]) -> HashMap<String, Vec<usize>> {
         let mut keys: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, own) in own.iter().enumerate().filter(|_| self.spaces.len() > 1) {
-            for name in own.keys().filter_map(|raw| self.prefixed(at, raw).next()) {
+        if self.spaces.len() < 2 {
+            return keys;
+        }
+        for (at, own) in own.iter().enumerate() {
+            for raw in own.keys() {
+                let Some(name) = self.prefixed(at, raw).next() else { continue };
                 let owners = keys.entry(comparison_key(&name)).or_default();
                 if owners.last() != Some(&at) {
                     owners.push(at);
@@ -148,7 +150,6 @@ impl Rules {
     }
 }
 
-/// Whether a name has a letter or a digit.
 fn has_word(name: &str) -> bool {
     name.bytes().any(|byte| byte.is_ascii_alphanumeric())
 }

@@ -29,7 +29,6 @@ impl Space {
     }
 }
 
-/// The namespaces of all servers, in the order of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spaces(Vec<Space>);
 

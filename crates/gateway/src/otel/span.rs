@@ -35,7 +35,6 @@ pub(super) fn first_chars(text: &str) -> String {
     text.chars().take(NAME_CHARS).collect()
 }
 
-/// The parent span in a request's `_meta` (SEP-414).
 pub(super) fn parent(meta: &Object) -> Context {
     let names = ["traceparent", "tracestate"];
     let said: HashMap<String, String> =

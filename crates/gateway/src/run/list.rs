@@ -97,7 +97,6 @@ async fn list_in_time(settings: Settings, limit: Duration) -> Result<bool, RunEr
     done
 }
 
-/// Collects the lists, and opens no conversation.
 #[derive(Default)]
 struct Look(Mutex<BTreeMap<String, Listing>>);
 

@@ -38,7 +38,6 @@ pub struct Upstream {
 }
 
 impl Record {
-    /// The record of a session that is only known by its id.
     pub(crate) fn from_params(params: Raw) -> Self {
         Self { params, upstreams: BTreeMap::new(), conversation: None, names: Names::default() }
     }

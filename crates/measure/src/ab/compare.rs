@@ -3,11 +3,10 @@
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
-use super::row::{Calls, Row, Tokens};
+use super::row::{Calls, Row};
 use super::stats::{Estimate, difference, ratio, saved};
 use crate::figures::{number, percent};
 
-/// The arm that the others are compared with.
 const CONTROL: &str = "full";
 /// The maximum loss of right calls, in percentage points, for an arm to count as no worse.
 pub const MARGIN_POINTS: f64 = 5.0;
@@ -94,9 +93,9 @@ pub struct Comparison {
 pub fn compare(rows: &[Row], drivers: &[&str], arms: &[&str]) -> Comparison {
     let mut latest: IndexMap<(&str, &str, &str, usize), &Row> = IndexMap::new();
     for row in rows {
-        let known = latest.get(&row.key());
-        if known.is_none_or(|known| row.error.is_none() || known.error.is_some()) {
-            latest.insert(row.key(), row);
+        match latest.get(&row.key()) {
+            Some(known) if row.error.is_some() && known.error.is_none() => {}
+            _ => drop(latest.insert(row.key(), row)),
         }
     }
     let rows: Vec<&Row> = latest.into_values().collect();
@@ -116,15 +115,22 @@ pub fn compare(rows: &[Row], drivers: &[&str], arms: &[&str]) -> Comparison {
         }
     }
     let sentences = drivers.iter().map(|driver| sentence(driver, &cells)).collect();
-    let meters: IndexSet<String> = rows.iter().map(|row| row.tokens.meter.clone()).collect();
-    Comparison { schema: "toolfold.ab-report/1", meters: meters.into_iter().collect(), cells, sentences }
+    let mut meters: Vec<String> = Vec::new();
+    for row in rows {
+        if !meters.contains(&row.tokens.meter) {
+            meters.push(row.tokens.meter.clone());
+        }
+    }
+    Comparison { schema: "toolfold.ab-report/1", meters, cells, sentences }
 }
 
 /// The names that rows have: the wanted ones first, in their order.
 fn in_order<'n>(wanted: &[&'n str], found: impl Iterator<Item = &'n str>) -> IndexSet<&'n str> {
     let found: IndexSet<&str> = found.collect();
-    let first = wanted.iter().copied().filter(|name| found.contains(name));
-    first.chain(found.iter().copied()).collect()
+    let mut names: IndexSet<&str> = wanted.iter().copied().collect();
+    names.retain(|name| found.contains(name));
+    names.extend(found);
+    names
 }
 
 fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cell {
@@ -137,12 +143,9 @@ fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cel
     }
     let right_share = share_of_truths(&done, |calls| calls.right);
     let reported: Vec<usize> = done.iter().filter_map(|row| Some(row.usage?.input)).collect();
-    let beside = control.map(|control| beside(&done, control)).unwrap_or_default();
-    let right_difference =
-        Some(difference(&beside.iter().map(|own| (own.here, own.there, own.truths)).collect::<Vec<_>>()))
-            .filter(|own| own.units > 0);
-    let input_saved = Some(saved(&beside.iter().map(|own| (own.input, own.control_input)).collect::<Vec<_>>()))
-        .filter(|own| own.units > 0);
+    let (right, input) = beside(&done, control.unwrap_or_default());
+    let right_difference = Some(difference(&right)).filter(|own| own.units > 0);
+    let input_saved = Some(saved(&input)).filter(|own| own.units > 0);
     Cell {
         driver: driver.to_owned(),
         arm: arm.to_owned(),
@@ -153,76 +156,76 @@ fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cel
         calls,
         right_share,
         silent_share: share_of_truths(&done, |calls| calls.silent),
-        requests: done.iter().map(|row| row.requests).sum(),
-        extra_requests: done.iter().map(|row| row.extra_requests).sum(),
-        cut: done.iter().map(|row| row.cut).sum(),
-        breaks: done.iter().map(|row| row.breaks).sum(),
-        first: rounded_mean(&done, |tokens| tokens.first),
-        input: rounded_mean(&done, |tokens| tokens.input),
-        output: rounded_mean(&done, |tokens| tokens.output),
-        reported_input: (!reported.is_empty()).then(|| reported.iter().sum::<usize>() / reported.len()),
+        requests: sum(&done, |row| row.requests),
+        extra_requests: sum(&done, |row| row.extra_requests),
+        cut: sum(&done, |row| row.cut),
+        breaks: sum(&done, |row| row.breaks),
+        first: rounded_mean(&done, |row| row.tokens.first),
+        input: rounded_mean(&done, |row| row.tokens.input),
+        output: rounded_mean(&done, |row| row.tokens.output),
+        reported_input: reported.iter().sum::<usize>().checked_div(reported.len()),
         right_difference,
         input_saved,
         verdict: if control.is_none() { Verdict::Control } else { accuracy_verdict(right_difference) },
     }
 }
 
-/// The share of true calls with an outcome, per task.
 fn share_of_truths(rows: &[&Row], outcome: fn(&Calls) -> usize) -> Estimate {
-    let tasks = per_task(rows, |row| [number(outcome(&row.calls)), number(row.calls.truths)]);
-    ratio(&tasks.into_values().map(|[own, truths]| (own, truths)).collect::<Vec<_>>())
-}
-
-/// The mean of a count over rows, rounded.
-fn rounded_mean(rows: &[&Row], of: fn(&Tokens) -> usize) -> usize {
-    (rows.iter().map(|row| of(&row.tokens)).sum::<usize>() + rows.len() / 2) / rows.len().max(1)
-}
-
-/// The sums over the rows of each task.
-fn per_task<'r, const N: usize>(rows: &[&'r Row], of: impl Fn(&Row) -> [f64; N]) -> IndexMap<&'r str, [f64; N]> {
-    let mut sums: IndexMap<&str, [f64; N]> = IndexMap::new();
+    let mut tasks: IndexMap<&str, (f64, f64)> = IndexMap::new();
     for row in rows {
-        let sum = sums.entry(row.task.as_str()).or_insert([0.0; N]);
-        sum.iter_mut().zip(of(row)).for_each(|(sum, own)| *sum += own);
+        let (own, truths) = tasks.entry(&row.task).or_default();
+        *own += number(outcome(&row.calls));
+        *truths += number(row.calls.truths);
     }
-    sums
+    ratio(&tasks.into_values().collect::<Vec<_>>())
 }
 
-/// A task in an arm and in the control.
-#[derive(Default)]
-struct Beside {
-    here: f64,
-    there: f64,
-    truths: f64,
-    input: f64,
-    control_input: f64,
+fn sum(rows: &[&Row], of: fn(&Row) -> usize) -> usize {
+    rows.iter().map(|row| of(row)).sum()
 }
+
+fn rounded_mean(rows: &[&Row], of: fn(&Row) -> usize) -> usize {
+    (sum(rows, of) + rows.len() / 2) / rows.len().max(1)
+}
+
+/// Right calls here, in the control, and the true ones.
+type Right = (f64, f64, f64);
+/// Input tokens here and in the control.
+type Input = (f64, f64);
 
 /// Every task in both arms, with the repeats that both have.
-fn beside(rows: &[&Row], control: &[&Row]) -> Vec<Beside> {
-    let control: IndexMap<(&str, usize), &Row> =
-        control.iter().filter(|row| row.error.is_none()).map(|row| ((row.task.as_str(), row.repeat), *row)).collect();
-    let pairs: Vec<(&Row, &Row)> =
-        rows.iter().filter_map(|row| Some((*row, *control.get(&(row.task.as_str(), row.repeat))?))).collect();
-    let all_reported = pairs.iter().all(|(own, other)| own.usage.is_some() && other.usage.is_some());
-    let mut tasks: IndexMap<&str, Beside> = IndexMap::new();
-    for (own, other) in pairs {
-        let sum = tasks.entry(own.task.as_str()).or_default();
-        sum.here += number(own.calls.right);
-        sum.there += number(other.calls.right);
-        sum.truths += number(own.calls.truths);
-        let [input, control] = [own, other].map(|row| match row.usage {
-            Some(usage) if all_reported => usage.input,
-            _ => row.tokens.input,
-        });
-        sum.input += number(input);
-        sum.control_input += number(control);
+fn beside(rows: &[&Row], control: &[&Row]) -> (Vec<Right>, Vec<Input>) {
+    let mut in_control: IndexMap<(&str, usize), &Row> = IndexMap::new();
+    for row in control {
+        if row.error.is_none() {
+            in_control.insert((&row.task, row.repeat), row);
+        }
     }
-    tasks.into_values().collect()
+    let mut pairs: Vec<(&Row, &Row)> = Vec::new();
+    for row in rows {
+        if let Some(other) = in_control.get(&(row.task.as_str(), row.repeat)) {
+            pairs.push((row, other));
+        }
+    }
+    let all_reported = pairs.iter().all(|(own, other)| own.usage.is_some() && other.usage.is_some());
+    let mut tasks: IndexMap<&str, (Right, Input)> = IndexMap::new();
+    for (own, other) in pairs {
+        let ((here, there, truths), (input, control_input)) = tasks.entry(&own.task).or_default();
+        *here += number(own.calls.right);
+        *there += number(other.calls.right);
+        *truths += number(own.calls.truths);
+        for (sum, row) in [(input, own), (control_input, other)] {
+            *sum += number(match row.usage {
+                Some(usage) if all_reported => usage.input,
+                _ => row.tokens.input,
+            });
+        }
+    }
+    tasks.into_values().unzip()
 }
 
 fn accuracy_verdict(right: Option<Estimate>) -> Verdict {
-    let Some((value, bar)) = right.and_then(|own| Some((own.value, own.bar?))) else { return Verdict::Undecided };
+    let Some(Estimate { value, bar: Some(bar), .. }) = right else { return Verdict::Undecided };
     if value - bar >= -MARGIN_POINTS / 100.0 {
         Verdict::NoWorse
     } else if value + bar < 0.0 {
@@ -232,7 +235,6 @@ fn accuracy_verdict(right: Option<Estimate>) -> Verdict {
     }
 }
 
-/// A summary of one driver's cells.
 fn sentence(driver: &str, cells: &[Cell]) -> String {
     let own: Vec<&Cell> = cells.iter().filter(|cell| cell.driver == driver).collect();
     let Some(control) = own.iter().find(|cell| cell.verdict == Verdict::Control) else {
@@ -274,8 +276,8 @@ fn sentence(driver: &str, cells: &[Cell]) -> String {
 }
 
 pub(super) fn with_bar(own: Estimate) -> String {
-    let bar = own.bar.map_or_else(|| "± ?".to_owned(), |bar| format!("± {:.0} %", bar * 100.0));
-    format!("{} {bar}", percent(own.value))
+    let share = percent(own.value);
+    own.bar.map_or_else(|| format!("{share} ± ?"), |bar| format!("{share} ± {:.0} %", bar * 100.0))
 }
 
 fn signed(own: Option<Estimate>) -> String {
@@ -285,7 +287,6 @@ fn signed(own: Option<Estimate>) -> String {
 }
 
 impl Calls {
-    /// Adds another row's counts.
     fn add(&mut self, other: &Self) {
         self.truths += other.truths;
         self.right += other.right;

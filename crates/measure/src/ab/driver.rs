@@ -9,6 +9,7 @@ use toolfold::name::nearest;
 use toolfold::profile::{Arm, CALL_TOOL, Delivery, EXPAND_TOOLS, Folded};
 
 use super::tasks::TrueCall;
+use crate::json::{list_member, object_member};
 
 /// A strategy for making known calls: it measures the machinery, not a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -85,13 +86,10 @@ impl FromStr for Oracle {
 /// repeated, and a directive against loops does not end the attempts.
 const MAX_TRIES: usize = 3;
 
-/// The state of an oracle within one turn.
 #[derive(Debug)]
 pub(super) struct Scripted {
     oracle: Oracle,
-    /// The next true call.
     at: usize,
-    /// The number of attempts at it.
     tries: usize,
     /// Whether it was expanded.
     looked: bool,
@@ -102,7 +100,6 @@ impl Scripted {
         Self { oracle, at: 0, tries: 0, looked: false }
     }
 
-    /// Begins a user's turn.
     pub(super) fn begin(&mut self) {
         *self = Self::new(self.oracle);
     }
@@ -115,12 +112,14 @@ impl Scripted {
             let entry = conversation.presentation().deferred().iter().find(|entry| entry.tools.contains(&at))?;
             Some((at, entry.category.to_string()))
         });
-        if let Some((at, category)) = folded.as_ref().filter(|_| !self.looked && self.tries == 0) {
-            let closed = !conversation.expanded().opens_tool(&truth.tool, category);
-            if closed && self.expands(conversation, *at, truth) {
-                self.looked = true;
-                return Some((EXPAND_TOOLS.to_owned(), self.lookup(conversation.arm(), category, &truth.tool)));
-            }
+        if let Some((at, category)) = &folded
+            && !self.looked
+            && self.tries == 0
+            && !conversation.expanded().opens_tool(&truth.tool, category)
+            && self.expands(conversation, *at, truth)
+        {
+            self.looked = true;
+            return Some((EXPAND_TOOLS.to_owned(), self.lookup(conversation.arm(), category, &truth.tool)));
         }
         self.tries += 1;
         let arguments = match self.oracle {
@@ -134,7 +133,6 @@ impl Scripted {
         })
     }
 
-    /// Processes the outcome of the call.
     pub(super) fn heard(&mut self, outcome: &Outcome) {
         let again = match outcome {
             Outcome::Reply(reply) => match reply.answer.kind {
@@ -167,8 +165,7 @@ impl Scripted {
     }
 }
 
-/// Whether the true call uses something that the folded form of its tool lacks: a parameter name,
-/// or a value of an `enum`.
+/// Whether the true call uses a parameter name or an `enum` value that the folded form lacks.
 fn lacks(conversation: &Conversation, at: usize, truth: &TrueCall) -> bool {
     let Some(tool) = conversation.engine().catalog().at(at) else { return false };
     let Some(planned) = conversation.presentation().plan_of(at) else { return true };
@@ -179,22 +176,22 @@ fn lacks(conversation: &Conversation, at: usize, truth: &TrueCall) -> bool {
         return true;
     }
     let shown = Folded::new(tool, planned.detail, None).parameters().into_owned();
-    let property = |schema: &Value, name: &str| schema.get("properties").and_then(|all| all.get(name)).cloned();
-    given.iter().any(|(name, value)| {
-        let text = value.to_string();
-        let is_visible = property(&shown, name).is_some_and(|own| own.to_string().contains(&text));
-        let listed = property(tool.parameters(), name).is_some_and(|own| own.get("enum").is_some());
-        listed && value.is_string() && !is_visible
-    })
+    let shown = object_member(&shown, "properties").unwrap_or(&none);
+    let whole = object_member(tool.parameters(), "properties").unwrap_or(&none);
+    for (name, value) in given {
+        let is_listed = whole.get(name).is_some_and(|schema| schema.get("enum").is_some());
+        let is_shown = shown.get(name).is_some_and(|schema| schema.to_string().contains(&value.to_string()));
+        if value.is_string() && is_listed && !is_shown {
+            return true;
+        }
+    }
+    false
 }
 
-/// The arguments that the tool's own schema requires.
 fn required_only(conversation: &Conversation, truth: &TrueCall) -> Value {
-    let catalog = conversation.engine().catalog();
-    let schema = catalog.position(&truth.tool).and_then(|at| catalog.at(at)).map(toolfold::catalog::Tool::parameters);
-    let required = schema.and_then(|own| own.get("required")).and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|own| own == name));
-    let mut kept = truth.arguments.as_object().cloned().unwrap_or_default();
-    kept.retain(|name, _| is_required(name));
-    Value::Object(kept)
+    let tool = conversation.engine().catalog().get(&truth.tool);
+    let required = tool.map_or(&[][..], |tool| list_member(tool.parameters(), "required"));
+    let mut arguments = truth.arguments.as_object().cloned().unwrap_or_default();
+    arguments.retain(|name, _| required.iter().any(|own| own == name));
+    Value::Object(arguments)
 }

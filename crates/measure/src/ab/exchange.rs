@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use toolfold::wire::Wire;
 
+use crate::json::string_member;
+
 /// The maximum number of output tokens, which Anthropic's API requires in every request.
 const MAX_TOKENS: usize = 4_096;
 
@@ -84,19 +86,14 @@ pub enum ExchangeError {
     },
 }
 
-/// How requests and responses of an API are written and read.
 struct ApiFormat {
     /// The request without tools; absent parts are null.
     body: fn(&Ask<'_>) -> Value,
-    /// A user's message.
     user: fn(&str) -> Value,
-    /// A message with which a model ends its turn.
     closing: fn(&str) -> Value,
     /// The JSON Pointer of the answer in a response, and its form in messages.
     answer: (&'static str, &'static str),
-    /// The assistant message with an answer.
     message: fn(&Value) -> Value,
-    /// The key of the counts in a response.
     usage: &'static str,
     /// The JSON Pointers of the counts, which are added.
     input: &'static [&'static str],
@@ -119,8 +116,11 @@ impl ApiFormat {
 
 const CHAT: ApiFormat = ApiFormat {
     body: |ask| {
-        let system = ask.system.map(|text| json!({"role": "system", "content": text}));
-        json!({"model": ask.model, "messages": system.iter().chain(ask.messages).collect::<Vec<_>>()})
+        let mut messages = ask.messages.to_vec();
+        if let Some(text) = ask.system {
+            messages.insert(0, json!({"role": "system", "content": text}));
+        }
+        json!({"model": ask.model, "messages": messages})
     },
     user: |text| json!({"role": "user", "content": text}),
     closing: |text| json!({"role": "assistant", "content": text}),
@@ -180,7 +180,10 @@ const GEMINI: ApiFormat = ApiFormat {
 };
 
 fn each_item(message: &Value) -> Vec<&Value> {
-    message.as_array().map_or_else(|| vec![message], |items| items.iter().collect())
+    match message {
+        Value::Array(items) => items.iter().collect(),
+        one => vec![one],
+    }
 }
 
 /// Returns the body of a request, in the wire's format.
@@ -201,12 +204,10 @@ pub fn body_of(wire: Wire, ask: &Ask<'_>) -> Result<Value, ExchangeError> {
     Ok(body)
 }
 
-/// A user's message in the wire's format.
 pub(crate) fn user_message(wire: Wire, text: &str) -> Value {
     (ApiFormat::of(wire).unwrap_or(&CHAT).user)(text)
 }
 
-/// A message with which a model ends its turn.
 pub(super) fn closing_message(wire: Wire, text: &str) -> Value {
     (ApiFormat::of(wire).unwrap_or(&CHAT).closing)(text)
 }
@@ -217,9 +218,12 @@ pub(super) fn closing_message(wire: Wire, text: &str) -> Value {
 /// Returns an [`ExchangeError`] if the response is a provider error or does not have the wire's
 /// format.
 pub fn answer_of(wire: Wire, response: &Value) -> Result<Answer, ExchangeError> {
-    if let Some(error) = response.get("error").filter(|error| !error.is_null()) {
-        let said = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
-        return Err(ExchangeError::Provider(said));
+    match response.get("error") {
+        None | Some(Value::Null) => {}
+        Some(error) => {
+            let message = string_member(error, "message").map_or_else(|| error.to_string(), str::to_owned);
+            return Err(ExchangeError::Provider(message));
+        }
     }
     let format = ApiFormat::of(wire).ok_or(ExchangeError::Wire(wire))?;
     let (pointer, missing) = format.answer;

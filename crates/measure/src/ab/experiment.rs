@@ -82,12 +82,14 @@ pub fn experiment(conversations: &[LiveConversation], control: Option<&str>) -> 
         groups.entry(name).or_default().push(own);
     }
     groups.sort_keys();
-    let mut variants: Vec<VariantResult> =
-        groups.iter().map(|(name, own)| variant(name, own, meter.as_deref())).collect();
-    let at = groups.get_index_of(control.unwrap_or("control"));
-    let at = match control {
-        Some(_) => Some(at.ok_or_else(|| groups.keys().cloned().collect::<Vec<_>>())?),
-        None => at.or_else(|| variants.iter().position(|own| own.arms.iter().all(|arm| arm == "full"))),
+    let mut variants = Vec::new();
+    for (name, own) in &groups {
+        variants.push(variant(name, own, meter.as_deref()));
+    }
+    let at = match groups.get_index_of(control.unwrap_or("control")) {
+        None if control.is_some() => return Err(groups.into_keys().collect()),
+        None => variants.iter().position(|own| own.arms.iter().all(|arm| arm == "full")),
+        named => named,
     };
     if let Some(at) = at {
         let own = variants.remove(at);
@@ -108,17 +110,23 @@ pub fn experiment(conversations: &[LiveConversation], control: Option<&str>) -> 
 /// The meter that most conversations have; ties use the first by name.
 fn meter_of(conversations: &[LiveConversation]) -> Option<String> {
     let mut known: IndexMap<&str, usize> = IndexMap::new();
-    conversations.iter().flat_map(|own| own.arrays.keys()).for_each(|meter| *known.entry(meter).or_default() += 1);
+    for meter in conversations.iter().flat_map(|own| own.arrays.keys()) {
+        *known.entry(meter).or_default() += 1;
+    }
     known.sort_by(|one, many, other, more| more.cmp(many).then(one.cmp(other)));
-    known.first().map(|(meter, _)| (*meter).to_owned())
+    Some((*known.first()?.0).to_owned())
 }
 
 fn variant(name: &str, own: &[&LiveConversation], meter: Option<&str>) -> VariantResult {
-    let counted: Vec<f64> = own
-        .iter()
-        .filter_map(|own| own.arrays.get(meter?))
-        .map(|(arrays, tokens)| number(*tokens) / number((*arrays).max(1)))
-        .collect();
+    let mut counted = Vec::new();
+    for (arrays, tokens) in own.iter().filter_map(|own| own.arrays.get(meter?)) {
+        counted.push(number(*tokens) / number((*arrays).max(1)));
+    }
+    let (mut calls, mut expanded) = (Vec::new(), Vec::new());
+    for conversation in own {
+        calls.push(number(conversation.calls));
+        expanded.push(number(conversation.expanded));
+    }
     VariantResult {
         variant: name.to_owned(),
         arms: own.iter().filter_map(|own| own.arm.clone()).collect(),
@@ -133,18 +141,19 @@ fn variant(name: &str, own: &[&LiveConversation], meter: Option<&str>) -> Varian
             ("blind", share(own, |own| (own.blind, own.forwarded))),
             ("failed", share(own, |own| (own.failed, own.forwarded))),
         ]),
-        means: IndexMap::from([
-            ("calls", mean(&own.iter().map(|own| number(own.calls)).collect::<Vec<_>>())),
-            ("expanded", mean(&own.iter().map(|own| number(own.expanded)).collect::<Vec<_>>())),
-        ]),
+        means: IndexMap::from([("calls", mean(&calls)), ("expanded", mean(&expanded))]),
         array: (!counted.is_empty()).then(|| mean(&counted)),
     }
 }
 
 /// The share of calls, from a part and a whole per conversation.
 fn share(conversations: &[&LiveConversation], counts: fn(&LiveConversation) -> (usize, usize)) -> Estimate {
-    let pairs = conversations.iter().map(|own| counts(own));
-    ratio(&pairs.map(|(part, whole)| (number(part), number(whole))).collect::<Vec<_>>())
+    let mut pairs = Vec::new();
+    for own in conversations {
+        let (part, whole) = counts(own);
+        pairs.push((number(part), number(whole)));
+    }
+    ratio(&pairs)
 }
 
 impl Experiment {
@@ -167,7 +176,9 @@ impl Experiment {
             self.sentences = said;
             return;
         }
-        self.saved = control.array.zip(treatment.array).and_then(|(all, kept)| saved_of_means(kept, all));
+        if let (Some(kept), Some(all)) = (treatment.array, control.array) {
+            self.saved = saved_of_means(kept, all);
+        }
         said.push(match self.saved {
             None => {
                 "tokens were not counted in both variants; request them with {\"tools\":{\"count\":true}}".to_owned()
@@ -305,7 +316,6 @@ mod tests {
         assert!(found.sentences[1].starts_with("treatment has 30.0 ± "), "{:?}", found.sentences);
     }
 
-    /// Ten failed calls of one conversation are one observation, not ten.
     #[test]
     fn calls_of_one_conversation_are_one_observation() {
         let mut all: Vec<_> = (0..12).map(|at| conversation("control", 10, 0, 100 + at)).collect();

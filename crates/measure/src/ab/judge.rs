@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::json::object_member;
+
 /// The maximum depth to which a schema is followed; deeper values are compared unchanged.
 const MAX_DEPTH: usize = 32;
 
@@ -19,9 +21,14 @@ pub fn differences(schema: &Value, truth: &Value, given: &Value) -> Vec<String> 
     let (truth, given) = (filled(schema, truth, MAX_DEPTH), filled(schema, given, MAX_DEPTH));
     let none = Map::new();
     let (own, other) = (truth.as_object().unwrap_or(&none), given.as_object().unwrap_or(&none));
-    let missing = own.iter().filter(|(name, value)| other.get(*name).is_none_or(|given| !equal(value, given)));
-    let more = other.iter().filter(|(name, _)| !own.contains_key(*name));
-    missing.chain(more).map(|(name, _)| name.clone()).collect()
+    let mut names = Vec::new();
+    for (name, value) in own {
+        if other.get(name).is_none_or(|given| !equal(value, given)) {
+            names.push(name.clone());
+        }
+    }
+    names.extend(other.keys().filter(|name| !own.contains_key(*name)).cloned());
+    names
 }
 
 /// The value with the schema's defaults for omitted properties.
@@ -32,12 +39,16 @@ fn filled(schema: &Value, value: &Value, depth: usize) -> Value {
     };
     match value {
         Value::Object(entries) => {
-            let properties = schema.get("properties").and_then(Value::as_object);
-            let of = |name: &str| properties.and_then(|all| all.get(name));
-            let mut all: Map<String, Value> =
-                entries.iter().map(|(name, value)| (name.clone(), below(of(name), value))).collect();
-            for (name, property) in properties.into_iter().flatten() {
-                if let Some(default) = property.get("default").filter(|_| !all.contains_key(name)) {
+            let none = Map::new();
+            let properties = object_member(schema, "properties").unwrap_or(&none);
+            let mut all = Map::new();
+            for (name, value) in entries {
+                all.insert(name.clone(), below(properties.get(name), value));
+            }
+            for (name, property) in properties {
+                if let Some(default) = property.get("default")
+                    && !all.contains_key(name)
+                {
                     all.insert(name.clone(), default.clone());
                 }
             }
@@ -58,8 +69,8 @@ fn equal(one: &Value, other: &Value) -> bool {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| equal(one, other))
         }
         (Value::Object(one), Value::Object(other)) => {
-            let within = |(name, value): (&String, &Value)| other.get(name).is_some_and(|own| equal(value, own));
-            one.len() == other.len() && one.iter().all(within)
+            let in_other = |name: &str, value: &Value| other.get(name).is_some_and(|own| equal(value, own));
+            one.len() == other.len() && one.iter().all(|(name, value)| in_other(name, value))
         }
         (one, other) => one == other,
     }

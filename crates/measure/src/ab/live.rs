@@ -53,12 +53,14 @@ impl LiveLog {
     /// Adds the next record of a log.
     pub fn add_record(&mut self, record: &LogRecord) {
         let begins = record.conversation.is_empty() && matches!(record.event, Event::Started { .. });
-        let known = self.places.get(&record.conversation).copied().filter(|_| !begins);
-        let at = known.unwrap_or_else(|| {
-            self.conversations.push(LiveConversation { id: record.conversation.clone(), ..Default::default() });
-            self.places.insert(record.conversation.clone(), self.conversations.len() - 1);
-            self.conversations.len() - 1
-        });
+        let at = match self.places.get(&record.conversation) {
+            Some(at) if !begins => *at,
+            _ => {
+                self.conversations.push(LiveConversation { id: record.conversation.clone(), ..Default::default() });
+                self.places.insert(record.conversation.clone(), self.conversations.len() - 1);
+                self.conversations.len() - 1
+            }
+        };
         if let Some(own) = self.conversations.get_mut(at) {
             own.tally_record(record);
         }

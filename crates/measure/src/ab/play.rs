@@ -64,7 +64,6 @@ pub enum PlayError {
     Call(#[from] toolfold::conversation::CallError),
 }
 
-/// A call that ran in this turn.
 #[derive(Debug)]
 struct Ran {
     tool: String,
@@ -87,7 +86,6 @@ pub struct Play<'t> {
     ran: Vec<Ran>,
     /// Tools whose calls were answered instead of run in this turn.
     corrected: Vec<String>,
-    /// The array of the previous request.
     last: Option<String>,
     row: Row,
 }
@@ -224,7 +222,6 @@ impl<'t> Play<'t> {
         self.row
     }
 
-    /// Adds the user's message of the new turn.
     fn hear_user(&mut self, counter: &mut Counter) {
         let Some(turn) = self.task.turns.get(self.turn) else { return };
         self.row.calls.truths += turn.calls.len();
@@ -239,7 +236,6 @@ impl<'t> Play<'t> {
         self.messages.push(message);
     }
 
-    /// Counts a request and its answer.
     fn count_exchange(&mut self, message: &Value, usage: Option<Usage>, counter: &mut Counter) {
         let tools = self.conversation.tools();
         let array = counter.array_tokens(self.setting.wire, &tools);
@@ -265,10 +261,9 @@ impl<'t> Play<'t> {
     /// Judges the turn's true calls: each is matched with a call that ran, an equal one first.
     fn judge_turn(&mut self, engine: &Engine, truths: &[TrueCall]) {
         let mut left: Vec<&Ran> = self.ran.iter().collect();
-        let equal = |truth: &TrueCall, ran: &Ran| is_it(engine, truth, ran);
         let mut open = Vec::new();
         for truth in truths {
-            match left.iter().position(|ran| equal(truth, ran)) {
+            match left.iter().position(|ran| is_it(engine, truth, ran)) {
                 Some(at) => {
                     left.remove(at);
                     self.row.calls.right += 1;
@@ -278,13 +273,17 @@ impl<'t> Play<'t> {
             }
         }
         for truth in open {
-            let ran = left.iter().position(|ran| ran.tool == truth.tool).map(|at| left.remove(at));
-            match ran {
-                Some(_) => self.row.calls.silent += 1,
-                None => self.row.calls.missed += 1,
-            }
-            let differ = |ran: &Ran| differences(schema_of(engine, &truth.tool), &truth.arguments, &ran.arguments);
-            let arguments = ran.map(differ).unwrap_or_default();
+            let arguments = match left.iter().position(|ran| ran.tool == truth.tool) {
+                Some(at) => {
+                    self.row.calls.silent += 1;
+                    let ran = left.remove(at);
+                    differences(schema_of(engine, &truth.tool), &truth.arguments, &ran.arguments)
+                }
+                None => {
+                    self.row.calls.missed += 1;
+                    Vec::new()
+                }
+            };
             self.row.wrong.push(Wrong { turn: self.turn, tool: truth.tool.clone(), arguments });
         }
         self.row.calls.stray += left.len();
@@ -292,8 +291,7 @@ impl<'t> Play<'t> {
 }
 
 fn schema_of<'e>(engine: &'e Engine, tool: &str) -> &'e Value {
-    let catalog = engine.catalog();
-    catalog.position(tool).and_then(|at| catalog.at(at)).map_or(&Value::Null, Tool::parameters)
+    engine.catalog().get(tool).map_or(&Value::Null, Tool::parameters)
 }
 
 fn is_it(engine: &Engine, truth: &TrueCall, ran: &Ran) -> bool {
@@ -302,13 +300,16 @@ fn is_it(engine: &Engine, truth: &TrueCall, ran: &Ran) -> bool {
 
 /// The recorded result of the tool if this call was recorded; of several equal calls, the next.
 fn recorded(engine: &Engine, truths: &[TrueCall], before: &[Ran], ran: &Ran) -> String {
-    let mut meant = truths.iter().filter(|truth| is_it(engine, truth, ran)).peekable();
-    let earlier = meant.peek().map_or(0, |truth| before.iter().filter(|own| is_it(engine, truth, own)).count());
-    meant.nth(earlier).and_then(|truth| truth.result.clone()).unwrap_or_else(|| STUB.to_owned())
+    let meant: Vec<&TrueCall> = truths.iter().filter(|truth| is_it(engine, truth, ran)).collect();
+    let Some(first) = meant.first() else { return STUB.to_owned() };
+    let earlier = before.iter().filter(|own| is_it(engine, first, own)).count();
+    match meant.get(earlier) {
+        Some(TrueCall { result: Some(result), .. }) => result.clone(),
+        _ => STUB.to_owned(),
+    }
 }
 
 impl Calls {
-    /// Counts the outcome of a call.
     fn tally_outcome(&mut self, outcome: &Outcome) {
         self.made += 1;
         self.coerced += usize::from(!outcome.context().coerced.is_empty());

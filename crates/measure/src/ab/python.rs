@@ -6,7 +6,6 @@ use std::str::Chars;
 
 use serde_json::{Map, Value, json};
 
-/// A call as written.
 #[derive(Debug, PartialEq)]
 pub(super) struct Written {
     pub(super) name: String,

@@ -69,7 +69,11 @@ pub fn mean(values: &[f64]) -> Estimate {
 /// error is that of a (linearized) ratio, not of as many independent calls.
 #[must_use]
 pub fn ratio(pairs: &[(f64, f64)]) -> Estimate {
-    let (above, below) = pairs.iter().fold((0.0, 0.0), |(a, b), (own, of)| (a + own, b + of));
+    let (mut above, mut below) = (0.0, 0.0);
+    for (own, of) in pairs {
+        above += own;
+        below += of;
+    }
     let value = if below == 0.0 { 0.0 } else { above / below };
     let residuals: Vec<f64> = pairs.iter().map(|(own, of)| own - value * of).collect();
     of_residuals(value, &residuals, below)
@@ -100,15 +104,19 @@ fn certain_if_constant(own: Estimate) -> Estimate {
 #[must_use]
 pub(super) fn unpaired(one: Estimate, other: Estimate) -> Estimate {
     let units = one.units + other.units;
-    let both = one.error.zip(other.error).map(|(a, b)| a.hypot(b));
+    let error = both(one.error, other.error);
     let freedom = one.units.min(other.units).saturating_sub(1);
-    let none_varies = both.is_some_and(|error| error <= f64::EPSILON);
-    let bar = match both {
-        Some(_) if none_varies => one.bar.zip(other.bar).map(|(a, b)| a.hypot(b)),
+    let bar = match error {
+        // Neither varies.
+        Some(error) if error <= f64::EPSILON => both(one.bar, other.bar),
         Some(error) => Some(error * t95(freedom)),
         None => None,
     };
-    Estimate { value: one.value - other.value, error: both, bar, units }
+    Estimate { value: one.value - other.value, error, bar, units }
+}
+
+fn both(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    Some(one?.hypot(other?))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::python::read_call;
+use crate::json::{object_member, string_member};
 
 /// A call that a task requires.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,7 +107,10 @@ impl Corpus {
     pub fn from_json_lines(tasks: &str, tools: &str) -> Result<Self, TaskError> {
         let domains = domains(tools)?;
         let mut read: IndexMap<String, Task> = IndexMap::new();
-        for (at, line) in tasks.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        for (at, line) in tasks.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
             let wrong = |why: String| TaskError::Line { line: at + 1, why };
             let task = task(&domains, line).map_err(wrong)?;
             if read.contains_key(&task.id) {
@@ -133,7 +137,6 @@ impl Corpus {
     }
 }
 
-/// Reads a document of domains.
 fn domains(text: &str) -> Result<IndexMap<String, Vec<Value>>, TaskError> {
     #[derive(Deserialize)]
     struct Domain {
@@ -173,10 +176,12 @@ fn task(domains: &IndexMap<String, Vec<Value>>, line: &str) -> Result<Task, Stri
     }
     let tools = tools_of(domains, &written.involved_domains)?;
     let mut turns = Vec::new();
-    let results = written.results.into_iter().map(Some).chain(std::iter::repeat(None));
-    for ((user, calls), results) in written.turns.into_iter().zip(written.ground_truth).zip(results) {
-        let results = results.unwrap_or_default().into_iter().map(Some).chain(std::iter::repeat(None));
-        let calls = calls.into_iter().zip(results).map(|(call, result)| {
+    // Results may be missing for the last turns, and for the last calls of a turn.
+    let mut all_results = written.results.into_iter();
+    for (user, truths) in written.turns.into_iter().zip(written.ground_truth) {
+        let mut results = all_results.next().unwrap_or_default().into_iter();
+        let mut calls = Vec::new();
+        for call in truths {
             let (tool, arguments) = match call {
                 WrittenCall::Python(text) => from_python(&tools, &text)?,
                 WrittenCall::Json { name, arguments } => {
@@ -184,17 +189,20 @@ fn task(domains: &IndexMap<String, Vec<Value>>, line: &str) -> Result<Task, Stri
                     (name, arguments)
                 }
             };
-            let result = result.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-            Ok(TrueCall { tool, arguments: Value::Object(arguments), result })
-        });
-        turns.push(Turn { user, calls: calls.collect::<Result<_, String>>()? });
+            let result = match results.next() {
+                Some(Value::String(text)) => Some(text),
+                Some(value) => Some(value.to_string()),
+                None => None,
+            };
+            calls.push(TrueCall { tool, arguments: Value::Object(arguments), result });
+        }
+        turns.push(Turn { user, calls });
     }
     Ok(Task { id: written.id, domains: written.involved_domains, turns })
 }
 
 fn schema_of<'t>(tools: &[&'t Value], name: &str) -> Result<&'t Value, String> {
-    let named = |tool: &&&Value| tool.get("name").and_then(Value::as_str) == Some(name);
-    let mut meant = tools.iter().filter(named);
+    let mut meant = tools.iter().filter(|tool| string_member(tool, "name") == Some(name));
     let tool = meant.next().ok_or_else(|| format!("the task's domains have no tool `{name}`"))?;
     match meant.next() {
         Some(_) => Err(format!("the task's domains have two tools `{name}`")),
@@ -207,7 +215,7 @@ fn from_python(tools: &[&Value], text: &str) -> Result<(String, Map<String, Valu
     let written = read_call(text)?;
     let schema = schema_of(tools, &written.name)?;
     let none = Map::new();
-    let parameters = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    let parameters = object_member(schema, "properties").unwrap_or(&none);
     if written.positional.len() > parameters.len() {
         return Err(format!("{text}: more arguments than parameters"));
     }

@@ -88,7 +88,6 @@ pub struct Budgets {
 }
 
 impl Default for Budgets {
-    /// No budgets.
     fn default() -> Self {
         Self {
             max_first_turn: None,
@@ -157,20 +156,24 @@ impl Budgets {
     /// The active rules, each with its budget as text.
     #[must_use]
     pub fn rules(&self) -> Vec<(Rule, String)> {
-        let rule = |rule| match rule {
-            Rule::MaxFirstTurn => self.max_first_turn.map(|most| format!("at most {} tokens", grouped(most))),
-            Rule::MaxTool => self.max_tool.map(|most| format!("at most {} tokens", grouped(most))),
-            Rule::MaxCategory => self.max_category.map(|most| format!("at most {} tokens", grouped(most))),
-            Rule::MaxGrowth => self.max_growth.map(by),
-            Rule::MaxToolGrowth => self.max_tool_growth.map(by),
-            Rule::NewTools => (!self.new_tools).then(|| "none".to_owned()),
-            Rule::Frozen => self.frozen.then(|| "no difference is allowed".to_owned()),
+        Rule::ALL.into_iter().filter_map(|rule| Some((rule, self.budget_text(rule)?))).collect()
+    }
+
+    fn budget_text(&self, rule: Rule) -> Option<String> {
+        let most = match rule {
+            Rule::MaxFirstTurn => self.max_first_turn?,
+            Rule::MaxTool => self.max_tool?,
+            Rule::MaxCategory => self.max_category?,
+            Rule::MaxGrowth => return Some(by(self.max_growth?)),
+            Rule::MaxToolGrowth => return Some(by(self.max_tool_growth?)),
+            Rule::NewTools if !self.new_tools => return Some("none".to_owned()),
+            Rule::Frozen if self.frozen => return Some("no difference is allowed".to_owned()),
+            Rule::NewTools | Rule::Frozen => return None,
         };
-        Rule::ALL.into_iter().filter_map(|own| Some((own, rule(own)?))).collect()
+        Some(format!("at most {} tokens", grouped(most)))
     }
 }
 
-/// A growth as text.
 pub(super) fn by(growth: Growth) -> String {
     match growth {
         Growth::Tokens(tokens) => format!("by at most {} tokens", grouped(tokens)),

@@ -47,7 +47,6 @@ pub struct ArmChange {
 }
 
 impl ArmChange {
-    /// Whether the first turn and the chosen arm are the same.
     pub(super) fn is_unchanged(&self) -> bool {
         self.before == self.after && self.takes.is_none()
     }
@@ -140,8 +139,11 @@ impl Diff {
             unchanged += usize::from(change.is_none());
             tools.extend(change);
         }
-        let gone = before.tools.iter().filter(|tool| after.tool(&tool.name).is_none());
-        tools.extend(gone.map(|tool| change(ChangeKind::Removed, Some(tool), None)));
+        for tool in &before.tools {
+            if after.tool(&tool.name).is_none() {
+                tools.push(change(ChangeKind::Removed, Some(tool), None));
+            }
+        }
         tools.sort_by(|a, b| {
             (b.growth(), b.before.abs_diff(b.after), &a.name).cmp(&(a.growth(), a.before.abs_diff(a.after), &b.name))
         });
@@ -167,10 +169,13 @@ impl Diff {
         if self.is_empty() {
             return "Nothing changed.".to_owned();
         }
-        let kinds = [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed, ChangeKind::Recounted];
-        let counts = kinds.map(|kind| (self.count(kind), kind.name()));
-        let mut parts: Vec<String> =
-            counts.iter().filter(|(n, _)| *n > 0).map(|(n, name)| format!("{} {name}", grouped(*n))).collect();
+        let mut parts = Vec::new();
+        for kind in [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed, ChangeKind::Recounted] {
+            let count = self.count(kind);
+            if count > 0 {
+                parts.push(format!("{} {}", grouped(count), kind.name()));
+            }
+        }
         parts.push(format!("{} unchanged", grouped(self.unchanged)));
         format!("Tools: {}.", parts.join(", "))
     }
@@ -178,9 +183,14 @@ impl Diff {
     /// The changes other than tools and totals, one sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<&'static str> {
-        let reordered = "The order of the tools changed, which breaks prompt caches.";
-        let profile = "The profile assigns the tools differently.";
-        [self.reordered.then_some(reordered), self.profile.then_some(profile)].into_iter().flatten().collect()
+        let mut notes = Vec::new();
+        if self.reordered {
+            notes.push("The order of the tools changed, which breaks prompt caches.");
+        }
+        if self.profile {
+            notes.push("The profile assigns the tools differently.");
+        }
+        notes
     }
 
     /// The number of tools with a kind of change.
@@ -209,26 +219,29 @@ fn refolded(before: &Lock, after: &Lock, redefined: bool) -> bool {
     if before.profile.name != after.profile.name || !redefined && before.profile.digest != after.profile.digest {
         return true;
     }
-    let mut tools = after.tools.iter().filter_map(|tool| Some((before.tool(&tool.name)?, tool)));
-    tools.any(|(old, new)| (&old.tier, &old.category) != (&new.tier, &new.category))
+    for new in &after.tools {
+        if let Some(old) = before.tool(&new.name)
+            && (&old.tier, &old.category) != (&new.tier, &new.category)
+        {
+            return true;
+        }
+    }
+    false
 }
 
 fn change(kind: ChangeKind, before: Option<&LockedTool>, after: Option<&LockedTool>) -> ToolChange {
-    let parts = match (before, after) {
-        // A tool whose parts were not measured on one side has no part changes.
-        (Some(before), Some(after)) if !before.parts.is_empty() && !after.parts.is_empty() => {
-            changed_parts(&before.parts, &after.parts)
-        }
-        _ => Vec::new(),
-    };
+    let none = LockedTool::default();
+    let (old, new) = (before.unwrap_or(&none), after.unwrap_or(&none));
+    // A tool whose parts were not measured on one side has no part changes.
+    let measured = !old.parts.is_empty() && !new.parts.is_empty();
     ToolChange {
-        name: before.or(after).map_or_else(String::new, |tool| tool.name.clone()),
+        name: before.unwrap_or(new).name.clone(),
         kind,
-        before: before.map_or(0, |tool| tool.full),
-        after: after.map_or(0, |tool| tool.full),
-        shown_before: before.map_or(0, |tool| tool.shown),
-        shown_after: after.map_or(0, |tool| tool.shown),
-        parts,
+        before: old.full,
+        after: new.full,
+        shown_before: old.shown,
+        shown_after: new.shown,
+        parts: if measured { changed_parts(&old.parts, &new.parts) } else { Vec::new() },
         pointers: Vec::new(),
     }
 }
@@ -250,13 +263,14 @@ fn arms(before: &Lock, after: &Lock) -> Vec<ArmChange> {
     let mut changes = Vec::new();
     for arm in after.arms.keys().chain(before.arms.keys().filter(|arm| !after.arms.contains_key(*arm))) {
         let (before, after) = (before.arms.get(arm), after.arms.get(arm));
-        let takes = before.zip(after).filter(|(before, after)| before.takes != after.takes);
-        changes.push(ArmChange {
-            arm: arm.clone(),
-            before: before.map(|own| own.tokens),
-            after: after.map(|own| own.tokens),
-            takes: takes.map(|(before, after)| (before.takes.clone(), after.takes.clone())),
-        });
+        let takes = match (before, after) {
+            (Some(before), Some(after)) if before.takes != after.takes => {
+                Some((before.takes.clone(), after.takes.clone()))
+            }
+            _ => None,
+        };
+        let [before, after] = [before, after].map(|own| Some(own?.tokens));
+        changes.push(ArmChange { arm: arm.clone(), before, after, takes });
     }
     changes
 }

@@ -3,7 +3,6 @@
 use super::form::CheckReport;
 
 /// The maximum number of annotations of a kind that GitHub shows for a step.
-///
 /// Source: GitHub's "Workflow commands" and "Checks API" (10 annotations a step).
 const MOST: usize = 10;
 

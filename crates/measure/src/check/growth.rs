@@ -62,9 +62,10 @@ impl FromStr for Growth {
 /// A decimal number with at most two places, in hundredths.
 fn hundredths(text: &str) -> Option<u32> {
     let (whole, places) = text.split_once('.').unwrap_or((text, "0"));
-    if [whole, places].iter().any(|part| part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit())) {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(places) || places.len() > 2 {
         return None;
     }
-    let places: u32 = format!("{places:0<2}").parse().ok().filter(|_| places.len() <= 2)?;
+    let places: u32 = format!("{places:0<2}").parse().ok()?;
     whole.parse::<u32>().ok()?.checked_mul(100)?.checked_add(places)
 }

@@ -1,7 +1,7 @@
 //! Checks a lock against budgets: every finding with its place and fix.
 
 use super::budget::{Budgets, Finding, Rule, by};
-use super::diff::{ChangeKind, Diff, ToolChange};
+use super::diff::{ChangeKind, Diff, PartChange, ToolChange};
 use super::growth::Growth;
 use super::lock::{Lock, LockedTool};
 use super::parts::REST;
@@ -18,43 +18,39 @@ impl Budgets {
         }
         self.categories_over(now, &mut found);
         self.tools_over(now, &mut found);
-        for change in diff.into_iter().flat_map(|diff| &diff.tools) {
-            let there = matches!(change.kind, ChangeKind::Changed | ChangeKind::Recounted);
-            if let Some(growth) = self.max_tool_growth.filter(|_| there) {
+        let Some(diff) = diff else { return found };
+        for change in &diff.tools {
+            if let Some(growth) = self.max_tool_growth
+                && matches!(change.kind, ChangeKind::Changed | ChangeKind::Recounted)
+            {
                 tool_growth(growth, change, &mut found);
             }
         }
-        let new = diff.into_iter().flat_map(|diff| &diff.tools).filter(|change| change.kind == ChangeKind::Added);
-        for change in new.filter(|_| !self.new_tools) {
-            let message = format!("tool `{}` is new: {} tokens", change.name, grouped(change.after));
-            let own = Finding {
-                tool: Some(change.name.clone()),
-                before: Some(0),
-                limit: Some(0),
-                ..empty_finding(Rule::NewTools, change.after)
-            };
-            found.push(Finding { message, help: accept("or remove it"), ..own });
+        for change in &diff.tools {
+            if change.kind == ChangeKind::Added && !self.new_tools {
+                found.push(new_tool(change));
+            }
         }
-        if let Some(diff) = diff.filter(|_| self.frozen) {
+        if self.frozen {
             frozen(diff, &mut found);
         }
         found
     }
 
     fn first_turn(&self, now: &Lock, found: &mut Vec<Finding>) {
-        let Some((most, total)) = self.max_first_turn.zip(now.arms.get(&now.arm)) else { return };
+        let (Some(most), Some(total)) = (self.max_first_turn, now.arms.get(&now.arm)) else { return };
         if total.tokens > most {
             let (arm, over) = (&now.arm, grouped(total.tokens - most));
             let (tokens, budget) = (grouped(total.tokens), grouped(most));
             let message =
                 format!("the first turn of arm `{arm}` costs {tokens} tokens, {over} over the budget of {budget}");
-            let help = "see what costs most with toolfold tree, or raise --max-first-turn".to_owned();
-            let own = Finding {
+            found.push(Finding {
                 arm: Some(arm.clone()),
                 limit: Some(most),
+                message,
+                help: "see what costs most with toolfold tree, or raise --max-first-turn".to_owned(),
                 ..empty_finding(Rule::MaxFirstTurn, total.tokens)
-            };
-            found.push(Finding { message, help, ..own });
+            });
         }
     }
 
@@ -64,13 +60,13 @@ impl Budgets {
             let (over, tokens_text, budget) = (grouped(tokens - most), grouped(tokens), grouped(most));
             let message =
                 format!("category `{category}` costs {tokens_text} tokens, {over} over the budget of {budget}");
-            let help = "divide it in the profile, or raise --max-category".to_owned();
-            let own = Finding {
+            found.push(Finding {
                 category: Some(category.to_owned()),
                 limit: Some(most),
+                message,
+                help: "divide it in the profile, or raise --max-category".to_owned(),
                 ..empty_finding(Rule::MaxCategory, tokens)
-            };
-            found.push(Finding { message, help, ..own });
+            });
         }
     }
 
@@ -79,42 +75,62 @@ impl Budgets {
         let mut over: Vec<&LockedTool> = now.tools.iter().filter(|tool| tool.full > most).collect();
         over.sort_by_key(|tool| std::cmp::Reverse(tool.full));
         for tool in over {
-            let part = tool.parts.iter().filter(|(part, _)| *part != REST).max_by_key(|(_, tokens)| **tokens);
-            let largest = part.map(|(part, tokens)| format!("; most in `{part}`: {}", grouped(*tokens)));
+            let largest = tool.parts.iter().filter(|(part, _)| *part != REST).max_by_key(|(_, tokens)| **tokens);
+            let (part, text) = match largest {
+                Some((part, tokens)) => (Some(part.clone()), format!("; most in `{part}`: {}", grouped(*tokens))),
+                None => (None, String::new()),
+            };
             let (name, tokens, budget) = (&tool.name, grouped(tool.full), grouped(most));
-            let message = format!(
-                "tool `{name}` costs {tokens} tokens, {} over the budget of {budget}{}",
-                grouped(tool.full - most),
-                largest.unwrap_or_default()
-            );
-            let help = format!("see its parts with toolfold why {name}, or raise --max-tool");
-            let part = part.map(|(part, _)| part.clone());
-            let own = Finding {
+            let over = grouped(tool.full - most);
+            let message = format!("tool `{name}` costs {tokens} tokens, {over} over the budget of {budget}{text}");
+            found.push(Finding {
                 tool: Some(name.clone()),
                 part,
                 limit: Some(most),
+                message,
+                help: format!("see its parts with toolfold why {name}, or raise --max-tool"),
                 ..empty_finding(Rule::MaxTool, tool.full)
-            };
-            found.push(Finding { message, help, ..own });
+            });
         }
     }
 }
 
-/// An empty finding.
 fn empty_finding(rule: Rule, after: usize) -> Finding {
     let (message, help) = (String::new(), String::new());
     Finding { rule, tool: None, part: None, category: None, arm: None, before: None, after, limit: None, message, help }
+}
+
+fn new_tool(change: &ToolChange) -> Finding {
+    Finding {
+        tool: Some(change.name.clone()),
+        before: Some(0),
+        limit: Some(0),
+        message: format!("tool `{}` is new: {} tokens", change.name, grouped(change.after)),
+        help: accept("or remove it"),
+        ..empty_finding(Rule::NewTools, change.after)
+    }
 }
 
 fn accept(or: &str) -> String {
     format!("accept it with toolfold lock and commit the lock, {or}")
 }
 
-/// The part in which a tool grew: ` : part 10 -> 210`, if parts were measured.
-fn where_grown(change: &ToolChange) -> Option<(String, String)> {
+/// The part in which a tool grew most, if parts were measured.
+fn most_grown(change: &ToolChange) -> Option<&PartChange> {
     let grown = change.parts.iter().filter(|part| part.after > part.before);
-    let most = grown.max_by_key(|part| part.after - part.before)?;
-    Some((most.part.clone(), format!("`{}` {} -> {}", most.part, grouped(most.before), grouped(most.after))))
+    grown.max_by_key(|part| part.after - part.before)
+}
+
+/// A part's change after a lead, such as ``, `description` 10 -> 210``; empty without a part.
+fn part_text(lead: &str, part: Option<&PartChange>) -> String {
+    match part {
+        Some(part) => format!("{lead}`{}` {} -> {}", part.part, grouped(part.before), grouped(part.after)),
+        None => String::new(),
+    }
+}
+
+fn part_name(part: Option<&PartChange>) -> Option<String> {
+    Some(part?.part.clone())
 }
 
 fn arm_growth(growth: Growth, diff: &Diff, found: &mut Vec<Finding>) {
@@ -124,30 +140,32 @@ fn arm_growth(growth: Growth, diff: &Diff, found: &mut Vec<Finding>) {
         if after <= limit {
             continue;
         }
-        let most = diff.tools.iter().find(|tool| tool.growth() > 0);
-        let largest = most.map(|tool| {
-            let part = where_grown(tool).map(|(_, text)| format!(", {text}")).unwrap_or_default();
-            let what = if tool.kind == ChangeKind::Added { "the new tool" } else { "tool" };
-            format!("; most in {what} `{}`: +{}{part}", tool.name, grouped(tool.growth()))
-        });
+        let (mut tool, mut part, mut largest) = (None, None, String::new());
+        if let Some(most) = diff.tools.iter().find(|tool| tool.growth() > 0) {
+            let grown = most_grown(most);
+            let what = if most.kind == ChangeKind::Added { "the new tool" } else { "tool" };
+            let (more, text) = (grouped(most.growth()), part_text(", ", grown));
+            largest = format!("; most in {what} `{}`: +{more}{text}", most.name);
+            (tool, part) = (Some(most.name.clone()), part_name(grown));
+        }
         let message = format!(
-            "the first turn of arm `{}` grew by {} tokens, {} -> {}, and may grow {}{}",
+            "the first turn of arm `{}` grew by {} tokens, {} -> {}, and may grow {}{largest}",
             arm.arm,
             grouped(after - before),
             grouped(before),
             grouped(after),
             by(growth),
-            largest.unwrap_or_default()
         );
-        let own = Finding {
+        found.push(Finding {
+            tool,
+            part,
             arm: Some(arm.arm.clone()),
             before: Some(before),
             limit: Some(limit),
+            message,
+            help: accept("or raise --max-growth"),
             ..empty_finding(Rule::MaxGrowth, after)
-        };
-        let tool = most.map(|tool| tool.name.clone());
-        let part = most.and_then(where_grown).map(|(part, _)| part);
-        found.push(Finding { tool, part, message, help: accept("or raise --max-growth"), ..own });
+        });
     }
 }
 
@@ -156,7 +174,7 @@ fn tool_growth(growth: Growth, change: &ToolChange, found: &mut Vec<Finding>) {
     if change.after <= limit {
         return;
     }
-    let place = where_grown(change);
+    let grown = most_grown(change);
     let message = format!(
         "tool `{}` grew by {} tokens, {} -> {}, and may grow {}{}",
         change.name,
@@ -164,30 +182,35 @@ fn tool_growth(growth: Growth, change: &ToolChange, found: &mut Vec<Finding>) {
         grouped(change.before),
         grouped(change.after),
         by(growth),
-        place.as_ref().map(|(_, text)| format!("; most in {text}")).unwrap_or_default()
+        part_text("; most in ", grown)
     );
-    let part = place.map(|(part, _)| part);
     let (tool, before) = (Some(change.name.clone()), Some(change.before));
-    let own = Finding { tool, part, before, limit: Some(limit), ..empty_finding(Rule::MaxToolGrowth, change.after) };
+    let own = Finding {
+        tool,
+        part: part_name(grown),
+        before,
+        limit: Some(limit),
+        ..empty_finding(Rule::MaxToolGrowth, change.after)
+    };
     found.push(Finding { message, help: accept("or raise --max-tool-growth"), ..own });
 }
 
 fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
     let help = accept("or revert the change");
     for change in &diff.tools {
-        let place = change.parts.first().map(|part| {
-            (part.part.clone(), format!(": `{}` {} -> {}", part.part, grouped(part.before), grouped(part.after)))
-        });
+        let part = change.parts.first();
         let (name, kind, before, after) =
             (&change.name, change.kind.name(), grouped(change.before), grouped(change.after));
-        let text = place.as_ref().map_or("", |(_, text)| text.as_str());
+        let text = part_text(": ", part);
         let message = format!("tool `{name}` was {kind}, {before} -> {after} tokens{text}");
-        let own = Finding {
+        found.push(Finding {
             tool: Some(name.clone()),
+            part: part_name(part),
             before: Some(change.before),
+            message,
+            help: help.clone(),
             ..empty_finding(Rule::Frozen, change.after)
-        };
-        found.push(Finding { part: place.map(|(part, _)| part), message, help: help.clone(), ..own });
+        });
     }
     for (is_changed, message) in [
         (diff.reordered, "the order of the tools changed, which breaks prompt caches"),
@@ -198,15 +221,19 @@ fn frozen(diff: &Diff, found: &mut Vec<Finding>) {
         }
     }
     for arm in diff.arms.iter().filter(|arm| !arm.is_unchanged()) {
-        let takes = arm.takes.as_ref().map(|(old, new)| format!(", and chooses `{new}` instead of `{old}`"));
+        let takes = match &arm.takes {
+            Some((old, new)) => format!(", and chooses `{new}` instead of `{old}`"),
+            None => String::new(),
+        };
         let [before, after] = [arm.before, arm.after].map(|side| side.map_or("not measured".to_owned(), grouped));
-        let (name, takes) = (&arm.arm, takes.unwrap_or_default());
+        let name = &arm.arm;
         let message = format!("the first turn of arm `{name}` changed, {before} -> {after}{takes}");
-        let own = Finding {
+        found.push(Finding {
             arm: Some(name.clone()),
             before: arm.before,
+            message,
+            help: help.clone(),
             ..empty_finding(Rule::Frozen, arm.after.unwrap_or(0))
-        };
-        found.push(Finding { message, help: help.clone(), ..own });
+        });
     }
 }

@@ -104,7 +104,7 @@ impl ArmTotal {
 }
 
 /// The cost of one tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LockedTool {
@@ -223,7 +223,6 @@ impl Lock {
     }
 }
 
-/// A tool as an inline table.
 fn tool_line(tool: &LockedTool) -> String {
     let LockedTool { name, full, shown, tier, category, digest, parts } = tool;
     let [name, tier, category, digest] = [name, tier, category, digest].map(|text| toml_string(text));

@@ -47,10 +47,16 @@ pub fn diff_markdown(now: &Lock, diff: &Diff) -> String {
 fn write_diff(out: &mut String, diff: &Diff) {
     out.push_str("| first turn | before | after | change |\n|---|---:|---:|---:|\n");
     for ArmChange { arm, before, after, takes } in &diff.arms {
-        let change = before.zip(*after).map_or_else(String::new, |(before, after)| signed(before, after));
-        let takes = takes.as_ref().map(|(old, new)| format!(", chose {}, now chooses {}", code(old), code(new)));
+        let change = match (before, after) {
+            (Some(before), Some(after)) => signed(*before, *after),
+            _ => String::new(),
+        };
+        let takes = match takes {
+            Some((old, new)) => format!(", chose {}, now chooses {}", code(old), code(new)),
+            None => String::new(),
+        };
         let [before, after] = [before, after].map(|side| side.map_or_else(|| "–".to_owned(), grouped));
-        out.push_str(&format!("| {}{} | {before} | {after} | {change} |\n", code(arm), takes.unwrap_or_default()));
+        out.push_str(&format!("| {}{takes} | {before} | {after} | {change} |\n", code(arm)));
     }
     if !diff.tools.is_empty() {
         let tools = diff.tools.len();
@@ -101,7 +107,6 @@ fn made_from(lock: &Lock) -> String {
     format!("Tokens by {}, marginal cost of each full tool; profile {}.", code(&lock.meter), code(&lock.profile.name))
 }
 
-/// A difference with its sign.
 pub(super) fn signed(before: usize, after: usize) -> String {
     if after >= before { format!("+{}", grouped(after - before)) } else { format!("−{}", grouped(before - after)) }
 }
@@ -116,7 +121,11 @@ fn code(text: &str) -> String {
 
 /// A generated sentence with untrusted names in backticks.
 fn sentence_markdown(sentence: &str) -> String {
-    sentence.split('`').enumerate().map(|(at, part)| if at % 2 == 1 { code(part) } else { escaped(part) }).collect()
+    let mut out = String::new();
+    for (at, part) in sentence.split('`').enumerate() {
+        out.push_str(&if at % 2 == 1 { code(part) } else { escaped(part) });
+    }
+    out
 }
 
 /// Escapes text so that nothing in it is markup, a mention or the end of a cell: such punctuation

@@ -8,6 +8,8 @@ use toolfold::catalog::{Catalog, Tool};
 use toolfold::policy::canonical::{canonical, digest};
 use toolfold::schema::pointer_token;
 
+use crate::json::{list_member, object_member};
+
 /// The baseline for parts: a property that stays, so that no part has its braces.
 const STANDS: &str = "_";
 
@@ -27,17 +29,15 @@ const MAX_WORK_BYTES: usize = 8 * 1024 * 1024;
 /// tool is too large.
 pub fn parts(tool: &Tool, full: usize, mut count: impl FnMut(&[Value]) -> usize) -> IndexMap<String, usize> {
     let mut all = IndexMap::new();
-    let properties = tool.parameters().get("properties").and_then(Value::as_object);
-    let shared: usize = tool
-        .parameters_text()
-        .len()
-        .saturating_sub(properties.map_or(0, |own| own.values().map(|value| value.to_string().len()).sum()));
-    let number = properties.map_or(0, Map::len);
-    if shared.saturating_mul(number) > MAX_WORK_BYTES {
+    let none = Map::new();
+    let properties = object_member(tool.parameters(), "properties").unwrap_or(&none);
+    let own: usize = properties.values().map(|value| value.to_string().len()).sum();
+    let shared = tool.parameters_text().len().saturating_sub(own);
+    if shared.saturating_mul(properties.len()) > MAX_WORK_BYTES {
         return all;
     }
-    let required = tool.parameters().get("required").and_then(Value::as_array);
-    let required: BTreeSet<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: BTreeSet<&str> =
+        list_member(tool.parameters(), "required").iter().filter_map(Value::as_str).collect();
     let mut of = |description: &str, property: Option<(&String, &Value)>| {
         let mut function = json!({"name": tool.name().as_str()});
         if let Some(own) = function.as_object_mut() {
@@ -52,7 +52,7 @@ pub fn parts(tool: &Tool, full: usize, mut count: impl FnMut(&[Value]) -> usize)
     if !tool.description().is_empty() {
         all.insert("description".to_owned(), of(tool.description(), None).saturating_sub(bare));
     }
-    for (name, schema) in properties.into_iter().flatten() {
+    for (name, schema) in properties {
         let tokens = of("", Some((name, schema))).saturating_sub(bare);
         all.insert(format!("/properties/{}", pointer_token(name)), tokens);
     }
@@ -67,9 +67,10 @@ fn with_only(schema: &Value, required: &BTreeSet<&str>, property: Option<(&Strin
     for (key, value) in schema.as_object().into_iter().flatten() {
         let value = match key.as_str() {
             "properties" => continue,
-            "required" => {
-                property.map(|(name, _)| name.as_str()).filter(|name| required.contains(name)).into_iter().collect()
-            }
+            "required" => match property {
+                Some((name, _)) if required.contains(name.as_str()) => json!([name]),
+                _ => json!([]),
+            },
             _ => value.clone(),
         };
         own.insert(key.clone(), value);
@@ -121,7 +122,6 @@ pub(super) fn definition(tool: &Tool) -> Value {
     Value::Object(own)
 }
 
-/// Whether two definitions are the same value.
 pub(super) fn same(before: &Value, after: &Value) -> bool {
     before == after || canonical(before) == canonical(after)
 }

@@ -56,7 +56,6 @@ fn line_prefix(line: usize) -> String {
     if line == 0 { String::new() } else { format!("line {line}: ") }
 }
 
-/// The common part of all versions.
 #[derive(Deserialize)]
 struct Head {
     version: Option<u64>,
@@ -103,19 +102,16 @@ impl Lock {
     }
 }
 
-/// The error of a text that does not parse.
 fn unreadable(text: &str, why: &toml::de::Error) -> LockError {
     let before = why.span().and_then(|span| text.get(..span.start));
     let line = before.map_or(0, |before| before.matches('\n').count() + 1);
     LockError::Unreadable { line, why: short_excerpt(why.message()) }
 }
 
-/// The error of a text that parses but is not a lock.
 fn wrong(why: String) -> LockError {
     LockError::Unreadable { line: 0, why }
 }
 
-/// A text of the file, shortened for a message.
 fn short_excerpt(text: &str) -> String {
     let text: String = text.chars().take(200).collect();
     visible(&text.replace('\n', "; ")).into_owned()

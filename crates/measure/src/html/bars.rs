@@ -9,7 +9,6 @@ const HEIGHT: f64 = 84.0;
 /// The maximum number of requests that are drawn.
 const MOST: usize = 120;
 
-/// Every arm's session on one scale.
 pub(super) fn session(page: &Page) -> String {
     // The arm that auto chose is drawn once.
     let drawn = |arm: &PageArm| page.arms.iter().any(|own| arm.takes.as_ref() == Some(&own.name));

@@ -134,6 +134,11 @@ impl Page {
         all
     }
 
+    /// The tokens of all tools at a detail, by its place in [`DETAILS`].
+    pub(super) fn tokens_at(&self, detail: usize) -> usize {
+        self.tools.iter().filter_map(|tool| tool.tokens.get(detail)).sum()
+    }
+
     /// The arm that the others are compared with.
     pub(super) fn full(&self) -> Option<&PageArm> {
         self.arms.iter().find(|arm| arm.name == "full")

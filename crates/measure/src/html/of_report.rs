@@ -14,7 +14,7 @@ impl Page {
         let named = report.arms.contains_key(&verdict.arm);
         let mut arms = Vec::with_capacity(report.arms.len());
         for (name, own) in &report.arms {
-            let takes = own.chosen.as_ref().map(|chosen| chosen.arm.clone());
+            let takes = own.chosen.as_ref().map(|choice| choice.arm.clone());
             let chosen = *name == verdict.arm || !named && takes.as_ref() == Some(&verdict.arm);
             arms.push(PageArm {
                 name: name.clone(),
@@ -30,25 +30,28 @@ impl Page {
                 warnings: own.session.warnings.clone(),
             });
         }
-        let fix = report.fix_first.iter().map(|own| PageFix {
-            tool: own.tool.clone(),
-            tokens: own.tokens,
-            why: format!("largest part: `{}`, {} tokens", own.part, grouped(own.part_tokens)),
-        });
-        let tools = report.per_tool.iter().map(|own| PageTool {
-            name: own.name.clone(),
-            category: own.category.clone(),
-            tier: own.tier.to_owned(),
-            tokens: [own.full, own.signature, own.outline, own.required, own.summary],
-            findings: 0,
-        });
+        let mut fix = Vec::new();
+        for own in &report.fix_first {
+            let why = format!("largest part: `{}`, {} tokens", own.part, grouped(own.part_tokens));
+            fix.push(PageFix { tool: own.tool.clone(), tokens: own.tokens, why });
+        }
+        let mut tools = Vec::with_capacity(report.per_tool.len());
+        for own in &report.per_tool {
+            tools.push(PageTool {
+                name: own.name.clone(),
+                category: own.category.clone(),
+                tier: own.tier.to_owned(),
+                tokens: [own.full, own.signature, own.outline, own.required, own.summary],
+                findings: 0,
+            });
+        }
         Self {
             title: title.to_owned(),
             verdict: sentence(&verdict.text),
             reason: sentence(&verdict.reason),
-            fix: fix.collect(),
+            fix,
             arms,
-            tools: tools.collect(),
+            tools,
             findings: Vec::new(),
             made: made(report),
             notes: Vec::new(),
@@ -69,7 +72,7 @@ fn page_request(own: &TimelineRequest) -> PageRequest {
 /// A sentence with a capital and a full stop.
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let first = chars.next().map_or(String::new(), |c| c.to_uppercase().to_string());
     let end = if text.is_empty() || text.ends_with('.') { "" } else { "." };
     format!("{first}{}{end}", chars.as_str())
 }
@@ -78,15 +81,13 @@ fn made(report: &Report) -> Vec<(String, String)> {
     let pricing = &report.pricing;
     let session = &report.session;
     let derived = if report.profile.derived { ", derived" } else { "" };
-    let prices = pricing.usd_per_million.map_or_else(
-        || "unknown; costs are compared in tokens at the price of input".to_owned(),
-        |own| {
-            format!(
-                "per million tokens: ${} for input, ${} for cache writes, ${} for cache reads, ${} for output",
-                own.input, own.cache_write, own.cache_read, own.output
-            )
-        },
-    );
+    let prices = match &pricing.usd_per_million {
+        Some(own) => format!(
+            "per million tokens: ${} for input, ${} for cache writes, ${} for cache reads, ${} for output",
+            own.input, own.cache_write, own.cache_read, own.output
+        ),
+        None => "unknown; costs are compared in tokens at the price of input".to_owned(),
+    };
     let scenario = format!(
         "{} requests, {} expansions, {} tokens of system text, {} more tokens per request",
         session.requests,

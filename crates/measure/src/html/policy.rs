@@ -5,7 +5,6 @@ use sha2::{Digest, Sha256};
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The policy that allows a style sheet and a script by their digests.
-///
 /// Source: W3C, "Content Security Policy Level 3", hash sources.
 pub(super) fn policy(style: &str, script: &str) -> String {
     let [style, script] = [style, script].map(|text| format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes()))));

@@ -5,8 +5,7 @@ use super::markup::{dollars, escaped, percent};
 use super::model::{DETAILS, Page, PageArm, PageTool};
 use crate::figures::{grouped, share};
 
-/// The maximum number of tool rows in the page itself; the script shows the others, and a line
-/// states how many there are.
+/// The maximum number of tool rows in the page itself; the script shows the others.
 pub(super) const MOST_TOOLS: usize = 200;
 /// The maximum number of findings.
 const MOST_FINDINGS: usize = 200;
@@ -21,17 +20,15 @@ pub(super) fn sentence(text: &str) -> String {
     out
 }
 
-/// The four most important figures.
 pub(super) fn figures(page: &Page) -> String {
     let mut out = figure("tools", &grouped(page.tools.len()), "");
     let full = page.full();
     if let Some(full) = full {
-        let note = full.context.map(|share| format!("{} of the context window", percent(share)));
-        let tokens = grouped(full.first_turn);
-        out.push_str(&figure("first turn, all tools in full", &tokens, &note.unwrap_or_default()));
+        let note = full.context.map_or(String::new(), |share| format!("{} of the context window", percent(share)));
+        out.push_str(&figure("first turn, all tools in full", &grouped(full.first_turn), &note));
     }
     if let Some(arm) = page.arms.iter().find(|arm| arm.chosen && arm.name != "full") {
-        let less = full.map(|full| 1.0 - share(arm.first_turn, full.first_turn)).unwrap_or_default();
+        let less = full.map_or(0.0, |full| 1.0 - share(arm.first_turn, full.first_turn));
         let note = format!("{} less", percent(less));
         out.push_str(&figure(&format!("first turn, {}", escaped(&arm.name)), &grouped(arm.first_turn), &note));
         let cost = arm.usd.map_or_else(|| percent(1.0 + arm.relative), dollars);
@@ -46,7 +43,6 @@ fn figure(label: &str, value: &str, note: &str) -> String {
     format!("<div><dt>{label}</dt><dd><b>{value}</b> <span>{note}</span></dd></div>")
 }
 
-/// The tools to fix first.
 pub(super) fn fix(page: &Page) -> String {
     if page.fix.is_empty() {
         return "<p>No tool is unusually expensive.</p>".to_owned();
@@ -59,7 +55,6 @@ pub(super) fn fix(page: &Page) -> String {
     format!("<ol class=\"fix\">{items}</ol>")
 }
 
-/// The table of arms.
 pub(super) fn arms(page: &Page) -> String {
     let most = page.arms.iter().map(|arm| arm.first_turn).max().unwrap_or(1);
     let window = page.arms.iter().any(|arm| arm.context.is_some());
@@ -74,9 +69,11 @@ pub(super) fn arms(page: &Page) -> String {
         out.push_str(&arm_row(arm, most, window));
     }
     out.push_str("</tbody></table></div>");
-    for arm in page.arms.iter().filter(|arm| !arm.warnings.is_empty()) {
-        let text = arm.warnings.join("; ");
-        out.push_str(&format!("<p class=\"note\"><code>{}</code>: {}</p>", escaped(&arm.name), escaped(&text)));
+    for arm in &page.arms {
+        if !arm.warnings.is_empty() {
+            let text = arm.warnings.join("; ");
+            out.push_str(&format!("<p class=\"note\"><code>{}</code>: {}</p>", escaped(&arm.name), escaped(&text)));
+        }
     }
     out
 }
@@ -116,7 +113,9 @@ pub(super) fn tools_table(page: &Page) -> String {
     }
     out.push_str("<th scope=\"col\" class=\"r\">findings</th></tr></thead><tbody>");
     let all = page.sorted_tools();
-    out.extend(all.iter().take(MOST_TOOLS).map(|tool| tool_row(tool)));
+    for tool in all.iter().take(MOST_TOOLS) {
+        out.push_str(&tool_row(tool));
+    }
     let shown = all.len().min(MOST_TOOLS);
     let (shown, all) = (grouped(shown), grouped(all.len()));
     out + &format!(
@@ -125,8 +124,10 @@ pub(super) fn tools_table(page: &Page) -> String {
 }
 
 fn tool_row(tool: &PageTool) -> String {
-    let numbers: String =
-        tool.tokens.iter().map(|tokens| format!("<td class=\"r\">{}</td>", grouped(*tokens))).collect();
+    let mut numbers = String::new();
+    for tokens in tool.tokens {
+        numbers.push_str(&format!("<td class=\"r\">{}</td>", grouped(tokens)));
+    }
     format!(
         "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td>{}</td>{numbers}<td class=\"r\">{}</td></tr>",
         escaped(&tool.name),
@@ -136,7 +137,6 @@ fn tool_row(tool: &PageTool) -> String {
     )
 }
 
-/// The lint findings.
 pub(super) fn findings(page: &Page) -> String {
     if page.findings.is_empty() {
         return "<p>No findings.</p>".to_owned();
@@ -170,9 +170,12 @@ pub(super) fn findings(page: &Page) -> String {
 
 /// How the page was created.
 pub(super) fn made(page: &Page) -> String {
-    let row =
-        |(name, value): &(String, String)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value));
-    let made: String = page.made.iter().map(row).collect();
-    let notes: String = page.notes.iter().map(|note| format!("<li>{}</li>", sentence(note))).collect();
+    let (mut made, mut notes) = (String::new(), String::new());
+    for (name, value) in &page.made {
+        made.push_str(&format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value)));
+    }
+    for note in &page.notes {
+        notes.push_str(&format!("<li>{}</li>", sentence(note)));
+    }
     format!("<dl class=\"made\">{made}</dl><ul class=\"note\">{notes}</ul>")
 }

@@ -37,11 +37,10 @@ struct Leaf<'p> {
     tokens: usize,
 }
 
-/// The pictures of all details and the controls that select them.
 pub(super) fn treemaps(page: &Page) -> String {
     let mut out = String::from("<fieldset class=\"switch\"><legend>Show every tool as</legend>");
     for (at, detail) in DETAILS.iter().enumerate() {
-        let total: usize = page.tools.iter().map(|tool| tool.tokens.get(at).copied().unwrap_or_default()).sum();
+        let total = page.tokens_at(at);
         let checked = if at == 0 { " checked" } else { "" };
         out.push_str(&format!(
             "<label><input type=\"radio\" name=\"detail\" value=\"{detail}\" id=\"d-{detail}\"{checked}> \
@@ -51,7 +50,7 @@ pub(super) fn treemaps(page: &Page) -> String {
         ));
     }
     out.push_str("</fieldset>\n");
-    let whole: usize = page.tools.iter().map(|tool| tool.tokens.first().copied().unwrap_or_default()).sum();
+    let whole = page.tokens_at(0);
     for (at, detail) in DETAILS.iter().enumerate() {
         out.push_str(&picture(page, at, detail, whole));
     }
@@ -72,15 +71,19 @@ fn picture(page: &Page, detail: usize, name: &str, whole: usize) -> String {
     let tokens = |tool: &PageTool| tool.tokens.get(detail).copied().unwrap_or_default();
     let mut groups: BTreeMap<&str, Vec<Leaf<'_>>> = BTreeMap::new();
     let mut total = 0;
-    for (row, tool) in page.sorted_tools().into_iter().enumerate().filter(|(_, tool)| tokens(tool) > 0) {
-        total += tokens(tool);
+    for (row, tool) in page.sorted_tools().into_iter().enumerate() {
+        let tokens = tokens(tool);
+        if tokens == 0 {
+            continue;
+        }
+        total += tokens;
         let group = groups.entry(tool.category.as_str()).or_default();
         if row < MOST {
-            group.push(Leaf { label: tool.name.clone(), row: Some(row), tool: Some(tool), tokens: tokens(tool) });
+            group.push(Leaf { label: tool.name.clone(), row: Some(row), tool: Some(tool), tokens });
         } else if let Some(rest) = group.iter_mut().find(|leaf| leaf.row.is_none()) {
-            rest.tokens += tokens(tool);
+            rest.tokens += tokens;
         } else {
-            group.push(Leaf { label: "smaller tools".to_owned(), row: None, tool: None, tokens: tokens(tool) });
+            group.push(Leaf { label: "smaller tools".to_owned(), row: None, tool: None, tokens });
         }
     }
     let height = (HEIGHT * share(total, whole)).clamp(LEAST_HEIGHT, HEIGHT * 1.2).round();
@@ -126,8 +129,8 @@ fn rectangle(leaf: &Leaf<'_>, area: Area, canvas: Area, most: usize, category: &
         _ => 1,
     };
     let (name, tokens) = (escaped(&leaf.label), grouped(leaf.tokens));
-    let row = leaf.row.map(|row| format!(" data-row=\"{row}\"")).unwrap_or_default();
-    let tier = leaf.tool.map(|tool| format!(", {}", escaped(&tool.tier))).unwrap_or_default();
+    let row = leaf.row.map_or(String::new(), |row| format!(" data-row=\"{row}\""));
+    let tier = leaf.tool.map_or(String::new(), |tool| format!(", {}", escaped(&tool.tier)));
     let mut out = format!(
         "<svg class=\"t s{step}\"{row}{}><title>{name}: {tokens} tokens ({}{tier})</title><rect width=\"100%\" height=\"100%\"/>",
         area_style(area, canvas),
@@ -157,7 +160,6 @@ fn area_style(area: Area, canvas: Area) -> String {
 }
 
 /// Areas in proportion to sizes, as square as possible, in the order of the sizes.
-///
 /// Source: Bruls, Huizing, van Wijk, "Squarified Treemaps" (2000).
 pub(super) fn squarified(sizes: &[usize], canvas: Area) -> Vec<Area> {
     let total: usize = sizes.iter().sum();
@@ -202,5 +204,10 @@ pub(super) fn squarified(sizes: &[usize], canvas: Area) -> Vec<Area> {
 fn worst(row: &[f64], side: f64) -> f64 {
     let sum: f64 = row.iter().sum();
     let depth = sum / side;
-    row.iter().map(|area| area / depth).map(|length| (length / depth).max(depth / length)).fold(0.0, f64::max)
+    let mut worst: f64 = 0.0;
+    for area in row {
+        let length = area / depth;
+        worst = worst.max(length / depth).max(depth / length);
+    }
+    worst
 }

@@ -15,8 +15,10 @@ use super::view::{first_names, short_line};
 
 pub(super) fn check_against(found: &mut Found<'_>, before: &Catalog, now: &Catalog) {
     found.begin_list();
-    for old in before.iter().filter(|old| now.get(old.name().as_str()).is_none()) {
-        found.add_finding(&REMOVED, "", format!("`{}` was removed", old.name()));
+    for old in before.iter() {
+        if now.get(old.name().as_str()).is_none() {
+            found.add_finding(&REMOVED, "", format!("`{}` was removed", old.name()));
+        }
     }
     for tool in now.iter() {
         match before.get(tool.name().as_str()) {
@@ -67,7 +69,6 @@ fn changes(found: &mut Found<'_>, old: &Tool, new: &Tool) {
     }
 }
 
-/// Reports what a parameter no longer accepts.
 fn parameter(
     found: &mut Found<'_>,
     name: &str,
@@ -91,7 +92,6 @@ fn parameter(
     match (old.get("enum"), new.get("enum")) {
         (Some(Value::Array(was)), Some(Value::Array(is))) => {
             let gone: Vec<String> = was.iter().filter(|value| !is.contains(value)).map(Value::to_string).collect();
-            let gone: Vec<&str> = gone.iter().map(String::as_str).collect();
             if !gone.is_empty() {
                 found.add_finding(&ENUM_NARROWED, at, format!("`{name}` no longer accepts {}", first_names(&gone)));
             }
@@ -109,11 +109,13 @@ fn parameter(
         ("maxLength", f64::lt),
         ("maxItems", f64::lt),
     ] {
-        let [was, is] = [&old, &new].map(|map| map.get(key).and_then(Value::as_f64));
-        if let Some(is) = is.filter(|is| was.is_none_or(|was| tighter(is, &was))) {
-            let was = was.map_or("not set".to_owned(), |was| was.to_string());
-            found.add_finding(&BOUNDS_NARROWED, at, format!("`{key}` of `{name}` is {is} and was {was}"));
-        }
+        let [was, is] = [&old, &new].map(|map| map.get(key)?.as_f64());
+        let (was, is) = match (was, is) {
+            (None, Some(is)) => ("not set".to_owned(), is),
+            (Some(was), Some(is)) if tighter(&is, &was) => (was.to_string(), is),
+            _ => continue,
+        };
+        found.add_finding(&BOUNDS_NARROWED, at, format!("`{key}` of `{name}` is {is} and was {was}"));
     }
     if let (Some(was), Some(is)) = (old.get("default"), new.get("default"))
         && was != is

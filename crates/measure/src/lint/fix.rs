@@ -11,7 +11,7 @@ use toolfold::catalog::{Catalog, Format};
 
 use self::spans::{Span, parse_spans};
 use self::splice::spliced;
-use super::found::{Edit, Finding};
+use super::found::Edit;
 use super::{Options, findings};
 
 /// The maximum number of rounds: a fix may cause another finding.
@@ -34,21 +34,26 @@ pub fn fix(text: &str, file: &str, format: Option<Format>, options: &Options<'_>
     let mut fixed = Fixed { text: text.to_owned(), done: Vec::new() };
     for _ in 0..MOST_ROUNDS {
         let catalog = Catalog::import(&fixed.text, file, format).value;
-        let found: Vec<Finding> =
-            findings(&catalog, &Options { before: None, ..*options }).into_iter().filter(|one| one.fixable).collect();
-        let Some(roots) = parse_spans(&fixed.text).filter(|_| !found.is_empty()) else { return fixed };
+        let mut found = findings(&catalog, &Options { before: None, ..*options });
+        found.retain(|one| one.fixable);
+        let Some(roots) = parse_spans(&fixed.text) else { return fixed };
         let mut tools = Vec::new();
-        roots.iter().for_each(|root| gather(&fixed.text, root, "", &mut tools));
+        for root in &roots {
+            gather(&fixed.text, root, "", &mut tools);
+        }
         let mut changes = Vec::new();
         let mut done = Vec::new();
         for one in &found {
             let Some(name) = &one.tool else { continue };
             let Some((_, place)) = tools.iter().find(|(own, _)| own == name) else { continue };
-            let made: Vec<(Vec<String>, &Edit)> =
-                one.edits.iter().filter_map(|edit| Some((place.path(edit)?, edit))).collect();
-            if !made.is_empty() {
+            let before = changes.len();
+            for edit in &one.edits {
+                if let Some(path) = place.path(edit) {
+                    changes.push((place.tool, path, edit));
+                }
+            }
+            if changes.len() > before {
                 done.push((name.clone(), one.rule, one.reason.clone()));
-                changes.extend(made.into_iter().map(|(path, edit)| (place.tool, path, edit)));
             }
         }
         let next = spliced(&fixed.text, &changes);
@@ -63,7 +68,6 @@ pub fn fix(text: &str, file: &str, format: Option<Format>, options: &Options<'_>
     fixed
 }
 
-/// A tool in the text.
 struct Place<'s> {
     tool: &'s Span,
     /// The paths that an edit calls `/description` and `/parameters`.
@@ -78,8 +82,9 @@ impl Place<'_> {
         if at == "/description" {
             return Some(self.description.iter().map(|own| (*own).to_owned()).collect());
         }
-        let rest = at.strip_prefix("/parameters")?;
-        Some(self.schema.iter().cloned().chain(rest.split('/').skip(1).map(unescaped)).collect())
+        let mut path = self.schema.clone();
+        path.extend(at.strip_prefix("/parameters")?.split('/').skip(1).map(unescaped));
+        Some(path)
     }
 }
 
@@ -88,7 +93,6 @@ pub(super) fn unescaped(token: &str) -> String {
     token.replace("~1", "/").replace("~0", "~")
 }
 
-/// The schema keys of all formats.
 const SCHEMAS: [&str; 5] =
     ["parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema", "parameters"];
 
@@ -96,16 +100,17 @@ const SCHEMAS: [&str; 5] =
 /// declarations and namespaces.
 fn gather<'s>(text: &str, span: &'s Span, space: &str, tools: &mut Vec<(String, Place<'s>)>) {
     if let Some(items) = span.items() {
-        items.iter().for_each(|item| gather(text, item, space, tools));
+        for item in items {
+            gather(text, item, space, tools);
+        }
         return;
     }
     let function = span.member("function").filter(|inner| inner.member("name").is_some());
     let own = function.unwrap_or(span);
-    let named = own.member("name").and_then(|name| name.string(text));
     let inside =
         ["tools", "functionDeclarations", "function_declarations"].into_iter().find_map(|key| span.member(key));
     let schema = SCHEMAS.into_iter().find(|key| own.member(key).is_some());
-    match (named, inside) {
+    match (string_in(own, "name", text), inside) {
         (Some(name), None) => {
             let name = if space.is_empty() { name } else { format!("{space}__{name}") };
             let schema = schema.unwrap_or("parameters").to_owned();
@@ -116,14 +121,20 @@ fn gather<'s>(text: &str, span: &'s Span, space: &str, tools: &mut Vec<(String, 
             tools.push((name, Place { tool: span, description, schema }));
         }
         (name, Some(inside)) => {
-            let is_space = span.member("type").and_then(|kind| kind.string(text)).as_deref() == Some("namespace");
+            let is_space = string_in(span, "type", text).as_deref() == Some("namespace");
             let space = name.filter(|_| is_space).unwrap_or_default();
             gather(text, inside, &space, tools);
         }
         (None, None) => {
             for key in ["result", "body", "request"] {
-                span.member(key).into_iter().for_each(|inner| gather(text, inner, space, tools));
+                if let Some(inner) = span.member(key) {
+                    gather(text, inner, space, tools);
+                }
             }
         }
     }
+}
+
+fn string_in(span: &Span, key: &str, text: &str) -> Option<String> {
+    span.member(key)?.string(text)
 }

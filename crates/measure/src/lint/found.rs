@@ -11,6 +11,7 @@ use toolfold::tokens::CountError;
 
 use super::Options;
 use super::rules::Rule;
+use crate::json::list_member;
 use crate::parts::{Measurer, chat_value, remove_member};
 
 /// The maximum number of findings of a rule; the rest are counted in the last one.
@@ -99,16 +100,13 @@ pub struct Lint {
     pub findings: Vec<Finding>,
 }
 
-/// Collects findings.
 pub(super) struct Found<'o> {
     options: &'o Options<'o>,
     tool: Option<String>,
     schema_at: &'static str,
     description_at: &'static str,
-    /// Rules that the tool disables.
     allowed: Vec<String>,
     list: Vec<Finding>,
-    /// The number of findings by rule.
     counts: indexmap::IndexMap<&'static str, usize>,
 }
 
@@ -125,20 +123,17 @@ impl<'o> Found<'o> {
         }
     }
 
-    /// Begins the findings about a tool.
     pub(super) fn begin_tool(&mut self, tool: &Tool) {
         self.tool = Some(tool.name().to_string());
         (self.schema_at, self.description_at) = places(tool);
         self.allowed = allowed(tool);
     }
 
-    /// Begins the findings about the list.
     pub(super) fn begin_list(&mut self) {
         self.tool = None;
         self.allowed.clear();
     }
 
-    /// Whether a rule is enabled.
     pub(super) fn wants(&self, rule: &Rule) -> bool {
         !self.options.allow.iter().chain(&self.allowed).any(|own| own == rule.id)
     }
@@ -153,7 +148,6 @@ impl<'o> Found<'o> {
         self.add_as(rule, rule.severity, at, reason)
     }
 
-    /// Like `add_finding`, with a different severity.
     pub(super) fn add_as(
         &mut self,
         rule: &'static Rule,
@@ -192,7 +186,6 @@ impl<'o> Found<'o> {
         self.list.last_mut()
     }
 
-    /// Adds a finding about a named tool.
     pub(super) fn about(
         &mut self,
         tool: Option<&Tool>,
@@ -213,37 +206,42 @@ impl<'o> Found<'o> {
     pub(super) fn sorted(mut self, catalog: &Catalog) -> Vec<Finding> {
         for (rule, count) in &self.counts {
             let more = count.saturating_sub(MOST_OF_A_RULE);
-            if let Some(last) = self.list.iter_mut().rfind(|own| own.rule == *rule).filter(|_| more > 0) {
+            if more > 0
+                && let Some(last) = self.list.iter_mut().rfind(|own| own.rule == *rule)
+            {
                 last.reason = format!("{}; {more} more findings of this rule are not shown", last.reason);
             }
         }
-        self.list.sort_by_key(|own| {
-            let at = own.tool.as_ref().and_then(|name| catalog.position(name));
-            (at.unwrap_or(usize::MAX), std::cmp::Reverse(own.severity))
-        });
+        self.list.sort_by_key(|own| (own.position(catalog).unwrap_or(usize::MAX), std::cmp::Reverse(own.severity)));
         self.list
     }
 }
 
 impl Finding {
-    /// Adds the edits of `--fix`.
+    fn position(&self, catalog: &Catalog) -> Option<usize> {
+        catalog.position(self.tool.as_ref()?)
+    }
+
+    fn apply_edits(&self, tool: &mut Value) {
+        for edit in &self.edits {
+            edited(tool, edit);
+        }
+    }
+
     pub(super) fn fixed_by(&mut self, edits: Vec<Edit>) {
         self.fixable = !edits.is_empty();
         self.edits = edits;
     }
 
-    /// Adds an affected text with its number of occurrences in the list.
     pub(super) fn about_text(&mut self, text: &str, times: usize) {
         self.texts.push((text.to_owned(), times));
     }
 
-    /// Adds the part of the tool whose cost is reported.
     pub(super) fn about_part(&mut self, at: &str) {
         self.part = Some(at.to_owned());
     }
 }
 
-/// The places of the schema and the description in a tool's format.
 fn places(tool: &Tool) -> (&'static str, &'static str) {
     match tool.origin() {
         Some(Format::OpenAiChat) => ("/function/parameters", "/function/description"),
@@ -255,13 +253,11 @@ fn places(tool: &Tool) -> (&'static str, &'static str) {
 
 /// The rules that a tool disables: `"_meta": {"toolfold/allow": ["rule", …]}`.
 fn allowed(tool: &Tool) -> Vec<String> {
-    let meta = tool.extra().find(|(name, _)| *name == "_meta").and_then(|(_, text)| serde_json::from_str(text).ok());
-    let meta: Value = meta.unwrap_or_default();
-    let rules = meta.get("toolfold/allow").and_then(Value::as_array).into_iter().flatten();
-    rules.filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
+    let Some((_, text)) = tool.extra().find(|(name, _)| *name == "_meta") else { return Vec::new() };
+    let meta: Value = serde_json::from_str(text).unwrap_or_default();
+    list_member(&meta, "toolfold/allow").iter().filter_map(|rule| Some(rule.as_str()?.to_owned())).collect()
 }
 
-/// A place below another.
 pub(super) fn place_below(at: &str, token: &str) -> String {
     format!("{at}/{}", pointer_token(token))
 }
@@ -276,15 +272,13 @@ fn edited(value: &mut Value, edit: &Edit) {
             }
         }
         Edit::Add(at, key, new) => {
-            let holder = value.pointer_mut(&format!("/function{at}")).and_then(Value::as_object_mut);
-            if let Some(map) = holder {
+            if let Some(Value::Object(map)) = value.pointer_mut(&format!("/function{at}")) {
                 map.insert((*key).to_owned(), new.clone());
             }
         }
     }
 }
 
-/// Adds their costs to findings.
 pub(super) fn measured(
     measurer: &Measurer<'_>,
     catalog: &Catalog,
@@ -294,29 +288,23 @@ pub(super) fn measured(
     let tokens = measurer.total(&whole)?;
     let (mut saves, mut fix_saves) = (0, 0);
     for group in findings.chunk_by_mut(|a, b| a.tool == b.tool) {
-        let at = group.first().and_then(|one| one.tool.as_ref()).and_then(|name| catalog.position(name));
-        let own = at.and_then(|at| whole.get(at));
-        let prices = group.iter().any(|one| one.fixable || one.part.is_some());
-        let before = match own.filter(|_| prices) {
-            Some(own) => measurer.one(own)?,
-            None => 0,
+        let own = group.first().and_then(|one| whole.get(one.position(catalog)?));
+        let before = match own {
+            Some(own) if group.iter().any(|one| one.fixable || one.part.is_some()) => measurer.one(own)?,
+            _ => 0,
         };
         let mut all = own.filter(|_| group.iter().any(|one| one.fixable)).cloned();
-        let mut fixable = 0;
         for one in group.iter_mut() {
             if let Some(own) = own {
                 price(measurer, own, before, one)?;
             }
             count_texts(measurer, one);
             match &mut all {
-                Some(all) if one.fixable => {
-                    fixable += 1;
-                    one.edits.iter().for_each(|edit| edited(all, edit));
-                }
+                Some(all) if one.fixable => one.apply_edits(all),
                 _ => saves += one.saves.unwrap_or(0),
             }
         }
-        if let Some(all) = all.filter(|_| fixable > 0) {
+        if let Some(all) = all {
             fix_saves += before.saturating_sub(measurer.one(&all)?);
         }
     }
@@ -339,7 +327,7 @@ pub(super) fn measured(
 fn price(measurer: &Measurer<'_>, own: &Value, before: usize, one: &mut Finding) -> Result<(), CountError> {
     if one.fixable {
         let mut after = own.clone();
-        one.edits.iter().for_each(|edit| edited(&mut after, edit));
+        one.apply_edits(&mut after);
         one.saves = Some(before.saturating_sub(measurer.one(&after)?));
     }
     if let Some(part) = &one.part {

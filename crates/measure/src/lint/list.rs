@@ -22,7 +22,6 @@ const MOST_TEXTS: usize = 20;
 /// fewer than ten functions per namespace.
 const LARGE: usize = 10;
 
-/// Facts about the other tools that rules for one tool need.
 pub(super) struct Facts<'c> {
     names: BTreeSet<&'c str>,
     /// Names without their common prefix.
@@ -39,15 +38,20 @@ impl<'c> Facts<'c> {
         let plain = ToolProfile::parse("", "").value.assign(catalog).value;
         let sentences = plain.iter().map(|assigned| assigned.summary.clone()).collect();
         let mut firsts: HashMap<String, usize> = HashMap::new();
-        for tool in catalog.iter().filter(|tool| !tool.description().trim().is_empty()) {
-            *firsts.entry(first_sentence(tool.description())).or_default() += 1;
+        let (mut names, mut tails) = (BTreeSet::new(), BTreeSet::new());
+        for tool in catalog.iter() {
+            if !tool.description().trim().is_empty() {
+                *firsts.entry(first_sentence(tool.description())).or_default() += 1;
+            }
+            let name = tool.name().as_str();
+            names.insert(name);
+            if let Some((_, tail)) = name.split_once('_') {
+                tails.insert(tail);
+            }
         }
-        let names: BTreeSet<&str> = catalog.names().map(toolfold::name::ToolName::as_str).collect();
-        let tails = names.iter().filter_map(|name| Some(name.split_once('_')?.1)).collect();
         Self { names, tails, sentences, firsts }
     }
 
-    /// The sentence that represents a tool instead of its first one.
     pub(super) fn representative(&self, at: usize) -> Option<&str> {
         self.sentences.get(at)?.as_deref()
     }
@@ -89,12 +93,14 @@ fn shared(found: &mut Found<'_>, catalog: &Catalog, facts: &Facts<'_>) {
     }
 }
 
-/// Lines of descriptions that occur in many tools.
 fn repeated(found: &mut Found<'_>, catalog: &Catalog) {
     let mut lines: HashMap<&str, (usize, usize, &str)> = HashMap::new();
     for (at, tool) in catalog.iter().enumerate() {
-        let own = tool.description().lines().map(str::trim);
-        for line in own.filter(|line| line.chars().count() >= REPEATED_CHARS) {
+        for line in tool.description().lines() {
+            let line = line.trim();
+            if line.chars().count() < REPEATED_CHARS {
+                continue;
+            }
             let (tools, last, _) = lines.entry(line).or_insert((0, usize::MAX, tool.name().as_str()));
             if *last != at {
                 *tools += 1;
@@ -119,11 +125,15 @@ fn large_categories(found: &mut Found<'_>, catalog: &Catalog, assignment: &Assig
         return;
     }
     let mut sizes: IndexMap<&str, usize> = IndexMap::new();
-    for assigned in assignment.iter().take(catalog.len()).filter(|assigned| assigned.tier == Tier::Extended) {
-        *sizes.entry(assigned.category.as_str()).or_default() += 1;
+    for assigned in assignment.iter().take(catalog.len()) {
+        if assigned.tier == Tier::Extended {
+            *sizes.entry(assigned.category.as_str()).or_default() += 1;
+        }
     }
-    for (name, tools) in sizes.into_iter().filter(|(_, tools)| *tools > LARGE) {
-        found.add_finding(&LARGE_CATEGORY, "", format!("category `{}` has {tools} tools", short_line(name)));
+    for (name, tools) in sizes {
+        if tools > LARGE {
+            found.add_finding(&LARGE_CATEGORY, "", format!("category `{}` has {tools} tools", short_line(name)));
+        }
     }
 }
 
@@ -150,8 +160,9 @@ fn hints(found: &mut Found<'_>, catalog: &Catalog) {
         if tool.annotations().is_none_or(|hints| hints.read_only_hint.is_none()) {
             unhinted.push(tool.name().as_str());
         }
-        let source = tool.source(Format::Mcp).and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok());
-        if tool.title().is_none() && source.is_none_or(|value| value.pointer("/annotations/title").is_none()) {
+        let source: serde_json::Value =
+            serde_json::from_str(tool.source(Format::Mcp).unwrap_or_default()).unwrap_or_default();
+        if tool.title().is_none() && source.pointer("/annotations/title").is_none() {
             untitled.push(tool.name().as_str());
         }
     }

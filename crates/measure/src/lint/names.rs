@@ -17,8 +17,7 @@ pub(super) fn check_names(found: &mut Found<'_>, catalog: &Catalog) {
     let mut parameters: IndexMap<String, IndexMap<&str, usize>> = IndexMap::new();
     for tool in catalog.iter() {
         tools.entry(folded(tool.name().as_str())).or_default().push(tool.name().as_str());
-        let names = toolfold::schema::properties(tool.parameters()).into_iter().flat_map(|all| all.keys());
-        for name in names {
+        for (name, _) in toolfold::schema::properties(tool.parameters()).into_iter().flatten() {
             *parameters.entry(folded(name)).or_default().entry(name.as_str()).or_default() += 1;
         }
     }

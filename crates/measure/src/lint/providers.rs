@@ -18,7 +18,6 @@ use super::rules::{
 };
 use super::view::View;
 
-/// The rule of a wire's diagnostic.
 fn rule(code: &str) -> Option<&'static Rule> {
     Some(match code {
         "repaired-schema" => &REPAIRED,
@@ -45,8 +44,9 @@ pub(super) fn check_providers(found: &mut Found<'_>, catalog: &Catalog, options:
     for wire in wires {
         for own in noticed(&engine, *wire, options) {
             let Some(rule) = rule(own.code) else { continue };
-            let tool = tool_in_message(&own.message).filter(|name| catalog.get(name).is_some());
-            let one = said.entry((rule.id, tool.map(str::to_owned))).or_insert((rule, own.message.clone(), Vec::new()));
+            let tool = tool_in_message(&own.message).and_then(|name| catalog.get(name));
+            let key = (rule.id, tool.map(|tool| tool.name().to_string()));
+            let one = said.entry(key).or_insert((rule, own.message.clone(), Vec::new()));
             if !one.2.contains(wire) {
                 one.2.push(*wire);
             }
@@ -63,7 +63,9 @@ pub(super) fn check_providers(found: &mut Found<'_>, catalog: &Catalog, options:
         let also = if also.is_empty() { String::new() } else { format!("; so do {}", also.join(", ")) };
         let message = without_name(&message);
         let one = found.about(tool, rule, severity, "", format!("{message}{also}"));
-        if let (Some(one), Some(tool)) = (one, tool.filter(|_| std::ptr::eq(rule, &REPAIRED))) {
+        if let (Some(one), Some(tool)) = (one, tool)
+            && std::ptr::eq(rule, &REPAIRED)
+        {
             one.fixed_by(repairs(tool, &wires));
         }
     }
@@ -91,10 +93,11 @@ fn tool_in_message(message: &str) -> Option<&str> {
     message.get(start..)?.split('`').next()
 }
 
-/// A message without the name under which the tool is shown.
 fn without_name(message: &str) -> String {
-    let rest = message.strip_prefix("tool `").and_then(|rest| rest.split_once("`: ")).map(|(_, rest)| rest);
-    rest.unwrap_or(message).to_owned()
+    match message.strip_prefix("tool `").and_then(|rest| rest.split_once("`: ")) {
+        Some((_, rest)) => rest.to_owned(),
+        None => message.to_owned(),
+    }
 }
 
 /// A rule, the first wire's message, and all wires that report it.
@@ -127,7 +130,6 @@ fn repairs(tool: &Tool, wires: &[Wire]) -> Vec<Edit> {
     edits
 }
 
-/// Whether a schema allows an array without defining its items.
 fn lacks_items(node: &Value) -> bool {
     let is_array = match node.get("type") {
         Some(Value::String(one)) => one == "array",

@@ -11,6 +11,7 @@ use super::fix::unescaped;
 use super::found::{Edit, Found};
 use super::rules::{INVALID, MISSING_REF, RECURSIVE, REMOTE_REF, UNUSED_DEFS};
 use super::view::{View, first_names, short_line};
+use crate::json::object_member;
 
 pub(super) fn check_schema(found: &mut Found<'_>, view: &View<'_>) {
     let broken = references(found, view);
@@ -73,9 +74,7 @@ fn name_after(prefix: &str, pointer: &str) -> Option<String> {
 /// Unused definitions, unless some references of the schema cannot be followed.
 fn unused(found: &mut Found<'_>, view: &View<'_>) {
     for holder in ["$defs", "definitions"] {
-        let Some(all) = view.schema.get(holder).and_then(Value::as_object).filter(|all| !all.is_empty()) else {
-            continue;
-        };
+        let Some(all) = object_member(view.schema, holder).filter(|all| !all.is_empty()) else { continue };
         let strange = view.nodes.iter().any(|node| {
             let value = Value::Object(node.map.clone());
             let unclear = node.string_keyword("$ref").is_some_and(|target| !target.starts_with("#/"));
@@ -104,7 +103,7 @@ fn unused(found: &mut Found<'_>, view: &View<'_>) {
                 break;
             }
         }
-        let unused: Vec<&str> = all.keys().map(String::as_str).filter(|name| !used.contains(name)).collect();
+        let unused: Vec<&String> = all.keys().filter(|name| !used.contains(name.as_str())).collect();
         if unused.is_empty() {
             continue;
         }

@@ -30,7 +30,6 @@ const SHAPES: [(&str, usize); 20] = [
     ("eyJ", 60),
 ];
 
-/// Words that identify a placeholder.
 const PLACEHOLDERS: [&str; 7] = ["example", "xxxx", "your", "placeholder", "...", "1234567890", "abcdef"];
 
 /// User names in example paths.
@@ -47,19 +46,19 @@ pub(super) fn check_secrets(found: &mut Found<'_>, view: &View<'_>) {
             continue;
         }
         if let Some(secret) = token(text) {
-            let first: String = secret.chars().take(4).collect();
-            let reason = format!("`{first}…` of {} characters looks like a key", secret.chars().count());
+            let reason =
+                format!("`{}…` of {} characters looks like a key", start_of(secret, 4), secret.chars().count());
             found.add_finding(&SECRET, &at, reason);
         }
         if has_private_key(text) {
             found.add_finding(&PRIVATE_KEY, &at, "it contains a private key (PEM)");
         }
         if let Some(user) = url_user(text) {
-            let first: String = user.chars().take(2).collect();
+            let first = start_of(user, 2);
             found.add_finding(&URL_PASSWORD, &at, format!("a URL contains the user `{first}…` and a password"));
         }
         if let Some((before, user)) = home(text) {
-            let first: String = user.chars().take(2).collect();
+            let first = start_of(user, 2);
             found.add_finding(&HOME_PATH, &at, format!("it contains a path below `{before}{first}…`"));
         }
     }
@@ -67,11 +66,28 @@ pub(super) fn check_secrets(found: &mut Found<'_>, view: &View<'_>) {
 
 /// The first word with the format of an issued secret that is not a placeholder.
 fn token(text: &str) -> Option<&str> {
-    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')));
-    words.filter(|word| word.len() >= 20).find(|word| {
-        SHAPES.iter().any(|(prefix, least)| word.strip_prefix(prefix).is_some_and(|rest| is_random(rest, *least)))
-            && !PLACEHOLDERS.iter().any(|own| word.to_ascii_lowercase().contains(own))
-    })
+    let mut words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')));
+    words.find(|word| word.len() >= 20 && is_issued(word) && !is_placeholder(word))
+}
+
+fn is_issued(word: &str) -> bool {
+    for (prefix, least) in SHAPES {
+        if let Some(rest) = word.strip_prefix(prefix)
+            && is_random(rest, least)
+        {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_placeholder(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    PLACEHOLDERS.iter().any(|own| lower.contains(own))
+}
+
+fn start_of(text: &str, chars: usize) -> String {
+    text.chars().take(chars).collect()
 }
 
 /// Whether a text looks random: long, with digits and letters, no frequent character.
@@ -96,31 +112,37 @@ fn has_private_key(text: &str) -> bool {
 
 /// The user of a URL with a password that is not a placeholder (RFC 3986, section 3.2.1).
 fn url_user(text: &str) -> Option<&str> {
-    text.match_indices("://").find_map(|(at, mark)| {
-        let rest = text.get(at + mark.len()..)?;
-        let authority =
-            rest.split(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '`')).next()?;
-        let (user, password) = authority.rsplit_once('@')?.0.split_once(':')?;
+    for rest in text.split("://").skip(1) {
+        let end = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '`');
+        let authority = rest.split(end).next().unwrap_or_default();
+        let Some((user, password)) = authority.rsplit_once('@').and_then(|(login, _)| login.split_once(':')) else {
+            continue;
+        };
         let open = |text: &str| text.contains(['<', '{', '[', '$', '*', '%']) || text.is_empty();
         let lower = password.to_ascii_lowercase();
         let any = ANY_PASSWORD.split_whitespace().any(|own| own == lower) || lower.contains("pass") || lower == user;
-        (!open(user) && !open(password) && !any && !lower.contains("xxx")).then_some(user)
-    })
+        if !open(user) && !open(password) && !any && !lower.contains("xxx") {
+            return Some(user);
+        }
+    }
+    None
 }
 
 /// The beginning of a path in a home folder, and its owner.
 fn home(text: &str) -> Option<(&'static str, &str)> {
-    ["/home/", "/Users/", "C:\\Users\\"].into_iter().find_map(|before| {
-        text.match_indices(before).find_map(|(at, _)| {
-            let ahead = text.get(..at).and_then(|text| text.chars().next_back());
-            let rest = text.get(at + before.len()..)?;
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')))?;
-            let user = rest.get(..end).filter(|user| user.len() > 1)?;
-            let is_path = rest.get(end..)?.starts_with(['/', '\\']);
+    for before in ["/home/", "/Users/", "C:\\Users\\"] {
+        for (at, _) in text.match_indices(before) {
+            let (ahead, rest) = text.split_at(at);
+            let rest = rest.strip_prefix(before).unwrap_or_default();
+            let Some((user, _)) = rest.split_once(['/', '\\']) else { continue };
+            let is_name = user.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
             let lower = user.to_ascii_lowercase();
             let anybody = ANYBODY.split_whitespace().any(|own| own == lower) || lower.contains("user");
-            let whole = ahead.is_none_or(|c| !c.is_ascii_alphanumeric());
-            (is_path && whole && !anybody).then_some((before, user))
-        })
-    })
+            let whole = !ahead.ends_with(|c: char| c.is_ascii_alphanumeric());
+            if user.len() > 1 && is_name && whole && !anybody {
+                return Some((before, user));
+            }
+        }
+    }
+    None
 }

@@ -1,6 +1,6 @@
 //! Checks whether a schema can be intended as written.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use toolfold::schema::{Types, keyword_names};
 
@@ -32,14 +32,18 @@ pub(super) fn check_shapes(found: &mut Found<'_>, view: &View<'_>) {
     if parameters > MANY {
         found.add_finding(&MANY_PARAMETERS, "/parameters", format!("it has {parameters} parameters"));
     }
-    if let Some(deepest) = view.nodes.iter().filter(|node| node.depth > TOO_DEEP).max_by_key(|node| node.depth) {
+    if let Some(deepest) = view.nodes.iter().max_by_key(|node| node.depth)
+        && deepest.depth > TOO_DEEP
+    {
         found.add_finding(&DEEP, &deepest.at, format!("objects are nested {} deep", deepest.depth));
     }
 }
 
-/// The keyword's list, or an empty one.
 fn keyword_list<'n>(node: &Node<'n>, key: &str) -> &'n [Value] {
-    node.map.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    match node.map.get(key) {
+        Some(Value::Array(list)) => list,
+        _ => &[],
+    }
 }
 
 fn values(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
@@ -60,30 +64,18 @@ fn values(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
             one.fixed_by(vec![Edit::Replace(at, Value::Array(once))]);
         }
     }
-    let Some(types) =
-        node.map.contains_key("type").then(|| Types::of(view.schema, &Value::Object(bare(node)))).flatten()
-    else {
+    let Some(types) = declared_types(view, node) else {
         fits_enum(found, node, all);
         return;
     };
     let nullable = node.map.get("nullable") == Some(&Value::Bool(true));
     let is_of = |value: &Value| has_type(types, value) || nullable && value.is_null();
     if let Some(wrong) = all.iter().find(|value| !is_of(value)) {
-        let reason = format!(
-            "`{}` is not of type {}",
-            short_line(&wrong.to_string()),
-            types.iter().collect::<Vec<_>>().join(" or ")
-        );
-        found.add_finding(&ENUM_TYPE, &node.keyword_place("enum"), reason);
+        found.add_finding(&ENUM_TYPE, &node.keyword_place("enum"), not_of_type(wrong, types));
     }
     // Generators write a default of null for no default.
     if let Some(default) = node.map.get("default").filter(|value| !value.is_null() && !is_of(value)) {
-        let reason = format!(
-            "`{}` is not of type {}",
-            short_line(&default.to_string()),
-            types.iter().collect::<Vec<_>>().join(" or ")
-        );
-        found.add_finding(&DEFAULT_MISMATCH, &node.keyword_place("default"), reason);
+        found.add_finding(&DEFAULT_MISMATCH, &node.keyword_place("default"), not_of_type(default, types));
     } else {
         fits_enum(found, node, all);
     }
@@ -99,14 +91,21 @@ fn values(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
     }
 }
 
-/// The schema's type without its listed values.
-fn bare(node: &Node<'_>) -> Map<String, Value> {
-    node.map.get("type").map(|kind| ("type".to_owned(), kind.clone())).into_iter().collect()
+/// The types that `type` allows, whatever the listed values are.
+fn declared_types(view: &View<'_>, node: &Node<'_>) -> Option<Types> {
+    let kind = node.map.get("type")?;
+    Types::of(view.schema, &serde_json::json!({"type": kind}))
+}
+
+fn not_of_type(value: &Value, types: Types) -> String {
+    let types: Vec<&str> = types.iter().collect();
+    format!("`{}` is not of type {}", short_line(&value.to_string()), types.join(" or "))
 }
 
 fn fits_enum(found: &mut Found<'_>, node: &Node<'_>, all: &[Value]) {
-    let default = node.map.get("default").filter(|value| !value.is_null() && !value.is_array());
-    if let Some(default) = default.filter(|value| !all.is_empty() && !all.contains(value)) {
+    if let Some(default) = node.map.get("default")
+        && !(default.is_null() || default.is_array() || all.is_empty() || all.contains(default))
+    {
         found.add_finding(
             &DEFAULT_MISMATCH,
             &node.keyword_place("default"),
@@ -147,14 +146,15 @@ fn bounds(found: &mut Found<'_>, node: &Node<'_>) {
 }
 
 fn required(found: &mut Found<'_>, view: &View<'_>, node: &Node<'_>) {
-    let names: Vec<&str> = keyword_list(node, "required").iter().filter_map(Value::as_str).collect();
-    let mut once: Vec<&str> = Vec::new();
-    names.iter().for_each(|name| {
-        if !once.contains(name) {
+    let (mut once, mut repeats) = (Vec::new(), false);
+    for name in keyword_list(node, "required").iter().filter_map(Value::as_str) {
+        if once.contains(&name) {
+            repeats = true;
+        } else {
             once.push(name);
         }
-    });
-    if once.len() < names.len() {
+    }
+    if repeats {
         let at = node.keyword_place("required");
         if let Some(one) = found.add_finding(&DUPLICATE_REQUIRED, &at, "it names a parameter twice") {
             one.fixed_by(vec![Edit::Replace(at, once.iter().map(|name| Value::from(*name)).collect())]);
@@ -231,17 +231,18 @@ fn untyped(found: &mut Found<'_>, node: &Node<'_>) {
             "const",
             "propertyNames",
         ])
-        && node
-            .map
-            .get("additionalProperties")
-            .is_none_or(|inner| matches!(inner, Value::Bool(true)) || is_empty(inner))
+        && accepts_any_property(node)
     {
         found.add_finding(&OPEN_OBJECT, &node.at, format!("`{name}` is an object with any content"));
     }
 }
 
-fn is_empty(value: &Value) -> bool {
-    value.as_object().is_some_and(Map::is_empty)
+fn accepts_any_property(node: &Node<'_>) -> bool {
+    match node.map.get("additionalProperties") {
+        None | Some(Value::Bool(true)) => true,
+        Some(Value::Object(schema)) => schema.is_empty(),
+        _ => false,
+    }
 }
 
 fn empty(found: &mut Found<'_>, view: &View<'_>) {
@@ -272,7 +273,6 @@ fn near(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// A name without case and separators.
 pub(super) fn folded(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | '.')).flat_map(char::to_lowercase).collect()
 }

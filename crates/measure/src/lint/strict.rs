@@ -7,7 +7,7 @@ use toolfold::wire::Wire;
 
 use super::found::Found;
 use super::rules::{STRICT_KEYWORD, STRICT_OPEN, STRICT_OPTIONAL};
-use super::view::{View, first_names};
+use super::view::{Node, View, first_names};
 
 /// Keywords that OpenAI's strict mode rejects. Source: "Structured outputs", 2026.
 const REFUSED: [&str; 12] = [
@@ -34,12 +34,19 @@ pub(super) fn check_strict(found: &mut Found<'_>, view: &View<'_>, wire: Option<
     if view.tool.strict() != Some(true) || !openai {
         return;
     }
-    let mut objects = view.nodes.iter().filter(|node| node.is("object") || node.map.contains_key("properties"));
-    if let Some(node) = objects.find(|node| node.map.get("additionalProperties") != Some(&Value::Bool(false))) {
+    let is_open = |node: &Node<'_>| {
+        (node.is("object") || node.map.contains_key("properties"))
+            && node.map.get("additionalProperties") != Some(&Value::Bool(false))
+    };
+    if let Some(node) = view.nodes.iter().find(|node| is_open(node)) {
         found.add_finding(&STRICT_OPEN, &node.at, "the object has no `\"additionalProperties\": false`");
     }
-    let optional: Vec<&str> =
-        view.nodes.iter().filter(|node| !node.required).filter_map(|node| node.property).collect();
+    let mut optional = Vec::new();
+    for node in &view.nodes {
+        if !node.required {
+            optional.extend(node.property);
+        }
+    }
     if !optional.is_empty() {
         let are = if optional.len() == 1 { "is" } else { "are" };
         found.add_finding(

@@ -15,7 +15,6 @@ use toolfold::wire::Wire;
 use super::{Lint, Options, RULES, findings, lint, rule};
 use crate::parts::Measurer;
 
-/// The findings of one rule.
 fn of(id: &str, text: &str, options: &Options<'_>) -> Vec<super::Finding> {
     let read = Catalog::import(text, "tools", None);
     let options = Options { noticed: &read.diagnostics, ..*options };

@@ -34,12 +34,11 @@ pub(super) fn check_texts(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<
         unknown_tools(found, view, facts);
     }
     spaces(found, view);
-    for node in view.nodes.iter().filter(|node| node.property.is_some()) {
-        let Some(text) = node.string_keyword("description") else { continue };
+    for node in &view.nodes {
+        let (Some(name), Some(text)) = (node.property, node.string_keyword("description")) else { continue };
         let length = text.chars().count();
         if length > LONG_FOR_PARAMETER {
             let at = node.keyword_place("description");
-            let name = node.property.unwrap_or_default();
             if let Some(one) =
                 found.add_finding(&LONG_PARAMETER, &at, format!("the description of `{name}` has {length} characters"))
             {
@@ -49,7 +48,6 @@ pub(super) fn check_texts(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<
     }
 }
 
-/// Checks whether the first sentence represents the tool.
 fn sentence(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
     let first = first_sentence(view.tool.description());
     let Some(other) = facts.representative(view.at) else { return };
@@ -147,24 +145,20 @@ fn unknown_tools(found: &mut Found<'_>, view: &View<'_>, facts: &Facts<'_>) {
         }
     }
     if !unknown.is_empty() {
-        found.add_finding(&UNKNOWN_TOOL, "/description", format!("{} not in the list", are(&unknown)));
+        let (names, are) = (first_names(&unknown), if unknown.len() == 1 { "is" } else { "are" });
+        found.add_finding(&UNKNOWN_TOOL, "/description", format!("it names {names}, which {are} not in the list"));
     }
 }
 
-fn are(names: &[&str]) -> String {
-    format!("it names {}, which {}", first_names(names), if names.len() == 1 { "is" } else { "are" })
-}
-
 fn spaces(found: &mut Found<'_>, view: &View<'_>) {
-    let own = ("/description".to_owned(), view.tool.description());
-    let inner = view
-        .nodes
-        .iter()
-        .filter_map(|node| Some((node.keyword_place("description"), node.string_keyword("description")?)));
+    let mut texts = vec![("/description".to_owned(), view.tool.description())];
+    for node in &view.nodes {
+        texts.extend(node.string_keyword("description").map(|text| (node.keyword_place("description"), text)));
+    }
     let mut edits = Vec::new();
     let mut first = String::new();
     let mut spared = 0;
-    for (at, text) in std::iter::once(own).chain(inner) {
+    for (at, text) in texts {
         let clean = tidy(text);
         if !clean.is_empty() && clean.len() + MUCH_SPACE <= text.len() {
             spared += text.len() - clean.len();

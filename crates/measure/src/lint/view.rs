@@ -8,7 +8,6 @@ use toolfold::schema::{Holds, holds, pointer_token};
 /// The maximum number of schemas of a tool that are checked.
 const MAX_NODES: usize = 5_000;
 
-/// A tool with an index of its schemas.
 pub(super) struct View<'t> {
     pub(super) tool: &'t Tool,
     /// Its index in the catalog.
@@ -18,7 +17,6 @@ pub(super) struct View<'t> {
     pub(super) nodes: Vec<Node<'t>>,
 }
 
-/// A schema of a tool.
 pub(super) struct Node<'t> {
     /// Its place relative to the tool: `/parameters/properties/a`.
     pub(super) at: String,
@@ -27,19 +25,21 @@ pub(super) struct Node<'t> {
     pub(super) property: Option<&'t str>,
     /// Its name, if it is a definition.
     pub(super) definition: Option<&'t str>,
-    /// Whether its object requires it.
     pub(super) required: bool,
     /// The number of properties above it.
     pub(super) depth: usize,
 }
 
 impl Node<'_> {
-    /// The string value of a keyword.
     pub(super) fn string_keyword(&self, keyword: &str) -> Option<&str> {
         self.map.get(keyword).and_then(Value::as_str)
     }
 
-    /// Whether it is a top-level parameter of the tool.
+    /// Its description; `None` for a blank one.
+    pub(super) fn description(&self) -> Option<&str> {
+        self.string_keyword("description").filter(|text| !text.trim().is_empty())
+    }
+
     pub(super) fn is_parameter(&self) -> bool {
         self.property.is_some() && self.at.matches('/').count() == 3 && self.at.starts_with("/parameters/properties/")
     }
@@ -53,12 +53,10 @@ impl Node<'_> {
         }
     }
 
-    /// Whether it has any of these keywords.
     pub(super) fn has_any(&self, keywords: &[&str]) -> bool {
         keywords.iter().any(|keyword| self.map.contains_key(*keyword))
     }
 
-    /// The place of a keyword in it.
     pub(super) fn keyword_place(&self, keyword: &str) -> String {
         format!("{}/{}", self.at, pointer_token(keyword))
     }
@@ -99,9 +97,13 @@ impl<'t> View<'t> {
                 (Holds::Named | Holds::NamedOrNames, Value::Object(named)) => {
                     let is_property = keyword == "properties";
                     let is_definition = matches!(keyword.as_str(), "$defs" | "definitions");
+                    let required = match map.get("required") {
+                        Some(Value::Array(required)) if is_property => required.as_slice(),
+                        _ => &[],
+                    };
                     for (name, inner) in named {
                         let place = format!("{place}/{}", pointer_token(name));
-                        let needed = is_property && requires(map, name);
+                        let needed = required.iter().any(|own| own == name);
                         let own = is_property.then_some(name.as_str());
                         let of = is_definition.then_some(name.as_str());
                         self.gather(&place, inner, own, of, needed, depth + usize::from(is_property));
@@ -112,7 +114,6 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The top-level parameters of the tool.
     pub(super) fn parameters(&self) -> impl Iterator<Item = &Node<'t>> {
         self.nodes.iter().filter(|node| node.is_parameter())
     }
@@ -124,12 +125,6 @@ impl<'t> View<'t> {
         strings("/parameters", self.schema, &mut all);
         all
     }
-}
-
-/// Whether an object's schema requires a property.
-fn requires(map: &Map<String, Value>, name: &str) -> bool {
-    let required = map.get("required").and_then(Value::as_array);
-    required.is_some_and(|required| required.iter().any(|own| own.as_str() == Some(name)))
 }
 
 fn strings<'t>(at: &str, value: &'t Value, all: &mut Vec<(String, &'t str)>) {
@@ -170,10 +165,10 @@ pub(super) fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// A text shortened for one line.
 pub(super) fn short_line(text: &str) -> String {
     const MOST: usize = 60;
-    let line = text.split_whitespace().take(24).collect::<Vec<_>>().join(" ");
+    let words: Vec<&str> = text.split_whitespace().take(24).collect();
+    let line = words.join(" ");
     match line.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line,
@@ -181,9 +176,9 @@ pub(super) fn short_line(text: &str) -> String {
 }
 
 /// Names in backticks, at most five: `` `a`, `b` and 3 more ``.
-pub(super) fn first_names(names: &[&str]) -> String {
+pub(super) fn first_names(names: &[impl AsRef<str>]) -> String {
     const MOST: usize = 5;
-    let said: Vec<String> = names.iter().take(MOST).map(|name| format!("`{}`", short_line(name))).collect();
+    let said: Vec<String> = names.iter().take(MOST).map(|name| format!("`{}`", short_line(name.as_ref()))).collect();
     match names.len().saturating_sub(MOST) {
         0 => said.join(", "),
         more => format!("{} and {more} more", said.join(", ")),

@@ -16,6 +16,11 @@ const SAYS: [&str; 10] =
 /// The number of bytes at the beginning of a description that define the value.
 const NEAR: usize = 80;
 
+/// Words for a list in a string, and for JSON in a string.
+const LIST_CUES: [&str; 4] = ["comma-separated", "comma separated", "comma-delimited", "逗号分隔"];
+const JSON_CUES: [&str; 6] =
+    ["json string", "json-encoded", "json encoded", "stringified json", "as json text", "json object string"];
+
 /// Words of a description that carry no information about a value's purpose.
 const EMPTY: &str = "a an the of to for in on this that is be it its given value values parameter argument field name";
 
@@ -23,9 +28,8 @@ pub(super) fn check_words(found: &mut Found<'_>, view: &View<'_>) {
     undescribed(found, view);
     titles(found, view);
     let mut same = Vec::new();
-    for node in view.nodes.iter().filter(|node| node.property.is_some()) {
-        let name = node.property.unwrap_or_default();
-        let Some(text) = node.string_keyword("description").filter(|text| !text.trim().is_empty()) else { continue };
+    for node in &view.nodes {
+        let (Some(name), Some(text)) = (node.property, node.description()) else { continue };
         if restates_type(node, text) {
             let at = node.keyword_place("description");
             let reason = format!("`{}` of `{name}` only repeats its type", short_line(text));
@@ -53,20 +57,23 @@ pub(super) fn check_words(found: &mut Found<'_>, view: &View<'_>) {
 /// name is mostly sufficient, so it is only a note.
 fn undescribed(found: &mut Found<'_>, view: &View<'_>) {
     let all: Vec<&Node<'_>> = view.parameters().collect();
-    let bare: Vec<&str> = all
-        .iter()
-        .filter(|node| {
-            node.string_keyword("description").is_none_or(|text| text.trim().is_empty()) && !node.has_any(&["$ref"])
-        })
-        .filter_map(|node| node.property)
-        .collect();
+    let (mut bare, mut at) = (Vec::new(), "/parameters");
+    for node in &all {
+        if let Some(name) = node.property
+            && node.description().is_none()
+            && !node.has_any(&["$ref"])
+        {
+            if bare.is_empty() {
+                at = &node.at;
+            }
+            bare.push(name);
+        }
+    }
     if bare.is_empty() {
         return;
     }
     // If no parameter has a description, names are the only information.
     let severity = if bare.len() == all.len() && bare.len() > 2 { Severity::Warning } else { Severity::Note };
-    let first = all.iter().find(|node| node.property == bare.first().copied());
-    let at = first.map_or("/parameters", |node| node.at.as_str()).to_owned();
     let reason = match (bare.len(), all.len()) {
         (1, 1) => format!("its parameter {} has no description", first_names(&bare)),
         (few, many) if few == many => {
@@ -74,7 +81,7 @@ fn undescribed(found: &mut Found<'_>, view: &View<'_>) {
         }
         (few, many) => format!("{few} of {many} parameters have no description: {}", first_names(&bare)),
     };
-    found.add_as(&UNDESCRIBED, severity, &at, reason);
+    found.add_as(&UNDESCRIBED, severity, at, reason);
 }
 
 /// Whether a description is only the name of the schema's type.
@@ -89,7 +96,7 @@ fn restates_type(node: &Node<'_>, text: &str) -> bool {
             "boolean" | "booleans" | "bool" => &["boolean"],
             "array" | "list" => &["array"],
             "object" | "objects" | "dict" | "dictionary" => &["object"],
-            _ if EMPTY.split(' ').any(|own| own == word) => continue,
+            word if is_empty_word(word) => continue,
             _ => return false,
         };
         if !types.iter().any(|name| node.is(name) || inner == Some(*name)) {
@@ -102,14 +109,22 @@ fn restates_type(node: &Node<'_>, text: &str) -> bool {
 
 /// Whether a description has no word that is not in the name.
 fn restates_name(name: &str, text: &str) -> bool {
-    let name = split(name);
-    let named: Vec<&str> = name.iter().map(|word| stem(word)).collect();
-    let said: Vec<String> = split(text).into_iter().filter(|word| !EMPTY.split(' ').any(|own| own == word)).collect();
+    let named = split(name);
+    let mut said = split(text);
+    said.retain(|word| !is_empty_word(word));
+    let in_name = |word: &String| named.iter().any(|own| stem(own) == stem(word));
     // Other scripts have no words to compare.
-    text.is_ascii() && !said.is_empty() && said.iter().all(|word| named.contains(&stem(word)))
+    text.is_ascii() && !said.is_empty() && said.iter().all(in_name)
 }
 
-/// A word without its plural ending.
+fn is_empty_word(word: &str) -> bool {
+    EMPTY.split(' ').any(|own| own == word)
+}
+
+fn contains_any(text: &str, cues: &[&str]) -> bool {
+    cues.iter().any(|cue| text.contains(cue))
+}
+
 fn stem(word: &str) -> &str {
     word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word)
 }
@@ -146,7 +161,6 @@ fn titles(found: &mut Found<'_>, view: &View<'_>) {
     }
 }
 
-/// Constraints in words that a keyword could express.
 fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
     let at = node.keyword_place("description");
     let lower = text.to_lowercase();
@@ -156,22 +170,9 @@ fn in_words(found: &mut Found<'_>, node: &Node<'_>, name: &str, text: &str) {
             found.add_finding(&ENUM_IN_WORDS, &at, reason);
         } else if let Some(format) = format_in(&lower) {
             found.add_finding(&FORMAT_IN_WORDS, &at, format!("`{name}` could declare `\"format\": \"{format}\"`"));
-        } else if ["comma-separated", "comma separated", "comma-delimited", "逗号分隔"]
-            .iter()
-            .any(|cue| lower.contains(cue))
-        {
+        } else if contains_any(&lower, &LIST_CUES) {
             found.add_finding(&LIST_IN_WORDS, &at, format!("`{name}` is a list in one string: `{}`", short_line(text)));
-        } else if [
-            "json string",
-            "json-encoded",
-            "json encoded",
-            "stringified json",
-            "as json text",
-            "json object string",
-        ]
-        .iter()
-        .any(|cue| lower.find(cue).is_some_and(|at| at < NEAR))
-        {
+        } else if JSON_CUES.iter().any(|cue| lower.find(cue).is_some_and(|at| at < NEAR)) {
             found.add_finding(&JSON_IN_WORDS, &at, format!("`{name}` is JSON in a string: `{}`", short_line(text)));
         }
     }
@@ -214,8 +215,7 @@ fn listed_values(text: &str) -> Option<Vec<&str>> {
     let end = CUES.iter().filter_map(|cue| Some(lower.find(cue)? + cue.len())).max()?;
     let rest = text.get(end..)?.trim_start_matches([':', ' ']);
     let clause = rest.split(['.', '\n', ';', ')']).next()?;
-    let clause_lower = clause.to_ascii_lowercase();
-    if ["e.g", "etc", "such as", "for example", "..."].iter().any(|cue| clause_lower.contains(cue)) {
+    if contains_any(&clause.to_ascii_lowercase(), &["e.g", "etc", "such as", "for example", "..."]) {
         return None;
     }
     let mut values = Vec::new();
@@ -237,12 +237,11 @@ fn listed_values(text: &str) -> Option<Vec<&str>> {
 
 /// The `format` that a lower-case description names. A text with alternatives has none.
 fn format_in(lower: &str) -> Option<&'static str> {
-    if [" or ", "list of", "separated", "either", "relative", "now", "json", "{"].iter().any(|cue| lower.contains(cue))
-    {
+    let has = |cues: &[&str]| contains_any(lower, cues);
+    if has(&[" or ", "list of", "separated", "either", "relative", "now", "json", "{"]) {
         return None;
     }
-    let has = |cues: &[&str]| cues.iter().any(|cue| lower.contains(cue));
-    let day = has(&["yyyy-mm-dd"]);
+    let day = lower.contains("yyyy-mm-dd");
     let time =
         has(&["hh:mm", "t00:", "t10:", "t12:", "thh", "rfc 3339", "rfc3339", "date-time", "datetime", "timestamp"]);
     if has(&["iso 8601", "iso-8601", "iso8601", "rfc 3339", "rfc3339"]) && !has(&["duration", "week", "month"]) {

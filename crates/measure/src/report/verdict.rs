@@ -25,8 +25,8 @@ pub(super) fn choose_arm<'a>(
     pricing: &PricingInfo,
 ) -> Verdict {
     let pays = |own: &ArmCost| own.session.relative_to_full <= -WORTH;
-    let auto = arms.clone().find(|(name, _)| *name == "auto").map(|(_, own)| own);
-    let taken = auto.and_then(|own| Some((own.chosen.as_ref()?, own)));
+    let auto = arms.clone().find(|(name, _)| *name == "auto");
+    let taken = auto.and_then(|(_, own)| Some((own.chosen.as_ref()?, own)));
     let others =
         || arms.clone().filter(|(name, own)| *name != "auto" && *name != "full" && own.first_turn_tokens < full_tokens);
     let cheapest = others().min_by(|a, b| a.1.session.relative_to_full.total_cmp(&b.1.session.relative_to_full));
@@ -99,9 +99,6 @@ fn compared(name: &str, own: &ArmCost) -> String {
 }
 
 /// The most expensive tools, each with its most expensive part.
-///
-/// # Errors
-/// Returns a [`CountError`] if the meter cannot count a tool.
 pub(super) fn fixes(catalog: &Catalog, per_tool: &[ToolCost], meter: &Meter) -> Result<Vec<Fix>, CountError> {
     let mut tools: Vec<&ToolCost> = per_tool.iter().collect();
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.full));

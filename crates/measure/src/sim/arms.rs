@@ -1,8 +1,10 @@
 //! The arms of an engine for one wire and model.
 
-use toolfold::conversation::StartError;
+use std::collections::BTreeSet;
+
+use toolfold::conversation::{Conversation, StartError};
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, Choice, Delivery, Detail};
+use toolfold::profile::{Arm, Choice, Delivery};
 use toolfold::tokens::CountError;
 use toolfold::wire::{Capabilities, Wire};
 
@@ -50,10 +52,13 @@ pub fn arm_sizes(
     arms: &[Arm],
     counting: &Counting<'_>,
 ) -> Result<(Vec<ArmSizes>, Vec<Unavailable>), CountError> {
-    let in_place = arms.iter().filter(|arm| arm.delivery() == Delivery::InPlace);
-    let mut details: Vec<Detail> = in_place.flat_map(|arm| [arm.core(), arm.extended()]).collect();
-    details.sort_unstable();
-    details.dedup();
+    let mut details = BTreeSet::new();
+    for arm in arms {
+        if arm.delivery() == Delivery::InPlace {
+            details.extend([arm.core(), arm.extended()]);
+        }
+    }
+    let details = Vec::from_iter(details);
     let tokens = CatalogTokens::of_catalog(engine.catalog(), engine.assignment(), counting, &details)?;
     let (mut sizes, mut unavailable) = (Vec::new(), Vec::new());
     for arm in arms {
@@ -70,11 +75,7 @@ pub fn arm_sizes(
     Ok((sizes, unavailable))
 }
 
-fn started(
-    engine: &Engine,
-    backend: &Backend<'_>,
-    arm: Arm,
-) -> Result<toolfold::conversation::Conversation, StartError> {
+pub(crate) fn started(engine: &Engine, backend: &Backend<'_>, arm: Arm) -> Result<Conversation, StartError> {
     let wire = if backend.wire == Wire::Mcp { Wire::OpenAiChat } else { backend.wire };
     let start = engine.conversation(wire).arm(arm).capabilities(backend.capabilities);
     match backend.model {

@@ -128,17 +128,16 @@ pub struct TimelineRequest {
 /// Plays a session under each arm and bills it. The others are compared with the arm named `full`.
 #[must_use]
 pub fn simulate(arms: &[ArmSizes], session: &Session, pricing: &Pricing) -> Simulation {
-    let played: Vec<(Vec<Played>, SessionBill)> = arms
-        .iter()
-        .map(|arm| {
-            let played = play(arm, session);
-            let bill = bill_session(&pricing.rules, played.iter().map(|own| own.request));
-            (played, bill)
-        })
-        .collect();
-    let full = arms.iter().position(|arm| arm.name == "full").and_then(|at| played.get(at));
-    let full = full.map(|(played, bill)| running(played, bill, pricing));
-    let costs = arms.iter().zip(&played).map(|(arm, own)| arm_cost(arm, own, full.as_deref(), pricing));
+    let (mut bills, mut full) = (Vec::new(), None);
+    for arm in arms {
+        let played = play(arm, session);
+        let bill = bill_session(&pricing.rules, played.iter().map(|own| own.request));
+        if arm.name == "full" && full.is_none() {
+            full = Some(running(&played, &bill, pricing));
+        }
+        bills.push((played, bill));
+    }
+    let costs = arms.iter().zip(&bills).map(|(arm, own)| arm_cost(arm, own, full.as_deref(), pricing));
     Simulation { arms: costs.collect() }
 }
 
@@ -164,11 +163,19 @@ fn arm_cost(
     let total = bill.total();
     let sums = running(played, bill, pricing);
     let own_cost = sums.last().copied().unwrap_or_default();
-    let full_cost = full.map(|full| full.last().copied().unwrap_or_default());
+    let relative_to_full = match full.map(|full| full.last()) {
+        Some(Some(full)) if *full > 0.0 => Some(own_cost / full - 1.0),
+        Some(_) => Some(0.0),
+        None => None,
+    };
+    let (chosen, reason) = match &arm.choice {
+        Some(choice) => (Some(choice.arm.to_string()), Some(choice.reason.clone())),
+        None => (None, None),
+    };
     ArmCost {
         arm: arm.name.clone(),
-        chosen: arm.choice.as_ref().map(|choice| choice.arm.to_string()),
-        reason: arm.choice.as_ref().map(|choice| choice.reason.clone()),
+        chosen,
+        reason,
         delivery: arm.delivery,
         first_turn_tokens: arm.first_turn,
         requests: played.len(),
@@ -181,7 +188,7 @@ fn arm_cost(
         output_tokens: total.output,
         input_cost_tokens: total.milli_tokens(&pricing.rules) / 1_000,
         usd: pricing.prices.map(|prices| total.usd(&prices)),
-        relative_to_full: full_cost.map(|full| if full > 0.0 { own_cost / full - 1.0 } else { 0.0 }),
+        relative_to_full,
         cheaper_from_request: full.filter(|_| arm.name != "full").and_then(|full| break_even(&sums, full)),
         warnings: warnings(played, pricing),
         timeline: played.iter().zip(&bill.requests).map(|(own, bill)| timeline(own, bill, pricing)).collect(),

@@ -91,14 +91,15 @@ impl<'c> Counting<'c> {
         count_tools_with(tools, self.meter, |_| self.counter).map(|counted| counted.tokens)
     }
 
-    /// The marginal cost of every tool in a list of Chat Completions tools, and of all of them if
-    /// `wanted`.
+    /// The marginal cost of every tool of a Chat Completions list, and of all of them if `wanted`.
     fn each_and_all(
         &self,
         tools: impl Iterator<Item = String>,
         wanted: bool,
     ) -> Result<(Vec<usize>, Option<usize>), CountError> {
-        let mut tools = tools.map(|text| serde_json::from_str::<Value>(&text).map_err(|_| no_tool()));
+        let expected = "a tool that can be written as JSON";
+        let bad = |_| CountError::Expected { path: String::new(), expected };
+        let mut tools = tools.map(|text| serde_json::from_str::<Value>(&text).map_err(bad));
         if matches!(self.meter, Meter::Estimate { .. }) {
             let array: Vec<Value> = tools.collect::<Result<_, _>>()?;
             let texts = self.meter.tool_texts(&array)?;
@@ -167,7 +168,8 @@ fn price_of_texts(meter: &Meter, counter: &dyn TokenCounter) -> Option<(f64, usi
                 ],
             ),
         };
-        let messages: Vec<Value> = std::iter::once(user).chain(rest).collect();
+        let mut messages = vec![user];
+        messages.extend(rest);
         let mut context = RequestContext::default().with_model(model.clone());
         context.host = host.clone();
         count_request_with(&json!({"model": model, key: messages}), &context, |_| counter).ok().map(|own| own.tokens)
@@ -227,12 +229,16 @@ impl CatalogTokens {
         counting: &Counting<'_>,
         details: &[Detail],
     ) -> Result<Self, CountError> {
-        let answer = |tool| counting.text(&definition(tool, tool.name().as_str())) + 1;
-        let mut tools: Vec<ToolTokens> =
-            catalog.iter().map(|tool| ToolTokens { answer: answer(tool), ..ToolTokens::default() }).collect();
+        let mut tools = Vec::with_capacity(catalog.len());
+        for tool in catalog.iter() {
+            let answer = counting.text(&definition(tool, tool.name().as_str())) + 1;
+            tools.push(ToolTokens { answer, ..ToolTokens::default() });
+        }
         let mut shared = 0;
-        let others = details.iter().copied().filter(|detail| !matches!(detail, Detail::Full | Detail::Index));
-        for detail in std::iter::once(Detail::Full).chain(others) {
+        let mut all = vec![Detail::Full];
+        all.extend(details.iter().filter(|detail| **detail != Detail::Full));
+        for detail in all {
+            // `detail_index` is `None` for Detail::Index.
             let Some(at) = detail_index(detail) else { continue };
             let shown = catalog.iter().zip(assignment.iter());
             let shown = shown.map(|(tool, own)| chat_tool(&Folded::new(tool, detail, own.summary.as_deref())));
@@ -248,8 +254,4 @@ impl CatalogTokens {
         }
         Ok(Self { tools, shared })
     }
-}
-
-fn no_tool() -> CountError {
-    CountError::Expected { path: String::new(), expected: "a tool that can be written as JSON" }
 }

@@ -1,5 +1,7 @@
 //! Plays a session: computes an arm's requests.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use toolfold::profile::{PromptPart, SessionRequest};
 
@@ -170,7 +172,9 @@ impl<'a> State<'a> {
                 let count = (*count).min(folded.saturating_sub(self.anonymous.1));
                 self.anonymous.1 += count;
                 let mut all = Opened::default();
-                self.arm.folded.iter().flatten().for_each(|tool| all.add_tool(tool));
+                for tool in self.arm.folded.iter().flatten() {
+                    all.add_tool(tool);
+                }
                 let mean = |sum: usize| sum.saturating_mul(count) / folded.max(1);
                 (count > 0).then(|| Opened { answer: mean(all.answer), growth: mean(all.growth) })
             }
@@ -178,9 +182,7 @@ impl<'a> State<'a> {
             Opening::Tools(tools) | Opening::Categories(tools) => {
                 let arm = self.arm;
                 let category = |at: &usize| Some(arm.folded.get(*at)?.as_ref()?.category);
-                let mut categories: Vec<usize> = tools.iter().filter_map(category).collect();
-                categories.sort_unstable();
-                categories.dedup();
+                let categories: BTreeSet<usize> = tools.iter().filter_map(category).collect();
                 self.open_each(categories.into_iter().filter_map(|at| arm.categories.get(at)).flatten().copied())
             }
         }
@@ -205,7 +207,11 @@ impl<'a> State<'a> {
         let (mut sum, mut count) = (Opened::default(), 0);
         for tools in &self.arm.categories {
             let mut category = Opened::default();
-            tools.iter().filter_map(|at| self.arm.folded.get(*at)?.as_ref()).for_each(|tool| category.add_tool(tool));
+            for at in tools {
+                if let Some(Some(tool)) = self.arm.folded.get(*at) {
+                    category.add_tool(tool);
+                }
+            }
             sum.answer += category.answer * tools.len();
             sum.growth += category.growth * tools.len();
             count += tools.len();

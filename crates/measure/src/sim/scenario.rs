@@ -12,7 +12,6 @@ use super::sizes::{ArmSizes, FoldedTool};
 pub const MAX_SCENARIO_BYTES: usize = 1024 * 1024;
 /// The assumed output of the model per request; it is part of the growth of the conversation.
 const OUTPUT: usize = 100;
-/// The maximum number of requests in a scenario.
 const MAX_REQUESTS: usize = 10_000;
 /// The maximum number of tokens of any value in a scenario, and of tools.
 const MAX_TOKENS: usize = 100_000_000;
@@ -204,20 +203,17 @@ impl Scenario {
     fn check_ranges(&self) -> Result<(), ScenarioError> {
         within("requests", self.requests, 1, MAX_REQUESTS)?;
         within("expansions", self.expansions.unwrap_or_default(), 0, MAX_REQUESTS)?;
-        let tokens = [
-            ("system", self.system),
-            ("first", self.first),
-            ("step", self.step),
-            ("output", self.output),
-            ("thinking", self.thinking),
-            ("ask", self.ask.unwrap_or_default()),
-        ];
-        tokens.into_iter().try_for_each(|(key, value)| within(key, value, 0, MAX_TOKENS))?;
+        within("system", self.system, 0, MAX_TOKENS)?;
+        within("first", self.first, 0, MAX_TOKENS)?;
+        within("step", self.step, 0, MAX_TOKENS)?;
+        within("output", self.output, 0, MAX_TOKENS)?;
+        within("thinking", self.thinking, 0, MAX_TOKENS)?;
+        within("ask", self.ask.unwrap_or_default(), 0, MAX_TOKENS)?;
         within("thinking", self.thinking, 0, self.output)?;
         for own in &self.expand {
             within("expand.before", own.before, 1, self.requests)?;
-            let said = [own.category.is_some(), own.tools.is_some(), own.count.is_some()];
-            if said.into_iter().filter(|said| *said).count() > 1 {
+            let kinds = [own.category.is_some(), own.tools.is_some(), own.count.is_some()].map(usize::from);
+            if kinds.iter().sum::<usize>() > 1 {
                 return Err(ScenarioError::Several(own.before));
             }
         }
@@ -229,16 +225,13 @@ impl Scenario {
             within("result.tokens", own.tokens, 0, MAX_TOKENS)?;
         }
         let Some(sizes) = &self.sizes else { return Ok(()) };
-        let numbers = [
-            ("sizes.core", sizes.core),
-            ("sizes.tool", sizes.tool),
-            ("sizes.answer", sizes.answer.unwrap_or_default()),
-            ("sizes.stub", sizes.stub),
-            ("sizes.expand_tools", sizes.expand_tools),
-            ("sizes.native_tools", sizes.native_tools.unwrap_or_default()),
-            ("sizes.around", sizes.around),
-        ];
-        numbers.into_iter().try_for_each(|(key, value)| within(key, value, 0, MAX_TOKENS))?;
+        within("sizes.core", sizes.core, 0, MAX_TOKENS)?;
+        within("sizes.tool", sizes.tool, 0, MAX_TOKENS)?;
+        within("sizes.answer", sizes.answer.unwrap_or_default(), 0, MAX_TOKENS)?;
+        within("sizes.stub", sizes.stub, 0, MAX_TOKENS)?;
+        within("sizes.expand_tools", sizes.expand_tools, 0, MAX_TOKENS)?;
+        within("sizes.native_tools", sizes.native_tools.unwrap_or_default(), 0, MAX_TOKENS)?;
+        within("sizes.around", sizes.around, 0, MAX_TOKENS)?;
         let tools = sizes.categories.iter().fold(0_usize, |sum, own| sum.saturating_add(*own));
         within("sizes.categories", tools, 0, MAX_TOOLS)
     }
@@ -314,13 +307,16 @@ impl Scenario {
             next += count;
         }
         let names: Vec<String> = (1..=members.len()).map(|at| at.to_string()).collect();
-        let session = self.session_of(&|name| Err(unknown_name("tool", name, [].into_iter())), &|name| {
-            let own = names.iter().zip(&members).find(|(own, _)| *own == name);
-            own.map(|(_, own)| own.clone())
-                .ok_or_else(|| unknown_name("category", name, names.iter().map(String::as_str)))
+        let session = self.session_of(&|name| Err(unknown_name("tool", name, [].into_iter())), &|name| match names
+            .iter()
+            .zip(&members)
+            .find(|(own, _)| *own == name)
+        {
+            Some((_, own)) => Ok(own.clone()),
+            None => Err(unknown_name("category", name, names.iter().map(String::as_str))),
         })?;
         let arms = [Arm::Full, Arm::Seed, Arm::Stable, Arm::Native];
-        Ok(Some((session, arms.into_iter().map(|arm| self.sized_arm(arm, sizes, &members)).collect())))
+        Ok(Some((session, arms.map(|arm| self.sized_arm(arm, sizes, &members)).to_vec())))
     }
 
     fn sized_arm(&self, arm: Arm, sizes: &Sizes, members: &[Vec<usize>]) -> ArmSizes {
@@ -363,20 +359,24 @@ impl Scenario {
     }
 }
 
-/// Checks that a value is within its limits.
 fn within(key: &'static str, value: usize, least: usize, most: usize) -> Result<(), ScenarioError> {
     let allowed = format!("must be {least} to {most}");
     if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::Range { key, value, allowed }) }
 }
 
-/// The tools of a category, by index in the catalog.
 fn members(engine: &Engine, name: &str) -> Result<Vec<usize>, ScenarioError> {
     let assignment = engine.assignment();
-    if assignment.categories().all(|(own, _)| own.as_str() != name) {
-        return Err(unknown_name("category", name, assignment.categories().map(|(own, _)| own.as_str())));
+    let names: Vec<&str> = assignment.categories().map(|(own, _)| own.as_str()).collect();
+    if !names.contains(&name) {
+        return Err(unknown_name("category", name, names.into_iter()));
     }
-    let own = assignment.iter().enumerate().filter(|(_, own)| own.category.as_str() == name);
-    Ok(own.map(|(at, _)| at).collect())
+    let mut tools = Vec::new();
+    for (at, assigned) in assignment.iter().enumerate() {
+        if assigned.category.as_str() == name {
+            tools.push(at);
+        }
+    }
+    Ok(tools)
 }
 
 fn unknown_name<'n>(kind: &'static str, name: &str, names: impl Iterator<Item = &'n str>) -> ScenarioError {

@@ -83,8 +83,10 @@ impl ArmSizes {
             }
             categories.push(entry.tools.clone());
         }
-        let named = presentation.deferred().first().map(|entry| entry.category.to_string());
-        let call = named.map(|name| json!({"categories": [name]}).to_string()).unwrap_or_default();
+        let call = match presentation.deferred().first() {
+            Some(entry) => json!({"categories": [entry.category]}).to_string(),
+            None => String::new(),
+        };
         let asked = counting.text(EXPAND_TOOLS) + counting.text(&call);
         let head = definitions(engine.catalog(), arm, [], &toolfold::profile::CatalogNames);
         Ok(Self {

@@ -6,6 +6,7 @@ use toolfold::diagnostic::Place;
 
 use super::counting::Counting;
 use super::play::{Opening, Session, SessionStep};
+use crate::json::string_member;
 use crate::usage::UsageReader;
 
 /// The maximum number of messages in a transcript.
@@ -104,7 +105,7 @@ impl Trace {
             if std::mem::take(&mut answers) {
                 trace.session.steps.push(std::mem::take(&mut step));
             }
-            let is_system = matches!(message.get("role").and_then(Value::as_str), Some("system" | "developer"));
+            let is_system = matches!(string_member(message, "role"), Some("system" | "developer"));
             if is_system && trace.session.steps.is_empty() {
                 trace.session.system = trace.session.system.saturating_add(tokens(message));
             } else {
@@ -144,11 +145,10 @@ impl Trace {
     }
 }
 
-/// Whether the model wrote a message, in any wire's format.
 fn is_of_model(message: &Value) -> bool {
-    let text = |key| message.get(key).and_then(Value::as_str);
-    matches!(text("role"), Some("assistant" | "model"))
-        || matches!(text("type"), Some("function_call" | "reasoning" | "tool_search_call" | "custom_tool_call"))
+    let kinds = ["function_call", "reasoning", "tool_search_call", "custom_tool_call"];
+    matches!(string_member(message, "role"), Some("assistant" | "model"))
+        || kinds.contains(&string_member(message, "type").unwrap_or_default())
 }
 
 /// The billed text of a message: every string, except of [`UNBILLED`] keys.
@@ -164,10 +164,15 @@ fn append_texts(out: &mut String, value: &Value) {
             out.push_str(text);
             out.push('\n');
         }
-        Value::Array(list) => list.iter().for_each(|value| append_texts(out, value)),
+        Value::Array(list) => {
+            for value in list {
+                append_texts(out, value);
+            }
+        }
         Value::Object(map) => {
-            for (key, value) in map.iter().filter(|(key, _)| !UNBILLED.contains(&key.as_str())) {
+            for (key, value) in map {
                 match (key.as_str(), value) {
+                    (key, _) if UNBILLED.contains(&key) => {}
                     ("input" | "args" | "response" | "arguments", Value::Object(_)) => out.push_str(&value.to_string()),
                     _ => append_texts(out, value),
                 }

@@ -35,7 +35,6 @@ const USUAL_STEPS: usize = 3;
 /// The minimum number of sessions that justify a merge.
 const MIN_TOGETHER: usize = 3;
 
-/// A grouping of all tools.
 #[derive(Debug, Clone)]
 pub(super) struct Partition {
     pub(super) categories: IndexMap<String, DraftCategory>,
@@ -43,10 +42,8 @@ pub(super) struct Partition {
     pub(super) written: bool,
 }
 
-/// The groupings to try before anything is core.
 pub(super) fn partitions(catalog: &Catalog, today: &ToolProfile, base: &Draft) -> Vec<Partition> {
-    let all: Vec<usize> = (0..catalog.len()).filter(|tool| !base.hidden.contains(tool)).collect();
-    let derived = Partition { categories: derived(catalog, &all), written: false };
+    let derived = Partition { categories: derived(catalog, &base.visible(catalog)), written: false };
     let mut found = vec![derived];
     // A profile without categories defines no grouping.
     if !today.is_derived() && today.categories().next().is_some() {
@@ -55,7 +52,6 @@ pub(super) fn partitions(catalog: &Catalog, today: &ToolProfile, base: &Draft) -
     found
 }
 
-/// The categories of a derived profile for some tools alone.
 fn derived(catalog: &Catalog, tools: &[usize]) -> IndexMap<String, DraftCategory> {
     let wanted: BTreeSet<usize> = tools.iter().copied().collect();
     let kept: Vec<bool> = (0..catalog.len()).map(|tool| wanted.contains(&tool)).collect();
@@ -73,17 +69,18 @@ fn of_profile(catalog: &Catalog, profile: &ToolProfile) -> IndexMap<String, Draf
     let assignment = profile.assign(catalog).value;
     let mut found: IndexMap<String, DraftCategory> = IndexMap::new();
     for (name, description) in assignment.categories() {
-        let members = assignment.iter().enumerate();
-        let members = members.filter(|(_, own)| own.category == *name && own.tier != Tier::Hidden);
-        let tools = members.map(|(at, _)| at).collect();
-        found.insert(name.to_string(), DraftCategory { description: description.to_owned(), tools });
+        found.insert(name.to_string(), DraftCategory { description: description.to_owned(), tools: Vec::new() });
     }
     // The category of uncategorized core tools is not a subject.
     found.shift_remove(toolfold::profile::CORE);
-    let known: BTreeSet<usize> = found.values().flat_map(|own| own.tools.iter().copied()).collect();
-    let unknown = (0..catalog.len()).filter(|at| !known.contains(at));
-    let left: Vec<usize> =
-        unknown.filter(|at| assignment.at(*at).is_some_and(|own| own.tier != Tier::Hidden)).collect();
+    let mut left = Vec::new();
+    for (at, assigned) in assignment.iter().enumerate() {
+        match found.get_mut(assigned.category.as_str()) {
+            _ if assigned.tier == Tier::Hidden => {}
+            Some(category) => category.tools.push(at),
+            None => left.push(at),
+        }
+    }
     if profile.is_derived() || left.is_empty() {
         return found;
     }
@@ -96,7 +93,6 @@ fn of_profile(catalog: &Catalog, profile: &ToolProfile) -> IndexMap<String, Draf
     found
 }
 
-/// How sessions open the categories of a draft.
 pub(super) struct Opened<'o> {
     pub(super) shown: &'o Shown,
     pub(super) needs: &'o Needs,
@@ -105,15 +101,8 @@ pub(super) struct Opened<'o> {
 }
 
 impl Opened<'_> {
-    /// The folded tools that a session must expand, without duplicates.
-    fn needed(&self, session: &UsedSession) -> BTreeSet<usize> {
-        let mut needed = BTreeSet::new();
-        for call in &session.calls {
-            if self.shown.forms.get(call.tool).is_some_and(|form| self.needs.lacks(form, call)) {
-                needed.insert(call.tool);
-            }
-        }
-        needed
+    fn needed(&self) -> Vec<BTreeSet<usize>> {
+        self.sessions.iter().map(|session| self.needs.lacking(&self.shown.forms, session)).collect()
     }
 
     /// The cost of an expansion without schemas, in thousandths of a token.
@@ -129,7 +118,7 @@ impl Opened<'_> {
     }
 
     fn full_tokens(&self, tools: impl Iterator<Item = usize>) -> f64 {
-        tools.filter_map(|tool| self.shown.forms.get(tool)).map(|form| form.whole).sum::<usize>() as f64
+        tools.filter_map(|tool| Some(self.shown.forms.get(tool)?.whole)).sum::<usize>() as f64
     }
 }
 
@@ -137,22 +126,23 @@ impl Opened<'_> {
 /// additional schemas; `None` if there are none.
 pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> Option<Draft> {
     let core: BTreeSet<usize> = draft.core.iter().copied().collect();
-    let needed: Vec<BTreeSet<usize>> = opened.sessions.iter().map(|session| opened.needed(session)).collect();
+    let needed = opened.needed();
     let mut categories = draft.categories.clone();
     let mut changed = false;
     loop {
-        let of_tool: BTreeMap<usize, usize> = categories
-            .values()
-            .enumerate()
-            .flat_map(|(place, own)| own.tools.iter().map(move |tool| (*tool, place)))
-            .collect();
+        let mut of_tool = BTreeMap::new();
+        for (place, own) in categories.values().enumerate() {
+            of_tool.extend(own.tools.iter().map(|tool| (*tool, place)));
+        }
         let mut together: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let mut alone: BTreeMap<usize, usize> = BTreeMap::new();
         for tools in &needed {
             let open: BTreeSet<usize> = tools.iter().filter_map(|tool| of_tool.get(tool).copied()).collect();
             for one in &open {
                 *alone.entry(*one).or_default() += 1;
-                open.range(one + 1..).for_each(|two| *together.entry((*one, *two)).or_default() += 1);
+                for two in open.range(one + 1..) {
+                    *together.entry((*one, *two)).or_default() += 1;
+                }
             }
         }
         let whole: Vec<f64> = categories.values().map(|own| opened.full_tokens(folded(own, &core))).collect();
@@ -162,6 +152,7 @@ pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> O
                 let only = alone.get(place).copied().unwrap_or_default().saturating_sub(*both);
                 (only as f64, whole.get(*place).copied().unwrap_or_default())
             });
+            // What is opened in addition when only one of the two is needed.
             let more = alone_one * whole_two + alone_two * whole_one;
             let gain = *both as f64 * opened.request_cost() - opened.kept() * more;
             if *both < MIN_TOGETHER || gain <= 0.0 || gain < most {
@@ -188,20 +179,22 @@ pub(super) fn set_apart(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -
     let core: BTreeSet<usize> = draft.core.iter().copied().collect();
     let mut uses: BTreeMap<usize, usize> = BTreeMap::new();
     for session in opened.sessions {
-        session.tools().into_iter().for_each(|tool| *uses.entry(tool).or_default() += 1);
+        for tool in session.tools() {
+            *uses.entry(tool).or_default() += 1;
+        }
     }
-    let needed: Vec<BTreeSet<usize>> = opened.sessions.iter().map(|session| opened.needed(session)).collect();
+    let needed = opened.needed();
     let mut categories = IndexMap::new();
     let mut changed = false;
     for (name, own) in &draft.categories {
-        let used: BTreeSet<&str> = own
-            .tools
-            .iter()
-            .filter(|tool| uses.contains_key(tool))
-            .filter_map(|tool| subject(catalog, *tool))
-            .collect();
+        let mut used_subjects = BTreeSet::new();
+        for tool in &own.tools {
+            if uses.contains_key(tool) {
+                used_subjects.extend(subject(catalog, *tool));
+            }
+        }
         let (rare, rest): (Vec<usize>, Vec<usize>) = own.tools.iter().partition(|tool| {
-            let has_used_subject = subject(catalog, **tool).is_some_and(|own| used.contains(own));
+            let has_used_subject = subject(catalog, **tool).is_some_and(|own| used_subjects.contains(own));
             !uses.contains_key(*tool) && !core.contains(*tool) && !has_used_subject
         });
         let openings = needed.iter().filter(|tools| rest.iter().any(|tool| tools.contains(tool))).count() as f64;
@@ -253,19 +246,22 @@ fn joined(
         return None;
     }
     let name = format!("{first}_and_{second}");
-    CategoryName::new(&name).ok().filter(|_| !categories.contains_key(&name))?;
-    let most = ones.len().max(twos.len());
-    let mixed: Vec<String> = (0..most).flat_map(|at| ones.get(at).into_iter().chain(twos.get(at))).cloned().collect();
-    let tools = one.tools.iter().chain(&two.tools).copied().collect();
+    if CategoryName::new(&name).is_err() || categories.contains_key(&name) {
+        return None;
+    }
+    let mut mixed = Vec::new();
+    for at in 0..ones.len().max(twos.len()) {
+        mixed.extend(ones.get(at).cloned());
+        mixed.extend(twos.get(at).cloned());
+    }
+    let tools = [one.tools.as_slice(), &two.tools].concat();
     Some((name, DraftCategory { description: describe(&mixed), tools }))
 }
 
-/// The tools of a category that are not core.
 fn folded<'c>(category: &'c DraftCategory, core: &'c BTreeSet<usize>) -> impl Iterator<Item = usize> + 'c {
     category.tools.iter().copied().filter(|tool| !core.contains(tool))
 }
 
-/// The names of a category's tools that are not core.
 fn names(catalog: &Catalog, category: &DraftCategory, core: &BTreeSet<usize>) -> Vec<String> {
     folded(category, core).filter_map(|tool| Some(catalog.at(tool)?.name().to_string())).collect()
 }
@@ -278,8 +274,8 @@ fn is_divisible(name: &str) -> bool {
 
 /// Up to three of a category's tools, as in the descriptions of derived profiles.
 fn describe(names: &[String]) -> String {
-    let mut shown: Vec<&str> = names.iter().take(MAX_NAMED).map(String::as_str).collect();
-    while shown.len() > 1 && shown.iter().map(|name| name.chars().count() + 2).sum::<usize>() > MAX_LINE_CHARS {
+    let mut shown = names.get(..MAX_NAMED).unwrap_or(names).to_vec();
+    while shown.len() > 1 && shown.join(", ").chars().count() + 2 > MAX_LINE_CHARS {
         shown.pop();
     }
     let more = if names.len() > shown.len() { ", …" } else { "" };

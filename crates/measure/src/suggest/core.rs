@@ -36,10 +36,8 @@ struct Model<'m> {
     dearer: Vec<f64>,
     /// The cost of each tool when opened.
     whole: Vec<f64>,
-    /// The group that each tool opens with.
     group: Vec<Option<usize>>,
     sessions: Vec<Expected>,
-    /// The sessions in which each tool is needed.
     needed_in: Vec<Vec<usize>>,
     /// The weight of a prior session in which only one tool is needed, per tool.
     prior: f64,
@@ -49,7 +47,6 @@ struct Model<'m> {
     frame: f64,
 }
 
-/// One session.
 struct Expected {
     requests: f64,
     /// The average tokens of a request outside the array.
@@ -58,7 +55,6 @@ struct Expected {
     open: BTreeMap<usize, usize>,
 }
 
-/// The core and the derived values.
 struct State<'m> {
     model: &'m Model<'m>,
     core: Vec<bool>,
@@ -78,16 +74,18 @@ pub(super) fn choose_core(
     sessions: &[&UsedSession],
 ) -> Vec<usize> {
     let model = Model::new(none, everything, needs, options, sessions);
-    let mut used: Vec<(usize, usize)> = model.needed_in.iter().map(Vec::len).enumerate().collect();
-    used.retain(|(tool, count)| *count > 0 && !draft.core.contains(tool));
+    let mut used: Vec<usize> = (0..model.needed_in.len()).collect();
+    used.retain(|tool| !model.needed_in(*tool).is_empty() && !draft.core.contains(tool));
     // Ties use the first in the catalog.
-    used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let used: Vec<usize> = used.into_iter().take(MAX_WEIGHED).map(|(tool, _)| tool).collect();
+    used.sort_by_key(|tool| std::cmp::Reverse(model.needed_in(*tool).len()));
+    used.truncate(MAX_WEIGHED);
     let mut found: Vec<(f64, Vec<usize>)> = Vec::new();
     for from_all in [false, true] {
         let mut state = State::new(&model, &draft.core, none.sizes.first_turn as f64);
         if from_all {
-            used.iter().for_each(|tool| state.flip(*tool));
+            for tool in &used {
+                state.flip(*tool);
+            }
         }
         let mut left = used.clone();
         loop {
@@ -101,7 +99,10 @@ pub(super) fn choose_core(
         }
     }
     let cheapest = found.into_iter().min_by(|one, two| one.0.total_cmp(&two.0).then(one.1.len().cmp(&two.1.len())));
-    cheapest.map_or_else(|| draft.core.clone(), |(_, core)| core)
+    match cheapest {
+        Some((_, core)) => core,
+        None => draft.core.clone(),
+    }
 }
 
 impl<'m> Model<'m> {
@@ -112,10 +113,10 @@ impl<'m> Model<'m> {
         options: &'m SuggestOptions,
         sessions: &[&UsedSession],
     ) -> Self {
-        let dearer =
-            none.forms.iter().zip(&everything.forms).map(|(folded, core)| core.tokens as f64 - folded.tokens as f64);
-        let mut group = Vec::with_capacity(none.forms.len());
-        for (tool, form) in none.forms.iter().enumerate() {
+        let (mut dearer, mut whole, mut group) = (Vec::new(), Vec::new(), Vec::new());
+        for (tool, (form, core)) in none.forms.iter().zip(&everything.forms).enumerate() {
+            dearer.push(core.tokens as f64 - form.tokens as f64);
+            whole.push(form.whole as f64);
             group.push(match options.lookup {
                 Lookup::Category => form.category,
                 Lookup::Tool => form.deferred.then_some(tool),
@@ -125,17 +126,13 @@ impl<'m> Model<'m> {
         let mut distinct = 0;
         let mut expected = Vec::with_capacity(sessions.len());
         for (place, session) in sessions.iter().enumerate() {
-            let lacking = session
-                .calls
-                .iter()
-                .filter(|call| none.forms.get(call.tool).is_some_and(|form| needs.lacks(form, call)));
-            let mut tools: Vec<usize> = lacking.map(|call| call.tool).collect();
-            tools.sort_unstable();
-            tools.dedup();
+            let tools = needs.lacking(&none.forms, session);
             distinct += tools.len();
             let mut open = BTreeMap::new();
             for tool in tools {
-                needed_in.get_mut(tool).into_iter().for_each(|list: &mut Vec<usize>| list.push(place));
+                if let Some(sessions) = needed_in.get_mut(tool) {
+                    sessions.push(place);
+                }
                 if let Some(group) = group.get(tool).copied().flatten() {
                     *open.entry(group).or_default() += 1;
                 }
@@ -146,8 +143,8 @@ impl<'m> Model<'m> {
         }
         let (sessions, tools) = (expected.len().max(1) as f64, none.forms.len().max(1) as f64);
         Self {
-            dearer: dearer.collect(),
-            whole: none.forms.iter().map(|form| form.whole as f64).collect(),
+            dearer,
+            whole,
             group,
             sessions: expected,
             needed_in,
@@ -176,17 +173,22 @@ impl<'m> Model<'m> {
         self.request_cost(session, block) + reply * self.kept(session.requests / 2.0)
     }
 
-    /// The additional cost of a tool's full form in the array, and its cost when opened.
     fn sizes(&self, tool: usize) -> (f64, f64) {
         (self.dearer.get(tool).copied().unwrap_or_default(), self.whole.get(tool).copied().unwrap_or_default())
     }
 
-    /// An average session.
     fn usual(&self) -> Expected {
         let count = self.sessions.len().max(1) as f64;
-        let requests: f64 = self.sessions.iter().map(|own| own.requests).sum();
-        let beside: f64 = self.sessions.iter().map(|own| own.beside).sum();
+        let (mut requests, mut beside) = (0.0, 0.0);
+        for session in &self.sessions {
+            requests += session.requests;
+            beside += session.beside;
+        }
         Expected { requests: (requests / count).max(2.0), beside: beside / count, open: BTreeMap::new() }
+    }
+
+    fn needed_in(&self, tool: usize) -> &[usize] {
+        self.needed_in.get(tool).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
@@ -195,12 +197,18 @@ impl<'m> State<'m> {
         let groups = model.group.iter().flatten().max().map_or(0, |most| most + 1);
         let mut replies = vec![model.frame; groups];
         for (tool, group) in model.group.iter().enumerate() {
-            if let Some(reply) = group.and_then(|group| replies.get_mut(group)) {
+            if let Some(group) = group
+                && let Some(reply) = replies.get_mut(*group)
+            {
                 *reply += model.whole.get(tool).copied().unwrap_or_default();
             }
         }
         let mut own = vec![false; model.dearer.len()];
-        core.iter().filter_map(|tool| own.get_mut(*tool).map(|slot| *slot = true)).count();
+        for tool in core {
+            if let Some(is_core) = own.get_mut(*tool) {
+                *is_core = true;
+            }
+        }
         let sessions = model.sessions.iter().map(|session| session.open.clone()).collect();
         let mut state = Self { model, core: own, block, replies, sessions, total: 0.0 };
         state.total = state.total_cost();
@@ -226,23 +234,24 @@ impl<'m> State<'m> {
         let (dearer, whole) = model.sizes(tool);
         let is_core = self.core.get(tool) == Some(&true);
         let sign = if is_core { -1.0 } else { 1.0 };
-        let in_array: f64 = model
-            .sessions
-            .iter()
-            .zip(&self.sessions)
-            .map(|(session, open)| model.kept(session.requests) + f64::from(model.rules.read) * open.len() as f64)
-            .sum();
+        let group = model.group.get(tool).copied().flatten();
+        let (mut in_array, mut in_answers) = (0.0, 0.0);
+        for (session, open) in model.sessions.iter().zip(&self.sessions) {
+            in_array += model.kept(session.requests) + f64::from(model.rules.read) * open.len() as f64;
+            // If the group is opened anyway, its answer changes by the tool.
+            if group.is_some_and(|group| open.contains_key(&group)) {
+                in_answers += model.kept(session.requests / 2.0);
+            }
+        }
         let usual = model.usual();
         let mut delta = sign * dearer * (in_array + PRIOR_SESSIONS * model.kept(usual.requests));
-        let Some(group) = model.group.get(tool).copied().flatten() else { return delta };
+        let Some(group) = group else { return delta };
         let reply = self.replies.get(group).copied().unwrap_or_default();
-        // If the group is opened anyway, its answer changes by the tool.
-        let open = model.sessions.iter().zip(&self.sessions).filter(|(_, open)| open.contains_key(&group));
-        delta -= sign * whole * open.map(|(session, _)| model.kept(session.requests / 2.0)).sum::<f64>();
-        let needed_in = model.needed_in.get(tool).map(Vec::as_slice).unwrap_or_default();
+        delta -= sign * whole * in_answers;
+        let needed_in = model.needed_in(tool);
         let sure = (1.0 - CAUTION / (needed_in.len().max(1) as f64).sqrt()).max(0.0);
         for at in needed_in {
-            let Some((session, open)) = model.sessions.get(*at).zip(self.sessions.get(*at)) else { continue };
+            let (Some(session), Some(open)) = (model.sessions.get(*at), self.sessions.get(*at)) else { continue };
             match (is_core, open.get(&group)) {
                 // The last tool that needs the group, or the first.
                 (false, Some(1)) => delta -= sure * model.opening_cost(session, self.block, reply - whole),
@@ -268,7 +277,7 @@ impl<'m> State<'m> {
         if let Some(reply) = self.replies.get_mut(group) {
             *reply -= sign * whole;
         }
-        for at in model.needed_in.get(tool).into_iter().flatten() {
+        for at in model.needed_in(tool) {
             let Some(open) = self.sessions.get_mut(*at) else { continue };
             let count = open.entry(group).or_insert(0);
             *count = if becomes_core { count.saturating_sub(1) } else { *count + 1 };

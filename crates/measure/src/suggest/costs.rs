@@ -11,13 +11,11 @@ use toolfold::wire::chat_tool;
 use super::SuggestError;
 use crate::sim::{ArmSizes, Counting, FoldedTool};
 
-/// Counts each form of a tool once.
 pub(super) struct Costs<'s> {
     catalog: &'s Catalog,
     meter: &'s Meter,
     counter: &'s dyn TokenCounter,
     known: HashMap<String, usize>,
-    /// The shared cost of all tools.
     shared: usize,
     /// The tokens that an expansion adds to the messages in addition to the definitions.
     frame: usize,
@@ -25,7 +23,6 @@ pub(super) struct Costs<'s> {
     whole: Vec<usize>,
 }
 
-/// How one tool is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
     pub(super) detail: Detail,
@@ -39,10 +36,8 @@ pub(super) struct Form {
     pub(super) whole: usize,
 }
 
-/// A catalog under a profile and an arm, in tokens.
 #[derive(Debug, Clone)]
 pub(super) struct Shown {
-    /// The arm for the simulation.
     pub(super) sizes: ArmSizes,
     /// Every tool; a hidden one counts as full and free.
     pub(super) forms: Vec<Form>,
@@ -63,7 +58,6 @@ impl Shown {
         self.sizes.delivery == Delivery::InPlace
     }
 
-    /// The tokens of the core tools in the array.
     pub(super) fn core_tokens(&self, core: &[usize]) -> usize {
         core.iter().filter_map(|tool| self.forms.get(*tool)).map(|form| form.tokens).sum()
     }
@@ -93,7 +87,6 @@ impl<'s> Costs<'s> {
         Ok(costs)
     }
 
-    /// The tokens of one entry of an array.
     fn entry(&mut self, text: String) -> Result<usize, SuggestError> {
         if let Some(known) = self.known.get(&text) {
             return Ok(*known);
@@ -104,12 +97,10 @@ impl<'s> Costs<'s> {
         Ok(tokens)
     }
 
-    /// The tokens of each full tool in the array.
     pub(super) fn full_forms(&mut self) -> Result<Vec<usize>, SuggestError> {
         self.catalog.iter().map(|tool| self.entry(chat_tool(&Folded::new(tool, Detail::Full, None)))).collect()
     }
 
-    /// A catalog under an assignment and an arm.
     pub(super) fn shown_assignment(&mut self, assignment: &Assignment, arm: Arm) -> Result<Shown, SuggestError> {
         let catalog = self.catalog;
         let presentation = Presentation::new(catalog, assignment, arm);

@@ -49,8 +49,12 @@ pub(super) fn held_out(fitter: &mut Fitter<'_>, sessions: &[&UsedSession]) -> Re
     let mut each: Vec<[f64; 4]> = Vec::with_capacity(sessions.len());
     for fold in 0..FOLDS {
         // Neighbors in a log are similar, so each part takes every fifth session.
-        let rest: Vec<&UsedSession> =
-            sessions.iter().enumerate().filter(|(at, _)| at % FOLDS != fold).map(|(_, session)| *session).collect();
+        let mut rest = Vec::new();
+        for (at, session) in sessions.iter().enumerate() {
+            if at % FOLDS != fold {
+                rest.push(*session);
+            }
+        }
         let fitted = fitter.fit(&rest)?;
         let no_core = fitter.no_core(&fitted)?;
         for session in sessions.iter().skip(fold).step_by(FOLDS) {

@@ -1,12 +1,15 @@
 //! Decides when a model must expand a folded tool.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use toolfold::catalog::Catalog;
 use toolfold::profile::Detail;
 use toolfold::schema::required;
 
 use super::costs::Form;
-use crate::usage::UsedCall;
+use crate::json::object_member;
+use crate::usage::{UsedCall, UsedSession};
 
 /// How a model expands a folded tool that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,17 +22,14 @@ pub enum Lookup {
     Tool,
 }
 
-/// What the calls of a tool may need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct ToolNeeds {
-    /// Whether the tool has parameters.
     takes_any: bool,
     /// Whether each parameter is optional, and whether it has values or structure.
     parameters: Vec<(bool, bool)>,
 }
 
 /// What calls may need: a model expands a tool if a call uses something hidden.
-///
 /// Source: the oracle `needs` of the comparison of arms. No call can be made from a stub.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Needs(Vec<ToolNeeds>);
@@ -40,17 +40,30 @@ impl Needs {
         for tool in catalog.iter() {
             let schema = tool.parameters();
             let required: Vec<&str> = required(schema).collect();
-            let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-            let parameters = properties.map(|(name, own)| (!required.contains(&name.as_str()), has_shape(own)));
-            tools.push(ToolNeeds { takes_any: !tool.takes_no_parameters(), parameters: parameters.collect() });
+            let mut parameters = Vec::new();
+            for (name, own) in object_member(schema, "properties").into_iter().flatten() {
+                parameters.push((!required.contains(&name.as_str()), has_shape(own)));
+            }
+            tools.push(ToolNeeds { takes_any: !tool.takes_no_parameters(), parameters });
         }
         Self(tools)
     }
 
-    /// Whether the shown form lacks something. Without arguments, only a stub does.
-    pub(super) fn lacks(&self, form: &Form, call: &UsedCall) -> bool {
-        let Some(needs) = self.0.get(call.tool).filter(|_| form.deferred) else { return false };
+    pub(super) fn lacking(&self, forms: &[Form], session: &UsedSession) -> BTreeSet<usize> {
+        let mut tools = BTreeSet::new();
+        for call in &session.calls {
+            if self.lacks(forms, call) {
+                tools.insert(call.tool);
+            }
+        }
+        tools
+    }
+
+    /// Whether the tool's form lacks something. Without arguments, only a stub does.
+    pub(super) fn lacks(&self, forms: &[Form], call: &UsedCall) -> bool {
+        let (Some(needs), Some(form)) = (self.0.get(call.tool), forms.get(call.tool)) else { return false };
         match form.detail {
+            _ if !form.deferred => false,
             Detail::Full | Detail::Signature => false,
             Detail::Outline => needs.uses(call, |(optional, shaped)| optional && shaped),
             Detail::Required => needs.uses(call, |(optional, _)| optional),
@@ -58,21 +71,16 @@ impl Needs {
         }
     }
 
-    /// The optional parameters of a tool, by index in its schema.
-    pub(super) fn optional(&self, tool: usize) -> impl Iterator<Item = usize> {
-        let parameters = self.0.get(tool).map(|needs| needs.parameters.as_slice()).unwrap_or_default();
-        parameters.iter().enumerate().filter(|(_, (optional, _))| *optional).map(|(place, _)| place)
-    }
-
-    /// Whether a parameter is hidden at a detail: its name, or its values.
-    pub(super) fn hides(&self, tool: usize, place: usize, detail: Detail) -> bool {
-        let parameter = self.0.get(tool).and_then(|needs| needs.parameters.get(place));
-        parameter.is_some_and(|(optional, shaped)| match detail {
+    /// Whether a detail hides an optional parameter: its name, or its values.
+    pub(super) fn hides_optional(&self, tool: usize, place: usize, detail: Detail) -> bool {
+        let Some((true, shaped)) = self.0.get(tool).and_then(|needs| needs.parameters.get(place)) else {
+            return false;
+        };
+        match detail {
             Detail::Full | Detail::Signature => false,
-            Detail::Outline => *optional && *shaped,
-            Detail::Required => *optional,
-            Detail::Summary | Detail::Index => true,
-        })
+            Detail::Outline => *shaped,
+            Detail::Required | Detail::Summary | Detail::Index => true,
+        }
     }
 }
 
@@ -85,9 +93,6 @@ impl ToolNeeds {
 
 /// Whether a parameter has listed values or nested structure beyond its bare type.
 fn has_shape(schema: &Value) -> bool {
-    let inner = schema.get("items").is_some_and(has_shape);
-    inner
-        || ["enum", "const", "properties", "anyOf", "oneOf", "allOf", "$ref"]
-            .iter()
-            .any(|key| schema.get(key).is_some())
+    let shaping = ["enum", "const", "properties", "anyOf", "oneOf", "allOf", "$ref"];
+    schema.get("items").is_some_and(has_shape) || shaping.iter().any(|key| schema.get(key).is_some())
 }

@@ -126,13 +126,15 @@ pub(super) fn report(
     let catalog = fitter.catalog;
     let counts = Counts::count_usage(usage, catalog.len());
     let Fitted { draft, shown } = fitted;
-    let core = draft.core.iter().map(|tool| SuggestedTool {
-        name: tool_name(catalog, *tool),
-        sessions: counts.sessions.get(*tool).copied().unwrap_or_default(),
-        calls: counts.calls.get(*tool).copied().unwrap_or_default(),
-        tokens: shown.forms.get(*tool).map(|form| form.tokens).unwrap_or_default(),
-    });
-    let core = core.collect();
+    let mut core = Vec::new();
+    for tool in &draft.core {
+        core.push(SuggestedTool {
+            name: tool_name(catalog, *tool),
+            sessions: counts.sessions.get(*tool).copied().unwrap_or_default(),
+            calls: counts.calls.get(*tool).copied().unwrap_or_default(),
+            tokens: shown.forms.get(*tool).map_or(0, |form| form.tokens),
+        });
+    }
     let mut categories = Vec::new();
     for (category, own) in &draft.categories {
         let tools: Vec<usize> = own.tools.iter().copied().filter(|tool| !draft.core.contains(tool)).collect();
@@ -146,8 +148,8 @@ pub(super) fn report(
             });
         }
     }
-    let mut unused: Vec<usize> = (0..catalog.len()).filter(|tool| !draft.hidden.contains(tool)).collect();
-    unused.retain(|tool| !usage.is_empty() && counts.sessions.get(*tool).is_none_or(|count| *count == 0));
+    let mut unused = draft.visible(catalog);
+    unused.retain(|tool| !usage.is_empty() && matches!(counts.sessions.get(*tool), None | Some(0)));
     let hidden_parameters = hidden_parameters(fitter, usage, &shown.forms);
     let full = fitter.costs.full_forms()?;
     let unused_tokens = unused.iter().filter_map(|tool| full.get(*tool)).sum();
@@ -173,7 +175,6 @@ fn tool_name(catalog: &Catalog, at: usize) -> String {
     catalog.at(at).map(|tool| tool.name().to_string()).unwrap_or_default()
 }
 
-/// The number of uses of each tool.
 struct Counts {
     sessions: Vec<usize>,
     calls: Vec<usize>,
@@ -184,10 +185,10 @@ impl Counts {
         let mut counts = Self { sessions: vec![0; tools], calls: vec![0; tools] };
         for session in &usage.sessions {
             for call in &session.calls {
-                counts.calls.get_mut(call.tool).into_iter().for_each(|count| *count += 1);
+                add_one(&mut counts.calls, call.tool);
             }
             for tool in session.tools() {
-                counts.sessions.get_mut(tool).into_iter().for_each(|count| *count += 1);
+                add_one(&mut counts.sessions, tool);
             }
         }
         counts
@@ -199,16 +200,22 @@ impl Counts {
         order.sort_by_key(|at| std::cmp::Reverse((self.sessions.get(*at), self.calls.get(*at))));
         let mut rank = vec![usize::MAX; self.sessions.len()];
         for (place, at) in order.iter().enumerate() {
-            rank.get_mut(*at).into_iter().for_each(|slot| *slot = place);
+            if let Some(slot) = rank.get_mut(*at) {
+                *slot = place;
+            }
         }
-        let using = usage.sessions.iter().filter(|session| !session.calls.is_empty());
-        let worst: Vec<usize> = using
-            .filter_map(|session| session.tools().into_iter().filter_map(|at| rank.get(at).copied()).max())
-            .collect();
+        // The rank of the least used tool of each session.
+        let mut worst: Vec<usize> = Vec::new();
+        for session in &usage.sessions {
+            worst.extend(session.tools().into_iter().filter_map(|at| rank.get(at).copied()).max());
+        }
         let all = self.calls.iter().sum::<usize>().max(1) as f64;
-        let steps = CURVE.into_iter().filter(|tools| *tools < order.len());
+        let mut points: Vec<usize> = CURVE.into_iter().filter(|tools| *tools < order.len()).collect();
+        if !order.is_empty() {
+            points.push(order.len());
+        }
         let mut curve = Vec::new();
-        for tools in steps.chain((!order.is_empty()).then_some(order.len())) {
+        for tools in points {
             let calls: usize = order.iter().take(tools).filter_map(|at| self.calls.get(*at)).sum();
             let sessions = worst.iter().filter(|worst| **worst < tools).count();
             curve.push(CoveragePoint {
@@ -221,32 +228,42 @@ impl Counts {
     }
 }
 
+fn add_one(counts: &mut [usize], at: usize) {
+    if let Some(count) = counts.get_mut(at) {
+        *count += 1;
+    }
+}
+
+fn parameter_name(catalog: &Catalog, tool: usize, place: usize) -> Option<String> {
+    let properties = catalog.at(tool)?.parameters().get("properties")?.as_object()?;
+    properties.keys().nth(place).cloned()
+}
+
 fn hidden_parameters(fitter: &Fitter<'_>, usage: &Usage, forms: &[super::costs::Form]) -> Vec<HiddenParameter> {
     let mut given: std::collections::BTreeMap<(usize, usize), usize> = std::collections::BTreeMap::new();
     let mut known = vec![0_usize; forms.len()];
     for call in usage.sessions.iter().flat_map(|session| &session.calls) {
         let Some(parameters) = &call.parameters else { continue };
-        known.get_mut(call.tool).into_iter().for_each(|count| *count += 1);
-        parameters.iter().for_each(|place| *given.entry((call.tool, usize::from(*place))).or_default() += 1);
+        add_one(&mut known, call.tool);
+        for place in parameters {
+            *given.entry((call.tool, usize::from(*place))).or_default() += 1;
+        }
     }
     let mut found = Vec::new();
     for ((tool, place), calls) in given {
         let Some(form) = forms.get(tool).filter(|form| form.deferred) else { continue };
-        let optional = fitter.needs.optional(tool).any(|own| own == place);
-        if !optional || !fitter.needs.hides(tool, place, form.detail) {
+        if !fitter.needs.hides_optional(tool, place, form.detail) {
             continue;
         }
-        let parameters = fitter.catalog.at(tool).and_then(|tool| tool.parameters().get("properties")?.as_object());
-        let Some((parameter, _)) = parameters.and_then(|own| own.iter().nth(place)) else { continue };
+        let Some(parameter) = parameter_name(fitter.catalog, tool, place) else { continue };
         let of = known.get(tool).copied().unwrap_or_default();
-        let (tool, parameter) = (tool_name(fitter.catalog, tool), parameter.clone());
+        let tool = tool_name(fitter.catalog, tool);
         found.push(HiddenParameter { tool, parameter, calls, of, detail: form.detail });
     }
     found.sort_by(|one, two| two.calls.cmp(&one.calls).then_with(|| one.tool.cmp(&two.tool)));
     found
 }
 
-/// The comments above the profile.
 fn profile_comments(
     fitter: &Fitter<'_>,
     usage: &Usage,

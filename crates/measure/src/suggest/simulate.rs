@@ -31,7 +31,7 @@ impl Simulated {
         self.milli_tokens as f64 / 1_000.0 / self.sessions.max(1) as f64
     }
 
-    pub(super) fn add_costs(&mut self, other: &Self) {
+    fn add_costs(&mut self, other: &Self) {
         self.sessions += other.sessions;
         self.first_turn = self.first_turn.max(other.first_turn);
         self.milli_tokens = self.milli_tokens.saturating_add(other.milli_tokens);
@@ -39,7 +39,6 @@ impl Simulated {
     }
 }
 
-/// Simulates sessions.
 pub(super) struct Simulator<'s> {
     pub(super) options: &'s SuggestOptions,
 }
@@ -48,9 +47,17 @@ pub(super) struct Simulator<'s> {
 const MAX_REQUESTS: usize = 1_000;
 
 impl Simulator<'_> {
+    pub(super) fn play_all(&self, shown: &Shown, needs: &Needs, sessions: &[&UsedSession]) -> Simulated {
+        let mut sum = Simulated::default();
+        for session in sessions {
+            sum.add_costs(&self.play(shown, needs, session));
+        }
+        sum
+    }
+
     /// Simulates one session: a request for each call and one more, evenly filled up to the
     /// requested number, and one before each call whose tool must be expanded and is not open yet.
-    pub(super) fn play(&self, shown: &Shown, needs: &Needs, session: &UsedSession) -> Simulated {
+    fn play(&self, shown: &Shown, needs: &Needs, session: &UsedSession) -> Simulated {
         let rules = &self.options.rules;
         let played = play(&shown.sizes, &self.session(shown, needs, session));
         let lookups = played.iter().filter(|own| own.kind == RequestKind::Expand).count();
@@ -72,12 +79,11 @@ impl Simulator<'_> {
             while steps.len() < requests * at / (calls + 1) {
                 steps.push(step(Vec::new()));
             }
-            let lacks = shown.forms.get(call.tool).is_some_and(|form| needs.lacks(form, call));
             let opening = match options.lookup {
                 Lookup::Category => Opening::Categories(vec![call.tool]),
                 Lookup::Tool => Opening::Tools(vec![call.tool]),
             };
-            steps.push(step(if lacks { vec![opening] } else { Vec::new() }));
+            steps.push(step(if needs.lacks(&shown.forms, call) { vec![opening] } else { Vec::new() }));
         }
         while steps.len() < requests {
             steps.push(step(Vec::new()));

@@ -9,7 +9,6 @@ use toolfold::profile::{Tier, ToolProfile, own_tools};
 
 use super::SuggestError;
 
-/// A category of a draft.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DraftCategory {
     pub(super) description: String,
@@ -17,7 +16,6 @@ pub(super) struct DraftCategory {
     pub(super) tools: Vec<usize>,
 }
 
-/// A draft of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Draft {
     /// Indices in the catalog, ascending.
@@ -25,7 +23,6 @@ pub(super) struct Draft {
     pub(super) categories: IndexMap<String, DraftCategory>,
     /// Tools that the current profile hides; they stay hidden.
     pub(super) hidden: BTreeSet<usize>,
-    /// Written summaries, by tool name.
     pub(super) summaries: IndexMap<String, String>,
 }
 
@@ -34,23 +31,27 @@ impl Draft {
     /// hidden tools, and summaries.
     pub(super) fn from_today(catalog: &Catalog, today: &ToolProfile) -> Self {
         let assignment = today.assign(catalog).value;
-        let own = own_tools(catalog);
-        let hidden = assignment.iter().enumerate().filter(|(_, own)| own.tier == Tier::Hidden).map(|(at, _)| at);
-        let summaries = today.summaries().filter(|(name, _)| catalog.get(name).is_some());
-        Self {
-            core: own.iter().enumerate().filter(|(_, own)| **own).map(|(at, _)| at).collect(),
-            hidden: hidden.collect(),
-            summaries: summaries.map(|(name, text)| (name.to_owned(), text.to_owned())).collect(),
-            categories: IndexMap::new(),
+        let mut draft = Self::default();
+        for (at, (assigned, is_own)) in assignment.iter().zip(own_tools(catalog)).enumerate() {
+            if is_own {
+                draft.core.push(at);
+            }
+            if assigned.tier == Tier::Hidden {
+                draft.hidden.insert(at);
+            }
         }
+        for (name, text) in today.summaries() {
+            if catalog.get(name).is_some() {
+                draft.summaries.insert(name.to_owned(), text.to_owned());
+            }
+        }
+        draft
     }
 
-    /// Every tool that is not hidden.
     pub(super) fn visible(&self, catalog: &Catalog) -> Vec<usize> {
         (0..catalog.len()).filter(|tool| !self.hidden.contains(tool)).collect()
     }
 
-    /// The draft as a profile.
     pub(super) fn profile(&self, catalog: &Catalog) -> Result<ToolProfile, SuggestError> {
         let loaded = ToolProfile::parse(&self.to_toml(catalog, &[]), "suggested.toml");
         match loaded.diagnostics.first() {
@@ -61,7 +62,10 @@ impl Draft {
 
     /// The draft as a file, with `head` as comments at the top.
     pub(super) fn to_toml(&self, catalog: &Catalog, head: &[String]) -> String {
-        let mut out: String = head.iter().map(|line| format!("# {line}\n")).collect();
+        let mut out = String::new();
+        for line in head {
+            out.push_str(&format!("# {line}\n"));
+        }
         out.push_str("name = \"suggested\"\n\n");
         let core = lines(catalog, self.core.iter());
         if core.is_empty() {

@@ -28,7 +28,6 @@ pub(super) enum ResolvedName {
     Unknown,
 }
 
-/// The results for names that are not in the catalog.
 #[derive(Debug)]
 pub(super) struct FoundNames {
     pub(super) unknown: IndexMap<String, UnknownName>,
@@ -36,7 +35,6 @@ pub(super) struct FoundNames {
     pub(super) loose: IndexMap<(String, String), usize>,
 }
 
-/// The names of a catalog, and the results for other names.
 #[derive(Debug)]
 pub(super) struct Names<'c> {
     catalog: &'c Catalog,
@@ -52,8 +50,10 @@ impl<'c> Names<'c> {
         let mut folded = HashMap::new();
         for (at, tool) in catalog.iter().enumerate() {
             let name = tool.name().as_str();
-            let names = [Some(name), tool.namespaced().map(|(_, own)| own), tail(name)];
-            for name in names.into_iter().flatten() {
+            let mut names = vec![name];
+            names.extend(tool.namespaced().map(|(_, own)| own));
+            names.extend(tail(name));
+            for name in names {
                 let slot = folded.entry(fold(name)).or_insert(Some(at));
                 if *slot != Some(at) {
                     *slot = None;
@@ -87,8 +87,8 @@ impl<'c> Names<'c> {
         if let Some(known) = self.unknown.get_mut(&name) {
             known.calls += 1;
         } else if self.unknown.len() < MAX_UNKNOWN_NAMES {
-            let near =
-                nearest(&name, self.catalog.names().map(AsRef::as_ref), 1).first().map(|near| (*near).to_owned());
+            let near = nearest(&name, self.catalog.names().map(AsRef::as_ref), 1);
+            let near = near.first().map(|near| (*near).to_owned());
             self.unknown.insert(name, UnknownName { calls: 1, near });
         } else {
             self.more_unknown += 1;
@@ -96,7 +96,6 @@ impl<'c> Names<'c> {
         ResolvedName::Unknown
     }
 
-    /// The results, with unknown names by their calls.
     pub(super) fn done(mut self) -> FoundNames {
         self.unknown.sort_by(|a, own, b, other| other.calls.cmp(&own.calls).then_with(|| a.cmp(b)));
         self.loose.sort_keys();
@@ -115,6 +114,6 @@ fn fold(name: &str) -> String {
 /// The part after a server's mark: `mcp__excel__read`, `excel.read`, `functions.read`.
 fn tail(name: &str) -> Option<&str> {
     let marks = ["__", ".", ":", "/"];
-    let last = marks.into_iter().filter_map(|mark| name.rfind(mark).map(|at| at + mark.len())).max()?;
+    let last = marks.into_iter().filter_map(|mark| Some(name.rfind(mark)? + mark.len())).max()?;
     name.get(last..).filter(|tail| !tail.is_empty())
 }

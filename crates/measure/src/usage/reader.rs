@@ -12,6 +12,7 @@ use super::names::{FoundNames, Names, ResolvedName};
 use super::record::{self, Said};
 use super::shape::{Shape, conversation_id, shape};
 use super::{Usage, UsedCall, UsedSession};
+use crate::json::{object_member, string_member};
 
 /// The maximum number of conversations that are counted.
 pub const MAX_SESSIONS: usize = 100_000;
@@ -43,7 +44,6 @@ pub struct UsageReader<'c> {
     catalog: &'c Catalog,
     names: Names<'c>,
     sessions: Vec<Reading>,
-    /// The current session of an id.
     by_id: HashMap<String, usize>,
     /// The session of a transcript without an id, by its whole content.
     by_content: HashMap<u64, usize>,
@@ -181,7 +181,6 @@ impl<'c> UsageReader<'c> {
         self.past_calls(session, wire, messages, place, diagnostics);
     }
 
-    /// The session that a transcript without an id continues.
     fn continued(&mut self, messages: &Value) -> Option<usize> {
         let inner = ["messages", "contents", "input"].iter().find_map(|key| messages.get(key)).unwrap_or(messages);
         let list = inner.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -189,15 +188,14 @@ impl<'c> UsageReader<'c> {
         for message in list {
             hash(message, &mut hasher);
             let so_far = hasher.finish();
-            known = self.by_content.get(&so_far).map(|at| (so_far, *at)).or(known);
+            if self.by_content.contains_key(&so_far) {
+                known = Some(so_far);
+            }
         }
         let all = hasher.finish();
+        // An exact repetition is the same conversation.
         let session = match known {
-            // An exact repetition is the same conversation.
-            Some((before, at)) => {
-                self.by_content.remove(&before);
-                Some(at)
-            }
+            Some(before) => self.by_content.remove(&before),
             None => self.begun(),
         };
         if let Some(at) = session {
@@ -228,10 +226,10 @@ impl<'c> UsageReader<'c> {
                 self.meta_calls += 1;
                 continue;
             };
-            let new = match id.filter(|_| wire != Wire::Mcp) {
-                Some(id) => self.is_new(session, &("id", id)),
-                None if messages.as_array().is_some_and(|list| list.len() == 1) => true,
-                None => {
+            let new = match id {
+                Some(id) if wire != Wire::Mcp => self.is_new(session, &("id", id)),
+                _ if matches!(messages, Value::Array(list) if list.len() == 1) => true,
+                _ => {
                     let key = (name.clone(), arguments.text().into_owned());
                     let count = before.entry(key.clone()).or_default();
                     *count += 1;
@@ -258,13 +256,12 @@ impl<'c> UsageReader<'c> {
             }
             ResolvedName::Wrapper => {
                 let value = arguments.and_then(|arguments| arguments.value().ok()).unwrap_or(&Value::Null);
-                let target = value.get("name").and_then(Value::as_str).filter(|_| depth < MAX_WRAPPING);
-                match target {
-                    Some(target) => {
+                match string_member(value, "name") {
+                    Some(target) if depth < MAX_WRAPPING => {
                         let inner = value.get("arguments").map(Arguments::from);
                         self.called(session, target, inner.as_ref(), depth + 1);
                     }
-                    None => self.meta_calls += 1,
+                    _ => self.meta_calls += 1,
                 }
             }
             ResolvedName::MetaTool => self.meta_calls += 1,
@@ -275,10 +272,14 @@ impl<'c> UsageReader<'c> {
     /// The indices of the passed parameters; `None` if the arguments are not an object.
     fn parameters(&self, tool: usize, arguments: &Arguments) -> Option<Box<[u16]>> {
         let given = arguments.value().ok()?.as_object()?;
-        let known = self.catalog.at(tool)?.parameters().get("properties").and_then(Value::as_object);
-        let places = known.into_iter().flat_map(|known| known.keys().enumerate());
-        let given = places.filter(|(_, name)| given.get(*name).is_some_and(|value| !value.is_null()));
-        Some(given.filter_map(|(place, _)| u16::try_from(place).ok()).collect())
+        let mut places = Vec::new();
+        let known = object_member(self.catalog.at(tool)?.parameters(), "properties");
+        for (place, (name, _)) in known.into_iter().flatten().enumerate() {
+            if !matches!(given.get(name), None | Some(Value::Null)) {
+                places.extend(u16::try_from(place));
+            }
+        }
+        Some(places.into())
     }
 
     /// The session of a value that is only a part of one.
@@ -310,7 +311,6 @@ impl<'c> UsageReader<'c> {
         Some(self.sessions.len() - 1)
     }
 
-    /// Whether a session does not contain this call yet.
     fn is_new(&mut self, session: Option<usize>, key: &impl Hash) -> bool {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
@@ -323,14 +323,18 @@ impl<'c> UsageReader<'c> {
 fn hash(value: &Value, hasher: &mut DefaultHasher) {
     match value {
         Value::Object(map) => {
-            for (key, inner) in map.iter().filter(|(key, _)| *key != "cache_control") {
-                key.hash(hasher);
-                hash(inner, hasher);
+            for (key, inner) in map {
+                if key != "cache_control" {
+                    key.hash(hasher);
+                    hash(inner, hasher);
+                }
             }
             '}'.hash(hasher);
         }
         Value::Array(list) => {
-            list.iter().for_each(|inner| hash(inner, hasher));
+            for inner in list {
+                hash(inner, hasher);
+            }
             ']'.hash(hasher);
         }
         other => other.to_string().hash(hasher),

@@ -3,7 +3,6 @@
 use serde_json::Value;
 use toolfold::conversation::{Event, LOG_VERSION, LogRecord, OLDEST_LOG_VERSION};
 
-/// The content of one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
     /// A conversation began.
@@ -13,7 +12,6 @@ pub(super) enum Said {
         id: String,
         name: String,
     },
-    /// A meta-tool was called.
     Meta,
     Nothing,
 }

@@ -3,6 +3,8 @@
 use serde_json::Value;
 use toolfold::wire::Wire;
 
+use crate::json::{list_member, string_member};
+
 /// The keys under which logs name a conversation, most reliable first.
 const IDS: [&str; 13] = [
     "conversation",
@@ -51,23 +53,20 @@ pub(super) enum Shape<'v> {
 
 /// The conversation id of a value: its own, or that of the wrapped value.
 pub(super) fn conversation_id(value: &Value) -> Option<String> {
-    own_id(value)
-        .or_else(|| value.get("metadata").and_then(own_id))
-        .or_else(|| WRAPPERS.iter().filter_map(|key| value.get(key)).find_map(own_id))
+    let id = own_id(value).or_else(|| own_id(value.get("metadata")?));
+    id.or_else(|| WRAPPERS.iter().find_map(|key| own_id(value.get(key)?)))
 }
 
-/// The conversation id in a value itself.
 fn own_id(value: &Value) -> Option<String> {
     IDS.iter().find_map(|key| match value.get(key)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         // Responses writes `{"conversation": {"id": …}}`.
-        Value::Object(map) => map.get("id").and_then(Value::as_str).map(str::to_owned),
+        Value::Object(map) => Some(map.get("id")?.as_str()?.to_owned()),
         _ => None,
     })
 }
 
-/// Detects the kind of a value.
 pub(super) fn shape(value: &Value) -> Shape<'_> {
     within(value, MAX_WRAPPING)
 }
@@ -79,7 +78,7 @@ fn within(value: &Value, depth: usize) -> Shape<'_> {
     if !value.is_object() {
         return Shape::Nothing;
     }
-    if value.get("event").is_some_and(Value::is_string) && value.get("v").is_some_and(Value::is_number) {
+    if let (Some(Value::String(_)), Some(Value::Number(_))) = (value.get("event"), value.get("v")) {
         return Shape::Event;
     }
     if let Some(wire) = request_wire(value) {
@@ -91,10 +90,13 @@ fn within(value: &Value, depth: usize) -> Shape<'_> {
     if let Some(call) = logged_call(value) {
         return call;
     }
-    let inner = WRAPPERS.iter().filter_map(|key| value.get(key)).filter(|inner| inner.is_object() || inner.is_array());
-    let found = inner.map(|inner| if depth == 0 { Shape::Nothing } else { within(inner, depth - 1) });
-    let found = found.into_iter().find(|shape| *shape != Shape::Nothing);
-    found.or_else(|| answer_message(value)).unwrap_or(Shape::Nothing)
+    for inner in WRAPPERS.iter().filter_map(|key| value.get(key)) {
+        let found = if depth == 0 { Shape::Nothing } else { within(inner, depth - 1) };
+        if found != Shape::Nothing {
+            return found;
+        }
+    }
+    answer_message(value).unwrap_or(Shape::Nothing)
 }
 
 fn of_list<'v>(whole: &'v Value, list: &'v [Value]) -> Shape<'v> {
@@ -123,7 +125,6 @@ fn wire_of(messages: &[Value]) -> Option<Wire> {
     found
 }
 
-/// The wire of a request body.
 fn request_wire(value: &Value) -> Option<Wire> {
     if let Some(Value::Array(contents)) = value.get("contents")
         && contents.iter().all(|content| content.get("parts").is_some())
@@ -139,21 +140,20 @@ fn request_wire(value: &Value) -> Option<Wire> {
     (are_items && !items.is_empty()).then_some(Wire::OpenAiResponses)
 }
 
-/// The wire of a message or an item.
 fn message(value: &Value) -> Option<Wire> {
-    if value.get("jsonrpc").is_some_and(|version| version == "2.0") {
+    if string_member(value, "jsonrpc") == Some("2.0") {
         return Some(Wire::Mcp);
     }
     let items = ["function_call", "function_call_output", "tool_search_call", "tool_search_output", "reasoning"];
-    if value.get("type").is_some_and(|own| items.iter().any(|kind| own == kind)) {
+    if items.contains(&string_member(value, "type").unwrap_or_default()) {
         return Some(Wire::OpenAiResponses);
     }
-    value.get("role").and_then(Value::as_str)?;
-    if value.get("parts").is_some_and(Value::is_array) {
+    string_member(value, "role")?;
+    if let Some(Value::Array(_)) = value.get("parts") {
         return Some(Wire::Gemini);
     }
-    for block in value.get("content").and_then(Value::as_array).into_iter().flatten() {
-        let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
+    for block in list_member(value, "content") {
+        let kind = string_member(block, "type").unwrap_or_default();
         if matches!(kind, "tool_use" | "tool_result" | "thinking" | "redacted_thinking") {
             return Some(Wire::Anthropic);
         }
@@ -161,7 +161,6 @@ fn message(value: &Value) -> Option<Wire> {
     Some(Wire::OpenAiChat)
 }
 
-/// The message in a provider's whole answer.
 fn answer_message(value: &Value) -> Option<Shape<'_>> {
     if let Some(message) = value.pointer("/choices/0/message") {
         return Some(Shape::Message(Wire::OpenAiChat, message));
@@ -173,16 +172,18 @@ fn answer_message(value: &Value) -> Option<Shape<'_>> {
     Some(Shape::Transcript(Wire::OpenAiResponses, output))
 }
 
-/// A call as written in call logs.
 fn logged_call(value: &Value) -> Option<Shape<'_>> {
     let (key, named) = TOOLS.iter().find_map(|key| Some((*key, value.get(key)?)))?;
-    let arguments = ARGUMENTS.iter().find_map(|key| value.get(key));
+    let arguments = logged_arguments(value);
     if let Value::String(name) = named {
         // A `name` alone can be anything; a call also has an id or arguments.
         let sure = key != "name" || arguments.is_some() || conversation_id(value).is_some();
         return sure.then_some(Shape::Call { name, arguments });
     }
     let name = named.get("name")?.as_str()?;
-    let inner = ARGUMENTS.iter().find_map(|key| named.get(key));
-    Some(Shape::Call { name, arguments: inner.or(arguments) })
+    Some(Shape::Call { name, arguments: logged_arguments(named).or(arguments) })
+}
+
+fn logged_arguments(value: &Value) -> Option<&Value> {
+    ARGUMENTS.iter().find_map(|key| value.get(key))
 }

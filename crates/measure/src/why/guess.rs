@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use toolfold::schema::{dereferenced, required, top};
+use toolfold::schema::{dereferenced, properties, required};
 
 /// The maximum depth of nested objects that are compared.
 const MAX_DEPTH: usize = 6;
@@ -71,21 +71,23 @@ const FORMATS: [&str; 10] = [
     "maxItems",
 ];
 
-/// What `shown` hides of the parameters of `whole`.
 pub(super) fn guesses(whole: &Value, shown: &Value) -> Vec<Guess> {
     let needed: Vec<&str> = required(whole).collect();
-    let [all, kept] =
-        [whole, shown].map(|root| top(root).get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
+    let none = Map::new();
+    let (all, kept) = (properties(whole).unwrap_or(&none), properties(shown).unwrap_or(&none));
     let mut guesses = Vec::new();
-    for (name, node) in &all {
+    for (name, node) in all {
         let own = dereferenced(whole, node);
         let folded = kept.get(name).map(|node| dereferenced(shown, node));
         let hides = match &folded {
             None => vec![Hidden::Name],
             Some(folded) => hidden((whole, &own), (shown, folded)),
         };
-        let hint = folded.as_ref().and_then(|map| description_of(map)).filter(|_| hides.contains(&Hidden::Description));
-        let (required, hint) = (needed.contains(&name.as_str()), hint.map(str::to_owned));
+        let hint = match &folded {
+            Some(map) if hides.contains(&Hidden::Description) => description_of(map).map(str::to_owned),
+            _ => None,
+        };
+        let required = needed.contains(&name.as_str());
         if !hides.is_empty() {
             guesses.push(Guess { parameter: name.clone(), required, hides, hint });
         }
@@ -94,7 +96,7 @@ pub(super) fn guesses(whole: &Value, shown: &Value) -> Vec<Guess> {
 }
 
 fn description_of(map: &Map<String, Value>) -> Option<&str> {
-    map.get("description").and_then(Value::as_str).filter(|text| !text.is_empty())
+    map.get("description")?.as_str().filter(|text| !text.is_empty())
 }
 
 /// What the second of two forms of a schema hides of the first. Each is paired with its document.
@@ -120,7 +122,6 @@ fn hidden((whole, own): (&Value, &Map<String, Value>), (shown, folded): (&Value,
     hides
 }
 
-/// The amount of nested structure in a schema.
 #[derive(Default)]
 struct Shape {
     names: usize,
@@ -135,7 +136,9 @@ fn shape(root: &Value, map: &Map<String, Value>, depth: usize) -> Shape {
     }
     let mut nodes: Vec<&Value> = ["items", "additionalProperties"].iter().filter_map(|key| map.get(*key)).collect();
     for key in ["anyOf", "oneOf", "allOf"] {
-        nodes.extend(map.get(key).and_then(Value::as_array).into_iter().flatten());
+        if let Some(Value::Array(list)) = map.get(key) {
+            nodes.extend(list);
+        }
     }
     if let Some(Value::Object(named)) = map.get("properties") {
         all.names += named.len();

@@ -186,18 +186,13 @@ impl Request {
         digest(&parts)
     }
 
-    /// Whether both are about one call: its id and message, session, channel, origin and tool.
-    pub(crate) fn is_same_call(&self, other: &Self) -> bool {
-        self.message == other.message && self.has_same_id(other)
-    }
-
     /// Whether both have one call id and the same arguments, whatever their messages.
     #[must_use]
     pub fn is_repeat_of(&self, other: &Self) -> bool {
         self.has_same_id(other) && self.has_same_arguments(other)
     }
 
-    fn has_same_id(&self, other: &Self) -> bool {
+    pub(super) fn has_same_id(&self, other: &Self) -> bool {
         self.call_id == other.call_id
             && self.session == other.session
             && self.channel == other.channel
@@ -205,21 +200,14 @@ impl Request {
             && self.tool == other.tool
     }
 
-    /// Whether the arguments of both are the same text.
     pub(super) fn has_same_arguments(&self, other: &Self) -> bool {
         self.arguments == other.arguments && self.arguments_json == other.arguments_json
     }
 
-    /// Whether the arguments of both are the same without secrets.
-    pub(super) fn has_same_redacted_arguments(&self, other: &Self) -> bool {
-        self.redacted_arguments() == other.redacted_arguments()
-    }
-
-    fn redacted_arguments(&self) -> Value {
+    pub(super) fn redacted_arguments(&self) -> Value {
         redact(&self.arguments, &self.hidden())
     }
 
-    /// Lines without the secrets of the arguments.
     fn redacted(&self, lines: &[String]) -> Vec<String> {
         redact_lines(lines, &self.arguments, &self.hidden())
     }

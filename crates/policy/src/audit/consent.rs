@@ -26,12 +26,10 @@ pub struct Consented {
     grants: HashMap<String, Remembered>,
 }
 
-/// How an approval stands.
 #[derive(Debug, Clone)]
 struct Standing {
     state: ApprovalState,
     digest: String,
-    /// When it was approved.
     approved_ms: i64,
 }
 
@@ -155,7 +153,6 @@ impl Consented {
     }
 }
 
-/// The id of what a record is about.
 fn id_of<'e>(entry: &'e Entry, key: &str) -> Result<&'e str, String> {
     entry.detail.get(key).and_then(Value::as_str).ok_or_else(|| format!("it names no {key}"))
 }

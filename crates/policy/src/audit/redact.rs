@@ -2,19 +2,17 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::diagnostic::visible;
 use crate::glob::glob_fold;
 
 /// How a key or a certificate begins (RFC 7468).
 const PEM: &str = "-----BEGIN";
-/// The replacement for a secret.
 const REDACTED: &str = "[redacted]";
 /// The longest string that is kept, in characters.
 const MAX_TEXT: usize = 2_000;
 
-/// Names of arguments whose values are redacted.
 const NAMES: &str = "*password* *passwd* *passphrase* *secret* *token *_token* *apikey* *api_key* *api-key* \
     *authorization* *credential* *private_key* *cookie* pwd pin otp";
 
@@ -50,18 +48,14 @@ pub fn redact_text(text: &str, more: &[&str]) -> String {
 
 fn redact_values(arguments: &Value, more: &[&str], words: &dyn Fn(&str, &[&str]) -> String) -> Value {
     match arguments {
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .map(|(name, value)| {
-                    let hide = is_secret(name, more);
-                    let kept = match hide {
-                        true => Value::String(REDACTED.to_owned()),
-                        false => redact_values(value, more, words),
-                    };
-                    (name.clone(), kept)
-                })
-                .collect(),
-        ),
+        Value::Object(map) => {
+            let mut kept = Map::new();
+            for (name, value) in map {
+                let hide = is_secret(name, more);
+                kept.insert(name.clone(), if hide { REDACTED.into() } else { redact_values(value, more, words) });
+            }
+            Value::Object(kept)
+        }
         Value::Array(items) => Value::Array(items.iter().map(|item| redact_values(item, more, words)).collect()),
         Value::String(text) => Value::String(words(text, more)),
         other => other.clone(),
@@ -71,7 +65,6 @@ fn redact_values(arguments: &Value, more: &[&str], words: &dyn Fn(&str, &[&str])
 /// Lines about a call without the secrets among its arguments. A line that repeats a value which
 /// [`redact`] removes, or the last segment of such a value where it is a path, is replaced as a
 /// whole. `more` as there.
-#[must_use]
 pub(crate) fn redact_lines(lines: &[String], arguments: &Value, more: &[&str]) -> Vec<String> {
     let mut hidden = Vec::new();
     collect_hidden(arguments, more, false, &mut hidden);

@@ -9,7 +9,6 @@ use crate::host::HostPattern;
 use crate::load::PolicyFile;
 use crate::rule::{Rule, ToolPattern};
 
-/// Why a rule never matches.
 pub(crate) struct Never {
     /// A stable kebab-case code.
     pub(crate) code: &'static str,
@@ -78,15 +77,12 @@ fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
     }
     if let Some(meant) = file.capabilities.keys().find(|name| is_close_identity(&own, name)) {
         let why = format!("`{own}` has no record, and its name is close to that of `{meant}`");
-        return Some(Never::new(
-            "policy-close-name",
-            why,
-            format!("write `{meant}`, or a record [tool.\"{own}\"] if that is another tool"),
-        ));
+        let help = format!("write `{meant}`, or a record [tool.\"{own}\"] if that is another tool");
+        return Some(Never::new("policy-close-name", why, help));
     }
     // Tools of other systems have such names in lower case: only a condition needs the record of
     // the family.
-    let meant = FAMILIES.into_iter().find(|name| is_close_identity(&own, name))?;
+    let meant = FAMILIES.split_whitespace().find(|name| is_close_identity(&own, name))?;
     let same = meant.eq_ignore_ascii_case(&own);
     let why = format!("`{own}` has no record, and its name is close to `{meant}`");
     let help = format!("write `{meant}(…)`, or a record [tool.\"{own}\"] with like = \"{meant}\"");
@@ -109,20 +105,7 @@ fn parts(identity: &str) -> (Option<&str>, &str) {
 }
 
 /// The names of compact rules that are not those of tools.
-const FAMILIES: [&str; 12] = [
-    "Bash",
-    "Shell",
-    "Read",
-    "Glob",
-    "Grep",
-    "NotebookRead",
-    "Edit",
-    "Write",
-    "MultiEdit",
-    "NotebookEdit",
-    "WebFetch",
-    "Skill",
-];
+const FAMILIES: &str = "Bash Shell Read Glob Grep NotebookRead Edit Write MultiEdit NotebookEdit WebFetch Skill";
 
 /// Whether two different names look like one: but for case and joints, or for two letters, or one
 /// of a short name. A different number is not a spelling mistake.
@@ -180,7 +163,6 @@ fn pattern(rule: &Rule) -> Option<Never> {
     Some(Never::new("policy-pattern", why, help))
 }
 
-/// A host with a port: hosts are compared without it.
 fn host(rule: &Rule) -> Option<Never> {
     let (host, port) = rule.host.as_ref().map(HostPattern::text)?.split_once(':')?;
     // An address of IPv6 has more of them.

@@ -1,7 +1,7 @@
 //! Rules that cover more than their authors probably mean, and rules that cover nothing.
 
 use super::Report;
-use crate::argv::base_name;
+use crate::argv::{base_name, is_listed};
 use crate::capability::Family;
 use crate::command::{CommandPattern, OptionPattern};
 use crate::glob::is_glob;
@@ -68,11 +68,8 @@ pub(super) fn literally(rule: &Rule, report: Report<'_>) {
         let rest = host.strip_prefix('*').filter(|rest| !rest.is_empty() && !rest.starts_with(['.', '*']));
         if let Some(rest) = rest {
             let message = format!("`{}` covers `evil{rest}`, too", rule.text);
-            report(
-                "policy-host-boundary",
-                message,
-                &format!("write `{rest}` for the host and its subdomains, `*.{rest}` for these"),
-            );
+            let help = format!("write `{rest}` for the host and its subdomains, `*.{rest}` for these");
+            report("policy-host-boundary", message, &help);
         }
     }
     root_path(rule, report);
@@ -114,13 +111,10 @@ fn root_path(rule: &Rule, report: Report<'_>) {
         return;
     };
     let first = path.split('/').next().unwrap_or_default();
-    if !first.is_empty() && !is_glob(first) && !AT_ROOT.split_whitespace().any(|own| own == first) {
+    if !first.is_empty() && !is_glob(first) && !is_listed(AT_ROOT, first) {
         let message = format!("`{}` refers to a folder at the root of the machine, not of the project", rule.text);
-        report(
-            "policy-root-path",
-            message,
-            &format!("write `./{path}` for the project, or `//{path}` if the root is intended"),
-        );
+        let help = format!("write `./{path}` for the project, or `//{path}` if the root is intended");
+        report("policy-root-path", message, &help);
     }
 }
 
@@ -136,7 +130,7 @@ pub(super) fn commands(rule: &Rule, command: &CommandPattern, report: Report<'_>
     {
         let program = base_name(program);
         let narrow = !rest.is_empty() && !rest.iter().any(|word| word.starts_with('-'));
-        let runs = tables::is_interpreter(program) || tables::is_shell(program) || launchers::is_launcher(program);
+        let runs = tables::runs_code(program) || launchers::is_launcher(program);
         if runs && !narrow {
             let message = format!("`{text}` allows arbitrary code: `{program}` runs any code it is given");
             report("policy-interpreter", message, "name the script or the whole command, without `:*`");
@@ -149,7 +143,7 @@ pub(super) fn commands(rule: &Rule, command: &CommandPattern, report: Report<'_>
             report("policy-any-file", message, "name the files: `rm build/*`");
         }
     }
-    if command.first_is_glob() {
+    if !command.any && command.program().is_none() {
         let message = format!("`{text}` has no word boundary: it also allows other programs with the same prefix");
         report("policy-no-boundary", message, "write `name:*`");
     }

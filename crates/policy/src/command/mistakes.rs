@@ -4,7 +4,6 @@
 
 use super::lexed;
 
-/// What is wrong with a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mistake {
     /// An operator or a redirection: commands are compared one by one, without them.
@@ -62,13 +61,16 @@ impl Mistake {
         let body = body.strip_suffix(":*").unwrap_or(body);
         // Every word with its characters, and whether each is outside of quotes.
         let words = lexed(body)?;
-        let bare: Vec<String> = words.iter().map(|word| outside_of_quotes(word)).collect();
-        // The words that have no quotes, and an empty text for one that has.
-        let mut whole = Vec::with_capacity(words.len());
-        for (word, bare) in words.iter().zip(&bare) {
-            whole.push(if word.iter().all(|(_, bare)| *bare) { bare.as_str() } else { "" });
+        // The characters of each outside of quotes, and the words that have no quotes: an empty
+        // text for one that has.
+        let (mut bare, mut whole) = (Vec::new(), Vec::new());
+        for word in &words {
+            let outside: String = word.iter().filter(|(_, bare)| *bare).map(|(c, _)| *c).collect();
+            let has_quotes = outside.chars().count() < word.len();
+            whole.push(if has_quotes { String::new() } else { outside.clone() });
+            bare.push(outside);
         }
-        let first = whole.first().copied().unwrap_or_default();
+        let first = whole.first().map_or("", String::as_str);
         if is_assignment(words.first()?) {
             return Some(Self::Environment);
         }
@@ -81,19 +83,13 @@ impl Mistake {
         if first.starts_with('^') || first.contains(".*") || first.ends_with('$') && first.len() > 1 {
             return Some(Self::Regex);
         }
-        if whole.contains(&":*") || first.contains(':') && !first.contains(['/', '\\']) {
+        if whole.iter().any(|text| text == ":*") || first.contains(':') && !first.contains(['/', '\\']) {
             return Some(Self::Colon);
         }
         bare.iter().any(|text| expands(text)).then_some(Self::Expansion)
     }
 }
 
-/// The characters of a word that are outside of quotes.
-fn outside_of_quotes(word: &[(char, bool)]) -> String {
-    word.iter().filter(|(_, bare)| *bare).map(|(c, _)| *c).collect()
-}
-
-/// Whether a text has a variable or a substitution in it.
 fn expands(text: &str) -> bool {
     let mut behind_dollars = text.split('$').skip(1);
     text.contains('`') || behind_dollars.any(|rest| rest.starts_with(|c: char| c.is_alphabetic() || "_{(".contains(c)))

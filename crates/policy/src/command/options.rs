@@ -1,9 +1,11 @@
-//! Options that a rule allows beside those that the table of programs calls harmless:
-//! `--kubeconfig=./kube/*`.
+//! Options of patterns: those that a rule allows beside those that the table of programs calls
+//! harmless, such as `--kubeconfig=./kube/*`, and letters, which may be combined and abbreviate
+//! long options for asks and denies.
 
-use crate::argv::Word;
+use crate::argv::{Word, name_and_value, value_at};
 use crate::glob::{glob_inside, is_glob};
-use crate::pattern_error::PatternError;
+use crate::pattern_error::{PatternError, invalid};
+use crate::programs;
 
 /// An option, and the values that it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,19 +20,17 @@ impl OptionPattern {
     /// # Errors
     /// [`PatternError`] if it is no option, or if its name is a pattern.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
-        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let (name, value) = name_and_value(text);
         if name.trim_start_matches('-').is_empty() || !name.starts_with('-') {
-            return Err(PatternError::new(format!("`{text}` is not an option: write `--name` or `--name=VALUE`")));
+            return invalid(format!("`{text}` is not an option: write `--name` or `--name=VALUE`"));
         }
         if name.chars().any(char::is_whitespace) || text.chars().any(char::is_control) {
-            return Err(PatternError::new(format!(
+            return invalid(format!(
                 "`{text}` is more than one word: write `--name=VALUE`, which covers `--name VALUE`"
-            )));
+            ));
         }
         if is_glob(name) {
-            return Err(PatternError::new(format!(
-                "`{text}` names more than one option: only the value may have `*` or `?`"
-            )));
+            return invalid(format!("`{text}` names more than one option: only the value may have `*` or `?`"));
         }
         Ok(Self { name: name.to_owned(), value: value.map(str::to_owned) })
     }
@@ -43,14 +43,41 @@ impl OptionPattern {
     /// Whether it covers the word at a place of a command: the option as it is spelled here, with
     /// its value attached by `=` or in the next word, or that next word. A `*` covers no `..`.
     pub(crate) fn covers(&self, argv: &[Word], at: usize) -> bool {
-        let Some(own) = argv.get(at).and_then(Word::get) else { return false };
+        let Some(own) = value_at(argv, at) else { return false };
         let Some(pattern) = &self.value else { return own == self.name };
         if own == self.name {
-            return argv.get(at + 1).and_then(Word::get).is_some_and(|value| glob_inside(pattern, value));
+            return value_at(argv, at + 1).is_some_and(|value| glob_inside(pattern, value));
         }
         let attached = own.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('='));
         let before = at.checked_sub(1).and_then(|before| argv.get(before));
         attached.is_some_and(|value| glob_inside(pattern, value))
             || before.is_some_and(|before| before.is(&self.name)) && glob_inside(pattern, own)
     }
+}
+
+/// The letters that an option of a program consists of, including those of long names.
+pub(super) fn letters(program: &str, word: &str) -> Option<String> {
+    let name = word.split('=').next().unwrap_or(word);
+    if let Some(letters) = equivalent(program, name) {
+        return Some(letters.to_owned());
+    }
+    let mut all = String::new();
+    for letter in short(word)?.chars() {
+        match equivalent(program, &format!("-{letter}")) {
+            Some(letters) => all.push_str(letters),
+            None => all.push(letter),
+        }
+    }
+    Some(all)
+}
+
+/// The letters that an option is equivalent to by the row of its program.
+fn equivalent(program: &str, option: &str) -> Option<&'static str> {
+    let mut pairs = programs::row(program)?.letters.iter().filter_map(|pair| pair.split_once('='));
+    pairs.find(|(long, _)| *long == option).map(|(_, letters)| letters)
+}
+
+/// The letters of `-rf`; `None` for `--long`, `-`, `-5`.
+fn short(word: &str) -> Option<&str> {
+    word.strip_prefix('-').filter(|l| !l.is_empty() && l.chars().all(|c| c.is_ascii_alphabetic()))
 }

@@ -3,12 +3,11 @@
 //! searched for whatever the program is.
 
 use crate::argv::Word;
-use crate::programs::Program;
 use crate::shell::tables;
+use crate::unicode::is_digits;
 
 /// A word of such a command.
 enum Sought {
-    /// One of these words.
     Word(&'static [&'static str]),
     /// An id: this prefix and a number.
     Id(&'static str),
@@ -63,7 +62,6 @@ const ENOUGH: u8 = 2;
 /// The maximum number of words of one command, or of one line, that are searched.
 const MOST: usize = 5_000;
 
-/// A word as it is compared.
 #[derive(Debug)]
 struct Token {
     text: String,
@@ -114,13 +112,13 @@ fn has_in_order(word: &str, pieces: &[String]) -> bool {
 /// Digits, with a sign as the parser of ids takes it.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('+').unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+    !digits.is_empty() && is_digits(digits)
 }
 
 /// The command of a person that the words of a command are, or may become.
 pub(super) fn in_command(words: &[Word]) -> Option<&'static str> {
     // A program that only looks at its words runs none of them.
-    let runs = !tables::row_of(words).is_some_and(Program::only_looks);
+    let runs = !tables::row_of(words).only_looks();
     let tokens: Vec<Token> = words.iter().flat_map(tokens_of).take(MOST).collect();
     COMMANDS.iter().find(|own| own.fits(&tokens, runs) || runs && own.is_cut_off(words)).map(|own| own.name)
 }

@@ -2,12 +2,12 @@
 //! host found out about it ([`Disk::is_own_program`](crate::Disk::is_own_program)), or as a copy
 //! that the line makes.
 
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, base_name, cluster, place_of};
 use crate::context::Context;
 use crate::links::Links;
 use crate::path::LexPath;
 use crate::prepared::Prepared;
-use crate::programs::{self, Program};
+use crate::programs;
 use crate::shell::{SideEffects, tables};
 
 /// The maximum number of words of a call that a host is asked about.
@@ -47,7 +47,9 @@ impl<'c> Line<'c> {
                 };
                 if line.is_own(&value) {
                     line.names_it = true;
-                    line.made.extend(name.filter(|_| program.is("alias")).map(str::to_owned));
+                    if let (Some(name), true) = (name, program.is("alias")) {
+                        line.made.push(name.to_owned());
+                    }
                 }
             }
         }
@@ -92,7 +94,7 @@ impl<'c> Line<'c> {
         if let Some(at) = rest.iter().position(|word| self.is_copy(word)) {
             return Some(Given::Surely(rest.get(at + 1..).unwrap_or_default()));
         }
-        if tables::row_of(words).is_some_and(Program::only_looks) {
+        if tables::row_of(words).only_looks() {
             return None;
         }
         if let Some(at) = rest.iter().position(|word| self.is_own(word)) {
@@ -107,7 +109,7 @@ impl<'c> Line<'c> {
 fn cargo(rest: &[Word]) -> Option<&[Word]> {
     let run = rest.iter().position(|word| matches!(word.get(), Some("run" | "r")))?;
     let behind = rest.get(run + 1..)?;
-    let dashes = behind.iter().position(|word| word.is("--"));
+    let dashes = place_of(behind, "--");
     dashes.map_or(Some(behind), |at| behind.get(at + 1..))
 }
 
@@ -135,7 +137,7 @@ fn is_own_module(name: &str) -> bool {
 
 /// Whether a word is the option `-m`, also behind others: `-Im`.
 fn ends_in_m(text: &str) -> bool {
-    text.ends_with('m') && text.starts_with('-') && !text.starts_with("--")
+    text.ends_with('m') && cluster(text).is_some()
 }
 
 /// The name by which a word is known to [`Links`].
@@ -149,10 +151,10 @@ pub(crate) fn candidates(effects: &SideEffects, context: &Context) -> Vec<(Strin
     let (mut named, mut bare): (Vec<(&str, &str)>, Vec<&str>) = (Vec::new(), Vec::new());
     for command in &effects.commands {
         for (at, word) in command.words.iter().enumerate() {
-            let Some(text) = word.get().or(word.tilde.as_deref()) else { continue };
+            let Some(text) = word.path() else { continue };
             if text.contains(char::is_whitespace) {
-                named
-                    .extend(text.split(char::is_whitespace).filter(|part| part.contains('/')).map(|part| (part, part)));
+                let paths = text.split(char::is_whitespace).filter(|part| part.contains('/'));
+                named.extend(paths.map(|part| (part, part)));
             } else if text.contains('/') || at > 0 && !text.starts_with('-') {
                 named.push((key(word), text));
             } else if at == 0 && programs::find(text).is_none() && !bare.contains(&text) {
@@ -164,8 +166,12 @@ pub(crate) fn candidates(effects: &SideEffects, context: &Context) -> Vec<(Strin
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for (name, path) in named {
         if found.len() < MOST && found.iter().all(|(own, _)| own != name) {
-            let paths = folders.iter().map(|folder| place_of(path, folder).absolute(context).to_string());
-            found.push((name.to_owned(), paths.collect()));
+            let mut paths = Vec::new();
+            for folder in &folders {
+                let place = if path.starts_with('~') { LexPath::plain(path) } else { folder.join(path) };
+                paths.push(place.absolute(context).to_string());
+            }
+            found.push((name.to_owned(), paths));
         }
     }
     found.extend(bare.into_iter().take(MOST).map(|name| (name.to_owned(), vec![name.to_owned()])));
@@ -177,17 +183,16 @@ fn folders(effects: &SideEffects) -> Vec<LexPath> {
     let mut folders = vec![LexPath::here()];
     for command in &effects.commands {
         let Some((program, operands)) = command.words.split_first() else { continue };
-        let mut entered = Vec::new();
-        for to in operands.iter().filter(|_| program.is("cd")).filter_map(|word| word.get().or(word.tilde.as_deref())) {
-            entered.extend(folders.iter().map(|folder| folder.enter(to)));
+        if !program.is("cd") {
+            continue;
         }
-        folders.extend(entered);
+        let before = folders.clone();
+        for operand in operands {
+            if let Some(to) = operand.path() {
+                folders.extend(before.iter().map(|folder| folder.enter(to)));
+            }
+        }
         folders.truncate(8);
     }
     folders
-}
-
-/// The path of a program in a folder.
-fn place_of(path: &str, folder: &LexPath) -> LexPath {
-    if path.starts_with('~') { LexPath::plain(path) } else { folder.join(path) }
 }

@@ -4,6 +4,7 @@
 //! 127.0.0.1; an IPv6 address may contain an IPv4 address.
 
 // Only value types: `core` opens no connection.
+use crate::unicode::is_digits;
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// An address in its canonical form, if the text is in that form, or an IPv6 address in any form.
@@ -18,7 +19,7 @@ pub(super) fn plain(host: &str) -> Option<String> {
 /// "ends in a number").
 pub(super) fn ends_in_number(host: &str) -> bool {
     let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
-    !last.is_empty() && (last.bytes().all(|b| b.is_ascii_digit()) || number(last, true).is_some())
+    !last.is_empty() && (is_digits(last) || number(last, true).is_some())
 }
 
 /// Every address that some parser takes the text for, each in its canonical form.
@@ -87,7 +88,7 @@ fn number(text: &str, octal: bool) -> Option<u64> {
     if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         return if hex.is_empty() { Some(0) } else { u64::from_str_radix(hex, 16).ok() };
     }
-    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+    if text.is_empty() || !is_digits(text) {
         return None;
     }
     let radix = if octal && text.len() > 1 && text.starts_with('0') { 8 } else { 10 };

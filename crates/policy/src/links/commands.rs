@@ -1,7 +1,7 @@
 //! Links that a command line creates itself: `ln -s /etc x && echo > x/passwd`. They are not on
 //! disk before the line runs, so they are read from its words.
 
-use crate::argv::{all_known, known, program};
+use crate::argv::{all_known, behind_first, cluster, known, program};
 use crate::path::LexPath;
 use crate::programs::{self, Links};
 use crate::rule::Access;
@@ -56,13 +56,12 @@ fn creates_links(command: &Command) -> bool {
 
 /// Whether an option of `ln` makes its links symbolic ones.
 fn makes_symbolic(option: &str) -> bool {
-    let is_cluster = option.starts_with('-') && !option.starts_with("--");
-    is_cluster && option.contains('s') || option.starts_with("--sy")
+    cluster(option).is_some_and(|letters| letters.contains('s')) || option.starts_with("--sy")
 }
 
 /// The links that a command creates. `None` if an operand is unknown.
 fn links_of(command: &Command) -> Option<Vec<NewLink<'_>>> {
-    let words = all_known(command.words.get(1..).unwrap_or_default())?;
+    let words = all_known(behind_first(&command.words))?;
     let operands: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
     let mut links = Vec::new();
     // Any operand may be a target (`-t` puts the folder first), and any other operand its name.
@@ -71,8 +70,10 @@ fn links_of(command: &Command) -> Option<Vec<NewLink<'_>>> {
         if operands.len() == 1 {
             links.push(NewLink { target, names: [own, own] });
         }
-        for (_, link) in operands.iter().enumerate().filter(|(j, _)| *j != i) {
-            links.push(NewLink { target, names: [last(link), own] });
+        for (j, link) in operands.iter().enumerate() {
+            if j != i {
+                links.push(NewLink { target, names: [last(link), own] });
+            }
         }
     }
     Some(links)
@@ -99,7 +100,5 @@ fn led(path: LexPath, link: &NewLink<'_>) -> LexPath {
     };
     let (head, rest) = path.split_at(at);
     let target = if link.target.starts_with('~') { LexPath::read(link.target) } else { head.join(link.target) };
-    let mut path = path.made_odd();
-    path.add_meaning(target.join(&rest));
-    path
+    path.with_meaning(target.join(&rest))
 }

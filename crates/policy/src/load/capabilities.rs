@@ -8,21 +8,7 @@ use super::toml_reader::Reader;
 use crate::capability::{Actions, Family, PolicyTier, ToolCapability};
 use crate::dialect::Shell;
 
-const KEYS: &[&str] = &[
-    "tier",
-    "reads",
-    "writes",
-    "hosts",
-    "command",
-    "workdir",
-    "shell",
-    "interactive",
-    "target",
-    "like",
-    "undo",
-    "actions",
-    "why",
-];
+const KEYS: &str = "tier reads writes hosts command workdir shell interactive target like undo actions why";
 
 /// Reads all capability records. `false` if one of them is not sound: it may lack an argument that
 /// it was to declare, so that a deny of a path or host would not match.
@@ -171,7 +157,7 @@ fn actions(reader: &mut Reader<'_>, capability: &mut ToolCapability, value: &Spa
                     }
                 }
             }
-            (other, None) => reader.unknown_key(key.span().start, other, &["arg", "read_only", "b", "a"]),
+            (other, None) => reader.unknown_key(key.span().start, other, "arg read_only b a"),
         }
     }
     if actions.arg.is_empty() {

@@ -1,5 +1,6 @@
 //! `[[rule]]` tables and the lists `allow`, `ask` and `deny` of compact rules.
 
+use crate::argv::is_listed;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toml::Spanned;
@@ -14,7 +15,7 @@ use crate::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use crate::decision::Effect;
 use crate::host::HostPattern;
 use crate::path::PathPattern;
-use crate::pattern_error::PatternError;
+use crate::pattern_error::{PatternError, invalid};
 use crate::policy_set::Policy;
 use crate::rule::{Access, Rule, ToolPattern};
 
@@ -71,22 +72,7 @@ fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, effect: Option<Effe
 }
 
 /// The keys of a `[[rule]]` table.
-const KEYS: &[&str] = &[
-    "decide",
-    "rule",
-    "tool",
-    "command",
-    "options",
-    "path",
-    "access",
-    "host",
-    "target",
-    "args",
-    "annotations",
-    "why",
-    "match",
-    "not_match",
-];
+const KEYS: &str = "decide rule tool command options path access host target args annotations why match not_match";
 
 /// A `[[rule]]` table as it is written.
 #[derive(Deserialize)]
@@ -126,8 +112,10 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
     let decide = table.get("decide");
     let effect = decide.and_then(|v| v.get_ref().as_str()).and_then(Effect::parse);
     let before = reader.diagnostics.len();
-    for (key, _) in table.iter().filter(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
-        reader.unknown_key(key.span().start, key.get_ref(), KEYS);
+    for (key, _) in table {
+        if !is_listed(KEYS, key.get_ref()) {
+            reader.unknown_key(key.span().start, key.get_ref(), KEYS);
+        }
     }
     if reader.diagnostics.len() > before {
         file.broken |= effect != Some(Effect::Allow);
@@ -171,9 +159,7 @@ impl Written {
         rule.why.clone_from(&self.why);
         if let Some(options) = &self.options {
             if rule.effect != Effect::Allow || rule.command.as_ref().is_none_or(|command| command.any) {
-                return Err(PatternError::new(
-                    "`options` is only valid on an `allow` rule whose `command` names a program",
-                ));
+                return invalid("`options` is only valid on an `allow` rule whose `command` names a program");
             }
             rule.options = options.iter().map(|text| OptionPattern::parse(text)).collect::<Result<_, _>>()?;
         }
@@ -184,14 +170,15 @@ impl Written {
         let texts = [&self.tool, &self.command, &self.path, &self.host, &self.target];
         let alone = self.access.is_none() && self.args.is_none() && self.annotations.is_none();
         if !alone || texts.into_iter().any(Option::is_some) {
-            return Err(PatternError::new("`rule` replaces `tool` and its conditions: write one or the other"));
+            return invalid("`rule` replaces `tool` and its conditions: write one or the other");
         }
         compact(self.decide, text, |name| file.capabilities.get(name).cloned())
     }
 
     fn conditions(&self) -> Result<Rule, PatternError> {
-        let missing = || PatternError::new("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`");
-        let tool = self.tool.as_ref().ok_or_else(missing)?;
+        let Some(tool) = &self.tool else {
+            return invalid("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`");
+        };
         let mut rule = Rule::new(self.decide, ToolPattern::parse(tool)?, tool);
         rule.family = Family::of_name(tool);
         rule.target.clone_from(&self.target);
@@ -209,9 +196,9 @@ impl Written {
             let text = match value {
                 Value::String(text) => text.clone(),
                 Value::Array(_) | Value::Object(_) => {
-                    return Err(PatternError::new(format!(
+                    return invalid(format!(
                         "`args.{name}` must be a string, number or boolean: write one rule for each value"
-                    )));
+                    ));
                 }
                 other => other.to_string(),
             };
@@ -271,17 +258,18 @@ fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
     let known = file.capabilities.get(&identity).cloned().or_else(|| ToolCapability::builtin(&tool));
     let mut capability = ToolCapability { tier: None, actions: None, ..known.unwrap_or_default() };
     // What the rule is about, the tool has.
-    let named = |name: &str| vec![name.to_owned()];
     let only_reads = matches!(rule.path, Some((_, Some(Access::Read))));
     if rule.command.is_some() {
         capability.command.get_or_insert_with(|| "command".to_owned());
     }
     if rule.path.is_some() && capability.writes.is_none() && capability.reads.is_empty() {
-        capability.writes = Some(named("path"));
-        capability.reads = if only_reads { named("path") } else { Vec::new() };
+        capability.writes = Some(vec!["path".to_owned()]);
+        if only_reads {
+            capability.reads.push("path".to_owned());
+        }
     }
     if rule.host.is_some() && capability.hosts.is_empty() {
-        capability.hosts = named("url");
+        capability.hosts.push("url".to_owned());
     }
     // A text stands for the argument that the rule is about.
     let names = if rule.command.is_some() {

@@ -48,17 +48,19 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn unknown_key(&mut self, at: usize, key: &str, known: &[&str]) {
-        let help = match nearest(key, known.iter().copied(), 1).first() {
+    pub(super) fn unknown_key(&mut self, at: usize, key: &str, known: &str) {
+        let help = match nearest(key, known.split_whitespace(), 1).first() {
             Some(close) => format!("did you mean `{close}`?"),
-            None if known.contains(&"decide") && matches!(key, "action" | "effect" | "decision" | "allow" | "deny") => {
+            None if known.starts_with("decide ")
+                && matches!(key, "action" | "effect" | "decision" | "allow" | "deny") =>
+            {
                 "did you mean `decide`?".to_owned()
             }
             // What stands below a table belongs to it, as TOML has it.
             None if matches!(key, "allow" | "ask" | "deny" | "redact") => {
                 format!("write `{key}` above the first `[table]`: below one, it is a key of that table")
             }
-            None => format!("the known keys are {}", known.join(", ")),
+            None => format!("the known keys are {}", known.replace(' ', ", ")),
         };
         self.error("policy-unknown-key", at, format!("unknown key `{key}`"), &help);
     }

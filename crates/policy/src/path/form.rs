@@ -39,11 +39,16 @@ pub(super) struct Readings {
 }
 
 impl Readings {
-    /// Another form of a text, if it is another one: tools may read either.
-    fn other(&mut self, text: &str, other: String) -> Vec<String> {
-        let differs = other != text;
-        self.odd |= differs;
-        if differs { vec![other] } else { Vec::new() }
+    fn add(&mut self, text: &str) {
+        self.texts.push(text.to_owned());
+    }
+
+    /// Adds another form of a text, if it is another one: tools may read either.
+    fn add_other(&mut self, text: &str, other: &str) {
+        if other != text {
+            self.odd = true;
+            self.add(other);
+        }
     }
 }
 
@@ -53,7 +58,7 @@ pub(super) fn plain_url(text: &str) -> Option<&str> {
     (!path.contains(['%', '?', '#', '\\'])).then_some(path)
 }
 
-type Read = fn(&str, &mut Readings) -> Vec<String>;
+type Read = fn(&str, &mut Readings);
 
 const READS: &[Read] = &[url, unseen, lookalikes, trimmed, decoded, slashes, variables, users, kernel, ends, aliases];
 
@@ -69,7 +74,8 @@ pub(super) fn readings(text: &str) -> Readings {
     for _ in 0..MOST / 2 {
         let before = bare.clone();
         for read in READS {
-            if let Some(other) = read(&bare, &mut found).into_iter().next() {
+            read(&bare, &mut found);
+            if let Some(other) = found.texts.drain(..).next() {
                 bare = other;
             }
         }
@@ -81,7 +87,8 @@ pub(super) fn readings(text: &str) -> Readings {
     let mut next = 0;
     while let Some(text) = seen.get(next).cloned() {
         next += 1;
-        for other in READS.iter().flat_map(|read| read(&text, &mut found)) {
+        READS.iter().for_each(|read| read(&text, &mut found));
+        for other in found.texts.drain(..) {
             add_once(&mut seen, other);
         }
         if seen.len() > MOST {
@@ -123,138 +130,138 @@ pub(super) fn has_aliases(first: &str) -> bool {
 }
 
 /// `file:` URLs (RFC 8089) other than plain ones.
-fn url(text: &str, found: &mut Readings) -> Vec<String> {
-    let Some((scheme, rest)) = text.split_once(':') else { return Vec::new() };
+fn url(text: &str, found: &mut Readings) {
+    let Some((scheme, rest)) = text.split_once(':') else { return };
     if !scheme.eq_ignore_ascii_case("file") {
-        return Vec::new();
+        return;
     }
     found.odd = true;
-    let path = match rest.strip_prefix("//") {
-        Some(rest) => {
-            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            found.doubt |= !(host.is_empty() || host.eq_ignore_ascii_case("localhost"));
-            path
-        }
-        None => rest,
-    };
-    let cut = path.split(['?', '#']).next().unwrap_or(path);
-    vec![path.to_owned(), cut.to_owned()]
+    let mut path = rest;
+    if let Some(rest) = rest.strip_prefix("//") {
+        let (host, behind) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        found.doubt |= !(host.is_empty() || host.eq_ignore_ascii_case("localhost"));
+        path = behind;
+    }
+    found.add(path);
+    found.add(path.split(['?', '#']).next().unwrap_or(path));
 }
 
-fn unseen(text: &str, found: &mut Readings) -> Vec<String> {
-    let mut all = Vec::new();
+fn unseen(text: &str, found: &mut Readings) {
     if has_unseen(text) {
         found.odd = true;
-        all.extend(text.split_once('\0').map(|(head, _)| head.to_owned()));
+        if let Some((head, _)) = text.split_once('\0') {
+            found.add(head);
+        }
     }
     let stripped = strip(text);
     if stripped != text {
-        all.push(stripped.into_owned());
+        found.add(&stripped);
     }
-    all
 }
 
 /// Separators and dots of other scripts, which a conversion to a smaller character set may turn
 /// into ASCII.
-fn lookalikes(text: &str, found: &mut Readings) -> Vec<String> {
+fn lookalikes(text: &str, found: &mut Readings) {
     let plain = text.replace(['\u{ff0f}', '\u{2215}', '\u{2044}', '\u{29f8}'], "/");
     let plain = plain.replace(['\u{ff3c}', '\u{29f5}'], "\\").replace(['\u{ff0e}', '\u{2024}'], ".");
-    found.other(text, plain)
+    found.add_other(text, &plain);
 }
 
 /// Whitespace and quotes around the text, which some tools strip.
-fn trimmed(text: &str, found: &mut Readings) -> Vec<String> {
+fn trimmed(text: &str, found: &mut Readings) {
     let inner = text.trim();
     let quoted = ['\'', '"', '`'].iter().find_map(|&q| inner.strip_prefix(q)?.strip_suffix(q));
     let inner = quoted.unwrap_or(inner);
-    if inner.is_empty() { Vec::new() } else { found.other(text, inner.to_owned()) }
+    if !inner.is_empty() {
+        found.add_other(text, inner);
+    }
 }
 
-fn decoded(text: &str, found: &mut Readings) -> Vec<String> {
-    found.other(text, percent_decode_str(text).decode_utf8_lossy().into_owned())
+fn decoded(text: &str, found: &mut Readings) {
+    found.add_other(text, &percent_decode_str(text).decode_utf8_lossy());
 }
 
 /// Backslashes and drive letters.
-fn slashes(text: &str, found: &mut Readings) -> Vec<String> {
-    let mut all = Vec::new();
+fn slashes(text: &str, found: &mut Readings) {
+    let before = found.texts.len();
     if text.contains('\\') {
         // A shell, or a parser of JSON within JSON, removes one of them.
-        all.extend([text.replace('\\', "/"), text.replace('\\', "")]);
+        found.add(&text.replace('\\', "/"));
+        found.add(&text.replace('\\', ""));
     }
-    all.extend(text.strip_prefix("//?/").or_else(|| text.strip_prefix("//./")).map(str::to_owned));
-    let own = ["//localhost/", "//127.0.0.1/"].iter().find(|own| text.to_ascii_lowercase().starts_with(**own));
-    all.extend(own.and_then(|own| text.get(own.len() - 1..)).map(str::to_owned));
+    if let Some(rest) = text.strip_prefix("//?/").or_else(|| text.strip_prefix("//./")) {
+        found.add(rest);
+    }
+    for own in ["//localhost/", "//127.0.0.1/"] {
+        if text.to_ascii_lowercase().starts_with(own) {
+            found.add(text.get(own.len() - 1..).unwrap_or_default());
+        }
+    }
     let mut chars = text.chars();
     if let (Some('A'..='Z' | 'a'..='z'), Some(':')) = (chars.next(), chars.next()) {
         // `C:a` is relative to the current folder of that drive.
         found.doubt |= !chars.as_str().starts_with(['/', '\\']);
-        all.push(chars.as_str().to_owned());
+        found.add(chars.as_str());
     }
-    found.odd |= !all.is_empty();
-    all
+    found.odd |= found.texts.len() > before;
 }
 
-fn variables(text: &str, found: &mut Readings) -> Vec<String> {
+fn variables(text: &str, found: &mut Readings) {
     let home = ["${HOME}", "$HOME", "%USERPROFILE%", "%HOMEPATH%"];
     let here = ["${PWD}", "$PWD", "%CD%"];
-    let mut all = Vec::new();
     for (names, folder) in [(home.as_slice(), '~'), (here.as_slice(), '.')] {
         let rest = names.iter().find_map(|name| text.strip_prefix(name));
         if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\'])) {
             found.odd = true;
-            all.push(format!("{folder}{}", rest.replace('\\', "/")));
+            found.add(&format!("{folder}{}", rest.replace('\\', "/")));
         }
     }
-    all
 }
 
 /// `~user`, assuming the usual locations of home folders.
-fn users(text: &str, found: &mut Readings) -> Vec<String> {
-    let Some(rest) = text.strip_prefix('~').filter(|rest| !rest.is_empty() && !rest.starts_with('/')) else {
-        return Vec::new();
-    };
-    found.odd = true;
-    found.doubt = true;
-    let mut all = vec![format!("/home/{rest}"), format!("/Users/{rest}")];
-    all.extend(rest.strip_prefix("root").map(|rest| format!("/root{rest}")));
-    all
+fn users(text: &str, found: &mut Readings) {
+    let Some(rest) = text.strip_prefix('~').filter(|rest| !rest.is_empty() && !rest.starts_with('/')) else { return };
+    (found.odd, found.doubt) = (true, true);
+    found.add(&format!("/home/{rest}"));
+    found.add(&format!("/Users/{rest}"));
+    if let Some(rest) = rest.strip_prefix("root") {
+        found.add(&format!("/root{rest}"));
+    }
 }
 
 /// Paths by which the kernel leads to the files and folders of a process.
-fn kernel(text: &str, found: &mut Readings) -> Vec<String> {
-    let parts: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+fn kernel(text: &str, found: &mut Readings) {
     if !text.starts_with('/') {
-        return Vec::new();
+        return;
     }
+    let parts: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     // `/proc/self/task/7/root` is equivalent, one level deeper.
     let (door, behind) = match parts.as_slice() {
         ["proc", _, "task", _, door, ..] => (*door, 5),
         ["proc", _, door, ..] => (*door, 3),
         ["dev", "fd", ..] => ("fd", 3),
         ["dev", "stdin" | "stdout" | "stderr"] => ("std", 2),
-        _ => return Vec::new(),
+        _ => return,
     };
-    let own = matches!(parts.get(1), Some(&"self" | &"thread-self"));
     match door {
         "root" | "cwd" => {
             found.odd = true;
-            found.doubt |= !own;
-            let rest = parts.get(behind..).unwrap_or_default().join("/");
-            vec![if door == "root" { format!("/{rest}") } else { format!("./{rest}") }]
+            found.doubt |= !matches!(parts.get(1), Some(&"self" | &"thread-self"));
+            let start = if door == "root" { "/" } else { "./" };
+            found.add(&format!("{start}{}", parts.get(behind..).unwrap_or_default().join("/")));
         }
         "fd" | "exe" | "map_files" | "std" => {
             found.odd = true;
             // The reader of commands accounts for the standard streams.
             found.doubt |= !(door == "std" || matches!(parts.last(), Some(&"0" | &"1" | &"2")));
-            Vec::new()
         }
-        _ => Vec::new(),
+        _ => {}
     }
 }
 
 /// Dots and spaces at the end of a name, which Windows drops.
-fn ends(text: &str, found: &mut Readings) -> Vec<String> {
-    found.other(text, text.split('/').map(without_end).collect::<Vec<_>>().join("/"))
+fn ends(text: &str, found: &mut Readings) {
+    found.add_other(text, &text.split('/').map(without_end).collect::<Vec<_>>().join("/"));
 }
 
 /// A name without the dots and spaces at its end.
@@ -265,21 +272,19 @@ fn without_end(name: &str) -> &str {
 
 /// Harmless aliases of the same file: macOS keeps `/etc`, `/tmp` and `/var` below `/private`, and
 /// users' files also below `/System/Volumes/Data`; NTFS has streams.
-fn aliases(text: &str, _: &mut Readings) -> Vec<String> {
+fn aliases(text: &str, found: &mut Readings) {
     let lower = text.to_ascii_lowercase();
-    let mut all = Vec::new();
     if lower.starts_with("/system/volumes/data/") {
-        all.extend(text.get("/system/volumes/data".len()..).map(str::to_owned));
+        found.add(text.get("/system/volumes/data".len()..).unwrap_or_default());
     }
     if ["/private/etc", "/private/tmp", "/private/var"].iter().any(|folder| lower.starts_with(folder)) {
-        all.extend(text.get("/private".len()..).map(str::to_owned));
+        found.add(text.get("/private".len()..).unwrap_or_default());
     }
-    if let Some((head, name)) = text.rsplit_once('/').or(Some(("", text)))
-        && let Some((file, _)) = name.split_once(':').filter(|(file, _)| file.len() > 1)
-    {
-        all.push(if head.is_empty() && !text.starts_with('/') { file.to_owned() } else { format!("{head}/{file}") });
+    let (head, name) = text.rsplit_once('/').unwrap_or(("", text));
+    if let Some((file, _)) = name.split_once(':').filter(|(file, _)| file.len() > 1) {
+        let is_name = head.is_empty() && !text.starts_with('/');
+        found.add(&if is_name { file.to_owned() } else { format!("{head}/{file}") });
     }
-    all
 }
 
 #[cfg(test)]
@@ -296,8 +301,8 @@ mod tests {
         fn the_quick_answer_is_right(text in "(/|//|/proc|/Private|/dev|\\.|~)?([a-z./ :%C-]|\\.\\.){0,12}") {
             if has_one_reading(&text) {
                 let mut found = Readings::default();
-                let others: Vec<String> = READS.iter().flat_map(|read| read(&text, &mut found)).collect();
-                prop_assert!(others.is_empty() && !found.odd && !found.doubt, "{text:?}: {others:?}");
+                READS.iter().for_each(|read| read(&text, &mut found));
+                prop_assert!(found.texts.is_empty() && !found.odd && !found.doubt, "{text:?}: {:?}", found.texts);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::view::View;
 use super::{Base, LexPath};
 use crate::context::Context;
 use crate::decision::Fit;
-use crate::pattern_error::PatternError;
+use crate::pattern_error::{PatternError, invalid};
 use crate::unicode::Equivalence;
 
 /// A pattern over paths.
@@ -54,10 +54,10 @@ impl PathPattern {
             None => (false, text),
         };
         if body.is_empty() {
-            return Err(PatternError::new("a path pattern must not be empty"));
+            return invalid("a path pattern must not be empty");
         }
         if let Some(c) = body.chars().find(|c| matches!(c, '[' | '{')) {
-            return Err(PatternError::new(format!("a path pattern supports only `*`, `**` and `?`, and not `{c}`")));
+            return invalid(format!("a path pattern supports only `*`, `**` and `?`, and not `{c}`"));
         }
         let body = body.strip_prefix("file://").unwrap_or(body);
         let body = if body.starts_with("//") { body.get(1..).unwrap_or(body) } else { body };
@@ -75,7 +75,6 @@ impl PathPattern {
 
     /// Whether it is unanchored, for the lint: it starts neither at the root, nor at home, nor with
     /// `./`, nor with `**`.
-    #[must_use]
     pub(crate) fn is_bare(&self, text: &str) -> bool {
         self.path.base == Base::Here
             && !text.trim_start_matches('!').starts_with("./")
@@ -84,7 +83,6 @@ impl PathPattern {
 
     /// Whether a path fits. `loosen` is set where fitting allows: then case counts, `**` at the end
     /// needs something below, and what cannot be known does not fit.
-    #[must_use]
     pub(crate) fn fit(&self, path: &LexPath, recursive: bool, context: &Context, loosen: bool) -> Fit {
         if loosen { self.fit_narrow(path, recursive, context) } else { self.fit_wide(path, recursive, context) }
     }
@@ -129,8 +127,9 @@ impl PathPattern {
     fn fit_wide(&self, path: &LexPath, recursive: bool, context: &Context) -> Fit {
         let fit = self.fit_meanings(path, recursive, true, context);
         let Some(links) = context.links.as_ref().filter(|_| fit == Fit::No) else { return fit };
-        let vouched = || path.glob_spot(context).is_some_and(|(glob, _)| links.vouches(&glob));
-        if path.tail().is_some_and(Tail::is_glob) && !vouched() {
+        if path.tail().is_some_and(Tail::is_glob)
+            && !path.glob_spot(context).is_some_and(|(glob, _)| links.vouches(&glob))
+        {
             // A glob may match links that were not resolved: any entry of the folder may lead to
             // a path of the pattern.
             return self.fit_meanings(path, recursive, false, context).min(Fit::Maybe);
@@ -144,7 +143,7 @@ impl PathPattern {
         let only_names = how.wide && self.is_anywhere() && !recursive && context.links.is_none();
         let only_names = only_names && self.path.start(context).is_some();
         let written = OnceCell::new();
-        let mut fit = if path.is_doubtful() { Fit::Maybe } else { Fit::No };
+        let mut fit = if path.doubt { Fit::Maybe } else { Fit::No };
         for meaning in path.meanings() {
             let text = meaning.view(context);
             if only_names && meaning.tail().is_none() && text.base == Base::Root {

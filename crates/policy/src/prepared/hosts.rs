@@ -34,7 +34,9 @@ impl Prepared<'_> {
 /// Adds the hosts that a command may contact: a URL among its words names one; so does a bare
 /// operand of a fetcher.
 fn add_hosts(command: &Command, hosts: &mut Vec<Host>) {
-    let fetches = tables::row_of(&command.words).is_some_and(takes_hosts);
+    // The operands are hosts, or files on hosts.
+    let row = tables::row_of(&command.words);
+    let fetches = row.operands == Operands::Host || row.files() == Files::RemoteCopy;
     for word in command.words.iter().skip(1) {
         let dashed = word.get().unwrap_or(&word.text).starts_with('-');
         match word.get() {
@@ -45,11 +47,6 @@ fn add_hosts(command: &Command, hosts: &mut Vec<Host>) {
             _ => {}
         }
     }
-}
-
-/// Whether the operands of a program are hosts, or files on hosts.
-fn takes_hosts(row: &Program) -> bool {
-    row.operands == Operands::Host || row.files() == Files::RemoteCopy
 }
 
 /// Whether a program only reads text or files, so that its words name no host.
@@ -64,13 +61,15 @@ fn only_reads(row: &Program) -> bool {
 pub(super) fn mentioned(effects: &SideEffects) -> Vec<Host> {
     let mut found = Vec::new();
     for command in &effects.commands {
-        if tables::row_of(&command.words).is_some_and(only_reads) {
+        if only_reads(tables::row_of(&command.words)) {
             continue;
         }
         for word in arguments(&command.words) {
-            let parts = word.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_')));
-            let left = MAX_MENTIONED.saturating_sub(found.len());
-            found.extend(parts.filter(|part| part.len() > 2).take(left).map(Host::guess));
+            for part in word.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_'))) {
+                if part.len() > 2 && found.len() < MAX_MENTIONED {
+                    found.push(Host::guess(part));
+                }
+            }
         }
     }
     found

@@ -7,7 +7,7 @@ use crate::decision::{Effect, Fit};
 use crate::hints;
 use crate::host::Host;
 use crate::path::{LexPath, PathPattern};
-use crate::rule::{Access, Rule, best};
+use crate::rule::{Access, Rule};
 use crate::shell::FileEffect;
 
 /// One thing that a call does.
@@ -21,7 +21,38 @@ pub(crate) enum SideEffect<'c> {
     Host(&'c Host),
 }
 
+/// The kinds of things that a call does, of which a rule has a condition on each.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    Command,
+    File,
+    Host,
+}
+
+impl SideEffect<'_> {
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Command(_) => Kind::Command,
+            Self::File(_) => Kind::File,
+            Self::Host(_) => Kind::Host,
+        }
+    }
+}
+
 impl Prepared<'_> {
+    /// Everything that the call does: its commands, the files and the hosts.
+    pub(crate) fn does(&self) -> impl Iterator<Item = SideEffect<'_>> {
+        let commands = (0..self.forms.len()).map(SideEffect::Command);
+        let files = self.effects.files.iter().map(SideEffect::File);
+        commands.chain(files).chain(self.hosts.iter().map(SideEffect::Host))
+    }
+
+    /// What an undeclared argument may name: files and hosts.
+    pub(crate) fn may_do(&self) -> impl Iterator<Item = SideEffect<'_>> {
+        let files = self.effects.suspects.iter().map(SideEffect::File);
+        files.chain(self.suspect_hosts.iter().map(SideEffect::Host))
+    }
+
     /// How surely a rule matches one thing that the call does, apart from its tool: an ask or a
     /// deny in every form, an allow of a file only what its path surely is.
     pub(crate) fn matches(&self, rule: &Rule, effect: SideEffect<'_>) -> Fit {
@@ -38,10 +69,9 @@ impl Prepared<'_> {
     /// Whether a rule, taken as an allow, surely covers one thing that the call does.
     pub(crate) fn allows(&self, rule: &Rule, effect: SideEffect<'_>) -> bool {
         match effect {
-            SideEffect::Command(index) => match (&rule.command, self.words_of(index)) {
-                (Some(pattern), Some(words)) => pattern.allows(words),
-                _ => false,
-            },
+            SideEffect::Command(index) => {
+                rule.command.as_ref().is_some_and(|pattern| pattern.allows(self.words_of(index)))
+            }
             SideEffect::File(file) => self.file_fit(rule, file) == Fit::Yes,
             SideEffect::Host(host) => rule.host.as_ref().is_some_and(|pattern| pattern.fit(host, true) == Fit::Yes),
         }
@@ -103,46 +133,42 @@ impl Prepared<'_> {
 
     fn surely_caught(&self, rule: &Rule) -> Fit {
         let of_tool = self.of_tool(rule);
-        if of_tool && !self.arguments_fit(rule) || !of_tool && !self.of_effects(rule) {
+        let covers = if of_tool { self.arguments_fit(rule) } else { self.of_effects(rule) };
+        if !covers {
             return Fit::No;
         }
-        let path = rule.path.as_ref().map(|_| self.files_fit(rule));
-        let host = rule.host.as_ref().map(|_| self.hosts_fit(rule));
-        if of_tool {
-            let command = rule.command.as_ref().filter(|pattern| !pattern.any).map(|_| self.commands_fit(rule));
-            return [command, path, host].into_iter().flatten().min().unwrap_or(Fit::Yes);
+        if !of_tool {
+            // Without a condition on hosts, a rule for such a family is about files.
+            let of_hosts = rule.host.is_some() || rule.family == Some(Family::Fetch);
+            return self.best_fit(rule, if of_hosts { Kind::Host } else { Kind::File });
         }
-        match rule.family {
-            Some(Family::Fetch) => host.unwrap_or(Fit::No),
-            // A deny of all reading or writing does not cover texts that may not be files.
-            _ => host.or(path).unwrap_or_else(|| best(self.effects.files.iter().map(|file| self.file_fit(rule, file)))),
+        let conditions = [
+            (Kind::Command, rule.command.as_ref().is_some_and(|pattern| !pattern.any)),
+            (Kind::File, rule.path.is_some()),
+            (Kind::Host, rule.host.is_some()),
+        ];
+        let mut fit = Fit::Yes;
+        for (kind, is_set) in conditions {
+            if is_set {
+                fit = fit.min(self.best_fit(rule, kind));
+            }
         }
+        fit
     }
 
-    fn commands_fit(&self, rule: &Rule) -> Fit {
-        let fit = best((0..self.forms.len()).map(|index| self.matches(rule, SideEffect::Command(index))));
-        if self.is_shell && self.unreadable.is_some() { fit.max(Fit::Maybe) } else { fit }
-    }
-
-    /// Whether an ask or deny fits a file of the call, or one that an undeclared
-    /// argument may name.
-    fn files_fit(&self, rule: &Rule) -> Fit {
-        let declared = best(self.effects.files.iter().map(|file| self.file_fit(rule, file)));
-        let suspected = best(self.effects.suspects.iter().map(|file| self.file_fit(rule, file)));
-        declared.max(suspected.min(self.at_most()))
-    }
-
-    /// The same of a host.
-    fn hosts_fit(&self, rule: &Rule) -> Fit {
-        let declared = best(self.hosts.iter().map(|host| self.matches(rule, SideEffect::Host(host))));
-        let suspected = best(self.suspect_hosts.iter().map(|host| self.matches(rule, SideEffect::Host(host))));
-        declared.max(suspected.min(self.at_most()))
-    }
-
-    /// The highest certainty that an undeclared text is a path or a host: `Maybe` if the tool has a
-    /// record, which may be right to omit it.
-    fn at_most(&self) -> Fit {
-        if self.is_recorded { Fit::Maybe } else { Fit::Yes }
+    /// How surely an ask or deny matches one of the things of a kind. What an undeclared argument
+    /// names is at most `Maybe` if the tool has a record, which may be right to omit it.
+    fn best_fit(&self, rule: &Rule, kind: Kind) -> Fit {
+        let opaque = kind == Kind::Command && self.is_shell && self.unreadable.is_some();
+        let mut best = if opaque { Fit::Maybe } else { Fit::No };
+        for effect in self.does().filter(|effect| effect.kind() == kind) {
+            best = best.max(self.matches(rule, effect));
+        }
+        let at_most = if self.is_recorded { Fit::Maybe } else { Fit::Yes };
+        for effect in self.may_do().filter(|effect| effect.kind() == kind) {
+            best = best.max(self.matches(rule, effect).min(at_most));
+        }
+        best
     }
 
     /// Whether the path condition of a rule fits a file. A rule without one fits every file with
@@ -181,12 +207,9 @@ impl Prepared<'_> {
     /// What is below a folder that the call reads through and may be what a rule is about.
     pub(crate) fn found_for(&self, rule: &Rule) -> Option<&str> {
         let (links, (pattern, _)) = (self.context.links.as_ref()?, rule.path.as_ref()?);
-        for path in self.searched().filter_map(|file| file.path.as_ref()) {
-            let folder = path.absolute(&self.context).to_string();
-            if let Some(found) = links.found_below(&folder, Some(pattern)) {
-                return Some(found);
-            }
-        }
-        None
+        self.searched().find_map(|file| {
+            let folder = file.path.as_ref()?.absolute(&self.context).to_string();
+            links.found_below(&folder, Some(pattern))
+        })
     }
 }

@@ -342,7 +342,7 @@ impl Program {
 
     /// Whether a command follows an option, up to `;` or `+`: `find -exec`.
     pub(crate) fn starts_command(&self, option: &str) -> bool {
-        self.until.iter().any(|own| own == option)
+        self.until.has(option)
     }
 
     /// Whether one of its options runs something.

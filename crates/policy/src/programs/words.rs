@@ -15,6 +15,11 @@ impl Words {
         self.0.is_empty()
     }
 
+    /// Whether a word is this text.
+    pub(crate) fn has(&self, text: &str) -> bool {
+        self.iter().any(|own| own == text)
+    }
+
     /// Whether a word is this text, or is a front of it that ends in `*`.
     pub(crate) fn fit(&self, text: &str) -> bool {
         self.iter().any(|own| fits(own, text))

@@ -4,21 +4,24 @@
 use super::formats::{self, Assigns};
 use super::place::Place;
 use super::side_effects::Weight;
+use super::tables::is_dangerous_variable;
 use super::walker::Walker;
-use crate::argv::{Word, all_known, known};
+use crate::argv::{Word, all_known, arguments, behind_first, known, name_and_value, place_of, value_at};
 use crate::rule::Access;
+use crate::unicode::is_digits;
 
 /// Reads a built-in.
 pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
-    let arguments = words.get(1..).unwrap_or_default();
+    let arguments = behind_first(words);
     // The letters of its options.
     let letters: String = known(arguments).take_while(|v| v.starts_with('-') && *v != "--").collect();
     let before = walker.found.unknowns.len();
     let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
     let declares = matches!(name, "declare" | "typeset" | "local" | "export" | "readonly");
     let reads = matches!(name, "read" | "readarray" | "mapfile" | "getopts" | "wait");
-    for word in arguments.iter().filter(|_| declares || reads || name == "printf") {
-        match word.get().map(|text| text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)))) {
+    let sets = declares || reads || name == "printf";
+    for word in if sets { arguments } else { &[] } {
+        match word.get().map(|text| name_and_value(text)) {
             Some((name, value)) if super::words::is_variable(name) => walker.sets(name, value),
             Some(_) => {}
             // Any name.
@@ -31,14 +34,14 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         _ if reads => {
             let callback = name != "read" && letters.contains(['C', 'c']);
             if name != "wait" || letters.contains('p') {
-                let dangerous = known(arguments).any(super::tables::is_dangerous_variable);
+                let dangerous = known(arguments).any(is_dangerous_variable);
                 walker.found.unknown("assignment", name, code_if(subscript || callback || dangerous));
             }
             known(arguments).for_each(|name| walker.set_variable(name, None));
         }
         "cd" => change_folder(walker, arguments),
         "pushd" | "popd" => {
-            let rotates = arguments.iter().any(|w| w.get().is_some_and(|v| v.starts_with(['-', '+'])));
+            let rotates = arguments.iter().any(|w| w.begins(['-', '+']));
             match name == "popd" || rotates || arguments.is_empty() {
                 true => walker.place = Place::unknown(),
                 false => change_folder(walker, arguments),
@@ -52,13 +55,13 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
         "let" => walker.found.unknown("arithmetic-code", "let", Weight::Code),
         // Without arguments, or with options that only display, these change nothing.
         "alias" | "bind" | "complete" | "shopt" | "enable" if arguments.iter().all(|w| w.is("-p")) => {}
-        "history" if arguments.iter().all(|w| w.get().is_some_and(|v| v.chars().all(|c| c.is_ascii_digit()))) => {}
+        "history" if arguments.iter().all(|w| w.get().is_some_and(is_digits)) => {}
         "alias" | "shopt" | "enable" | "bind" | "complete" | "compgen" | "compopt" | "fc" | "history" => {
             walker.found.unknown("shell-settings", name, Weight::Code);
         }
         "set" if !arguments.is_empty() => {
             walker.found.unknown("shell-settings", name, Weight::Value);
-            if let Some(at) = arguments.iter().position(|w| w.is("--"))
+            if let Some(at) = place_of(arguments, "--")
                 && let Some(rest) = all_known(arguments.get(at + 1..).unwrap_or_default())
             {
                 walker.set_variable("@", Some(rest.join(" ")));
@@ -90,8 +93,9 @@ fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
 
 /// A `printf` that may assign a variable: any, by `%n`, and the one behind `-v`.
 fn printf(walker: &mut Walker, words: &[Word], subscript: bool) {
-    let dangerous = formats::may_be_dangerous(words);
-    let named = words.get(1).and_then(Word::get).is_some_and(|word| word.starts_with("-v"));
+    // A word that an unknown format may assign is a variable by which other programs are changed.
+    let dangerous = arguments(words).any(is_dangerous_variable);
+    let named = value_at(words, 1).is_some_and(|word| word.starts_with("-v"));
     match formats::assigns(words) {
         Assigns::Yes if named => walker.found.unknown("assignment", "printf -v", code_if(subscript || dangerous)),
         Assigns::Yes => walker.found.unknown("assignment", "printf %n", Weight::Code),
@@ -110,11 +114,11 @@ fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
         return;
     }
     let mut weight = code_if(letters.contains(['n', 'i', 'a', 'A']));
-    for word in arguments.iter().filter(|word| !word.get().is_some_and(|text| text.starts_with(['-', '+']))) {
+    for word in arguments.iter().filter(|word| !word.begins(['-', '+'])) {
         let (variable, _) = word.text.split_once('=').unwrap_or((&word.text, ""));
         let open = word.get().is_none() && !word.text.contains('=');
         let evaluates = variable.contains(['[', '$', '`', '*', '?', '{']);
-        if open || evaluates || super::tables::is_dangerous_variable(variable) {
+        if open || evaluates || is_dangerous_variable(variable) {
             weight = Weight::Code;
         }
         let value = word.get().and_then(|text| text.split_once('=')).map(|(_, value)| value.to_owned());

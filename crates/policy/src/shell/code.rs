@@ -9,7 +9,7 @@ use super::place::Place;
 use super::side_effects::{Unknown, Weight};
 use super::tables;
 use super::walker::{Input, Walker};
-use crate::argv::{Word, all_known, arguments, known};
+use crate::argv::{Word, all_known, arguments, behind_first, known};
 use crate::path::LexPath;
 use crate::programs::{Does, Program};
 
@@ -77,20 +77,20 @@ fn other_repository(walker: &mut Walker, says: &RowSays) {
     if walker.place == Place::at(LexPath::here()) && !named {
         return;
     }
-    let folder = walker.place.only().filter(|_| !named).cloned();
+    let folder = if named { None } else { walker.place.only().cloned() };
     let part = Unknown::new("other-repository", "git in another folder", Weight::Value);
     walker.found.unknowns.push(Unknown { folder, ..part });
 }
 
 /// An interpreter that reads code from its input, or from words that are known only when it runs.
 fn interpreter(walker: &mut Walker, words: &[Word], (input, index): (&Input, usize)) {
-    let arguments = words.get(1..).unwrap_or_default();
+    let arguments = behind_first(words);
     let script = arguments.iter().any(|word| word.get().is_none_or(|text| !text.starts_with('-')));
     let open = arguments.iter().any(|word| word.get().is_none() && !word.one || is_descriptor(word));
     if open || !script && *input != Input::Inherited {
         let text = arguments.first().or(words.first()).map_or("", |word| word.text.as_str());
         // An allow for the interpreter does not cover code that another program provides.
-        let interpreter = Some(index).filter(|_| open || *input != Input::Pipe(None));
+        let interpreter = if open || *input != Input::Pipe(None) { Some(index) } else { None };
         walker.found.unknowns.push(Unknown { interpreter, ..Unknown::new("inline-code", text, Weight::Code) });
     }
 }

@@ -5,7 +5,7 @@
 //! Expansion", "Filename Expansion", "Arithmetic Evaluation"; each rule was tried in both.
 
 use super::reader::Refused;
-use crate::argv::{Word, arguments};
+use crate::argv::{Word, arguments, first};
 use crate::dialect::{Dialect, Shell};
 
 const HISTORY: Refused = "a `!` that an interactive shell replaces by an earlier command";
@@ -17,7 +17,7 @@ const SUBSTITUTION: Refused = "a line that begins with `^`, which an interactive
 /// A `!` before a blank, `=`, `(` or the end of a line is itself, and before a closing `"` in bash.
 /// zsh removes `!"`, so that the quote stays open.
 pub(super) fn expands(rest: &str, in_double: bool, dialect: Dialect) -> bool {
-    let closes = in_double && dialect.shell != Some(Shell::Zsh);
+    let closes = in_double && !dialect.is_zsh();
     dialect.interactive
         && match rest.chars().next() {
             None | Some(' ' | '\t' | '\n' | '=' | '(') => false,
@@ -62,8 +62,9 @@ pub(super) fn unread(text: &str, dialect: Dialect) -> Option<Refused> {
 
 /// Whether a text may have something in it that only bash reads so.
 fn is_of_bash(text: &str) -> bool {
-    let mut arithmetic = text.match_indices("((").filter_map(|(at, _)| text.get(..at));
-    ONLY_BASH.iter().any(|part| text.contains(part)) || arithmetic.any(|before| !before.ends_with('$'))
+    // `((` that is not a part of `$((`.
+    let arithmetic = text.replace("$((", "$").contains("((");
+    arithmetic || ONLY_BASH.iter().any(|part| text.contains(part))
 }
 
 /// Built-ins of zsh that take operands for arithmetic, in which a subscript runs what it holds:
@@ -78,9 +79,9 @@ const ZSH_WORDS: &[&str] = &["-", "noglob", "nocorrect", "repeat", "foreach", "e
 
 /// Why the words of a command do something else in the shell than in bash.
 pub(super) fn words(words: &[Word], dialect: Dialect) -> Option<Refused> {
-    let program = words.first().and_then(Word::get)?;
-    let is_zsh = dialect.shell == Some(Shell::Zsh);
-    if dialect.may_be_zsh() && EVALUATE_IN_ZSH.contains(&program) {
+    let program = first(words)?;
+    let is_zsh = dialect.is_zsh();
+    if matches!(dialect.shell, None | Some(Shell::Zsh)) && EVALUATE_IN_ZSH.contains(&program) {
         let mut operands = arguments(words);
         if operands.clone().any(runs_in_a_subscript) {
             return Some("an operand with a substitution in a subscript, which zsh runs");
@@ -95,11 +96,6 @@ pub(super) fn words(words: &[Word], dialect: Dialect) -> Option<Refused> {
 /// Whether a word has a substitution behind a bracket.
 fn runs_in_a_subscript(word: &str) -> bool {
     word.split_once('[').is_some_and(|(_, inner)| ["$(", "${", "`"].iter().any(|open| inner.contains(open)))
-}
-
-/// Why a word, as it is written, is another one in zsh: `=ls` is the path of `ls`.
-pub(super) fn zsh_word(source: &str) -> Option<Refused> {
-    (source.starts_with('=') && source != "=").then_some("a word that begins with `=`")
 }
 
 /// Whether `<1-9>` is a pattern over numbers, as in zsh. `rest` begins with `<`.

@@ -4,6 +4,7 @@ use super::reader::tree::{Operator, Parameter};
 use super::side_effects::Weight;
 use super::walker::Walker;
 use super::words::is_variable;
+use crate::unicode::is_digits;
 
 /// Walks a parameter expansion. Returns the probable value, from assignments in the line itself.
 pub(super) fn parameter(walker: &mut Walker, own: &Parameter) -> Option<String> {
@@ -26,7 +27,8 @@ pub(super) fn parameter(walker: &mut Walker, own: &Parameter) -> Option<String> 
     walker.found.unknown("parameter", &shown(own), Weight::Value);
     let plain = *operator == Operator::Plain && !indirect;
     match index.as_deref() {
-        Some("@" | "*") => return walker.variables.get(&format!("{name}[@]")).filter(|_| plain).cloned(),
+        Some("@" | "*") if plain => return walker.variables.get(&format!("{name}[@]")).cloned(),
+        Some("@" | "*") => return None,
         Some(index) => {
             walker.subscript(index);
             return None;
@@ -36,7 +38,7 @@ pub(super) fn parameter(walker: &mut Walker, own: &Parameter) -> Option<String> 
     let is_named = is_variable(name);
     match operator {
         // `$@` and `$1` of a `bash -c` line are empty unless the line sets them.
-        _ if matches!(name.as_str(), "@" | "*") || name.bytes().all(|b| b.is_ascii_digit()) => {
+        _ if matches!(name.as_str(), "@" | "*") || is_digits(name) => {
             Some(walker.variables.get("@").cloned().unwrap_or_default())
         }
         Operator::Plain if plain && name == "IFS" => Some(" ".to_owned()),
@@ -60,7 +62,7 @@ pub(super) fn is_list(own: &Parameter) -> bool {
 fn shown(own: &Parameter) -> String {
     match own.name.as_str() {
         _ if own.operator == Operator::Names => "${!…}".to_owned(),
-        name if is_variable(name) || name.bytes().all(|b| b.is_ascii_digit()) => format!("${name}"),
+        name if is_variable(name) || is_digits(name) => format!("${name}"),
         _ => "a special parameter".to_owned(),
     }
 }

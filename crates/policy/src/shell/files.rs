@@ -8,14 +8,14 @@ use super::piped_files::{self, PipedFiles};
 use super::side_effects::FileEffect;
 use super::walker::Walker;
 use super::{globs, outputs};
-use crate::argv::{Word, arguments};
+use crate::argv::{Word, arguments, behind_first};
 use crate::programs::{Files, Program, Recursive, Style};
 use crate::rule::Access;
 
 /// Whether a command affects everything below its operands, and whether below those that a glob
 /// names. Its row lists the options.
 fn is_recursive(program: &Program, words: &[Word], says: &RowSays) -> (bool, bool) {
-    let down = program.style != Style::Word && says.gives(["-r", "-R", "-d", "--recursive"].into_iter());
+    let down = program.style != Style::Word && says.gives(["-r", "-R", "-d", "--recursive"]);
     match program.recursive {
         Some(Recursive::Always) => (true, true),
         Some(Recursive::Globs) => (false, true),
@@ -38,7 +38,7 @@ pub(super) fn guessed(walker: &mut Walker, base: &str, words: &[Word]) {
 /// Adds the operands of a command that are files.
 pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let (Some(own), Some(program)) = (says.own, says.program) else { return };
-    let (arguments, files) = (words.get(1..).unwrap_or_default(), says.operands.as_slice());
+    let (arguments, files) = (behind_first(words), says.operands.as_slice());
     let (recursive, down) = is_recursive(own, words, says);
     let kind = match program.files() {
         Files::None => own.files(),
@@ -77,18 +77,18 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
             files.iter().skip(1).for_each(|file| walker.file(file, Access::Write, true, false));
         }
         Files::Download => {
-            if !says.gives(["-O", "--output-document"].into_iter()) {
+            if !says.gives(["-O", "--output-document"]) {
                 walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
             }
         }
         Files::ModeWrite => {
             // With a reference file, the first operand is not a mode.
-            let copies = usize::from(!says.gives(["--reference"].into_iter()));
+            let copies = usize::from(!says.gives(["--reference"]));
             add(walker, files.get(copies..).unwrap_or_default(), Access::Write);
         }
         Files::SignedModeWrite => {
             let mut changed = arguments.to_vec();
-            changed.retain(|word| !word.get().is_some_and(|mode| mode.starts_with(['+', '-', '='])));
+            changed.retain(|word| !word.begins(['+', '-', '=']));
             add(walker, &changed, Access::Write);
         }
         Files::RemoteCopy => {

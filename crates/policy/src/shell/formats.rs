@@ -1,7 +1,6 @@
 //! Formats of `printf` that assign variables.
 
-use super::tables::is_dangerous_variable;
-use crate::argv::{Word, arguments, base_name};
+use crate::argv::{Word, base_name};
 
 /// Words that may precede a built-in and run it.
 const BEFORE: &[&str] = &["command", "builtin", "exec", "noglob", "nocorrect", "-", "--", "-p"];
@@ -36,12 +35,6 @@ pub(super) fn assigns(words: &[Word]) -> Assigns {
         Some(Some(format)) if counts(format) || counts(&decoded(format)) => Assigns::Yes,
         Some(Some(_)) => Assigns::No,
     }
-}
-
-/// Whether one of the words that an unknown format may assign is a variable by which other programs
-/// are changed.
-pub(super) fn may_be_dangerous(words: &[Word]) -> bool {
-    arguments(words).any(is_dangerous_variable)
 }
 
 /// Whether a format has a conversion `n`, which stores the number of characters so far: `%n`,

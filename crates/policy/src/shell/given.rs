@@ -1,7 +1,7 @@
 //! The options and operands of a command, as its row reads them. This list answers whether an
 //! option is given, and with which value.
 
-use crate::argv::Word;
+use crate::argv::{Word, behind_first, cluster, name_and_value, place_of};
 use crate::programs::{self, Does, Program, Words, fits};
 
 /// An option that a command has.
@@ -23,9 +23,9 @@ impl Given {
 
     /// What an option may be that no row lists: itself, or letters.
     pub(super) fn unlisted(text: &str) -> Vec<Self> {
-        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let (name, value) = name_and_value(text);
         let mut all = vec![Self { name: name.to_owned(), does: None, value: value.map(Word::known) }];
-        if let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')) {
+        if let Some(letters) = cluster(text) {
             all.extend(letters.chars().map(|c| Self { name: format!("-{c}"), does: None, value: None }));
         }
         all
@@ -50,8 +50,8 @@ pub(super) struct RowSays {
 impl RowSays {
     /// A command that is only guessed at: every word with a dash may be any option.
     pub(super) fn guessed(base: &str, words: &[Word]) -> Self {
-        let arguments = words.get(1..).unwrap_or_default();
-        let end = arguments.iter().position(|word| word.is("--")).unwrap_or(arguments.len());
+        let arguments = behind_first(words);
+        let end = place_of(arguments, "--").unwrap_or(arguments.len());
         let (before, behind) = arguments.split_at(end);
         let own = programs::find(base);
         let mut guessed = Self { own, program: own, ..Self::default() };
@@ -66,11 +66,21 @@ impl RowSays {
     }
 
     /// The options that one of these is. A word without a dash is looked for among the operands.
-    pub(super) fn gives<'o>(&self, mut options: impl Iterator<Item = &'o str>) -> bool {
-        options.any(|option| match option.starts_with('-') {
-            true => self.options.iter().any(|given| given.is(option)),
-            false => self.operands.iter().any(|word| word.get().map_or(option == "*", |text| fits(option, text))),
-        })
+    pub(super) fn gives<'o>(&self, options: impl IntoIterator<Item = &'o str>) -> bool {
+        for option in options {
+            let is_given = match option.starts_with('-') {
+                true => self.given(option).is_some(),
+                false => self.operands.iter().any(|word| word.get().map_or(option == "*", |text| fits(option, text))),
+            };
+            if is_given {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn given(&self, option: &str) -> Option<&Given> {
+        self.options.iter().find(|given| given.is(option))
     }
 
     /// Whether an option is given that a key of the row lists.
@@ -89,7 +99,7 @@ impl RowSays {
 
     /// The value of an option, if it is given.
     pub(super) fn value(&self, option: &str) -> Option<&Word> {
-        self.options.iter().find(|given| given.is(option)).and_then(|given| given.value.as_ref())
+        self.given(option)?.value.as_ref()
     }
 
     /// The values of the options that do this.

@@ -3,7 +3,8 @@
 
 use super::launchers;
 use super::side_effects::{Command, Role, SideEffects, Weight};
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, base_name, first, unquoted};
+use crate::programs;
 
 /// The maximum number of guesses from one text.
 const MAX_GUESSES: usize = 50_000;
@@ -27,14 +28,20 @@ pub(crate) fn guess(text: &str, found: &mut SideEffects) {
     }
 }
 
+/// Searches a text that cannot be read for the commands and the files that it may name.
+pub(crate) fn search(text: &str, found: &mut SideEffects) {
+    guess(text, found);
+    files(text, found);
+}
+
 /// The maximum number of words of one text that are taken for files.
 const MAX_FILES: usize = 4_000;
 
 /// Suspects that each word of a text that cannot be read names a file: for denies of paths, and for
 /// the floor.
-pub(crate) fn files(text: &str, found: &mut SideEffects) {
+fn files(text: &str, found: &mut SideEffects) {
     let apart = |c: char| c.is_whitespace() || ";|&()`{}<>=,".contains(c);
-    let text = bare(&text.replace("\\\n", ""));
+    let text = unquoted(&text.replace("\\\n", ""));
     for word in text.split(apart).filter(|word| !word.is_empty()).take(MAX_FILES) {
         found.suspect(word, false);
     }
@@ -42,14 +49,9 @@ pub(crate) fn files(text: &str, found: &mut SideEffects) {
 
 /// A word without its quotes and backslashes, unless a part of it is known only when it runs.
 fn word(text: &str) -> Option<Word> {
-    let bare = bare(text);
+    let bare = unquoted(text);
     let open = bare.contains(['$', '*', '?', '~']);
     (!bare.is_empty()).then(|| if open { Word::unknown(text, false) } else { Word::known(&bare) })
-}
-
-/// A text without quotes and backslashes.
-fn bare(text: &str) -> String {
-    text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect()
 }
 
 /// Adds a command and, where its program may run another one, that command.
@@ -58,9 +60,9 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
     for _ in 0..8 {
         let Some((program, arguments)) = rest.split_first() else { return };
         found.commands.push(Command { words: rest.to_vec(), role: Role::Guess });
-        let Some(first) = program.get() else { return };
-        let assigns = first.split_once('=').is_some_and(|(n, _)| n.chars().all(|c| c.is_alphanumeric() || c == '_'));
-        if KEYWORDS.contains(&first) || assigns {
+        let Some(name) = program.get() else { return };
+        let assigns = name.split_once('=').is_some_and(|(n, _)| n.chars().all(|c| c.is_alphanumeric() || c == '_'));
+        if KEYWORDS.contains(&name) || assigns {
             rest = arguments;
             continue;
         }
@@ -68,11 +70,11 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
         // The end of its own options is unknown: every later word may be the program.
         for at in from..rest.len().min(from + 12) {
             let tail = rest.get(at..).unwrap_or_default();
-            let Some(inner) = tail.first().and_then(Word::get).filter(|inner| !inner.starts_with('-')) else {
+            let Some(inner) = first(tail).filter(|inner| !inner.starts_with('-')) else {
                 continue;
             };
             found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
-            if super::tables::is_shell(base_name(inner)) {
+            if programs::kinds(base_name(inner)).shell {
                 launchers::texts(tail).for_each(|text| guess(text, found));
             }
         }
@@ -85,7 +87,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
 pub(crate) fn anywhere(words: &[Word], found: &mut SideEffects) {
     for at in 0..words.len().min(12) {
         let tail = words.get(at..).unwrap_or_default();
-        match tail.first().and_then(Word::get) {
+        match first(tail) {
             Some(text) if text.contains(char::is_whitespace) => guess(text, found),
             Some(word) if !word.starts_with('-') => tails(tail, found),
             _ => {}

@@ -4,7 +4,7 @@ use super::rows;
 use super::side_effects::{Command, FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{builtins, code, files, heuristics, launchers, outputs, scripts, wrappers};
-use crate::argv::{Word, all_known, base_name};
+use crate::argv::{Word, all_known, base_name, behind_first, first};
 use crate::programs::{self, Does, Program};
 use crate::rule::Access;
 
@@ -30,7 +30,7 @@ impl Walker {
         self.found.commands.push(Command { words: words.clone(), role });
         if base.chars().any(|c| c.is_ascii_uppercase()) {
             // On a case-insensitive disk, `ENV rm x` runs `rm`: for guesses.
-            let lower = [&[Word::known(&base.to_ascii_lowercase())], words.get(1..).unwrap_or_default()].concat();
+            let lower = [&[Word::known(&base.to_ascii_lowercase())], behind_first(&words)].concat();
             heuristics::anywhere(&lower, &mut self.found);
         }
         let own = programs::find(&base);
@@ -50,7 +50,7 @@ impl Walker {
         }
         if self.functions.contains(&program) {
             // The function may run its arguments.
-            heuristics::tails(words.get(1..).unwrap_or_default(), &mut self.found);
+            heuristics::tails(behind_first(&words), &mut self.found);
         }
         let says = rows::inspect(self, &base, &words, (index, 0));
         // What takes its words for code may take its input for code.
@@ -83,7 +83,7 @@ impl Walker {
             }
         }
         heuristics::tails(&guess, &mut self.found);
-        if let Some(program) = guess.first().and_then(Word::get) {
+        if let Some(program) = first(&guess) {
             files::guessed(self, base_name(program), &guess);
         }
     }
@@ -104,13 +104,13 @@ impl Walker {
             self.found.unknown("payload", text, Weight::Code);
             heuristics::guess(text.split_once('c').map_or(text, |(_, glued)| glued), &mut self.found);
         }
-        if says.gives(["--version", "--help"].into_iter()) {
+        if says.gives(["--version", "--help"]) {
             return;
         }
         if let Some(line) = says.value("--command") {
             return self.payload(line);
         }
-        let (text, stdin) = (says.gives(["-c"].into_iter()), says.gives(["-s"].into_iter()));
+        let (text, stdin) = (says.gives(["-c"]), says.gives(["-s"]));
         let rest = says.operands.strip_prefix(&[Word::known("-")]).unwrap_or(&says.operands);
         match rest.first() {
             Some(line) if text => {
@@ -200,10 +200,10 @@ impl Walker {
 
     /// `eval`, `trap`: text that runs in this shell.
     fn evaluated(&mut self, base: &str, words: &[Word]) {
-        let arguments = words.get(1..).unwrap_or_default();
+        let arguments = behind_first(words);
         let arguments = arguments.strip_prefix(&[Word::known("--")]).unwrap_or(arguments);
         let arguments = if base == "trap" { arguments.get(..1).unwrap_or_default() } else { arguments };
-        if arguments.first().and_then(Word::get).is_some_and(|text| text.starts_with('-')) {
+        if first(arguments).is_some_and(|text| text.starts_with('-')) {
             return;
         }
         match all_known(arguments) {
@@ -228,7 +228,7 @@ impl Walker {
             return;
         }
         let file = FileEffect { own, recursive, ..FileEffect::new(&word.text, access) };
-        let value = word.get().or(word.tilde.as_deref());
+        let value = word.path();
         let (paths, certain) = value.map(|value| self.place.files(value)).unwrap_or_default();
         if paths.is_empty() {
             self.found.files.push(file.clone());

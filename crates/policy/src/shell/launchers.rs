@@ -10,16 +10,17 @@ use crate::programs;
 /// Where the command that a launcher may run begins. `None` for other programs.
 pub(crate) fn behind(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);
-    if programs::find(base).is_some_and(|program| !program.behind.is_empty()) {
+    if !programs::known(base).behind.is_empty() {
         let mark = words.iter().skip(1).take(8).position(|w| w.get().is_some_and(|v| hands_on(base, v)))?;
         return Some(mark + 2);
     }
-    (programs::kinds(base).launcher || super::tables::is_shell(base)).then_some(1)
+    let kinds = programs::kinds(base);
+    (kinds.launcher || kinds.shell).then_some(1)
 }
 
 /// Whether a program runs what follows this word: `conda run`.
 pub(crate) fn hands_on(base: &str, word: &str) -> bool {
-    programs::find(base).is_some_and(|program| program.behind.iter().any(|mark| mark == word))
+    programs::known(base).behind.has(word)
 }
 
 /// Whether a program may start another program at all.

@@ -1,5 +1,6 @@
 //! The meaning in a row of a word that begins with a dash or a plus.
 
+use crate::argv::{cluster, name_and_value};
 use crate::programs::{Does, Program, Style};
 
 /// An option, and the value that is attached to it.
@@ -8,7 +9,7 @@ pub(crate) type Meant<'w> = (String, Does, Option<&'w str>);
 /// The options that a word is, of which the last may take the next word. `None`: the row does not
 /// list them.
 pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<'w>>> {
-    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    let (name, value) = name_and_value(text);
     let one = |(does, value)| vec![(name.to_owned(), does, value)];
     if program.style == Style::Word || text.starts_with('+') {
         return word(program, text, name, value).map(one);
@@ -22,7 +23,9 @@ pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<
         };
     }
     // Some programs have options of two letters among those of one.
-    if let Some(does) = program.does(text).filter(|_| text.len() > 2) {
+    if text.len() > 2
+        && let Some(does) = program.does(text)
+    {
         return long(does, None).map(one);
     }
     let mut letters = Vec::new();
@@ -52,8 +55,13 @@ fn cut_short(program: &Program, name: &str) -> Option<Does> {
     if program.style != Style::Gnu {
         return None;
     }
-    let may_be = program.options().filter(|(option, _)| option.starts_with("--") && option.starts_with(name));
-    may_be.map(|(_, does)| does).max().filter(|worst| *worst > Does::Optional)
+    let mut worst = None;
+    for (option, does) in program.options() {
+        if option.starts_with("--") && option.starts_with(name) && does > Does::Optional {
+            worst = worst.max(Some(does));
+        }
+    }
+    worst
 }
 
 /// An option that is a whole word: as it is, with one dash for two or two for one, or by the
@@ -68,16 +76,22 @@ fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>
             return if spelled == text { long(does, None) } else { long(does, value) };
         }
     }
-    let starts = program.options().filter_map(|(option, does)| Some((option.strip_suffix('*')?, does)));
-    let (start, does) = starts.filter(|(start, _)| text.starts_with(start)).max_by_key(|(start, _)| start.len())?;
-    Some((does, text.get(start.len()..)))
+    let mut longest: Option<(usize, Does)> = None;
+    for (option, does) in program.options() {
+        let Some(start) = option.strip_suffix('*').filter(|start| text.starts_with(start)) else { continue };
+        if longest.is_none_or(|(length, _)| length < start.len()) {
+            longest = Some((start.len(), does));
+        }
+    }
+    let (length, does) = longest?;
+    Some((does, text.get(length..)))
 }
 
 /// What an option that is not listed may be that runs, loads or writes: one that is cut short, one
 /// with its value attached, a letter among others.
 pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Option<&'w str>)> {
-    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-    let cluster = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+    let (name, value) = name_and_value(text);
+    let letters = cluster(text);
     let mut found = Vec::new();
     for (option, does) in program.options() {
         if !matches!(does, Does::Write | Does::Make | Does::Here | Does::Run | Does::Load | Does::Code | Does::Start) {
@@ -85,7 +99,7 @@ pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Optio
         }
         if option.starts_with("--") {
             found.extend((name.len() > 2 && option.starts_with(name)).then_some((does, value)));
-        } else if let Some(after) = cluster.and_then(|cluster| behind_letter(cluster, option)) {
+        } else if let Some(after) = letters.and_then(|letters| behind_letter(letters, option)) {
             found.push((does, Some(after).filter(|after| !after.is_empty())));
         }
     }

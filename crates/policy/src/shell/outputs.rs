@@ -6,7 +6,7 @@ use super::files::is_remote;
 use super::given::RowSays;
 use super::side_effects::FileEffect;
 use super::walker::Walker;
-use crate::argv::{Word, known};
+use crate::argv::{Word, known, place_of};
 use crate::path::LexPath;
 use crate::path::tail::Tail;
 use crate::programs::{Does, Files, Program, Unpacks};
@@ -14,13 +14,15 @@ use crate::rule::Access;
 
 /// Adds the files that a command writes. `own` is the row of its program, without the subcommand.
 pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word], says: &RowSays) {
-    let changed = match own.files() {
-        Files::PatternRead => says.without_pattern(),
-        _ => &says.operands,
-    };
-    let changed = changed.iter().filter(|_| says.gives(own.in_place.iter()) || says.has(|own| &own.in_place));
-    let filled = says.values(Does::Read).filter(|_| says.has(|own| &own.fills));
-    for file in changed.chain(filled) {
+    let mut changed: Vec<&Word> = Vec::new();
+    if says.gives(own.in_place.iter()) || says.has(|own| &own.in_place) {
+        let is_pattern_first = own.files() == Files::PatternRead;
+        changed.extend(if is_pattern_first { says.without_pattern() } else { &says.operands });
+    }
+    if says.has(|own| &own.fills) {
+        changed.extend(says.values(Does::Read));
+    }
+    for file in changed {
         // A glob may name folders, and formatters descend.
         walker.file(file, Access::Write, own.needs_write, file.get().is_none());
     }
@@ -50,7 +52,7 @@ fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
     if alone && says.has(|own| &own.unpacks_new) || !alone && !unsure && place == Unpacks::Alone {
         return;
     }
-    let behind = words.iter().position(|word| word.is("--")).and_then(|at| words.get(at + 1..)).unwrap_or_default();
+    let behind = place_of(words, "--").and_then(|at| words.get(at + 1..)).unwrap_or_default();
     let paths = if place == Unpacks::Paths { &says.operands } else { behind };
     // Globs and magic of git cover the whole tree.
     let whole = known(paths).any(|text| text == "." || text.contains([':', '*', '?', '[']));
@@ -89,7 +91,7 @@ fn cloned(walker: &mut Walker, operands: &[Word]) {
 /// Adds files below a folder whose names are not known.
 pub(super) fn below(walker: &mut Walker, folder: &Word) {
     let file = FileEffect::new(&format!("files below {}", folder.text), Access::Write);
-    match folder.get().or(folder.tilde.as_deref()) {
+    match folder.path() {
         Some(text) if is_remote(text) => {}
         Some(text) => walker.below(file, text, &Tail::below(None)),
         None => walker.found.files.push(file),

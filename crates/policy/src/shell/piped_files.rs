@@ -6,7 +6,7 @@ use super::given::RowSays;
 use super::globs;
 use super::place::Place;
 use super::side_effects::FileEffect;
-use crate::argv::{Word, all_known, base_name};
+use crate::argv::{Word, all_known, base_name, value_at};
 use crate::path::tail::{Segment, Tail};
 use crate::programs::{self, Operands};
 use crate::rule::Access;
@@ -35,8 +35,7 @@ impl PipedFiles {
         let mut found = Vec::new();
         for start in &self.starts {
             let own = FileEffect::new(&format!("{} and what is below", start.text), access);
-            let folder = start.get().or(start.tilde.as_deref());
-            let paths = folder.map(|folder| self.place.files(folder).0).unwrap_or_default();
+            let paths = start.path().map(|folder| self.place.files(folder).0).unwrap_or_default();
             if paths.is_empty() {
                 found.push(own.clone());
             }
@@ -71,7 +70,7 @@ fn name_of_branch(branch: &[Word]) -> Option<Segment> {
             "," => return None,
             "(" if negated => return None,
             "-name" | "-iname" if !negated && own.is_none() => {
-                own = branch.get(at + 1).and_then(Word::get).and_then(globs::name);
+                own = value_at(branch, at + 1).and_then(globs::name);
             }
             _ => {}
         }

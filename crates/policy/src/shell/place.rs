@@ -16,7 +16,7 @@ impl Place {
 
     /// The folder, if it is known.
     pub(super) fn only(&self) -> Option<&LexPath> {
-        self.0.first().filter(|_| self.0.len() == 1)
+        if let [only] = self.0.as_slice() { Some(only) } else { None }
     }
 
     pub(super) fn unknown() -> Self {
@@ -25,8 +25,8 @@ impl Place {
 
     /// After a `cd` that succeeded.
     pub(super) fn enter(&self, folder: &str) -> Self {
-        let enter = |path: &LexPath| if folder.starts_with('~') { LexPath::read(folder) } else { path.enter(folder) };
-        Self(self.0.iter().map(enter).collect())
+        let of_home = folder.starts_with('~');
+        Self(self.0.iter().map(|path| if of_home { LexPath::read(folder) } else { path.enter(folder) }).collect())
     }
 
     /// Either of two places.

@@ -50,7 +50,7 @@ pub(super) struct Parsed {
 /// # Errors
 /// What cannot be read. Linear in the length of the text, for a given nesting.
 pub(super) fn read(text: &str, dialect: Dialect) -> Result<Parsed, Refused> {
-    crate::counted::parse();
+    crate::counted::count(0, 1);
     read_within(text, dialect, 0)
 }
 
@@ -252,7 +252,7 @@ impl<'t> Reader<'t> {
                             self.lexer.refuse("an assignment to a part of a variable");
                         }
                         // The value is a word of its own.
-                        if self.lexer.is_zsh() && assignment.value.source.starts_with('=') {
+                        if self.lexer.dialect.is_zsh() && assignment.value.source.starts_with('=') {
                             self.lexer.refuse("a value that begins with `=`");
                         }
                         parts.push(Part::Assignment(assignment));
@@ -270,7 +270,7 @@ impl<'t> Reader<'t> {
         if parts.is_empty() {
             return Err("an operator without a command before it");
         }
-        if argv.is_empty() && redirected && self.lexer.is_zsh() {
+        if argv.is_empty() && redirected && self.lexer.dialect.is_zsh() {
             self.lexer.refuse("a redirection without a command, for which zsh runs one");
         }
         if assigns(&argv) != Assigns::No {

@@ -5,7 +5,7 @@
 //! certain.
 
 use super::sed::is_plain_sed;
-use crate::argv::{Word, all_known};
+use crate::argv::{Word, all_known, cluster, first};
 use crate::programs::{self, Files, Program, Style};
 
 /// Whether a program only reads, whatever operands or options are added.
@@ -24,7 +24,7 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
     // What `xargs` appends is unknown. For programs that only read, whatever their arguments, that
     // does not matter.
     let words = match words.split_last() {
-        Some((last, rest)) if *last == added() && rest.first().and_then(Word::get).is_some_and(takes_any) => rest,
+        Some((last, rest)) if *last == added() && first(rest).is_some_and(takes_any) => rest,
         _ => words,
     };
     let Some(all) = all_known(words) else { return false };
@@ -60,7 +60,7 @@ fn is_banned(row: &Program, own: &str, text: &str) -> bool {
     }
     match own.strip_prefix("--") {
         Some(_) => text.starts_with(own) || name.len() > 3 && own.starts_with(name),
-        None => text.starts_with('-') && !text.starts_with("--") && own.chars().skip(1).any(|c| text.contains(c)),
+        None => cluster(text).is_some() && own.chars().skip(1).any(|c| text.contains(c)),
     }
 }
 

@@ -17,25 +17,10 @@ impl Walker {
     pub(super) fn redirect(&mut self, redirect: &Redirect) -> Option<Input> {
         let input = match &redirect.target {
             Target::Descriptor => return None,
-            Target::Read(file) | Target::CopyInput(file) => {
-                let copies = matches!(redirect.target, Target::CopyInput(_));
-                let file = self.word(file);
-                if copies && file.get().is_some_and(is_number) {
-                    return None;
-                }
-                match file.get() {
-                    Some(path) if contacts(path) => self.contact(&file),
-                    Some(path) if is_sink(path) => {}
-                    _ if copies => self.found.unknown("descriptor", &file.text, Weight::Value),
-                    _ => self.file(&file, Access::Read, false, false),
-                }
-                Input::File
-            }
-            Target::Write(file) | Target::ReadWrite(file) | Target::CopyOutput(file) => {
-                let copies = matches!(redirect.target, Target::CopyOutput(_));
-                self.written(file, copies);
-                Input::File
-            }
+            Target::Read(file) => self.opened(file, Access::Read, false)?,
+            Target::CopyInput(file) => self.opened(file, Access::Read, true)?,
+            Target::Write(file) | Target::ReadWrite(file) => self.opened(file, Access::Write, false)?,
+            Target::CopyOutput(file) => self.opened(file, Access::Write, true)?,
             Target::Process(process) => {
                 self.process_substitution(process);
                 Input::Pipe(self.substituted.clone())
@@ -45,7 +30,10 @@ impl Walker {
                 Input::Text(match document.get() {
                     None => None,
                     Some(Document { text, expands: false }) => Some(text.clone()),
-                    Some(Document { text, .. }) => self.expanded(text).filter(|_| self.found.unknowns.len() == before),
+                    Some(Document { text, .. }) => {
+                        let text = self.expanded(text);
+                        if self.found.unknowns.len() == before { text } else { None }
+                    }
                 })
             }
             Target::Text(word) => Input::Text(self.word(word).value),
@@ -53,19 +41,18 @@ impl Walker {
         redirect.input.then_some(input)
     }
 
-    /// A file that a redirection writes. `>&word` writes one if the word is not a number.
-    fn written(&mut self, file: &Text, copies: bool) {
+    /// A file that a redirection reads or writes. `copies`: of `<&word` and `>&word`, which name
+    /// one only if the word is not a number.
+    fn opened(&mut self, file: &Text, access: Access, copies: bool) -> Option<Input> {
         let file = self.word(file);
         match file.get() {
-            Some(text) if copies && is_number(text) => {}
-            Some(path) if contacts(path) => self.contact(&file),
+            Some(text) if copies && is_number(text) => return None,
+            Some(path) if contacts(path) => self.found.unknown("network-redirect", &file.text, Weight::Code),
             Some(path) if is_sink(path) => {}
-            _ => self.file(&file, Access::Write, true, false),
+            _ if copies && access == Access::Read => self.found.unknown("descriptor", &file.text, Weight::Value),
+            _ => self.file(&file, access, access == Access::Write, false),
         }
-    }
-
-    fn contact(&mut self, file: &Word) {
-        self.found.unknown("network-redirect", &file.text, Weight::Code);
+        Some(Input::File)
     }
 
     /// Walks an assignment. Returns the name and, if it is certain, the value.
@@ -87,7 +74,7 @@ impl Walker {
                 None
             }
         };
-        (name.clone(), value.filter(|_| !appends))
+        (name.clone(), if *appends { None } else { value })
     }
 
     /// The values of a list, each of which may have a key, which is arithmetic.
@@ -146,7 +133,6 @@ impl Walker {
             }
         }
         let compares = |word: &Word| word.get().is_some_and(|text| COMPARISONS.contains(&text));
-        let number = |word: &Word| word.get().is_some_and(|text| is_number(text.trim_start_matches('-')));
         for pair in words.windows(2) {
             let [left, right] = pair else { continue };
             let evaluated = match (compares(left), compares(right)) {
@@ -155,7 +141,7 @@ impl Walker {
                 _ if left.is("-v") || left.is("-R") => right,
                 _ => continue,
             };
-            if !number(evaluated) {
+            if !evaluated.get().is_some_and(|text| is_number(text.trim_start_matches('-'))) {
                 // In quotes, too, a subscript is evaluated: `[[ -v 'x[$(rm y)]' ]]`.
                 self.expanded(&evaluated.text);
                 self.found.unknown("evaluating-test", &evaluated.text, Weight::Code);

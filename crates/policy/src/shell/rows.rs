@@ -8,8 +8,9 @@ use super::given::{Given, RowSays};
 use super::meaning::{meaning, suspects};
 use super::side_effects::{Role, Weight};
 use super::walker::Walker;
-use crate::argv::{Word, arguments, base_name, known};
+use crate::argv::{Word, arguments, base_name, known, value_at};
 use crate::programs::{self, Does, Operands, Order, Program, Style};
+use crate::unicode::is_digits;
 
 mod does;
 
@@ -295,7 +296,7 @@ impl<'r, 'w> Reader<'r, 'w> {
         // What it starts has options of its own.
         if program.operands == Operands::Command
             && let Some(first) = first
-            && let Some(inner) = self.words.get(first).and_then(Word::get).map(base_name)
+            && let Some(inner) = value_at(self.words, first).map(base_name)
         {
             let rest = self.words.get(first..).unwrap_or_default();
             inspect(self.walker, inner, rest, (self.index, self.offset + first));
@@ -308,7 +309,7 @@ impl<'r, 'w> Reader<'r, 'w> {
     /// The place of the first operand that does more than being one, and what that is.
     fn acting_operand(&self) -> Option<(usize, &'static str, Weight)> {
         for (place, at) in self.operands.iter().copied().enumerate() {
-            let Some(text) = self.words.get(at).and_then(Word::get) else { continue };
+            let Some(text) = value_at(self.words, at) else { continue };
             if let Some((kind, weight)) = operand_acts(self.program, text, place) {
                 return Some((at, kind, weight));
             }
@@ -341,14 +342,14 @@ fn is_dashed(text: &str) -> bool {
 fn is_place(text: &str) -> bool {
     match text.strip_prefix('/') {
         Some(word) => word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
-        None => text.bytes().all(|b| b.is_ascii_digit()),
+        None => is_digits(text),
     }
 }
 
 /// Whether a text has a path or a setting in it that is no number.
 fn names_a_place(text: &str) -> bool {
     let value = text.split_once('=').map_or(text, |(_, value)| value);
-    let is_number = text.contains('=') && value.bytes().all(|b| b.is_ascii_digit());
+    let is_number = text.contains('=') && is_digits(value);
     text.contains(['/', '=', ':']) && !is_number
 }
 

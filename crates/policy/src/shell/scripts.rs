@@ -4,7 +4,7 @@ use super::given::RowSays;
 use super::sed::is_plain_sed;
 use super::side_effects::Weight;
 use super::walker::Walker;
-use crate::argv::{Word, all_known, base_name};
+use crate::argv::{Word, all_known, base_name, first};
 use crate::programs::{self, Operands, Prints, Program};
 
 /// Reads the scripts in the arguments of `sed` or `awk`, whose own row is `own`.
@@ -15,8 +15,13 @@ pub(super) fn inspect(walker: &mut Walker, own: &Program, says: &RowSays) {
         _ => return,
     };
     let first = says.operands.len() - says.without_pattern().len();
-    let given = says.options.iter().filter(|given| given.is("-e") || given.is("--expression"));
-    for script in says.operands.iter().take(first).chain(given.filter_map(|given| given.value.as_ref())) {
+    let mut scripts: Vec<&Word> = says.operands.iter().take(first).collect();
+    for given in &says.options {
+        if given.is("-e") || given.is("--expression") {
+            scripts.extend(&given.value);
+        }
+    }
+    for script in scripts {
         if !script.get().is_some_and(is_plain) {
             walker.found.unknown("script", &script.text, Weight::Code);
             guess_words(walker, script);
@@ -30,9 +35,9 @@ pub(super) fn printed(words: &[Word], read: Option<String>) -> Option<String> {
     let row = programs::row(base_name(program.get()?))?;
     match row.prints? {
         Prints::Path => {
-            let first = arguments.first().and_then(Word::get).unwrap_or_default();
+            let first = first(arguments).unwrap_or_default();
             let looks_up = row.prints_with.is_empty() || row.prints_with.fit(first);
-            words.last().filter(|_| looks_up)?.get().map(str::to_owned)
+            if looks_up { words.last()?.get().map(str::to_owned) } else { None }
         }
         Prints::Operands => {
             let texts = all_known(arguments)?
@@ -42,8 +47,8 @@ pub(super) fn printed(words: &[Word], read: Option<String>) -> Option<String> {
         }
         Prints::Input => {
             let reads_files = row.operands == Operands::Read;
-            let has_operand = arguments.iter().any(|word| !word.get().is_some_and(|text| text.starts_with('-')));
-            read.filter(|_| !(reads_files && has_operand))
+            let has_operand = arguments.iter().any(|word| !word.begins(['-']));
+            if reads_files && has_operand { None } else { read }
         }
     }
 }

@@ -9,7 +9,6 @@ use crate::rule::Access;
 
 /// The maximum length of a command in characters. A longer command is one unknown.
 pub(crate) const MAX_CHARS: usize = 10_000;
-/// The maximum number of commands in a line.
 pub(crate) const MAX_COMMANDS: usize = 200;
 /// The maximum nesting of substitutions, payloads and compound commands.
 pub(crate) const MAX_DEPTH: usize = 8;
@@ -161,7 +160,16 @@ pub struct SideEffects {
 }
 
 impl SideEffects {
-    /// The files that are written.
+    /// The paths of the files that are known.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &LexPath> {
+        self.files.iter().filter_map(|file| file.path.as_ref())
+    }
+
+    /// The first file that needs an allow of its own.
+    pub(crate) fn own_file(&self) -> Option<&FileEffect> {
+        self.files.iter().find(|file| file.own)
+    }
+
     pub(crate) fn written(&self) -> impl Iterator<Item = &FileEffect> {
         self.files.iter().filter(|file| file.access == Access::Write)
     }

@@ -1,42 +1,40 @@
 //! What the table of programs says that several modules need.
 
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, program};
 use crate::programs::{self, Program};
 
 use super::meaning::meaning;
 
-/// Whether a program runs the code that it receives, with or without a version: `python3.12`.
-pub(crate) fn is_interpreter(base: &str) -> bool {
-    programs::kinds(base).interpreter
+/// Whether a program runs the code that it receives: an interpreter, with or without a version, or
+/// a shell.
+pub(crate) fn runs_code(base: &str) -> bool {
+    let kinds = programs::kinds(base);
+    kinds.interpreter || kinds.shell
 }
 
-/// Whether a program is a shell.
-pub(crate) fn is_shell(base: &str) -> bool {
-    programs::kinds(base).shell
-}
-
-/// The row of a command: that of its subcommand, where it has one.
-pub(crate) fn row_of(words: &[Word]) -> Option<&'static Program> {
-    let mut name = base_name(words.first()?.get()?).to_owned();
-    let mut row = programs::find(&name)?;
+/// The row of a command: that of its subcommand, where it has one. Without a row, one that says
+/// nothing.
+pub(crate) fn row_of(words: &[Word]) -> &'static Program {
+    let mut name = program(words).unwrap_or_default().to_owned();
+    let Some(mut row) = programs::find(&name) else { return &programs::UNKNOWN };
     for word in words.iter().skip(1).map_while(Word::get).take(3) {
         name = format!("{name} {word}");
         let Some(deeper) = programs::row(&name) else { break };
         row = deeper;
     }
-    Some(row)
+    row
 }
 
 /// The position of the subcommand, for programs that have one and take options before it.
 pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
-    let base = base_name(words.first()?.get()?);
-    let program = programs::row(base).filter(|program| program.subcommands || programs::is_begun(base))?;
+    let base = program(words)?;
+    let row = programs::row(base).filter(|program| program.subcommands || programs::is_begun(base))?;
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let Some(text) = word.get().filter(|text| text.starts_with(['-', '+']) && text.len() > 1) else {
             return Some(at);
         };
-        at += match meaning(program, text) {
+        at += match meaning(row, text) {
             None if text.starts_with('+') => return Some(at),
             Some(meant) if matches!(meant.last(), Some((_, does, None)) if does.takes_value()) => 2,
             _ => 1,

@@ -8,26 +8,26 @@ use super::reader::{self, Parsed, Refused};
 use super::side_effects::{Command, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Weight};
 use super::tables;
 use super::walker::{Input, Walker};
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, base_name, first};
 use crate::dialect::Dialect;
 use crate::path::LexPath;
-use crate::programs::Operands;
+use crate::programs::{self, Operands};
 
 /// Whether a command runs a file that the line may have written.
 fn runs_file(command: &Command) -> bool {
-    let Some(program) = command.words.first().and_then(Word::get) else { return true };
+    let Some(program) = first(&command.words) else { return true };
     let base = base_name(program);
-    if program.contains('/') || tables::is_shell(base) {
+    let kinds = programs::kinds(base);
+    if program.contains('/') || kinds.shell {
         return true;
     }
     // The code of other languages is theirs: who allows `python` allows what it runs.
-    let runs_code = tables::row_of(&command.words).is_some_and(|row| row.operands == Operands::Code);
-    runs_code && !tables::is_interpreter(base)
+    tables::row_of(&command.words).operands == Operands::Code && !kinds.interpreter
 }
 
 /// What a line does that starts in a folder, and that the reader has read or not.
 pub(super) fn walk_line(command: &str, start: &LexPath, parsed: &Result<Parsed, Refused>) -> SideEffects {
-    let mut walker = Walker::new(command, start);
+    let mut walker = Walker { place: Place::at(start.clone()), line: command.to_owned(), ..Walker::default() };
     walker.line(parsed);
     walker.found
 }
@@ -66,8 +66,7 @@ impl Walker {
             self.limited = true;
             self.found.unknown("limit", what, Weight::Code);
             // A limit never softens a deny: what lies beyond it is searched as text.
-            heuristics::guess(&self.line, &mut self.found);
-            heuristics::files(&self.line, &mut self.found);
+            heuristics::search(&self.line, &mut self.found);
         }
         if text != self.line {
             heuristics::guess(text, &mut self.found);
@@ -85,20 +84,13 @@ impl Walker {
 
     fn walk_text(&mut self, text: &str, parsed: &Result<Parsed, Refused>) {
         match parsed {
-            Ok(parsed) => {
-                self.texts += 1;
-                self.deeper(|walker| walker.list(&parsed.list), text);
-                self.texts -= 1;
+            Ok(parsed) => self.deeper(|walker| walker.list(&parsed.list), text),
+            // What the reader cannot read is an unknown, with guesses.
+            Err(_) => {
+                self.found.unknown("syntax", text, Weight::Code);
+                heuristics::search(text, &mut self.found);
             }
-            Err(_) => self.unparsed(text),
         }
-    }
-
-    /// What the reader cannot read is an unknown, with guesses.
-    fn unparsed(&mut self, text: &str) {
-        self.found.unknown("syntax", text, Weight::Code);
-        heuristics::guess(text, &mut self.found);
-        heuristics::files(text, &mut self.found);
     }
 
     /// Goes one level deeper; beyond the limit there are only guesses.

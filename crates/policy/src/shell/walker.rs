@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::piped_files::PipedFiles;
 use super::place::Place;
 use super::side_effects::SideEffects;
-use crate::path::LexPath;
 
 /// The standard input of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,7 +30,6 @@ impl Input {
     }
 }
 
-/// The state of the walk.
 #[derive(Default)]
 pub(super) struct Walker {
     pub(super) found: SideEffects,
@@ -41,7 +39,6 @@ pub(super) struct Walker {
     /// evaluates.
     pub(super) set: BTreeSet<String>,
     pub(super) evaluated: BTreeSet<String>,
-    /// Functions that the line defines.
     pub(super) functions: Vec<String>,
     pub(super) place: Place,
     pub(super) depth: usize,
@@ -63,18 +60,10 @@ pub(super) struct Walker {
     /// The input of the commands in the enclosing group, unless they redirect it.
     pub(super) input: Input,
     pub(super) limited: bool,
-    /// The line as it was given.
     pub(super) line: String,
-    /// How many texts are being read, one within the other: the line itself is the first.
-    pub(super) texts: usize,
 }
 
 impl Walker {
-    /// Before the first command of a line that starts in a folder.
-    pub(super) fn new(line: &str, start: &LexPath) -> Self {
-        Self { place: Place::at(start.clone()), line: line.to_owned(), ..Self::default() }
-    }
-
     /// Walks a part and restores the folder: commands in a subshell change only its folder.
     pub(super) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let place = self.place.clone();

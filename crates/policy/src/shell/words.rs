@@ -7,6 +7,7 @@ use super::side_effects::Weight;
 use super::walker::Walker;
 use super::{expansion, globs, heuristics};
 use crate::argv::Word;
+use crate::unicode::is_digits;
 
 /// The expansion of a word, built piece by piece.
 #[derive(Default)]
@@ -32,7 +33,6 @@ impl Built {
 }
 
 impl Walker {
-    /// Reads one word.
     pub(super) fn word(&mut self, text: &Text) -> Word {
         let source = text.source.as_str();
         if let Some(value) = text.known() {
@@ -49,10 +49,10 @@ impl Walker {
             self.found.code_hints.push(source.to_owned());
             return Word { guess: globs::alternatives(source), ..Word::unknown(source, false) };
         }
-        if let Some(value) = built.value.filter(|_| !built.splits) {
+        if let (Some(value), false) = (built.value, built.splits) {
             return Word { text: source.to_owned(), ..Word::known(&value) };
         }
-        let tilde = built.guess.clone().filter(|_| built.tilde);
+        let tilde = if built.tilde { built.guess.clone() } else { None };
         let guess = match built.guess {
             Some(guess) if built.splits => guess.split_whitespace().map(str::to_owned).collect(),
             guess => guess.into_iter().collect(),
@@ -74,7 +74,6 @@ impl Walker {
         }
     }
 
-    /// A part of a word that cannot be read.
     fn unread(&mut self, source: &str) {
         self.found.unknown("word", source, Weight::Code);
         heuristics::guess(source, &mut self.found);
@@ -167,7 +166,7 @@ impl Walker {
 
     /// The subscript of a list, which is arithmetic.
     pub(super) fn subscript(&mut self, index: &str) {
-        if !index.chars().all(|c| c.is_ascii_digit()) {
+        if !is_digits(index) {
             self.arithmetic(index);
             self.found.unknown("subscript", index, Weight::Code);
         }
@@ -175,7 +174,7 @@ impl Walker {
 
     /// A name gets a value, `None` if that is known only when it runs.
     pub(super) fn sets(&mut self, name: &str, value: Option<&str>) {
-        if !value.is_some_and(|value| value.chars().all(|c| c.is_ascii_digit())) {
+        if !value.is_some_and(is_digits) {
             self.set.insert(name.trim_end_matches('+').to_owned());
         }
     }

@@ -7,7 +7,7 @@ use super::place::Place;
 use super::side_effects::{FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{heuristics, launchers, readonly, tables};
-use crate::argv::{Word, all_known, base_name};
+use crate::argv::{Word, all_known, base_name, first, program, value_at};
 use crate::programs::{Does, Program};
 use crate::rule::Access;
 
@@ -61,13 +61,13 @@ pub(super) fn unwrap(
 
 /// A command that gets words which are known only when it runs: `xargs`.
 fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &Input) {
-    let program = rest.first().and_then(Word::get).unwrap_or_default().to_owned();
+    let program = first(&rest).unwrap_or_default().to_owned();
     if !readonly::takes_any(&program) {
         // What is added may be an option that runs something.
-        let runs = tables::row_of(&rest).is_some_and(Program::may_run);
+        let runs = tables::row_of(&rest).may_run();
         walker.found.unknown("added-arguments", &program, if runs { Weight::Code } else { Weight::Value });
     }
-    if runs_code(&program) {
+    if tables::runs_code(&program) {
         walker.found.unknown("piped-code", &program, Weight::Code);
     }
     let mark = placeholder(says);
@@ -76,7 +76,8 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
         None => rest.push(readonly::added()),
     }
     let from_file = says.values(Does::Read).next().is_some();
-    let (before, piped) = (walker.found.files.len(), walker.piped_files.clone().filter(|_| !from_file));
+    let before = walker.found.files.len();
+    let piped = if from_file { None } else { walker.piped_files.clone() };
     walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
     if let Some(piped) = piped {
         let added = readonly::added();
@@ -88,7 +89,9 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
 /// certain.
 fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays) -> Option<usize> {
     let mut at = words.len() - says.operands.len();
-    while let Some(text) = words.get(at).and_then(Word::get).filter(|_| wrapper.is.sets_environment) {
+    while wrapper.is.sets_environment
+        && let Some(text) = value_at(words, at)
+    {
         // `env - NAME=value program`
         match text.split_once('=') {
             Some((name, value)) => walker.environment(name, Some(value)),
@@ -113,7 +116,7 @@ fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays)
     }
     if operands > 0 && words.get(at).is_some_and(|w| w.is("-c") || w.is("--command")) {
         walker.found.unknown("payload", "a command line", Weight::Code);
-        if let Some(text) = words.get(at + 1).and_then(Word::get) {
+        if let Some(text) = value_at(words, at + 1) {
             walker.suppose(text);
         }
         return None;
@@ -138,9 +141,10 @@ fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
         let mut command = rest.get(..end).unwrap_or_default().to_vec();
         fill(&mut command, "{}");
         // A fully known command is evaluated by its own rules; the files it runs on are not.
-        let program = command.first().and_then(Word::get);
-        let code =
-            program.map(base_name).is_none_or(|base| runs_code(base) && command.iter().any(|w| w.get().is_none()));
+        let program = first(&command);
+        let code = program
+            .map(base_name)
+            .is_none_or(|base| tables::runs_code(base) && command.iter().any(|w| w.get().is_none()));
         // What only reads whatever it is given is judged as itself.
         if !program.is_some_and(readonly::takes_any) {
             let weight = if code { Weight::Code } else { Weight::Value };
@@ -152,7 +156,7 @@ fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
         replace(walker, before, &listing, |text| text.trim_matches(['\'', '"']) == "{}");
         at += end + 1;
     }
-    walker.printed_files = Some(listing).filter(|_| prints_names(program, words));
+    walker.printed_files = if prints_names(program, words) { Some(listing) } else { None };
 }
 
 /// Whether what `find` prints is some of the names that it finds, and nothing else.
@@ -163,11 +167,6 @@ fn prints_names(program: &Program, words: &[Word]) -> bool {
     let prints_other =
         texts.iter().any(|text| matches!(*text, "-printf" | "-ls") || !lists && program.starts_command(text));
     !prints_other
-}
-
-/// Whether a program runs code that it is given.
-fn runs_code(base: &str) -> bool {
-    tables::is_shell(base) || tables::is_interpreter(base)
 }
 
 /// Replaces the files that a word refers to by the known ones.
@@ -204,18 +203,19 @@ fn starts(words: &[Word]) -> Vec<Word> {
 /// guessed.
 fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Word], input: &Input) {
     let is = own.map(|own| own.is).unwrap_or_default();
-    if words.len() < 2 && !is.reads_commands {
+    if is.shell || words.len() < 2 && !is.reads_commands {
         return;
     }
-    let Some(from) = launchers::behind(words).filter(|_| !is.shell) else { return };
+    let Some(from) = launchers::behind(words) else { return };
     heuristics::tails(words, &mut walker.found);
     if words.len() > 1 && is.launcher && !(is.elsewhere || is.often_other || is.joins_words) {
         walker.found.unknown("launcher", base, Weight::Value);
     }
-    for at in from..words.len().min(from + 6) {
+    let end = if is.elsewhere { from } else { words.len().min(from + 6) };
+    for at in from..end {
         let tail = words.get(at..).unwrap_or_default();
-        if let Some(program) = tail.first().and_then(Word::get).filter(|_| !is.elsewhere) {
-            super::files::guessed(walker, base_name(program), tail);
+        if let Some(program) = program(tail) {
+            super::files::guessed(walker, program, tail);
         }
     }
     if is.takes_text {

@@ -18,7 +18,6 @@ fn start(own: &Newcomer, more: &[&str]) -> Talk {
     Talk::new(own.command(&[&args, more].concat()))
 }
 
-/// The server that runs a tool of this name.
 fn runs(talk: &mut Talk, name: &str) -> String {
     let answer = talk.ask("tools/call", &json!({"name": name, "arguments": {}}));
     answer["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).replace('\u{202e}', "")

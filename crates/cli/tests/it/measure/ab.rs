@@ -98,7 +98,6 @@ fn tasks() -> String {
     tasks.map(|task| task.to_string()).join("\n")
 }
 
-/// The tasks and the tools as files.
 fn given(scratch: &Scratch) -> (String, String) {
     (scratch.write("tasks.jsonl", &tasks()), scratch.write("tools.json", &tools().to_string()))
 }

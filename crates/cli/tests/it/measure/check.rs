@@ -48,7 +48,6 @@ pub(crate) fn write(folder: &Path, file: &str, value: &Value) {
     std::fs::write(folder.join(file), format!("{value:#}\n")).unwrap();
 }
 
-/// A folder with tools and their lock.
 pub(super) fn locked(name: &str, flags: &[&str]) -> PathBuf {
     let path = folder(name);
     write(&path, "tools.json", &tools(0));

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::measure::check::{folder, run, write};
 
-/// Markup in every text of a list.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)><!-- `x` {{data}} https://evil.example/";
 
 fn tools(number: usize) -> Value {

@@ -32,7 +32,6 @@ fn probe(args: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// The name and the value of a nonce.
 fn secret(nonce: &str) -> (String, String) {
     let hex: String = Sha256::digest(nonce.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     (format!("berth_{}", &hex[..6]), format!("Q-{}", &hex[6..16]))

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 const TOOLFOLD: &str = env!("CARGO_BIN_EXE_toolfold");
 
-/// The result of a command.
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) out: String,
@@ -87,7 +86,6 @@ impl Drop for Place {
     }
 }
 
-/// The command of a server of the fixture.
 pub(crate) fn fixture(args: &str) -> String {
     format!("{} {args}", toolfold_testing::fixture(TOOLFOLD))
 }

@@ -35,7 +35,6 @@ fn ready(place: &Place, args: &[&str]) -> Lines {
     lines
 }
 
-/// The files of logins.
 fn kept(place: &Place) -> Vec<PathBuf> {
     let folder = std::fs::read_dir(place.file("state/toolfold/logins"));
     let all = folder.map(|all| all.flatten().map(|own| own.path()).collect::<Vec<_>>()).unwrap_or_default();

@@ -12,7 +12,6 @@ use crate::serving::place::{Place, fixture};
 pub(crate) const SESSIONS: &str = "2025-11-25";
 pub(crate) const STATELESS: &str = "2026-07-28";
 
-/// What the driver printed.
 pub(crate) struct Driven(Vec<String>);
 
 #[derive(Deserialize)]
@@ -27,7 +26,6 @@ pub(crate) enum At<'a> {
     Url(&'a str),
 }
 
-/// Runs a script against a server.
 pub(crate) fn drive(place: &Place, options: &str, at: &At<'_>, script: &[Value]) -> Driven {
     let mut command = place.command("timeout");
     command.args(["180", &fixture(), "--client"]).args(options.split_whitespace());
@@ -52,12 +50,10 @@ impl Driven {
         found.unwrap_or_else(|| panic!("no step {step} in {:#?}", self.0))
     }
 
-    /// The result of a step, with everything about it.
     pub(crate) fn step(&self, step: usize) -> Value {
         serde_json::from_str(self.line(step)).unwrap()
     }
 
-    /// The bytes of the result or the error of a step.
     pub(crate) fn bytes(&self, step: usize) -> String {
         let bytes: Bytes = serde_json::from_str(self.line(step)).unwrap();
         match (bytes.result, bytes.error) {

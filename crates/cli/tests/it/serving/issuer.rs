@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::serving::place::{Place, TOOLFOLD};
 
-/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -25,7 +24,6 @@ pub(crate) struct Request {
 /// Deviations from the normal behaviour of the server.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Ways {
-    /// The resource in the metadata.
     pub(crate) resource: Option<String>,
     /// Another address of the resource's metadata.
     pub(crate) metadata_at: Option<String>,
@@ -62,7 +60,6 @@ struct State {
     scope: String,
 }
 
-/// The server and its authorization server.
 pub(crate) struct Issuer {
     pub(crate) url: String,
     state: Arc<Mutex<State>>,
@@ -85,7 +82,6 @@ impl Issuer {
         own
     }
 
-    /// The MCP endpoint.
     pub(crate) fn mcp(&self) -> String {
         format!("{}/mcp", self.url)
     }
@@ -94,7 +90,6 @@ impl Issuer {
         change(&mut self.state.lock().unwrap().ways);
     }
 
-    /// The requests to a path.
     pub(crate) fn seen(&self, path: &str) -> Vec<Request> {
         self.state.lock().unwrap().seen.iter().filter(|own| own.path == path).cloned().collect()
     }
@@ -159,7 +154,6 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
     Some(Request { method, path: path.to_owned(), fields: form(query), authorization, body: body.clone() })
 }
 
-/// The fields of a form.
 pub(crate) fn form(text: &str) -> BTreeMap<String, String> {
     let pairs = text.split('&').filter_map(|pair| pair.split_once('='));
     pairs.map(|(name, value)| (decoded(name), decoded(value))).collect()
@@ -311,7 +305,6 @@ pub(crate) fn log_in(place: &Place, args: &[&str]) -> (String, bool) {
     (said, child.wait().unwrap().success())
 }
 
-/// Opens an address, and follows its redirects.
 pub(crate) fn browse(address: &str) {
     let mut next = Some(address.to_owned());
     while let Some(address) = next.take() {

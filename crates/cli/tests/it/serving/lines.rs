@@ -65,7 +65,6 @@ impl Lines {
         self.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#));
     }
 
-    /// A request and its answer.
     pub(crate) fn asked(&mut self, id: &str, method: &str, params: &Value) -> Value {
         self.ask(id, method, params);
         serde_json::from_str(&self.answer(id)).unwrap()
@@ -82,7 +81,6 @@ impl Lines {
         self.until(&|line| line.strip_prefix(&start).is_some_and(answers))
     }
 
-    /// The first line of a kind.
     pub(crate) fn until(&mut self, is_it: &dyn Fn(&str) -> bool) -> String {
         if let Some(at) = self.seen.iter().position(|line| is_it(line)) {
             return self.seen.remove(at);
@@ -104,7 +102,6 @@ impl Lines {
         self.ended()
     }
 
-    /// Waits for it to exit.
     pub(crate) fn ended(&mut self) -> Option<i32> {
         for _ in 0..300 {
             if let Some(status) = self.child.try_wait().unwrap() {

@@ -13,10 +13,8 @@ use crate::serving::place::{Place, server};
 const FULL: &str = "--arm full --profile off";
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-/// The received bodies with their paths.
 type Came = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
 
-/// A receiver that answers with a status.
 fn receiver(status: u16) -> (String, Came) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -67,7 +65,6 @@ fn has(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|own| own == text)
 }
 
-/// The bodies received at a path.
 fn at(came: &Came, path: &str) -> Vec<u8> {
     came.lock().unwrap().iter().filter(|(own, _)| own == path).flat_map(|(_, body)| body.clone()).collect()
 }

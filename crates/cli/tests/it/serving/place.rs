@@ -5,15 +5,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The gateway's binary.
 pub(crate) const TOOLFOLD: &str = env!("CARGO_BIN_EXE_toolfold");
 
-/// The fixture's binary.
 pub(crate) fn fixture() -> String {
     toolfold_testing::fixture(TOOLFOLD)
 }
 
-/// The command line of a server of the fixture.
 pub(crate) fn server(args: &str) -> Vec<String> {
     std::iter::once(fixture()).chain(args.split_whitespace().map(str::to_owned)).collect()
 }
@@ -104,7 +101,6 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// The fixture, over HTTP.
     pub(crate) fn fixture(args: &str) -> Self {
         let mut command = Command::new(fixture());
         command.args(["--http", "127.0.0.1:0"]).args(args.split_whitespace()).stdout(Stdio::piped());
@@ -149,7 +145,6 @@ impl Drop for Http {
     }
 }
 
-/// SIGTERM.
 pub(crate) fn terminate(process: u32) {
     signal(process, "TERM");
 }
@@ -170,7 +165,6 @@ fn url_in(mut lines: impl BufRead) -> String {
     }
 }
 
-/// The child processes of a process.
 pub(crate) fn children(process: u32) -> Vec<u32> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -184,7 +178,6 @@ pub(crate) fn children(process: u32) -> Vec<u32> {
     all
 }
 
-/// The number of open files of a process.
 pub(crate) fn files_of(process: u32) -> usize {
     std::fs::read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count)
 }

@@ -65,7 +65,6 @@ impl Judged {
     }
 }
 
-/// The id of an approval in a text.
 fn approval_in(text: &str) -> String {
     let word = text
         .split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_')

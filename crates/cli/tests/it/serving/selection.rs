@@ -26,7 +26,6 @@ fn json_of(reply: &Reply) -> Value {
     values.next().and_then(Result::ok).unwrap_or_else(|| panic!("no answer: {}", reply.body))
 }
 
-/// A session's list and its id.
 fn session_list(address: &str, path: &str, headers: &[(&str, &str)]) -> (Vec<String>, String) {
     let begun = request_at(address, path, "POST", headers, &hello("{}"));
     let id = begun.head.lines().find_map(|line| {

@@ -8,14 +8,12 @@ use crate::serving::place::{Place, server};
 const EXTENSION: &str = "io.modelcontextprotocol/skills";
 const MAIN: &str = "---\nname: pdf\ndescription: Reads PDFs.\n---\nSee references/forms.md.\n";
 
-/// A folder with a skill, and the options that serve it.
 fn skilled(place: &Place) -> String {
     place.put("skills/pdf/SKILL.md", MAIN);
     place.put("skills/pdf/references/forms.md", "Forms.");
     format!("--arm full --profile off --skills {}", place.file("skills"))
 }
 
-/// A session and its answer to initialize.
 fn begun(place: &Place, command: &[String], capabilities: &Value) -> (Lines, Value) {
     let mut lines = Lines::start(place, command);
     let client = json!({"name": "lines", "version": "1"});

@@ -11,7 +11,6 @@ use crate::serving::web::{Reply, post, request, session, session_of};
 /// 32 bytes in Base64.
 const KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
-/// A gateway over HTTP, with a key.
 pub(crate) fn gateway(place: &Place, options: &str, more: &[&str]) -> Http {
     let mut starts = place.command(TOOLFOLD);
     starts.args(["gateway", "--http", "127.0.0.1:0"]).args(options.split_whitespace()).args(more);

@@ -27,7 +27,6 @@ fn events(body: &str) -> Vec<(String, Value)> {
     all
 }
 
-/// An open stream, and what was read from it.
 struct Open(BufReader<TcpStream>, String);
 
 impl Open {
@@ -48,7 +47,6 @@ impl Open {
         own
     }
 
-    /// Reads to its end.
     fn rest(mut self) -> String {
         drop(self.0.read_to_string(&mut self.1));
         self.1

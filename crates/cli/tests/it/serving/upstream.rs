@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-/// The server, with its recorded requests.
 pub(crate) struct Upstream {
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -29,7 +28,6 @@ impl Upstream {
         Self { url, asked }
     }
 
-    /// The number of requests with a method.
     pub(crate) fn times(&self, method: &str) -> usize {
         self.asked.lock().unwrap().iter().filter(|own| *own == method).count()
     }

@@ -10,7 +10,6 @@ use crate::serving::place::{Http, Place, children, eventually, runs, server};
 
 const FULL: &str = "--arm full --profile off";
 
-/// A response.
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) head: String,
@@ -54,14 +53,12 @@ pub(crate) fn hello(capabilities: &str) -> String {
     )
 }
 
-/// The session's id in an answer.
 pub(crate) fn session_of(reply: &Reply) -> String {
     let mut headers = reply.head.lines().filter_map(|line| line.split_once(": "));
     let own = headers.find(|(name, _)| name.eq_ignore_ascii_case("Mcp-Session-Id"));
     own.unwrap_or_else(|| panic!("no session in {}", reply.head)).1.to_owned()
 }
 
-/// Starts a session, and returns its id.
 pub(crate) fn session(address: &str, capabilities: &str) -> String {
     let reply = post(address, &[], &hello(capabilities));
     assert_eq!(reply.status, 200, "{}", reply.body);

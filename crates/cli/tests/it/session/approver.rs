@@ -71,7 +71,6 @@ impl Asked {
         why["state"].as_str().unwrap().to_owned()
     }
 
-    /// The outcome of a command that the agent requests.
     fn asks(&mut self, id: &str, command: &str) -> Value {
         self.session.say(call(id, "Bash", json!({ "command": command })))["outcome"].clone()
     }

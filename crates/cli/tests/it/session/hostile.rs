@@ -5,7 +5,6 @@ use serde_json::json;
 use super::{Session, answers, call};
 use crate::commands::run_with;
 
-/// A line, and its error.
 const WRONG: [(&str, &str); 34] = [
     ("nope", "the line is not JSON: "),
     ("{\"call\":", "the line is not JSON: it ends in the middle of a value"),

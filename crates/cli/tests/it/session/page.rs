@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::{Place, Session};
 
-/// Represents omitted parts.
 const ANY: &str = "…";
 
 /// Whether an answer matches the page. A string that ends with `…` is a prefix; an element `…`

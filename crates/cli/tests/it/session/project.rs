@@ -6,7 +6,6 @@ use super::{Place, Session, call};
 
 const TOOLS: &str = r#"[{"type":"function","function":{"name":"Bash","description":"Runs a command.","parameters":{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}}}]"#;
 
-/// The outcomes of commands in a session that starts in a folder.
 fn outcomes(place: &Place, folder: &str, args: &[&str], commands: &[&str]) -> Vec<Value> {
     let (store, tools) = (place.file("store.sqlite"), place.file("tools.json"));
     let own = [&["--store", &store, "--tools", &tools], args].concat();

@@ -96,7 +96,6 @@ fn the_schema_is_closed() {
     }
 }
 
-/// A line that may or may not be a request.
 fn line() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(true)),

@@ -89,7 +89,6 @@ impl World {
         person(&store, &all)
     }
 
-    /// The state of a snapshot in the list.
     fn state(&self, id: &str) -> String {
         let ran = self.undo(&["--list", "--json"]);
         assert_eq!(ran.code, 0, "{}", ran.err);

@@ -63,7 +63,6 @@ struct State {
 struct Stream {
     number: u64,
     of: Option<Id>,
-    /// The connection that reads it.
     reader: Option<mpsc::UnboundedSender<Event>>,
     kept: VecDeque<(u64, String)>,
     events: u64,
@@ -90,6 +89,12 @@ impl Stream {
             bytes = bytes.saturating_sub(data.len());
         }
     }
+}
+
+/// The stream and the number of the last event that a client received.
+fn last_event(headers: &HeaderMap) -> Option<(u64, u64)> {
+    let (stream, event) = headers.get("last-event-id")?.to_str().ok()?.split_once('-')?;
+    Some((stream.parse().ok()?, event.parse().ok()?))
 }
 
 impl Streams {
@@ -200,7 +205,6 @@ impl Session {
         state.used.filter(|_| !state.all.iter().any(Stream::is_busy))
     }
 
-    /// Ends the session and removes its stored state.
     pub(super) async fn forget(&self) {
         if let Some(hub) = self.hub() {
             drop(hub.send(ToHub::Forget).await);
@@ -217,7 +221,6 @@ impl Session {
         Client::new(0, self.streams.clone())
     }
 
-    /// Whether `initialize` succeeded.
     pub(super) fn has_begun(&self) -> bool {
         self.streams.state().begun
     }
@@ -268,18 +271,16 @@ impl Session {
         let (to, events) = mpsc::unbounded_channel();
         let mut state = self.streams.state();
         state.used = Some(Instant::now());
-        let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
-        let place = last
-            .and_then(|last| last.split_once('-'))
-            .and_then(|(stream, event)| Some((stream.parse::<u64>().ok()?, event.parse::<u64>().ok()?)));
-        if let Some((number, after)) = place {
+        if let Some((number, after)) = last_event(headers) {
             let Some(stream) = state.all.iter_mut().find(|own| own.number == number) else {
                 return plain_text(StatusCode::NOT_FOUND, "the stream is no longer stored");
             };
-            let missed = stream.kept.iter().filter(|(event, _)| *event > after);
-            let missed =
-                missed.map(|(event, data)| Event { id: Some(format!("{number}-{event}")), data: data.clone() });
-            let missed: Vec<Event> = missed.collect();
+            let mut missed = Vec::new();
+            for (event, data) in &stream.kept {
+                if *event > after {
+                    missed.push(Event { id: Some(format!("{number}-{event}")), data: data.clone() });
+                }
+            }
             if !stream.done {
                 stream.reader = Some(to);
             }
@@ -301,7 +302,6 @@ impl Session {
         !read && state.used.is_none_or(|used| used.elapsed() > idle)
     }
 
-    /// Ends it and cancels running requests.
     pub(super) fn end_session(&self) {
         drop(self.hub.lock().unwrap_or_else(PoisonError::into_inner).take());
         for stream in &mut self.streams.state().all {
@@ -309,7 +309,6 @@ impl Session {
         }
     }
 
-    /// Ends it after its running requests.
     pub(super) async fn drain(&self) {
         let hub = self.hub.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(hub) = hub {

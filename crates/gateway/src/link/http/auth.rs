@@ -59,7 +59,6 @@ pub struct Auth {
     refused: Mutex<Option<String>>,
     /// The end of the pause after a failure, in milliseconds since 1970, and its reason.
     resting: Mutex<Option<(i64, String)>>,
-    /// Held while the token is renewed.
     renewing: tokio::sync::Mutex<()>,
 }
 
@@ -199,7 +198,6 @@ impl Auth {
         resting.map_or(Ok(()), |(_, why)| Err(why))
     }
 
-    /// Starts the pause if the outcome is a failure.
     fn rested<T>(&self, outcome: Result<T, String>) -> Result<T, String> {
         let until = self.vault.now_ms().saturating_add(REST_MS);
         *lock_unpoisoned(&self.resting) = outcome.as_ref().err().map(|why| (until, why.clone()));
@@ -322,7 +320,6 @@ impl Auth {
         Ok(kept)
     }
 
-    /// Stores a rejection for the next login.
     async fn remember(&self, challenge: &Challenge) -> Result<(), String> {
         if self.known()?.wanted.as_ref() == Some(challenge) {
             return Ok(());

@@ -31,7 +31,6 @@ pub(super) struct Exchange {
     id: Option<u64>,
 }
 
-/// Why a request has no response.
 pub(super) enum Unsent {
     Failed(reqwest::Error),
     /// A login is required, with how to log in.
@@ -189,7 +188,6 @@ impl Endpoint {
         }
     }
 
-    /// A request for a stream that continues after a position.
     fn listening(&self, position: &Position) -> RequestBuilder {
         let mut get = self.client.get(self.url.clone()).header(ACCEPT, EVENTS);
         let (version, session) = self.with_known(|known| (known.version.clone(), known.session.clone()));

@@ -19,7 +19,6 @@ pub(super) const LAST_EVENT: &str = "last-event-id";
 /// Headers that mirror arguments: the path of the property and the header's name.
 pub(super) type Mirrored = Vec<(Vec<String>, String)>;
 
-/// Adds the headers of a message to its request.
 pub(super) fn on(request: RequestBuilder, message: &Message, known: &Known) -> RequestBuilder {
     let mut request = request;
     let (method, params) = match message {

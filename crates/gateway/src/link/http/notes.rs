@@ -13,7 +13,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Time limit for a server to accept a message, long enough for a server that starts on demand.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Starts the queue of messages that are not requests.
 pub(super) fn spawn_queue(ends: &CancellationToken) -> mpsc::UnboundedSender<Exchange> {
     let (to, mut waiting) = mpsc::unbounded_channel::<Exchange>();
     let ends = ends.child_token();

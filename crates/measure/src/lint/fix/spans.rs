@@ -3,7 +3,6 @@
 /// The maximum nesting depth, that of `serde_json`.
 const MAX_DEPTH: usize = 128;
 
-/// A value with its byte range.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: usize,
@@ -19,7 +18,6 @@ enum Kind {
     Leaf,
 }
 
-/// A member of an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Member {
     pub(super) key: String,
@@ -28,12 +26,10 @@ pub(super) struct Member {
 }
 
 impl Span {
-    /// The members, if it is an object.
     pub(super) fn members(&self) -> Option<&[Member]> {
         if let Kind::Object(members) = &self.kind { Some(members) } else { None }
     }
 
-    /// The elements, if it is an array.
     pub(super) fn items(&self) -> Option<&[Span]> {
         if let Kind::Array(items) = &self.kind { Some(items) } else { None }
     }
@@ -43,7 +39,6 @@ impl Span {
         self.members()?.iter().rev().find(|member| member.key == key).map(|member| &member.value)
     }
 
-    /// The value at a path.
     pub(super) fn at_path(&self, path: &[String]) -> Option<&Span> {
         path.iter().try_fold(self, |span, token| match &span.kind {
             Kind::Object(_) => span.member(token),
@@ -52,7 +47,6 @@ impl Span {
         })
     }
 
-    /// The string, if it is one.
     pub(super) fn string(&self, text: &str) -> Option<String> {
         serde_json::from_str(text.get(self.start..self.end)?).ok()
     }

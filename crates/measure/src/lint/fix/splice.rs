@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::super::found::Edit;
 use super::spans::{Member, Span};
 
-/// The changes to one object.
 struct Work<'s, 'e> {
     object: &'s Span,
     removed: Vec<usize>,
@@ -30,9 +29,11 @@ pub(super) fn spliced(text: &str, changes: &[(&Span, Vec<String>, &Edit)]) -> St
                 let Some(object) = tool.at_path(holder) else { continue };
                 let Some(members) = object.members() else { continue };
                 let work = work(&mut objects, object);
-                let at = members.iter().enumerate().filter(|(_, member)| member.key == *key).map(|(at, _)| at);
-                let fresh: Vec<usize> = at.filter(|at| !work.removed.contains(at)).collect();
-                work.removed.extend(fresh);
+                for (at, member) in members.iter().enumerate() {
+                    if member.key == *key && !work.removed.contains(&at) {
+                        work.removed.push(at);
+                    }
+                }
             }
             Edit::Add(_, key, value) => {
                 let Some(object) = tool.at_path(path).filter(|object| object.member(key).is_none()) else { continue };
@@ -65,8 +66,10 @@ impl Work<'_, '_> {
             splices.insert(inner, added.join(","));
             return;
         };
-        for (at, member) in members.iter().enumerate().filter(|(at, _)| !kept(at)) {
-            let range = if at < first_kept {
+        for (at, member) in members.iter().enumerate() {
+            let range = if kept(&at) {
+                continue;
+            } else if at < first_kept {
                 (member.key_start, members.get(at + 1).map_or(member.value.end, |next| next.key_start))
             } else {
                 // Starts at the end of the previous member, so that its comma is removed too.
@@ -77,9 +80,11 @@ impl Work<'_, '_> {
         }
         if let (Some(last), false) = (members.last(), self.added.is_empty()) {
             let (gap, colon) = style(text, self.object, members);
-            let added: Vec<String> =
-                self.added.iter().map(|(key, value)| format!(",{gap}\"{key}\":{colon}{value}")).collect();
-            splices.insert((last.value.end, last.value.end), added.concat());
+            let mut added = String::new();
+            for (key, value) in &self.added {
+                added.push_str(&format!(",{gap}\"{key}\":{colon}{value}"));
+            }
+            splices.insert((last.value.end, last.value.end), added);
         }
     }
 }

@@ -2,10 +2,8 @@
 
 use toolfold::wire::Wire;
 
-/// The lists of one rule.
 pub(super) struct Case {
     pub(super) rule: &'static str,
-    /// The list with the finding, and the one without.
     pub(super) tools: [&'static str; 2],
     pub(super) before: Option<&'static str>,
     pub(super) profile: Option<&'static str>,

@@ -205,10 +205,14 @@ impl Reader<'_> {
                 self.ahead = None;
             }
         }
+        Ok(Node::Compound(Compound::Coprocess(self.inner_command()?), Vec::new()))
+    }
+
+    fn inner_command(&mut self) -> Result<Box<Node>, Refused> {
         self.lexer.deeper()?;
-        let body = Box::new(self.command()?);
+        let command = self.command()?;
         self.lexer.depth -= 1;
-        Ok(Node::Compound(Compound::Coprocess(body), Vec::new()))
+        Ok(Box::new(command))
     }
 
     /// A function, behind its name.
@@ -217,9 +221,6 @@ impl Reader<'_> {
             return Err("parentheses within a command");
         }
         self.lines()?;
-        self.lexer.deeper()?;
-        let body = Box::new(self.command()?);
-        self.lexer.depth -= 1;
-        Ok(Node::Function { name, body })
+        Ok(Node::Function { name, body: self.inner_command()? })
     }
 }

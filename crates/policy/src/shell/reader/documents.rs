@@ -59,13 +59,8 @@ impl Lexer<'_> {
         Ok(Mark { name: word.value, quoted: word.quoted, indented, document: Rc::default() })
     }
 
-    /// The here-documents that begin at this line.
-    pub(super) fn documents_of_line(&mut self) -> Result<(), Refused> {
-        std::mem::take(&mut self.marks).iter().try_for_each(|mark| self.body(mark).map(drop))
-    }
-
     /// The text of a here-document, up to its mark.
-    fn body(&mut self, mark: &Mark) -> Result<String, Refused> {
+    pub(super) fn body(&mut self, mark: &Mark) -> Result<String, Refused> {
         let start = self.at;
         let (mut text, mut continues) = (String::new(), false);
         loop {

@@ -5,6 +5,7 @@ use super::Refused;
 use super::lexer::Lexer;
 use super::tree::{Kind, Operator, Parameter, Text};
 use crate::shell::ansi;
+use crate::unicode::is_digits;
 
 impl<'t> Lexer<'t> {
     /// An expansion, at its dollar. `quoted`: in double quotes, or in a text that is not split.
@@ -36,44 +37,50 @@ impl<'t> Lexer<'t> {
             word.expand(Kind::Unsure("translation", "$\"…\"".to_owned()), true);
             self.double(word)?;
         } else {
-            self.name(word, quoted);
+            let name = self.parameter_name().to_owned();
+            if name.is_empty() {
+                word.push("$", quoted);
+                // What may be an expansion all the same is known only when it runs.
+                word.expands = true;
+            } else {
+                word.expand(Kind::Parameter(Box::new(Parameter { name, ..Parameter::default() })), quoted);
+            }
         }
         Ok(())
     }
 
-    /// `$name`, `$1`, `$@`, or a dollar that is itself.
-    fn name(&mut self, word: &mut Text, quoted: bool) {
+    /// The name of a variable, or one digit or special character; empty where none is here.
+    fn parameter_name(&mut self) -> &'t str {
         let rest = self.rest();
-        let name = match rest.chars().next() {
+        match rest.chars().next() {
             Some(c) if c.is_ascii_alphabetic() || c == '_' => self.until(|c| !(c.is_ascii_alphanumeric() || c == '_')),
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.at += 1;
                 rest.get(..1).unwrap_or_default()
             }
-            _ => {
-                word.push("$", quoted);
-                // What may be an expansion all the same is known only when it runs.
-                word.expands = true;
-                return;
+            _ => "",
+        }
+    }
+
+    /// The text up to a character that no backslash precedes, and which is taken.
+    fn up_to(&mut self, end: char, missing: Refused) -> Result<&'t str, Refused> {
+        let start = self.at;
+        loop {
+            self.until(|c| c == end || c == '\\');
+            match self.peek() {
+                None => return Err(missing),
+                Some('\\') => self.skip(true)?,
+                Some(_) => {
+                    self.at += end.len_utf8();
+                    return Ok(self.text.get(start..self.at - end.len_utf8()).unwrap_or_default());
+                }
             }
-        };
-        word.expand(Kind::Parameter(Box::new(Parameter { name: name.to_owned(), ..Parameter::default() })), quoted);
+        }
     }
 
     /// `$'…'`, behind its quote.
     fn ansi(&mut self, word: &mut Text) -> Result<(), Refused> {
-        let start = self.at;
-        loop {
-            self.until(|c| matches!(c, '\'' | '\\'));
-            if self.takes("\\") {
-                self.at += self.peek().map_or(0, char::len_utf8);
-            } else if self.takes("'") {
-                break;
-            } else {
-                return Err("a quote that is not closed");
-            }
-        }
-        let text = self.text.get(start..self.at - 1).unwrap_or_default();
+        let text = self.up_to('\'', "a quote that is not closed")?;
         if text.contains('\n') && !self.marks.is_empty() {
             return Err("a quoted new line before a here-document");
         }
@@ -90,18 +97,7 @@ impl<'t> Lexer<'t> {
     /// before the text is read.
     pub(super) fn backquoted(&mut self, word: &mut Text, quoted: bool) -> Result<(), Refused> {
         self.at += 1;
-        let start = self.at;
-        loop {
-            self.until(|c| matches!(c, '`' | '\\'));
-            if self.takes("\\") {
-                self.at += self.peek().map_or(0, char::len_utf8);
-            } else if self.takes("`") {
-                break;
-            } else {
-                return Err("an expansion");
-            }
-        }
-        let source = self.text.get(start..self.at - 1).unwrap_or_default();
+        let source = self.up_to('`', "an expansion")?;
         if !self.marks.is_empty() {
             return Err("a here-document within parentheses");
         }
@@ -151,17 +147,10 @@ impl<'t> Lexer<'t> {
             self.at += 1;
             own.indirect = true;
         }
-        let rest = self.rest();
-        let name = match rest.chars().next() {
-            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.until(|c| !(c.is_ascii_alphanumeric() || c == '_')),
-            Some(c) if c.is_ascii_digit() => self.until(|c| !c.is_ascii_digit()),
-            Some(c) if "@*#?-$!".contains(c) => {
-                self.at += 1;
-                rest.get(..1).unwrap_or_default()
-            }
-            _ => "",
-        };
-        own.name = name.to_owned();
+        own.name = self.parameter_name().to_owned();
+        if is_digits(&own.name) && !own.name.is_empty() {
+            own.name += self.until(|c| !c.is_ascii_digit());
+        }
         if self.takes("[") {
             own.index = Some(self.index()?);
         }
@@ -185,8 +174,8 @@ impl<'t> Lexer<'t> {
         own.rest = self.braced(quoted && own.operator != Operator::Pattern)?;
         // `${ command; }` of newer shells, and what is an error in this one.
         let is_odd = own.name.is_empty() || own.operator == Operator::Plain && !own.rest.is_empty();
-        let source = || self.text.get(start..self.at).unwrap_or_default().to_owned();
-        Ok(if is_odd { Kind::Unread(source()) } else { Kind::Parameter(Box::new(own)) })
+        let source = self.text.get(start..self.at).unwrap_or_default();
+        Ok(if is_odd { Kind::Unread(source.to_owned()) } else { Kind::Parameter(Box::new(own)) })
     }
 
     /// The subscript behind a `[`, without the bracket that ends it.
@@ -236,13 +225,7 @@ impl<'t> Lexer<'t> {
                 self.at += 1;
                 self.at += self.peek().map_or(0, char::len_utf8);
             }
-            Some('\'') if !quoted => {
-                self.at += 1;
-                self.until(|c| c == '\'');
-                if !self.takes("'") {
-                    return Err("a quote that is not closed");
-                }
-            }
+            Some('\'') if !quoted => drop(self.single()?),
             Some('\'') => self.at += 1,
             Some('$') => {
                 self.deeper()?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::documents::Mark;
 use super::tree::{List, Process, Redirect, Target, Text};
 use super::{Reader, Refused};
-use crate::dialect::{Dialect, Shell};
+use crate::dialect::Dialect;
 use crate::shell::dialects;
 
 /// The deepest nesting of what is read: groups, branches, loops, substitutions.
@@ -29,7 +29,6 @@ const REFUSED: [(&str, Refused); 8] = [
 /// Before what a word, a keyword or a descriptor ends.
 pub(super) const ENDS: &str = " \t\n;|&<>)";
 
-/// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     Word(Text),
@@ -58,7 +57,6 @@ pub(super) struct Lexer<'t> {
     pub(super) expands: bool,
     /// How deep what is read is nested.
     pub(super) depth: usize,
-    /// The first part outside the strict grammar.
     pub(super) refused: Option<Refused>,
 }
 
@@ -86,10 +84,6 @@ impl<'t> Lexer<'t> {
     pub(super) fn history(&self) -> Option<Refused> {
         let is_document = |at| self.documents.iter().any(|own| own.contains(&at));
         dialects::history(self.text, self.expands, is_document, self.dialect)
-    }
-
-    pub(super) fn is_zsh(&self) -> bool {
-        self.dialect.shell == Some(Shell::Zsh)
     }
 
     /// Notes which `!` of a text, which ends here, the shell replaces.
@@ -138,7 +132,7 @@ impl<'t> Lexer<'t> {
     pub(super) fn next(&mut self) -> Result<Token, Refused> {
         self.blanks();
         if self.peek() == Some('#') {
-            if self.is_zsh() && self.dialect.interactive {
+            if self.dialect.is_zsh() && self.dialect.interactive {
                 self.refuse("a comment, which an interactive zsh runs");
             }
             let comment = self.until(|c| c == '\n');
@@ -162,7 +156,7 @@ impl<'t> Lexer<'t> {
             self.refuse(why);
         }
         if let Some(rest) = redirects {
-            if self.is_zsh() && dialects::is_range(rest) {
+            if self.dialect.is_zsh() && dialects::is_range(rest) {
                 self.refuse("a pattern over numbers");
             }
             if digits > 1 {
@@ -178,7 +172,9 @@ impl<'t> Lexer<'t> {
         match OPERATORS.into_iter().find(|operator| self.takes(operator)) {
             Some(operator) => {
                 if operator == "\n" {
-                    self.documents_of_line()?;
+                    for mark in std::mem::take(&mut self.marks) {
+                        self.body(&mark)?;
+                    }
                 }
                 Ok(Token::Op(operator))
             }
@@ -271,7 +267,6 @@ impl<'t> Lexer<'t> {
         Ok(list)
     }
 
-    /// Goes one level deeper.
     pub(super) fn deeper(&mut self) -> Result<(), Refused> {
         if self.depth >= MAX_NESTING {
             return Err("more than 24 groups, branches, loops or expansions within each other");

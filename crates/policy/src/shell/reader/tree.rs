@@ -20,7 +20,6 @@ pub(crate) struct AndOr {
 /// The commands of a pipe.
 pub(crate) type Pipeline = Vec<Node>;
 
-/// A command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
     Simple(Vec<Part>),
@@ -33,7 +32,6 @@ pub(crate) enum Node {
     Test(Vec<Part>, Vec<Redirect>),
 }
 
-/// A part of a simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
     Assignment(Assignment),
@@ -95,7 +93,6 @@ pub(crate) struct Redirect {
     pub(crate) target: Target,
 }
 
-/// What a redirection opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Another descriptor.
@@ -114,7 +111,6 @@ pub(crate) enum Target {
     Process(Process),
 }
 
-/// The text of a here-document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Document {
     pub(crate) text: String,
@@ -122,12 +118,10 @@ pub(crate) struct Document {
     pub(crate) expands: bool,
 }
 
-/// A word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Text {
     /// The word without its quotes, where it has no expansion.
     pub(crate) value: String,
-    /// The word as written.
     pub(crate) source: String,
     /// Whether the shell makes other words of it: a pattern over file names, or `~` in front.
     pub(crate) open: bool,
@@ -154,6 +148,11 @@ pub(crate) struct Split {
 impl Text {
     pub(super) fn is(&self, keyword: &str) -> bool {
         !self.quoted && !self.open && !self.expands && self.value == keyword
+    }
+
+    /// Whether the value of an assignment begins at its end.
+    pub(super) fn ends_before_a_value(&self) -> bool {
+        self.assigns.is_some_and(|split| split.value == self.value.len())
     }
 
     /// The value of the word, where that is certain.
@@ -206,7 +205,6 @@ impl Text {
     }
 }
 
-/// A piece of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) kind: Kind,
@@ -241,7 +239,6 @@ pub(crate) struct Parameter {
     pub(crate) rest: String,
 }
 
-/// The operator of a parameter expansion.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Operator {
     #[default]

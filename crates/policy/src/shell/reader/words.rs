@@ -3,9 +3,9 @@
 use super::lexer::{ENDS, Lexer};
 use super::tree::{Kind, Split, Text};
 use super::{Refused, is_name, names_a_descriptor};
-use crate::shell::dialects;
+use crate::unicode::is_digits;
 
-impl Lexer<'_> {
+impl<'t> Lexer<'t> {
     /// A word. `in_test`: of `[[ … ]]`, where only blanks end it.
     pub(super) fn word(&mut self, in_test: bool) -> Result<Text, Refused> {
         let start = self.at;
@@ -13,17 +13,13 @@ impl Lexer<'_> {
         while let Some(c) = self.peek() {
             match c {
                 ' ' | '\t' | '\n' => break,
-                '(' if !in_test && word.value.ends_with('=') && self.is_list(&word) => {
+                '(' if !in_test && word.value.ends_with('=') && word.ends_before_a_value() => {
                     self.items(&mut word)?;
                     break;
                 }
                 ';' | '|' | '&' | '<' | '>' | '(' | ')' if !in_test => break,
                 '\'' => {
-                    self.at += 1;
-                    let text = self.until(|c| c == '\'');
-                    if !self.takes("'") {
-                        return Err("a quote that is not closed");
-                    }
+                    let text = self.single()?;
                     self.quoted(&mut word, text)?;
                 }
                 '"' => {
@@ -76,12 +72,11 @@ impl Lexer<'_> {
         if names_a_descriptor(&word.value) && before_redirection {
             self.refuse("a variable in braces before a redirection, which is set to a descriptor");
         }
-        if self.is_zsh()
-            && let Some(why) = dialects::zsh_word(source)
-        {
-            self.refuse(why);
+        // `=ls` is the path of `ls` in zsh.
+        if self.dialect.is_zsh() && source.starts_with('=') && source != "=" {
+            self.refuse("a word that begins with `=`");
         }
-        if word.value.bytes().all(|b| b.is_ascii_digit()) && before_redirection {
+        if is_digits(&word.value) && before_redirection {
             self.refuse("a number before a redirection");
         }
         if word.open && source.contains("\\\n") {
@@ -100,8 +95,7 @@ impl Lexer<'_> {
         if word.value.ends_with(['=', ':']) {
             self.refuse("`~` behind `=` or `:`");
         }
-        let begins = first || word.assigns.is_some_and(|split| split.value == word.value.len());
-        if !begins {
+        if !first && !word.ends_before_a_value() {
             return self.plain(word, '~');
         }
         let of_others = self.rest().get(1..).unwrap_or_default();
@@ -127,11 +121,6 @@ impl Lexer<'_> {
             let (value, pieces) = (word.value.len(), word.pieces.len());
             word.assigns = Some(Split { value, source: self.at - start, pieces });
         }
-    }
-
-    /// Whether `(` behind a word begins a list of values.
-    fn is_list(&self, word: &Text) -> bool {
-        word.assigns.is_some_and(|split| split.value == word.value.len())
     }
 
     /// The values of `NAME=(…)`.
@@ -164,6 +153,13 @@ impl Lexer<'_> {
         Ok(())
     }
 
+    /// The text in single quotes, which begin here.
+    pub(super) fn single(&mut self) -> Result<&'t str, Refused> {
+        self.at += 1;
+        let text = self.until(|c| c == '\'');
+        if self.takes("'") { Ok(text) } else { Err("a quote that is not closed") }
+    }
+
     pub(super) fn quoted(&mut self, word: &mut Text, text: &str) -> Result<(), Refused> {
         if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
             self.refuse("a control character");
@@ -187,17 +183,10 @@ impl Lexer<'_> {
                 return Ok(());
             }
             if self.takes("\\") {
-                match self.peek() {
-                    Some('\n') if !self.marks.is_empty() => {
-                        return Err("a quoted new line before a here-document");
-                    }
-                    Some('\n') => self.at += 1,
-                    Some(c @ ('"' | '\\' | '$' | '`')) => {
-                        self.at += 1;
-                        word.push(c.encode_utf8(&mut [0; 4]), true);
-                    }
-                    _ => word.push("\\", true),
+                if self.peek() == Some('\n') && !self.marks.is_empty() {
+                    return Err("a quoted new line before a here-document");
                 }
+                self.escaped_in_text(word, "\"\\$`");
             } else if self.rest().starts_with("$(cat <<") && self.text_of_cat(word)? {
             } else if self.peek() == Some('$') {
                 // A dollar before none of what begins an expansion is itself.
@@ -230,16 +219,22 @@ impl Lexer<'_> {
                 Some('`') => self.backquoted(word, true)?,
                 Some(_) => {
                     self.at += 1;
-                    match self.peek() {
-                        Some('\n') => self.at += 1,
-                        Some(c @ ('\\' | '$' | '`')) => {
-                            self.at += 1;
-                            word.push(c.encode_utf8(&mut [0; 4]), true);
-                        }
-                        _ => word.push("\\", true),
-                    }
+                    self.escaped_in_text(word, "\\$`");
                 }
             }
+        }
+    }
+
+    /// What is behind a backslash in text that is expanded: it hides these characters and a new
+    /// line, and is itself before any other.
+    fn escaped_in_text(&mut self, word: &mut Text, hides: &str) {
+        match self.peek() {
+            Some('\n') => self.at += 1,
+            Some(c) if hides.contains(c) => {
+                self.at += 1;
+                word.push(c.encode_utf8(&mut [0; 4]), true);
+            }
+            _ => word.push("\\", true),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What follows from an option that a command has, by what its row says that it does.
 
 use super::Reader;
-use crate::argv::Word;
+use crate::argv::{Word, text_at, value_at};
 use crate::programs::Does;
 use crate::rule::Access;
 use crate::shell::redirect::is_sink;
@@ -16,9 +16,9 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn doubt(&mut self, kind: &'static str, at: usize, weight: Weight, interpreter: Option<usize>) {
-        let text = self.words.get(at).map_or("", |word| word.text.as_str());
+        let text = text_at(self.words, at);
         // A guess is no command that a rule names.
-        let option = Some((self.index, self.offset + at)).filter(|_| !self.guessed);
+        let option = if self.guessed { None } else { Some((self.index, self.offset + at)) };
         self.walker.found.unknowns.push(Unknown { option, interpreter, ..Unknown::new(kind, text, weight) });
     }
 
@@ -53,19 +53,19 @@ impl Reader<'_, '_> {
                 // What is known is searched for what is denied.
                 let known = value.and_then(Word::get).is_some_and(|line| self.walker.suppose(line));
                 // An interpreter and an editor have languages of their own.
-                let plus = self.words.get(at).and_then(Word::get).is_some_and(|text| text.starts_with('+'));
+                let plus = value_at(self.words, at).is_some_and(|text| text.starts_with('+'));
                 let known = known && !plus && !self.own.is.interpreter;
                 self.doubt("executing-option", at, if known { Weight::Value } else { Weight::Code }, None);
             }
             Does::Code => {
-                let text = self.words.get(at).map_or("", |word| word.text.as_str());
+                let text = text_at(self.words, at);
                 let part = Unknown::new("inline-code", text, Weight::Code);
                 self.walker.found.unknowns.push(Unknown { interpreter: Some(self.index), ..part });
             }
             Does::Load => {
                 // A module of an interpreter is code for it: who allows the interpreter allows
                 // that.
-                let text = self.words.get(at).and_then(Word::get).unwrap_or_default();
+                let text = value_at(self.words, at).unwrap_or_default();
                 let module = self.own.is.interpreter && self.program.stops(text);
                 let setting = value.and_then(Word::get);
                 let name = setting.and_then(|setting| setting.split('=').next()).map(str::to_ascii_lowercase);
@@ -77,7 +77,7 @@ impl Reader<'_, '_> {
                     self.suppose_setting(setting);
                 }
                 let weight = if module || plain { Weight::Value } else { Weight::Code };
-                self.doubt("loading-option", at, weight, Some(self.index).filter(|_| module));
+                self.doubt("loading-option", at, weight, if module { Some(self.index) } else { None });
             }
             Does::Folder => self.unlisted("option-for-another-place", at),
             Does::Into => {

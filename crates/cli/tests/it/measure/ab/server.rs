@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) path: String,

@@ -12,7 +12,6 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A YAML file as a value in which every scalar is text.
 fn yaml(file: &str) -> Value {
     let text = std::fs::read_to_string(root().join(file)).unwrap();
     let mut events = Parser::new_from_str(&text).map(|event| event.unwrap().0).filter(|event| {

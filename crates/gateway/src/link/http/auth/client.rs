@@ -27,7 +27,6 @@ pub(super) struct ClientId {
     pub(super) secret: Option<String>,
 }
 
-/// The response to a registration.
 #[derive(Deserialize)]
 struct Registered {
     client_id: String,

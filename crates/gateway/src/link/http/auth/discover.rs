@@ -40,7 +40,6 @@ pub(super) struct Issuer {
 pub(super) struct Found {
     /// The resource, exactly as in its metadata.
     pub(super) resource: String,
-    /// The scopes in the resource's metadata.
     pub(super) scopes: Scopes,
     pub(super) issuer: Issuer,
 }

@@ -69,7 +69,6 @@ pub(super) struct Registration {
 pub(super) struct Tokens {
     pub(super) issuer: String,
     pub(super) token_endpoint: String,
-    /// The client's authentication method at that endpoint.
     pub(super) method: String,
     pub(super) client_id: String,
     /// The resource that they are for, as in its metadata.
@@ -80,9 +79,7 @@ pub(super) struct Tokens {
     /// When the access token expires, in milliseconds since 1970, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) until_ms: Option<i64>,
-    /// The requested scopes.
     pub(super) asked: Scopes,
-    /// The granted scopes.
     pub(super) given: Scopes,
 }
 

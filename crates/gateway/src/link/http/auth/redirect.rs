@@ -16,7 +16,6 @@ const TIME: Duration = Duration::from_secs(30);
 
 const PATH: &str = "/callback";
 
-/// The parameters that the browser delivers.
 pub(super) struct Answer {
     pub(super) code: Option<String>,
     pub(super) error: Option<String>,

@@ -14,16 +14,13 @@ use crate::link::beginning;
 /// The maximum size of a token, in bytes: it must fit into a request header.
 const MAX_TOKEN: usize = 16 * 1024;
 
-/// The target of a token request.
 pub(super) struct For<'f> {
     pub(super) issuer: &'f str,
     pub(super) token_endpoint: &'f str,
     pub(super) resource: &'f str,
-    /// The requested scopes.
     pub(super) asked: Scopes,
 }
 
-/// Why a token request failed.
 pub(super) struct Refused {
     /// Whether the same request would fail again.
     pub(super) is_final: bool,

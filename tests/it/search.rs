@@ -4,6 +4,7 @@ mod answers;
 
 use serde_json::Value;
 use toolfold::catalog::{Catalog, Format};
+use toolfold::name::ToolName;
 use toolfold::profile::tool_index;
 use toolfold::search::Index;
 
@@ -126,7 +127,7 @@ fn corpus_names_come_first() {
     let mut tools = 0;
     for file in ["livemcpbench_tools.json", "golden_tools.json"] {
         let Some(searched) = Searched::corpus(file) else { return };
-        for name in searched.catalog.names().map(|name| name.as_str()) {
+        for name in searched.catalog.names().map(ToolName::as_str) {
             let (server, short) = name.split_once("__").unwrap();
             tools += 1;
             for query in [name, &format!("{server}.{short}"), &format!("{server} {short}")] {

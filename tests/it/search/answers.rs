@@ -4,6 +4,7 @@ use serde_json::json;
 use toolfold::catalog::Catalog;
 use toolfold::conversation::Outcome;
 use toolfold::engine::Engine;
+use toolfold::name::ToolName;
 use toolfold::profile::{Arm, ExpandRequest, Expansion};
 #[cfg(feature = "tiktoken")]
 use toolfold::tokens::{Encoding, Tiktoken, TokenCounter};
@@ -115,9 +116,9 @@ fn tools_are_found_by_their_origin() {
     let parts = [engine.clone(), engine.restricted(|tool| tool.name().as_str() != "close_issue")];
     for (engine, found) in parts.iter().zip([&["create_issue", "close_issue"][..], &["create_issue"]]) {
         let expansion = engine.talk_on(Wire::OpenAiChat).expand(&request("github"));
-        let opened: Vec<&str> = expansion.opened.iter().map(|name| name.as_str()).collect();
+        let opened: Vec<&str> = expansion.opened.iter().map(ToolName::as_str).collect();
         assert_eq!(opened, found);
         let named = engine.talk_on(Wire::OpenAiChat).expand(&request("github.create_issue"));
-        assert_eq!(named.opened.first().map(|name| name.as_str()), Some("create_issue"), "{}", named.reply);
+        assert_eq!(named.opened.first().map(ToolName::as_str), Some("create_issue"), "{}", named.reply);
     }
 }

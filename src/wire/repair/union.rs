@@ -166,9 +166,11 @@ fn one_list(schemas: &[Value]) -> Option<Value> {
             match key.as_str() {
                 "const" | "enum" => {}
                 "type" if at == 0 || merged.get("type") == Some(value) => {
-                    drop(merged.insert(key.clone(), value.clone()))
+                    merged.insert(key.clone(), value.clone());
                 }
-                "title" | "description" => drop(merged.entry(key.clone()).or_insert_with(|| value.clone())),
+                "title" | "description" => {
+                    merged.entry(key.clone()).or_insert_with(|| value.clone());
+                }
                 _ => return None,
             }
         }

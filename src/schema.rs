@@ -10,6 +10,7 @@
 //! | where does a `$ref` lead? | [`resolve`], `follow`, `pointed`, `route` |
 //! | where could a validator take it to lead? | `Document` |
 //! | what is a schema with its parts put together? | [`dereferenced`], `merge`, `flattened` |
+//! | what does a schema of any draft mean in 2020-12? | `normalize` |
 //! | what arguments does a tool take? | [`top`], [`properties`], [`required`], `takes_no_parameters` |
 //!
 //! Nothing here fetches, loops or recurses without bound: a reference is followed only inside its

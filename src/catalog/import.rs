@@ -99,7 +99,7 @@ impl List<'_> {
             if let Some(known) = self.catalog.get(tool.name().as_str())
                 && known.is_same(&tool)
             {
-                let message = format!("tool `{}` is listed twice, with the same definition", tool.name());
+                let message = format!("a tool named `{}` is registered already, with the same definition", tool.name());
                 return Err(Diagnostic::note("duplicate-tool", Place::default(), message));
             }
             self.catalog.add(tool).map(|()| place)

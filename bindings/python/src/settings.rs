@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PySequence};
 use toolfold::catalog::Catalog;
+use toolfold::diagnostic::Severity;
 use toolfold::engine::{Engine, PolicyLayer, SkillLayer};
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::store::SqliteStore;
@@ -166,9 +167,15 @@ impl Settings {
     /// The engine with these settings for a tool list.
     pub(crate) fn engine(&self, tools: Source, layers: &mut Layers) -> Result<Engine, Trouble> {
         let (text, name) = tools.read_source()?;
-        let loaded = Catalog::import(&text, &name, None);
+        let mut loaded = Catalog::import(&text, &name, None);
+        // Of two functions with one name, it is unclear which one runs.
+        let mut is_ambiguous = false;
+        for one in loaded.diagnostics.iter_mut().filter(|one| one.code == "duplicate-tool") {
+            one.severity = Severity::Error;
+            is_ambiguous = true;
+        }
         // A tool that cannot be read takes no other down; it is in the diagnostics.
-        let catalog = if loaded.value.is_empty() {
+        let catalog = if is_ambiguous || loaded.value.is_empty() {
             loaded.into_result()?
         } else {
             layers.tools = loaded.diagnostics;

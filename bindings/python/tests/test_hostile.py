@@ -70,7 +70,7 @@ def test_an_integer_that_python_will_not_read(engine: toolfold.Engine) -> None:
     [
         (lambda: toolfold.Engine("missing.json"), "InputError", "missing.json: cannot be read: No such file"),
         (lambda: toolfold.Engine("/tmp"), "InputError", "is a folder"),
-        (lambda: toolfold.Engine([{"name": "a"}, {"x": 1}, {"name": 3}]), "LoadError", "a tool must have a `name`"),
+        (lambda: toolfold.Engine([{"x": 1}, {"name": 3}]), "LoadError", "a tool must have a `name`"),
         (lambda: toolfold.Engine("[1"), "LoadError", "error["),
         (lambda: toolfold.Engine(TOOLS, "tier = 3\n"), "LoadError", "error["),
         (lambda: toolfold.Engine(TOOLS, arm="leen"), "InputError", "lean"),
@@ -98,9 +98,17 @@ def test_errors_say_what_and_where(make: Any, error: str, said: str) -> None:
 
 def test_an_error_has_every_diagnostic() -> None:
     with pytest.raises(toolfold.LoadError) as caught:
-        toolfold.Engine([{"name": "a"}, {"x": 1}, {"y": 1}])
+        toolfold.Engine([{"x": 1}, {"y": 1}])
     found = caught.value.diagnostics
-    assert [one["place"]["path"] for one in found] == ["/1", "/2"] and len(str(caught.value).splitlines()) == 2
+    assert [one["place"]["path"] for one in found] == ["/0", "/1"] and len(str(caught.value).splitlines()) == 2
+
+
+def test_one_bad_tool_takes_no_other_down() -> None:
+    engine = toolfold.Engine([{"name": "a"}, {"x": 1}])
+    errors = [one for one in engine.diagnostics if one["severity"] == "error"]
+    assert [(one["code"], one["place"]["path"]) for one in errors] == [("no-name", "/1")]
+    with pytest.raises(toolfold.LoadError, match="registered already"):
+        toolfold.Engine([{"name": "a"}, {"name": "a"}])
 
 
 def command(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:

@@ -116,7 +116,7 @@ fn is_divided(root: &Value) -> bool {
     is_divided
 }
 
-/// The JSON Pointer, as a URI fragment, that a reference by an identifier stands for.
+/// The JSON Pointer, as a URI fragment, of the schema that a reference by an identifier names.
 fn pointer_of(reference: &str, places: &Places) -> Option<String> {
     if reference == "#" || reference.starts_with("#/") {
         return None;

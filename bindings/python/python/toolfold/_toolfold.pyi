@@ -474,7 +474,7 @@ class Engine:
     :param skills: a folder of skills, or a list of folders.
     :param approvals: where calls wait for approval: an Approver, or the path of its file. None
         stores them in memory, where they cannot be decided.
-    :raises LoadError: tools, profile or policy have errors; it prints every diagnostic.
+    :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
     :raises InputError: a file cannot be read, a value has the wrong type, or the arm is unknown.
     :raises ApprovalError: the file for approvals cannot be opened, or is not a store.
     """

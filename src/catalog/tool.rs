@@ -82,6 +82,10 @@ impl Key {
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
+
+    fn parts(&self) -> (&str, &str) {
+        (&self.name, self.text())
+    }
 }
 
 /// The catalog name of a tool in a namespace. It does not depend on the other tools, so a policy
@@ -154,14 +158,11 @@ impl Tool {
 
     /// Whether two tools of one name have the same definition.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let keys = |tool: &Self| -> Vec<String> {
-            tool.keys.iter().map(|key| format!("{}{}", key.name, key.text())).collect()
-        };
         self.title == other.title
             && self.description == other.description
             && self.given_parameters() == other.given_parameters()
             && self.strict == other.strict
-            && keys(self) == keys(other)
+            && self.keys.iter().map(Key::parts).eq(other.keys.iter().map(Key::parts))
     }
 
     /// Sets the server's hints about the tool's effects.

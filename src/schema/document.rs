@@ -57,6 +57,12 @@ impl<'s> Document<'s> {
         }
     }
 
+    /// The number of places at which references can start: the document, and each `$id`.
+    #[must_use]
+    pub(crate) fn base_count(&self) -> usize {
+        self.bases.len()
+    }
+
     /// Every reference, as written.
     #[must_use]
     pub(crate) fn references(&self) -> &[&'s str] {

@@ -23,6 +23,10 @@ use super::keyword::{Holds, Role, holds, keyword, role};
 use super::reference::reference;
 use super::walk::{walk, walk_mut};
 
+/// The maximum number of look-ups of references, each from every identifier of a document. Beyond
+/// it, references stay as they are: only a hostile schema has that many.
+const MAX_LOOKUPS: usize = 100_000;
+
 /// What was changed in a schema: for each kind of change the number of places.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Repairs(BTreeMap<&'static str, usize>);
@@ -89,6 +93,9 @@ fn drop_broken_references(root: &mut Value, repairs: &mut Repairs) {
     let mut references: BTreeSet<&str> = BTreeSet::new();
     walk(root, &mut |node| references.extend(reference(node)));
     let document = Document::new(root);
+    if references.len().saturating_mul(document.base_count()) > MAX_LOOKUPS {
+        return;
+    }
     let is_found = |reference: &str| reference.contains('#') && !document.targets(reference).is_empty();
     let mut changed: BTreeMap<String, Option<String>> = BTreeMap::new();
     for reference in references {

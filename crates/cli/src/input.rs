@@ -142,7 +142,7 @@ impl Input {
 
     pub(super) fn say_warnings(&self) {
         let mut worth = self.diagnostics.clone();
-        worth.retain(|diagnostic| diagnostic.severity >= Severity::Warning);
+        worth.retain(|diagnostic| diagnostic.severity == Severity::Warning);
         say_all(&worth);
     }
 
@@ -211,10 +211,10 @@ fn profile(
     })
 }
 
-/// Reads a tool list from a file or standard input, or the built-in one. A tool that cannot be read
-/// is left out.
+/// Reads a tool list that others are compared with, from a file or standard input, or the built-in
+/// one. Every tool must be readable: what is left out would look like a difference.
 pub(super) fn load_tools(file: Option<&str>, format: Option<Format>) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
-    imported(&file.map_or_else(|| Ok(source::of_binary()), source::of_file)?, format, false)
+    imported(&file.map_or_else(|| Ok(source::of_binary()), source::of_file)?, format, true)
 }
 
 pub(super) fn configured_tools(config: &Config) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
@@ -222,7 +222,7 @@ pub(super) fn configured_tools(config: &Config) -> Result<(Catalog, Vec<Diagnost
 }
 
 /// The catalog of a list. If `is_strict`, or if nothing can be read, an error ends the command;
-/// otherwise it is a diagnostic about a tool that is left out.
+/// otherwise it is about a tool that is left out, and reported here, so that no command omits it.
 fn imported(source: &Text, format: Option<Format>, is_strict: bool) -> Result<(Catalog, Vec<Diagnostic>), Failure> {
     let Text { text, name, .. } = source;
     let format = format.or(source.format);
@@ -237,6 +237,8 @@ fn imported(source: &Text, format: Option<Format>, is_strict: bool) -> Result<(C
         let message = "the tool list is empty: there is nothing to fold";
         return Err(Failure::in_file("no-tools", Place::file(name), message));
     }
+    let left_out: Vec<Diagnostic> = loaded.diagnostics.iter().filter(|one| one.is_error()).cloned().collect();
+    say_all(&left_out);
     Ok((loaded.value, loaded.diagnostics))
 }
 

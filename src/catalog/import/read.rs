@@ -77,7 +77,9 @@ pub(super) fn read_tool(
     };
     noticed.extend(check_type(&name, &parameters));
     let description = fields.string("description").map_err(bad_tool)?;
-    noticed.extend(hidden_text(&name, description.as_deref().unwrap_or_default(), &parameters));
+    // An MCP client gets the schema as it was given.
+    let sent = given.as_deref().unwrap_or(&parameters);
+    noticed.extend(hidden_text(&name, description.as_deref().unwrap_or_default(), sent));
     noticed.extend(portable(&name).filter(|_| namespace.is_none()));
     Ok(Tool {
         namespaced: namespace.map(|space| (space.clone(), own_name.into())),

@@ -1,15 +1,20 @@
 //! Alternatives at the top of a schema, merged into one object for an API that refuses them.
 //!
-//! The result accepts whatever the schema accepts, and names every parameter of every branch. What
-//! it accepts beyond that, the check of a call's arguments still refuses.
+//! The result names every parameter of every branch, and accepts whatever the schema accepts, with
+//! one exception: a parameter that one branch describes and another leaves open is sent with its
+//! description. What the result accepts beyond the schema, the check of a call's arguments refuses.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use crate::schema::dereferenced;
+use crate::schema::{Target, follow, reference, resolve, walk};
 
 /// The maximum nesting of alternatives that are merged.
 const MAX_NESTED: usize = 8;
+
+/// The maximum number of branches of one tool, each counted where it is used: references let a few
+/// lines use millions. The largest real union has 26.
+const MAX_BRANCHES: usize = 1_000;
 
 /// The parameters of an object, without other conditions.
 #[derive(Debug, Default)]
@@ -22,17 +27,16 @@ struct Parameters {
 
 /// The schema without the refused keywords at its top: the branches are merged into `properties`
 /// and `required`. Also returned is a keyword whose condition is lost: `not`, `enum`, and
-/// alternatives of which none is an object. `None` if a reference leads into a branch.
+/// alternatives of which none is an object. `None` if there are too many branches, or if a
+/// reference would lead into what is left out.
 pub(super) fn merged(root: &Value, refused: &[&'static str]) -> Option<(Map<String, Value>, Option<&'static str>)> {
     let map = root.as_object()?;
-    if refers_into(root, refused) {
-        return None;
-    }
-    let all = parameters_of(root, root, MAX_NESTED);
+    let mut branches = Branches { root, left: MAX_BRANCHES };
+    let all = branches.parameters(root, MAX_NESTED)?;
     let lost = refused.iter().copied().find(|key| {
-        let branches = map.get(*key).and_then(Value::as_array);
+        let list = map.get(*key).and_then(Value::as_array);
         let is_merged = matches!(*key, "anyOf" | "oneOf" | "allOf")
-            && branches.is_some_and(|list| list.iter().any(|branch| is_object(root, branch)));
+            && list.is_some_and(|list| list.iter().any(|branch| branches.is_object(branch)));
         map.contains_key(*key) && !is_merged
     });
     let mut merged = Map::new();
@@ -49,52 +53,82 @@ pub(super) fn merged(root: &Value, refused: &[&'static str]) -> Option<(Map<Stri
     if all.is_closed {
         merged.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
+    let merged = Value::Object(merged);
+    if is_broken(&merged) {
+        return None;
+    }
+    let Value::Object(merged) = merged else { return None };
     Some((merged, lost))
 }
 
-/// Whether a reference leads into one of the refused keywords.
-fn refers_into(root: &Value, refused: &[&str]) -> bool {
-    let mut is_inside = false;
-    crate::schema::walk(root, &mut |node| {
-        let reference = node.get("$ref").and_then(Value::as_str).unwrap_or_default();
-        let first = reference.strip_prefix("#/").and_then(|pointer| pointer.split('/').next());
-        is_inside |= first.is_some_and(|first| refused.contains(&first));
+/// Whether a reference has no target.
+fn is_broken(root: &Value) -> bool {
+    let mut is_broken = false;
+    walk(root, &mut |node| {
+        is_broken = is_broken || reference(node).is_some_and(|to| resolve(root, to) == Target::Missing);
     });
-    is_inside
+    is_broken
 }
 
-/// Whether a branch accepts an object. Arguments are one, so that no other branch can apply.
-fn is_object(root: &Value, branch: &Value) -> bool {
-    branch.is_object()
-        && match dereferenced(root, branch).get("type") {
+/// The branches of a schema.
+struct Branches<'r> {
+    root: &'r Value,
+    /// How many more are merged.
+    left: usize,
+}
+
+impl Branches<'_> {
+    /// Whether a branch can accept an object. Arguments are one, so that no other branch applies.
+    fn is_object(&self, branch: &Value) -> bool {
+        let accepts = |layer: &&Map<String, Value>| match layer.get("type") {
             Some(Value::String(kind)) => kind == "object",
             Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
             _ => true,
-        }
-}
+        };
+        branch != &Value::Bool(false) && follow(self.root, branch).layers.iter().all(accepts)
+    }
 
-fn parameters_of(root: &Value, node: &Value, depth: usize) -> Parameters {
-    let map = dereferenced(root, node);
-    let is_false = |key: &str| map.get(key) == Some(&Value::Bool(false));
-    let list = |key: &str| map.get(key).and_then(Value::as_array).into_iter().flatten();
-    let properties = map.get("properties").and_then(Value::as_object).into_iter().flatten();
-    let mut all = Parameters {
-        properties: properties.map(|(name, schema)| (name.clone(), schema.clone())).collect(),
-        required: list("required").filter_map(Value::as_str).map(str::to_owned).collect(),
-        is_closed: is_false("additionalProperties") || is_false("unevaluatedProperties"),
-    };
-    let Some(depth) = depth.checked_sub(1) else { return all };
-    for branch in list("allOf").filter(|branch| is_object(root, branch)) {
-        all = both(all, parameters_of(root, branch, depth));
-    }
-    for key in ["anyOf", "oneOf"] {
-        let branches = list(key).filter(|branch| is_object(root, branch));
-        let branches: Vec<Parameters> = branches.map(|branch| parameters_of(root, branch, depth)).collect();
-        if !branches.is_empty() {
-            all = both(all, either(branches));
+    /// The parameters of a schema with its references and alternatives; `None` if those are too
+    /// many.
+    fn parameters(&mut self, node: &Value, depth: usize) -> Option<Parameters> {
+        let mut all = Parameters::default();
+        for layer in follow(self.root, node).layers {
+            all = both(all, self.own_parameters(layer, depth)?);
         }
+        Some(all)
     }
-    all
+
+    /// The parameters of a schema and its alternatives, without what it refers to.
+    fn own_parameters(&mut self, map: &Map<String, Value>, depth: usize) -> Option<Parameters> {
+        self.left = self.left.checked_sub(1)?;
+        let list = |key: &str| map.get(key).and_then(Value::as_array).into_iter().flatten();
+        let properties = map.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let is_closed =
+            map.get("additionalProperties") == Some(&Value::Bool(false)) && !map.contains_key("patternProperties");
+        let mut all = Parameters {
+            properties: properties.map(|(name, schema)| (name.clone(), schema.clone())).collect(),
+            required: list("required").filter_map(Value::as_str).map(str::to_owned).collect(),
+            is_closed,
+        };
+        let Some(depth) = depth.checked_sub(1) else { return Some(all) };
+        for branch in list("allOf") {
+            if self.is_object(branch) {
+                all = both(all, self.parameters(branch, depth)?);
+            }
+        }
+        for key in ["anyOf", "oneOf"] {
+            let mut branches = Vec::new();
+            for branch in list(key) {
+                if self.is_object(branch) {
+                    branches.push(self.parameters(branch, depth)?);
+                }
+            }
+            if !branches.is_empty() {
+                all = both(all, either(branches));
+            }
+        }
+        Some(all)
+    }
 }
 
 /// The parameters of an object that meets two schemas.
@@ -111,7 +145,7 @@ fn both(mut one: Parameters, other: Parameters) -> Parameters {
             one.required.push(name);
         }
     }
-    // A closed schema beside alternatives would exclude their parameters, which nobody means.
+    // Closed, although it names the parameters of both: one of the two excludes all others.
     one.is_closed |= other.is_closed;
     one
 }

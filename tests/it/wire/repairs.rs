@@ -159,6 +159,50 @@ fn top_level_alternatives_are_merged() {
 }
 
 #[test]
+fn merged_alternatives_are_closed_only_if_nothing_is_left_open() {
+    let (a, b) = (json!({"type": "string"}), json!({"type": "number"}));
+    let closed = |name: &str, schema: &Value| json!({"properties": {name: schema}, "additionalProperties": false});
+    let open = |properties: Value| json!({"type": "object", "properties": properties});
+    for (key, branches, expected) in [
+        ("anyOf", json!([true, closed("a", &a)]), open(json!({"a": a}))),
+        (
+            "anyOf",
+            json!([false, closed("a", &a)]),
+            json!({"type": "object", "properties": {"a": a}, "additionalProperties": false}),
+        ),
+        (
+            "oneOf",
+            json!([{"patternProperties": {"^x": {}}, "additionalProperties": false}, closed("a", &a)]),
+            open(json!({"a": a})),
+        ),
+        // What a branch refers to counts beside its own parameters.
+        (
+            "allOf",
+            json!([{"$ref": "#/$defs/A", "properties": {"b": b}}]),
+            json!({"type": "object", "properties": {"b": b, "a": a}, "required": ["a"]}),
+        ),
+    ] {
+        let definitions = json!({"A": {"properties": {"a": a}, "required": ["a"]}});
+        let mut expected = expected;
+        let mut schema = json!({"type": "object", "properties": {}});
+        if key == "allOf" {
+            (schema["$defs"], expected) = (definitions.clone(), {
+                let mut with = json!({"type": "object", "properties": expected["properties"]});
+                (with["$defs"], with["required"]) = (definitions, expected["required"].clone());
+                with
+            });
+        }
+        schema[key] = branches;
+        check(&OPENAI, schema, expected, &[&format!("the branches of `{key}` merged")]);
+    }
+    // A few lines that mean billions of branches are sent open, at once.
+    let same = json!({"$ref": "#"});
+    let endless = json!({"type": "object", "properties": {"a": a}, "anyOf": vec![same; 50]});
+    let sent = json!({"type": "object", "properties": {"a": a}, "additionalProperties": true});
+    check(&OPENAI, endless, sent, &["refuses `anyOf`"]);
+}
+
+#[test]
 fn a_condition_that_cannot_be_sent_is_reported() {
     let properties = json!({"a": {"type": "string"}, "b": {"type": "string"}});
     let rest = json!({"type": "object", "properties": properties, "additionalProperties": false});

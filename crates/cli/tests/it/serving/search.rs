@@ -26,13 +26,13 @@ fn the_gateway_and_a_session_answer_a_query_alike() {
         let served = text(&call(&folded, &id, "expand_tools", &arguments));
         let line = json!({"call": {"id": "c1", "name": "expand_tools", "arguments": arguments}}).to_string();
         let args = ["session", "--wire", "mcp", "--arm", "stable", "--tools", &file];
-        let told: Value = serde_json::from_str(&run_with(&args, line.as_bytes()).out).unwrap();
+        let answer: Value = serde_json::from_str(&run_with(&args, line.as_bytes()).out).unwrap();
         assert!(served.starts_with("Found, best first:\n- letters_"), "{served}");
         if query == "letters_3" {
-            assert_eq!(told["content"], served.as_str());
-            assert!(told["expanded"].as_array().unwrap().contains(&json!("letters_3")), "{told}");
+            assert_eq!(answer["content"], served.as_str());
+            assert!(answer["expanded"].as_array().unwrap().contains(&json!("letters_3")), "{answer}");
         } else {
-            assert!(served.contains("Already open"), "the gateway's conversation goes on: {served}");
+            assert!(served.contains("Already open"), "the gateway's conversation continues: {served}");
         }
     }
 }

@@ -61,7 +61,8 @@ impl Vocabulary {
         let mut tokens = 0;
         let mut end = 0;
         for found in self.pattern.find_iter(text) {
-            // A search that fails (its steps are limited) leaves the rest: a byte counts as a token.
+            // A search that fails (its steps are limited) leaves the rest: a byte counts as a
+            // token.
             let Ok(piece) = found else { return tokens + text.len() - end };
             end = piece.end();
             tokens += self.count_piece(piece.as_str());

@@ -164,7 +164,7 @@ impl Engine {
             experiment: inner.experiment.clone(),
             policy: inner.policy.clone(),
             skills,
-            search: Arc::new(inner.search.for_part()),
+            search: Arc::default(),
             diagnostics: Vec::new(),
             #[cfg(feature = "validate")]
             validators: inner.validators.as_ref().map(|all| all.filtered(kept)),

@@ -77,7 +77,7 @@ impl<'s> OutTool<'s> {
 
     /// The value of a key without a field, if the tool came with it in that format.
     pub(super) fn own_key(&self, format: Format, name: &str) -> Option<&'s str> {
-        let keys = self.tool().keys().iter().filter(|key| !key.outer && self.tool().origin() == Some(format));
+        let keys = self.tool().keys().iter().filter(|key| !key.outer && self.tool().format() == Some(format));
         keys.filter(|key| &*key.name == name).map(crate::catalog::Key::text).next()
     }
 
@@ -111,7 +111,7 @@ impl<'s> OutTool<'s> {
     /// Writes the keys without a field that the tool came with in that format. `outer`: those
     /// beside `function` (Chat Completions).
     pub(super) fn write_keys(&self, out: &mut String, format: Format, outer: bool) {
-        if self.tool().origin() != Some(format) {
+        if self.tool().format() != Some(format) {
             return;
         }
         for key in self.tool().keys().iter().filter(|key| key.outer == outer && !self.dropped.contains(&&*key.name)) {

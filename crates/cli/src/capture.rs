@@ -87,7 +87,7 @@ pub(super) fn run_capture(args: &CaptureArgs) -> Outcome {
     let (list, servers) = if Source::strongest_source(&config)?.is_served() {
         let served = source::listed_servers(&config)?;
         let servers = served.iter().map(|own| (own.name.clone(), server(own))).collect();
-        (source::to_list(&served), servers)
+        (source::to_list(&served).0, servers)
     } else {
         let (catalog, _) = configured_tools(&config)?;
         (format!("{{\"tools\":{}}}", catalog.to_json(Format::Mcp)), IndexMap::new())

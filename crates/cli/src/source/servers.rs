@@ -10,7 +10,7 @@ use super::Source;
 use crate::configuration::Config;
 use crate::disk::variable;
 use crate::similar::did_you_mean;
-use toolfold::catalog::MAX_BYTES;
+use toolfold::catalog::{MAX_BYTES, Origin};
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity, visible};
 use toolfold_gateway::capture::Capture;
 use toolfold_gateway::clients::jsonc;
@@ -128,28 +128,41 @@ fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure
     Ok(value)
 }
 
-/// All tools as one result of `tools/list`, prefixed with the server's name if there are several.
-pub(in super::super) fn to_list(served: &[Served]) -> String {
-    let mut tools = Vec::new();
+/// All tools as one result of `tools/list`, prefixed with the server's name if there are several,
+/// and the origins of the tools by name.
+pub(in super::super) fn to_list(served: &[Served]) -> (String, BTreeMap<String, Origin>) {
+    let (mut tools, mut origins) = (Vec::new(), BTreeMap::new());
     for own in served {
+        let prefix = if served.len() == 1 { String::new() } else { prefix(&own.name) };
         for tool in &own.list.tools {
-            tools.push(if served.len() == 1 { tool.clone() } else { prefixed(&own.name, tool) });
+            // A tool without a name is unchanged; parsing reports it.
+            let Some((name, text)) = prefixed(tool, &prefix) else {
+                tools.push(tool.clone());
+                continue;
+            };
+            let origin = Origin::Server { server: own.name.as_str().into(), tool: name.as_str().into() };
+            origins.insert(format!("{prefix}{name}"), origin);
+            tools.push(text);
         }
     }
-    format!("{{\"tools\":[{}]}}", tools.join(",\n"))
+    (format!("{{\"tools\":[{}]}}", tools.join(",\n")), origins)
 }
 
-/// A tool prefixed with its server's name; unchanged without a name, which parsing reports.
-fn prefixed(server: &str, tool: &str) -> String {
+/// The prefix of a server's tools.
+fn prefix(server: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let server: String = server.chars().map(|c| if fits(c) { c } else { '_' }).collect();
-    renamed(tool, &server).unwrap_or_else(|| tool.to_owned())
+    let mut prefix: String = server.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    prefix.push('_');
+    prefix
 }
 
-/// A tool with a prefixed name; `None` if it has no name.
-fn renamed(tool: &str, prefix: &str) -> Option<String> {
-    let mut tool = Object::from_json(&RawValue::from_string(tool.to_owned()).ok()?)?;
+/// A tool's name, and the tool with the prefix before it; `None` if it has no name.
+fn prefixed(text: &str, prefix: &str) -> Option<(String, String)> {
+    let mut tool = Object::from_json(&RawValue::from_string(text.to_owned()).ok()?)?;
     let name: String = tool.read_as("name")?;
-    tool.put_value("name", &format!("{prefix}_{name}"));
-    Some(tool.to_raw().get().to_owned())
+    if prefix.is_empty() {
+        return Some((name, text.to_owned()));
+    }
+    tool.put_value("name", &format!("{prefix}{name}"));
+    Some((name, tool.to_raw().get().to_owned()))
 }

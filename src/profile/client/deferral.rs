@@ -26,8 +26,8 @@ impl fmt::Display for Deferral {
 }
 
 /// Whether a tool array already defers tools: it has a tool search of its client or its provider,
-/// or tools marked `defer_loading`. Folding such an array as well would hide tools twice, so a derived
-/// profile makes all of its tools core.
+/// or tools marked `defer_loading`. Folding such an array as well would hide tools twice, so a
+/// derived profile makes all of its tools core.
 #[must_use]
 pub fn already_defers(catalog: &Catalog) -> Option<Deferral> {
     let client = ClientProfile::detect(catalog);

@@ -119,6 +119,7 @@ fn only_searches(tool: &Tool) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the tests read the corpora")]
 mod tests {
     use std::path::Path;
 

@@ -109,7 +109,7 @@ impl Naming {
                     left_out.push((at, raw, "its server lists two tools of this name; the first is used".to_owned()));
                     continue;
                 }
-                match settings.taken(tool) {
+                match settings.trusted_definition(tool) {
                     Ok(definition) => listed.push(Listed { server: at, raw, definition }),
                     Err(why) => left_out.push((at, raw, format!("its server is untrusted, and {why}"))),
                 }

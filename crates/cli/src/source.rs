@@ -4,7 +4,7 @@
 mod lines;
 mod servers;
 
-pub(super) use servers::{Served, listed_servers, to_list};
+pub(super) use servers::{Served, list_of, listed_servers, to_list};
 
 use std::collections::BTreeMap;
 
@@ -41,8 +41,7 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "FILE|-", help_heading = "Tools")]
     mcp_config: Option<String>,
 
-    /// Use only this server of --mcp-config [default: all, with the server's name as a prefix of
-    /// each tool]
+    /// Use only this server of --mcp-config [default: all, under the names that the gateway shows]
     #[arg(long, value_name = "NAME", help_heading = "Tools")]
     mcp_server: Option<String>,
 

@@ -180,7 +180,7 @@ fn skills_of_a_folder_can_be_activated() {
 }
 
 /// The first line of a command's output.
-fn first_line(place: &Place, args: &[&str], input: &[u8]) -> String {
+pub(super) fn first_line(place: &Place, args: &[&str], input: &[u8]) -> String {
     let mut command = place.command(TOOLFOLD);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();

@@ -71,7 +71,8 @@ impl<'s> OutTool<'s> {
             && self.dropped.is_empty()
             && (self.tool().declares_parameters() || !matches!(format, Format::Anthropic | Format::Mcp));
         // MCP clients get what the server wrote; an API gets a schema that it can read.
-        let is_sent = same && (format == Format::Mcp || self.tool().is_normal());
+        let is_given = self.tool().is_normal() || format == Format::Mcp && !self.tool().input().differs();
+        let is_sent = same && is_given;
         if is_sent { self.tool().source_as(self.name, format) } else { None }
     }
 

@@ -10,6 +10,7 @@ mod clients;
 mod corpora;
 mod gemini;
 mod identity;
+mod inputs;
 mod keys;
 mod limits;
 mod names;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::check::{check_references, check_type, hidden_text, portable};
+use super::check::{check_references, check_type, hidden_text};
 use super::dialect::from_gemini;
 use super::fields::{self, Fields};
 use super::notes::{bad_tool, caution, fault, note};
 use super::sniff;
 use crate::catalog::compact::compact;
 use crate::catalog::faults::Faults;
+use crate::catalog::input::Input;
 use crate::catalog::slice::Slice;
 use crate::catalog::tool::{Key, qualified};
 use crate::catalog::{Format, Tool};
@@ -57,12 +58,12 @@ pub(super) fn read_tool(
     let found = format.schema_keys().iter().find_map(|key| Some((*key, fields.raw_field(key)?)));
     let found = found.filter(|(_, raw)| raw.get() != "null");
     let declared = found.is_some();
-    let mut given = None;
+    let (mut given, mut input) = (None, Input::default());
     let (parameters, parameters_text) = match found {
         Some((key, raw)) => {
             let is_subset = format == Format::Gemini && key == "parameters";
             let own = read_schema(&name, raw, &text, is_subset, noticed)?;
-            given = own.given;
+            (given, input) = (own.given, own.input);
             (own.parameters, own.text)
         }
         None => {
@@ -75,12 +76,10 @@ pub(super) fn read_tool(
             (serde_json::json!({"type":"object","properties":{}}), Slice::whole_text(NONE))
         }
     };
-    noticed.extend(check_type(&name, &parameters));
     let description = fields.string("description").map_err(bad_tool)?;
     // An MCP client gets the schema as it was given.
     let sent = given.as_deref().unwrap_or(&parameters);
     noticed.extend(hidden_text(&name, description.as_deref().unwrap_or_default(), sent));
-    noticed.extend(portable(&name).filter(|_| namespace.is_none()));
     Ok(Tool {
         namespaced: namespace.map(|space| (space.clone(), own_name.into())),
         title: fields.string("title").map_err(bad_tool)?.map(Into::into),
@@ -94,6 +93,7 @@ pub(super) fn read_tool(
         parameters: Arc::new(parameters),
         given,
         parameters_text,
+        input,
         declared,
         annotations,
         strict,
@@ -152,12 +152,13 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// A schema in normal form.
+/// A schema in normal form, of an object.
 struct Schema {
     parameters: Value,
     text: Slice,
     /// As it was given, if it was changed.
     given: Option<Arc<Value>>,
+    input: Input,
 }
 
 fn read_schema(
@@ -180,19 +181,23 @@ fn read_schema(
     check_references(name, &value, noticed);
     let is_converted = is_subset && from_gemini(&mut value);
     let repairs = schema::normalize(&mut value);
-    if repairs.is_empty() {
-        let text = if is_converted { Slice::whole_text(value.to_string()) } else { Slice::range_of(text, raw.get()) };
-        return Ok(Schema { parameters: fitted(value), text, given: None });
+    if !repairs.is_empty() {
+        let message = format!("tool `{name}`: its schema is read as JSON Schema 2020-12: {repairs}");
+        noticed.push(note("repaired-schema", message));
     }
-    let message = format!("tool `{name}`: its schema is read as JSON Schema 2020-12: {repairs}");
-    noticed.push(note("repaired-schema", message));
+    let input = Input::wrap(&mut value);
+    noticed.extend(check_type(name, &value, input.is_wrapped));
+    if repairs.is_empty() && !input.is_wrapped {
+        let text = if is_converted { Slice::whole_text(value.to_string()) } else { Slice::range_of(text, raw.get()) };
+        return Ok(Schema { parameters: fitted(value), text, given: None, input });
+    }
     let text = Slice::whole_text(value.to_string());
     // Read once more, so that no schema in normal form is copied.
     let mut given = parse().unwrap_or_default();
     if is_subset {
         from_gemini(&mut given);
     }
-    Ok(Schema { parameters: fitted(value), text, given: Some(Arc::new(fitted(given))) })
+    Ok(Schema { parameters: fitted(value), text, given: Some(Arc::new(fitted(given))), input })
 }
 
 /// Copies a value into the least memory. A map that grew has room for four, eight or sixteen

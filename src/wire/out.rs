@@ -105,7 +105,7 @@ impl<'s> OutTool<'s> {
     }
 
     /// Whether an original key is sent.
-    fn sends_key(&self, format: Format, key: &str) -> bool {
+    pub(super) fn sends_key(&self, format: Format, key: &str) -> bool {
         self.own_key(format, key).is_some() && !self.dropped.contains(&key)
     }
 

@@ -147,19 +147,19 @@ fn mistakes_are_reported_with_their_place() {
     check("[{\"name\":\"a\u{202e}b\",\"inputSchema\":{}}]", &["error[bad-name] /0"]);
     check(r#"[{"name":"a\u0000b","inputSchema":{}}]"#, &["error[bad-name] /0"]);
     check(r#"[{"name":"","inputSchema":{}}]"#, &["error[bad-name] /0"]);
-    check(r#"[{"name":"a","inputSchema":[]}]"#, &["note[repaired-schema] /0"]);
+    check(r#"[{"name":"a","inputSchema":[]}]"#, &["note[repaired-schema] /0/inputSchema"]);
     check(r#"[{"name":"a","name":"b","inputSchema":{}}]"#, &["error[bad-tool] /0"]);
     check(r#"[{"name":7,"inputSchema":{}}]"#, &["error[bad-tool] /0"]);
-    check(r#"[{"name":"a","inputSchema":{"type":"array"}}]"#, &["note[not-an-object] /0"]);
+    check(r#"[{"name":"a","inputSchema":{"type":"array"}}]"#, &["note[not-an-object] /0/inputSchema"]);
     let properties = r#"{"type":"array","properties":{"a":{}}}"#;
-    check(&format!(r#"[{{"name":"a","inputSchema":{properties}}}]"#), &["warning[not-an-object] /0"]);
+    check(&format!(r#"[{{"name":"a","inputSchema":{properties}}}]"#), &["warning[not-an-object] /0/inputSchema"]);
     check(
         r##"[{"name":"a","inputSchema":{"$ref":"#/$defs/A"}}]"##,
-        &["warning[missing-ref] /0", "note[repaired-schema] /0"],
+        &["warning[missing-ref] /0/inputSchema", "note[repaired-schema] /0/inputSchema"],
     );
     check(
         r##"[{"name":"a","inputSchema":{"$ref":"http://x/y"}}]"##,
-        &["warning[remote-ref] /0", "note[repaired-schema] /0"],
+        &["warning[remote-ref] /0/inputSchema", "note[repaired-schema] /0/inputSchema"],
     );
     check(r##"[{"name":"a","inputSchema":{"properties":{"x":{"$ref":"#"}}}}]"##, &[]);
 }
@@ -177,7 +177,7 @@ fn valid_tools_are_used_beside_invalid_ones() {
 #[test]
 fn hostile_sizes_are_rejected_in_bounded_time() {
     let deep = format!(r#"[{{"name":"a","inputSchema":{}1{}}}]"#, r#"{"a":"#.repeat(10_000), "}".repeat(10_000));
-    check(&deep, &["error[bad-schema] /0"]);
+    check(&deep, &["error[bad-schema] /0/inputSchema"]);
     check(&"[".repeat(10_000), &["error[bad-json] -"]);
     let huge = format!("[{}]", r#"{"name":"a","inputSchema":{}},"#.repeat(1_700_000));
     assert!(huge.len() > 50_000_000);

@@ -62,7 +62,17 @@ pub(super) fn read_tool(
     let (parameters, parameters_text) = match found {
         Some((key, raw)) => {
             let is_subset = format == Format::Gemini && key == "parameters";
-            let own = read_schema(&name, raw, &text, is_subset, noticed)?;
+            let at = if parts.function.is_some() { format!("/function/{key}") } else { format!("/{key}") };
+            let mut below = Vec::new();
+            let own = read_schema(&name, raw, &text, is_subset, &mut below);
+            for diagnostic in &mut below {
+                diagnostic.place.path = Some(at.clone());
+            }
+            noticed.append(&mut below);
+            let own = own.map_err(|mut fault| {
+                fault.place.path = Some(at);
+                fault
+            })?;
             (given, input) = (own.given, own.input);
             (own.parameters, own.text)
         }
@@ -71,6 +81,9 @@ pub(super) fn read_tool(
                 let key = format.schema_keys().first().copied().unwrap_or_default();
                 let message = format!("tool `{name}` has no `{key}`; assuming no parameters");
                 noticed.push(caution("no-schema", message).help(format!("{format} requires one")));
+            } else if let Some((key, accepted)) = unread_schema(fields, format) {
+                let message = format!("tool `{name}` has no parameters: its key `{key}` is not read as a schema");
+                noticed.push(caution("no-schema", message).help(format!("{format} has the schema in `{accepted}`")));
             }
             const NONE: &str = r#"{"type":"object","properties":{}}"#;
             (serde_json::json!({"type":"object","properties":{}}), Slice::whole_text(NONE))
@@ -98,6 +111,22 @@ pub(super) fn read_tool(
         annotations,
         strict,
     })
+}
+
+/// A key that looks like the schema of a tool without one, and the key that the format has.
+fn unread_schema<'f>(fields: &'f Fields<'_>, format: Format) -> Option<(&'f str, &'static str)> {
+    #[derive(serde::Deserialize)]
+    struct Like<'t> {
+        #[serde(borrow, rename = "type")]
+        kind: Option<&'t RawValue>,
+        properties: Option<&'t RawValue>,
+    }
+    let is_schema = |text: &str| {
+        let like = serde_json::from_str::<Like<'_>>(text);
+        like.is_ok_and(|like| like.properties.is_some() || like.kind.is_some_and(|kind| kind.get() == "\"object\""))
+    };
+    let (key, _) = fields.iter().find(|(_, raw)| raw.get().starts_with('{') && is_schema(raw.get()))?;
+    Some((key, format.schema_keys().first().copied()?))
 }
 
 /// A tool's fields, and those of its `function` if it has one (Chat Completions).

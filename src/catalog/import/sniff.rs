@@ -1,6 +1,7 @@
 //! Detects the format of a list and the kind of an entry.
 
 use super::fields::Fields;
+use super::framework::Shape;
 use crate::catalog::Format;
 
 /// The keys under which a Gemini entry lists its functions.
@@ -60,7 +61,7 @@ pub(super) fn of_tool(fields: &Fields<'_>) -> Option<Format> {
     } else if has("parameters") || is_namespace(fields) {
         Some(Format::OpenAiResponses)
     } else {
-        None
+        Shape::of_entry(fields).map(|_| Format::Mcp)
     }
 }
 

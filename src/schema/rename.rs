@@ -135,8 +135,10 @@ impl Renaming<'_> {
             out.insert(key.clone(), value);
         }
         if let Some(own) = inlined {
-            let all = out.entry("allOf").or_insert_with(|| Value::Array(Vec::new()));
-            all.as_array_mut().map(|all| all.push(own));
+            match out.get_mut("allOf") {
+                Some(Value::Array(all)) => all.push(own),
+                _ => drop(out.insert("allOf".to_owned(), Value::Array(vec![own]))),
+            }
         }
         Value::Object(out)
     }

@@ -1,5 +1,6 @@
 //! Wires: what goes out, what comes back, names, and what is known of models.
 
+mod accepted;
 mod answers;
 mod appended;
 mod arrays;

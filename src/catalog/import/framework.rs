@@ -1,6 +1,7 @@
 //! Tools as frameworks and Bedrock list them, read as tools of MCP: all have a name, a description
 //! and a schema.
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
@@ -79,7 +80,7 @@ pub(super) struct Translated {
 /// Returns what was found and what is accepted if there is no schema.
 pub(super) fn translated(shape: Shape, name: Option<&str>, fields: &Fields<'_>) -> Result<Translated, String> {
     if shape == Shape::Bedrock {
-        let spec = fields.raw_field("toolSpec").map_or("", |raw| raw.get());
+        let spec = fields.raw_field("toolSpec").map_or("", RawValue::get);
         return of_fields(shape, name, &Fields::parse_fields(spec)?);
     }
     of_fields(shape, name, fields)
@@ -108,7 +109,7 @@ fn of_fields(shape: Shape, name: Option<&str>, fields: &Fields<'_>) -> Result<Tr
 
 /// The text of the schema.
 fn schema(shape: Shape, fields: &Fields<'_>) -> Result<String, String> {
-    let raw = |key: &str| fields.raw_field(key).map(|raw| raw.get()).filter(|text| *text != "null");
+    let raw = |key: &str| fields.raw_field(key).map(RawValue::get).filter(|text| *text != "null");
     let object = |key: &str| raw(key).and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
     match shape {
         Shape::LangChain => match (raw("args_schema"), object("args")) {
@@ -126,7 +127,7 @@ fn schema(shape: Shape, fields: &Fields<'_>) -> Result<String, String> {
             if own.raw_field("_def").is_some() || own.raw_field("def").is_some() {
                 return Err(format!("`{key}` is a Zod object, not a JSON Schema: write `z.toJSONSchema(schema)`"));
             }
-            let inner = own.raw_field("jsonSchema").map(|raw| raw.get()).or_else(|| raw(key));
+            let inner = own.raw_field("jsonSchema").map(RawValue::get).or_else(|| raw(key));
             Ok(inner.unwrap_or("{}").to_owned())
         }
         Shape::Bedrock => {

@@ -140,7 +140,8 @@ fn unresolvable_references_are_reported() {
         (r##"{"$ref":"#nope"}"##, "missing-ref"),
         (r##"{"$ref":"#/%zz/~"}"##, "missing-ref"),
     ] {
-        let catalog = check(&with_schema(schema), code, Severity::Warning, "tools.json:1:2 at /0/inputSchema: tool `t`");
+        let catalog =
+            check(&with_schema(schema), code, Severity::Warning, "tools.json:1:2 at /0/inputSchema: tool `t`");
         render_all(&catalog);
     }
     for schema in [

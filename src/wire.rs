@@ -14,6 +14,7 @@ mod api;
 mod append;
 mod arguments;
 mod assemble;
+mod bedrock;
 mod cache;
 mod calls;
 mod capability;
@@ -74,11 +75,14 @@ pub enum Wire {
     Gemini,
     /// The Model Context Protocol: `tools/list` and `tools/call`.
     Mcp,
+    /// Bedrock's `Converse` and `ConverseStream`.
+    BedrockConverse,
 }
 
 impl Wire {
     /// Every wire.
-    pub const ALL: [Self; 5] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Mcp];
+    pub const ALL: [Self; 6] =
+        [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Mcp, Self::BedrockConverse];
 
     /// The name in flags and files.
     #[must_use]
@@ -123,7 +127,7 @@ impl fmt::Display for Wire {
 /// The text does not name a [`Wire`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown wire `{}`: use openai-chat, openai-responses, anthropic, gemini or mcp",
+    "unknown wire `{}`: use openai-chat, openai-responses, anthropic, gemini, mcp or bedrock-converse",
     crate::diagnostic::visible(.0)
 )]
 #[non_exhaustive]

@@ -156,8 +156,8 @@ impl List<'_> {
         }
     }
 
-    /// Reads a tool and adds it. `place` is its text in the document, and its path. Returns its index
-    /// in the catalog.
+    /// Reads a tool and adds it. Its place is the text in the document and the path. Returns its
+    /// index in the catalog.
     fn import_tool(
         &mut self,
         raw: &RawValue,

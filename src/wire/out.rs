@@ -69,7 +69,8 @@ impl<'s> OutTool<'s> {
     pub(super) fn as_it_came(&self, format: Format) -> Option<&'s str> {
         let same = self.folded.is_unchanged()
             && self.dropped.is_empty()
-            && (self.tool().declares_parameters() || !matches!(format, Format::Anthropic | Format::Mcp));
+            && (self.tool().declares_parameters()
+                || !matches!(format, Format::Anthropic | Format::Mcp | Format::BedrockConverse));
         // MCP clients get what the server wrote; an API gets a schema that it can read.
         let is_given = self.tool().is_normal() || format == Format::Mcp && !self.tool().input().differs();
         let is_sent = same && is_given;

@@ -91,6 +91,13 @@ fn bedrock_converse() {
     let spec = json!({"toolSpec": {"name": "weather", "description": "Get it.", "inputSchema": {"json": schema()}}});
     check(&json!([spec]), &tool(), &[]);
     check(&json!({"toolConfig": {"tools": [spec], "toolChoice": {"auto": {}}}, "modelId": "m"}), &tool(), &[]);
+    let whole = json!([spec, {"cachePoint": {"type": "default"}}, {"systemTool": {"name": "nova_grounding"}}]);
+    let loaded = Catalog::import(&whole.to_string(), "t.json", None);
+    assert_eq!(loaded.diagnostics, []);
+    assert_eq!(loaded.value.to_json(Format::BedrockConverse), whole.to_string());
+    assert_eq!(loaded.value.foreign().map(|own| own.label()).collect::<Vec<_>>(), ["cachePoint", "systemTool"]);
+    let bad = json!([{"toolSpec": {"name": "weather", "inputSchema": schema()}}]);
+    refused(&bad.to_string(), "bad-tool", "`inputSchema` must be {\"json\": {…}}", "at /0");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod accepted;
 mod answers;
 mod appended;
 mod arrays;
+mod bedrock;
 mod bridges;
 mod capabilities;
 mod carried;

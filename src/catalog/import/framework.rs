@@ -1,5 +1,4 @@
-//! Tools as frameworks and Bedrock list them, read as tools of MCP: all have a name, a description
-//! and a schema.
+//! Tools as frameworks list them, read as tools of MCP: all have a name, a description and a schema.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -16,8 +15,6 @@ pub(super) enum Shape {
     Cohere,
     /// AI SDK: an object of tools, each with `inputSchema` or `parameters`.
     AiSdk,
-    /// Bedrock Converse: `{"toolSpec":{"name","description","inputSchema":{"json"}}}`.
-    Bedrock,
 }
 
 impl Shape {
@@ -25,9 +22,6 @@ impl Shape {
     pub(super) fn of_entry(fields: &Fields<'_>) -> Option<Self> {
         let is_object = |key: &str| fields.raw_field(key).is_some_and(|raw| raw.get().starts_with('{'));
         let has = |key: &str| fields.raw_field(key).is_some();
-        if is_object("toolSpec") {
-            return Some(Self::Bedrock);
-        }
         if ["function", "parameters", "input_schema", "inputSchema"].into_iter().any(has) || !has("name") {
             return None;
         }
@@ -52,7 +46,6 @@ impl Shape {
             Self::LangChain => "LangChain and crewAI",
             Self::Cohere => "Cohere",
             Self::AiSdk => "AI SDK",
-            Self::Bedrock => "Bedrock Converse",
         }
     }
 
@@ -62,7 +55,6 @@ impl Shape {
             Self::LangChain => &["name", "description", "args_schema", "args"],
             Self::Cohere => &["name", "description", "parameter_definitions"],
             Self::AiSdk => &["name", "title", "description", "inputSchema", "parameters", "type"],
-            Self::Bedrock => &["name", "description", "inputSchema"],
         }
     }
 }
@@ -79,14 +71,6 @@ pub(super) struct Translated {
 /// # Errors
 /// Returns what was found and what is accepted if there is no schema.
 pub(super) fn translated(shape: Shape, name: Option<&str>, fields: &Fields<'_>) -> Result<Translated, String> {
-    if shape == Shape::Bedrock {
-        let spec = fields.raw_field("toolSpec").map_or("", RawValue::get);
-        return of_fields(shape, name, &Fields::parse_fields(spec)?);
-    }
-    of_fields(shape, name, fields)
-}
-
-fn of_fields(shape: Shape, name: Option<&str>, fields: &Fields<'_>) -> Result<Translated, String> {
     let mut text = String::from("{");
     for key in ["name", "title", "description"] {
         let own = match name {
@@ -129,11 +113,6 @@ fn schema(shape: Shape, fields: &Fields<'_>) -> Result<String, String> {
             }
             let inner = own.raw_field("jsonSchema").map(RawValue::get).or_else(|| raw(key));
             Ok(inner.unwrap_or("{}").to_owned())
-        }
-        Shape::Bedrock => {
-            let own = Fields::parse_fields(raw("inputSchema").unwrap_or("{}"))?;
-            let json = own.raw_field("json").map(|raw| raw.get().to_owned());
-            json.ok_or_else(|| "`inputSchema` must be {\"json\": {…}}".to_owned())
         }
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn read_tool(
     let (parameters, parameters_text) = match found {
         Some((key, raw)) => {
             let is_subset = format == Format::Gemini && key == "parameters";
-            let at = if parts.function.is_some() { format!("/function/{key}") } else { format!("/{key}") };
+            let (raw, at) = parts.schema(key, raw, format).map_err(bad_tool)?;
             let mut below = Vec::new();
             let own = read_schema(&name, raw, &text, is_subset, &mut below);
             for diagnostic in &mut below {
@@ -77,7 +77,7 @@ pub(super) fn read_tool(
             (own.parameters, own.text)
         }
         None => {
-            if let Format::Mcp | Format::Anthropic = format {
+            if let Format::Mcp | Format::Anthropic | Format::BedrockConverse = format {
                 let key = format.schema_keys().first().copied().unwrap_or_default();
                 let message = format!("tool `{name}` has no `{key}`; assuming no parameters");
                 noticed.push(caution("no-schema", message).help(format!("{format} requires one")));
@@ -129,7 +129,8 @@ fn unread_schema<'f>(fields: &'f Fields<'_>, format: Format) -> Option<(&'f str,
     Some((key, format.schema_keys().first().copied()?))
 }
 
-/// A tool's fields, and those of its `function` if it has one (Chat Completions).
+/// A tool's fields, and those of its `function` (Chat Completions) or `toolSpec` (Bedrock) if it
+/// has one.
 struct Parts<'t> {
     outer: Fields<'t>,
     function: Option<Fields<'t>>,
@@ -138,9 +139,25 @@ struct Parts<'t> {
 impl<'t> Parts<'t> {
     fn of_tool(text: &'t str, format: Format) -> Result<Self, String> {
         let outer = Fields::parse_fields(text)?;
-        let function = outer.raw_field("function").filter(|_| format == Format::OpenAiChat);
+        let function = match format {
+            Format::OpenAiChat => outer.raw_field("function"),
+            Format::BedrockConverse => outer.raw_field("toolSpec"),
+            _ => None,
+        };
         let function = function.map(|raw| Fields::parse_fields(raw.get())).transpose()?;
         Ok(Self { outer, function })
+    }
+
+    /// The schema that a key holds, and its path in the tool.
+    fn schema<'r>(&self, key: &str, raw: &'r RawValue, format: Format) -> Result<(&'r RawValue, String), String> {
+        match format {
+            Format::BedrockConverse => {
+                let held = Fields::from_raw(raw)?.raw_field("json").ok_or("`inputSchema` must be {\"json\": {…}}")?;
+                Ok((held, format!("/toolSpec/{key}/json")))
+            }
+            _ if self.function.is_some() => Ok((raw, format!("/function/{key}"))),
+            _ => Ok((raw, format!("/{key}"))),
+        }
     }
 
     /// The keys for which toolfold has no field.
@@ -162,7 +179,7 @@ impl<'t> Parts<'t> {
         match &self.function {
             None => self.outer.iter().filter(|(name, _)| !known(name)).map(key(false)).collect(),
             Some(function) => {
-                let beside = self.outer.iter().filter(|(name, _)| !matches!(*name, "type" | "function"));
+                let beside = self.outer.iter().filter(|(name, _)| !matches!(*name, "type" | "function" | "toolSpec"));
                 let inside = function.iter().filter(|(name, _)| !known(name));
                 inside.map(key(false)).chain(beside.map(key(true))).collect()
             }
@@ -177,6 +194,7 @@ impl<'t> Parts<'t> {
             Format::OpenAiChat => self.function.is_some() && self.outer.raw_field("type").is_some(),
             Format::OpenAiResponses => self.outer.raw_field("type").is_some(),
             Format::Anthropic | Format::Mcp | Format::Gemini => true,
+            Format::BedrockConverse => self.function.is_some(),
         }
     }
 }

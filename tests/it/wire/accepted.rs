@@ -31,7 +31,7 @@ struct Rules {
 
 const ALTERNATIVES: [&str; 5] = ["oneOf", "anyOf", "allOf", "enum", "not"];
 
-const RULES: [Rules; 5] = [
+const RULES: [Rules; 6] = [
     Rules {
         wire: Wire::OpenAiChat,
         max_name: 64,
@@ -58,6 +58,14 @@ const RULES: [Rules; 5] = [
     },
     Rules { wire: Wire::Gemini, max_name: 64, joints: "_-.:", refused: &[], complete: false, parameters: false },
     Rules { wire: Wire::Mcp, max_name: 128, joints: "_-.", refused: &[], complete: false, parameters: false },
+    Rules {
+        wire: Wire::BedrockConverse,
+        max_name: 64,
+        joints: "_-",
+        refused: &["oneOf", "anyOf", "allOf"],
+        complete: false,
+        parameters: false,
+    },
 ];
 
 /// The functions of an array: name and schema.
@@ -74,12 +82,15 @@ fn functions(wire: Wire, array: &Value) -> Vec<(String, Option<Value>)> {
             Wire::Gemini => {
                 (entry["functionDeclarations"].as_array().unwrap().iter().collect(), "parametersJsonSchema")
             }
+            Wire::BedrockConverse => (vec![&entry["toolSpec"]], "inputSchema"),
             _ => (vec![entry], "inputSchema"),
         };
         for function in own {
             let is_function = function.get(key).is_some() || function["type"] == "function" || wire == Wire::Gemini;
             if is_function && let Some(name) = function["name"].as_str() {
-                found.push((name.to_owned(), function.get(key).cloned()));
+                let schema = function.get(key);
+                let schema = if wire == Wire::BedrockConverse { schema.map(|own| &own["json"]) } else { schema };
+                found.push((name.to_owned(), schema.cloned()));
             }
         }
     }
@@ -161,7 +172,7 @@ fn check_array(rules: &Rules, engine: &Engine, arm: Arm, array: &Value) -> Vec<S
             if rules.wire != Wire::Mcp || !engine.catalog().iter().any(is_given) {
                 check_schema(rules, schema, &mut own);
             }
-        } else if matches!(rules.wire, Wire::Anthropic | Wire::Mcp) {
+        } else if matches!(rules.wire, Wire::Anthropic | Wire::Mcp | Wire::BedrockConverse) {
             own.push("no schema".to_owned());
         }
         faults.extend(own.into_iter().map(|fault| format!("{name}: {fault}")));

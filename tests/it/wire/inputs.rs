@@ -30,6 +30,7 @@ fn first_schema(wire: Wire, array: &Value) -> Value {
         Wire::OpenAiResponses => &array[0]["parameters"],
         Wire::Anthropic => &array[0]["input_schema"],
         Wire::Gemini => &array[0]["functionDeclarations"][0]["parametersJsonSchema"],
+        Wire::BedrockConverse => &array[0]["toolSpec"]["inputSchema"]["json"],
         _ => &array[0]["inputSchema"],
     };
     tool.clone()

@@ -20,6 +20,7 @@ mod export;
 mod faults;
 mod format;
 mod import;
+mod input;
 mod layout;
 mod slice;
 mod tool;
@@ -167,6 +168,17 @@ impl Catalog {
             None => leaves_one().then(|| whole().filtered(place, breakpoint)),
         };
         Self { tools, layout: layout.map(Arc::new) }
+    }
+
+    /// The same catalog with other definitions of some tools, each with its index and its name.
+    pub(crate) fn with_tools(&self, tools: Vec<(usize, Tool)>) -> Self {
+        let mut catalog = self.clone();
+        for (index, tool) in tools {
+            if let Some((_, own)) = catalog.tools.get_index_mut(index) {
+                *own = Arc::new(tool);
+            }
+        }
+        catalog
     }
 
     /// The entries that are not foldable tools, in order: tools that a provider runs or defines,

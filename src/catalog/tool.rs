@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::Annotations;
 use super::Format;
 use super::faults::Faults;
+use super::input::Input;
 use super::slice::Slice;
 use crate::name::{NameError, ToolName};
 use crate::schema;
@@ -63,6 +64,8 @@ pub struct Tool {
     pub(super) given: Option<Arc<Value>>,
     /// The schema's text, compact: the original one if it is in normal form.
     pub(super) parameters_text: Slice,
+    /// How `parameters` differ from the tool's input.
+    pub(super) input: Input,
     /// Whether the tool came with a schema.
     pub(super) declared: bool,
     /// Whether the schema excludes all arguments.
@@ -115,7 +118,8 @@ pub(super) fn qualified(namespace: &str, name: &str) -> String {
 
 impl Tool {
     /// Creates a tool from its parts. `parameters` is the JSON Schema of the arguments object. What
-    /// is not valid in 2020-12 is replaced by what it means there, or left out.
+    /// is not valid in 2020-12 is replaced by what it means there, or left out. An input that is
+    /// not an object becomes the parameter `value`.
     ///
     /// # Errors
     /// Returns a [`ToolError`] if the name is invalid, or if the parameters are not an object or
@@ -125,13 +129,15 @@ impl Tool {
         Self::check_parameters(&parameters)?;
         let given = parameters.clone();
         let is_repaired = !schema::normalize(&mut parameters).is_empty();
+        let input = Input::wrap(&mut parameters);
         Ok(Self {
             name,
             namespaced: None,
             title: None,
             description: (!description.is_empty()).then(|| description.into()),
             parameters_text: Slice::whole_text(parameters.to_string()),
-            given: is_repaired.then(|| Arc::new(given)),
+            given: (is_repaired || input.is_wrapped).then(|| Arc::new(given)),
+            input,
             declared: true,
             no_parameters: schema::takes_no_parameters(&parameters),
             faults: Faults::of_schema(&parameters),
@@ -227,7 +233,7 @@ impl Tool {
         &self.parameters
     }
 
-    /// The schema as it was given: it may be of an older draft, or invalid.
+    /// The schema as it was given: it may be of an older draft, invalid, or not of an object.
     #[must_use]
     pub fn given_parameters(&self) -> &Value {
         self.given.as_ref().unwrap_or(&self.parameters)

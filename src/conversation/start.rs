@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::bound::Bound;
+use super::bound::{Bound, with_accepted_names};
 use super::event::Event;
 use super::state::State;
 use super::{Conversation, StartError};
@@ -92,12 +92,12 @@ impl<'e> Start<'e> {
     pub fn start(self) -> Result<Conversation, StartError> {
         let (arm, variant, reason) = self.chosen()?;
         let limits = self.capabilities.limits(self.wire, self.model.as_deref());
-        let bound =
-            Bound::for_engine(self.engine, self.wire, arm, &self.options, &limits.name).map_err(no_free_name)?;
+        let engine = with_accepted_names(self.engine, self.wire, &limits);
+        let bound = Bound::for_engine(&engine, self.wire, arm, &self.options, &limits.name).map_err(no_free_name)?;
         let state = State::new(self.id, variant, self.wire);
         let (wire, model, options) = (self.wire, self.model, self.options);
         let said = (limits != Limits::of(wire, model.as_deref())).then(|| Box::new(limits.clone()));
-        let mut conversation = Conversation::new(self.engine.clone(), bound, Arc::new(limits), state);
+        let mut conversation = Conversation::new(engine, bound, Arc::new(limits), state);
         conversation.record_event(Event::Started { wire, model, arm, reason, options, limits: said, allowed: None });
         Ok(conversation)
     }

@@ -69,9 +69,11 @@ impl<'s> OutTool<'s> {
     pub(super) fn as_it_came(&self, format: Format) -> Option<&'s str> {
         let same = self.folded.is_unchanged()
             && self.dropped.is_empty()
-            && (self.tool().declares_parameters() || !matches!(format, Format::Anthropic | Format::Mcp));
+            && (self.tool().declares_parameters()
+                || !matches!(format, Format::Anthropic | Format::Mcp | Format::BedrockConverse));
         // MCP clients get what the server wrote; an API gets a schema that it can read.
-        let is_sent = same && (format == Format::Mcp || self.tool().is_normal());
+        let is_given = self.tool().is_normal() || format == Format::Mcp && !self.tool().input().differs();
+        let is_sent = same && is_given;
         if is_sent { self.tool().source_as(self.name, format) } else { None }
     }
 
@@ -104,7 +106,7 @@ impl<'s> OutTool<'s> {
     }
 
     /// Whether an original key is sent.
-    fn sends_key(&self, format: Format, key: &str) -> bool {
+    pub(super) fn sends_key(&self, format: Format, key: &str) -> bool {
         self.own_key(format, key).is_some() && !self.dropped.contains(&key)
     }
 

@@ -190,7 +190,7 @@ impl Engine {
             coerces: inner.coerces,
             experiment: inner.experiment.clone(),
             policy: inner.policy.clone(),
-skills: inner.skills.clone(),
+            skills: inner.skills.clone(),
             search: inner.search.clone(),
             diagnostics: Vec::new(),
             #[cfg(feature = "validate")]

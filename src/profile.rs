@@ -56,7 +56,8 @@ pub use expand::{
 };
 pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;
-pub use naming::{CatalogNames, Naming, find_short_name};
+pub(crate) use naming::find_short_name;
+pub use naming::{CatalogNames, Naming};
 pub use parts::{ProfilePart, ProfileSource};
 pub use plan::{Expanded, Plan, Planned, Presentation};
 pub(crate) use search::ToolSearch;

@@ -62,7 +62,7 @@ const SERVER_SEPARATORS: [&str; 4] = ["__", ".", "/", ":"];
 /// The only tool with this name on any server: `list` for `files__list`. `None` if there is none,
 /// or more than one.
 #[must_use]
-pub fn find_short_name(catalog: &Catalog, short: &str) -> Option<usize> {
+pub(crate) fn find_short_name(catalog: &Catalog, short: &str) -> Option<usize> {
     let is_short_for = |own: &str| {
         let server = own.strip_suffix(short).filter(|_| !short.is_empty());
         server.is_some_and(|server| SERVER_SEPARATORS.iter().any(|separator| server.ends_with(separator)))

@@ -85,12 +85,6 @@ impl Policy {
 }
 
 impl<'a> Prepared<'a> {
-    /// Whether the tier of the call is `read_only`.
-    #[must_use]
-    pub fn only_reads(&self) -> bool {
-        self.tier == Some(PolicyTier::ReadOnly)
-    }
-
     fn new(policy: &'a Policy, call: PolicyCall<'a>, context: &'a Context, history: History) -> Self {
         counted::count(1, 0);
         let (capability, recorded) = policy.capability(&call, context);

@@ -17,7 +17,7 @@ pub(crate) struct WireCall {
     pub(crate) name: Option<String>,
     pub(crate) arguments: Arguments,
     /// Where the call is in its message; `None` if it did not come in one.
-    pub(crate) place: Option<CallPlace>,
+    pub(crate) place: Option<Box<CallPlace>>,
 }
 
 /// Where the parts of a call are in its message, as JSON Pointers without escapes.
@@ -42,7 +42,7 @@ impl WireCall {
         let (name, arguments) = (Some(called_name(function)?), arguments_of(function.get(arguments_key)));
         let place =
             CallPlace { call: call.path().to_owned(), id_key, function: function.path().to_owned(), arguments_key };
-        Ok(Self { id, request: None, name, arguments, place: Some(place) })
+        Ok(Self { id, request: None, name, arguments, place: Some(Box::new(place)) })
     }
 }
 

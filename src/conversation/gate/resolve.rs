@@ -128,7 +128,9 @@ fn repair_arguments(
     arguments: &mut Arguments,
     notes: &mut Vec<String>,
 ) -> Option<usize> {
-    if matches!(arguments.value(), Ok(Value::Object(_))) {
+    // Other blanks than those of JSON are accepted, but are not JSON.
+    let is_plain = arguments.as_written().is_none_or(|text| text.trim() == text.trim_matches([' ', '\t', '\n', '\r']));
+    if is_plain && matches!(arguments.value(), Ok(Value::Object(_))) {
         return None;
     }
     let is_bare = match named {

@@ -27,7 +27,7 @@ pub(in crate::conversation) fn plain_name<'n>(
     begins: &dyn Fn(&str) -> bool,
 ) -> Option<&'n str> {
     let mut found = None;
-    for part in parts(name) {
+    for part in parts(name, is_known) {
         match stripped(part, is_known, begins) {
             Some(known) if found.is_none() => found = Some(known),
             Some(_) => return None,
@@ -40,18 +40,23 @@ pub(in crate::conversation) fn plain_name<'n>(
 
 /// Whether a name is that of OpenAI's wrapper for parallel calls, which models write as a call.
 pub(in crate::conversation) fn is_parallel(name: &str) -> bool {
-    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let plain: String = name.chars().filter(char::is_ascii_alphabetic).collect();
     plain.strip_prefix("functions").unwrap_or(&plain) == PARALLEL
 }
 
-/// The parts of a name between template tokens (`<|channel|>`) and recipients (`to=`).
-fn parts(name: &str) -> Vec<&str> {
+/// The parts of a name between template tokens (`<|channel|>`), recipients (`to=`) and blanks.
+fn parts<'n>(name: &'n str, is_known: &dyn Fn(&str) -> bool) -> Vec<&'n str> {
     let mut parts = Vec::new();
     let mut rest = Some(name);
     while let Some(text) = rest.take() {
-        let (part, behind) = text.split_once("<|").map_or((text, None), |(part, behind)| (part, Some(behind)));
-        parts.extend(part.split("to=").filter(|part| !part.trim().is_empty()));
-        rest = behind.map(|behind| behind.split_once("|>").map_or("", |(_, rest)| rest));
+        let (part, behind) = text.split_once('<').map_or((text, None), |(part, behind)| (part, Some(behind)));
+        for part in part.split("to=") {
+            match is_known(part.trim()) {
+                true => parts.push(part.trim()),
+                false => parts.extend(part.split_whitespace()),
+            }
+        }
+        rest = behind.map(|behind| behind.split_once('>').map_or("", |(_, rest)| rest));
     }
     parts
 }
@@ -86,9 +91,9 @@ fn without_namespace<'n>(name: &'n str, begins: &dyn Fn(&str) -> bool) -> Option
     None
 }
 
-/// Without a number after a colon, or parentheses, at the end.
+/// Without a number after a colon, or punctuation, at the end.
 fn without_mark(name: &str) -> Option<&str> {
-    if let Some(rest) = name.strip_suffix(['(', ')']) {
+    if let Some(rest) = name.strip_suffix(['(', ')', '.', ':', ';', ',']) {
         return Some(rest);
     }
     let (rest, number) = name.rsplit_once([':', '#'])?;
@@ -122,6 +127,9 @@ mod tests {
             "assistant<|channel|>read_file",
             "commentary to=functions.read_file<|constrain|>json",
             "read_file<|channel",
+            "<tool_call>read_file</s>",
+            "read_file commentary",
+            "read_file:",
         ] {
             assert_eq!(plain(name, &["read_file", "ping"]), Some("read_file"), "{name}");
         }
@@ -140,7 +148,7 @@ mod tests {
         ] {
             assert_eq!(plain(name, tools), None, "{name}");
         }
-        assert!(is_parallel("multi_tool_use.parallel") && is_parallel("functions.multi_tool_use_parallel"));
+        assert!(is_parallel("multi_tool_use.parallel") && is_parallel("functions.multi_tool_use_parallel:0"));
         assert!(!is_parallel("parallel"));
     }
 }

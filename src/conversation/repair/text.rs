@@ -1,25 +1,14 @@
 //! The repairs of argument texts, each without effect on valid JSON objects.
 
-/// Tags of chat templates that models write around arguments.
-const TAGS: [&str; 14] = [
-    "<tool_call>",
-    "</tool_call>",
-    "<function_call>",
-    "</function_call>",
-    "</function>",
-    "</parameter>",
-    "</invoke>",
-    "<s>",
-    "</s>",
-    "<eos>",
-    "<end_of_turn>",
-    "[TOOL_CALLS]",
-    "[/TOOL_CALLS]",
-    "[/INST]",
-];
+/// Tokens and tags of chat templates before and after arguments that have no common delimiters.
+const TAGS: [&str; 8] =
+    ["<tool_call>", "<function_call>", "<s>", "<eos>", "<end_of_turn>", "[TOOL_CALLS]", "[/TOOL_CALLS]", "[/INST]"];
 
-/// Delimiters of special tokens: `<|im_end|>`, and the form with full-width bars.
-const TOKENS: [(&str, &str); 2] = [("<|", "|>"), ("<｜", "｜>")];
+/// Delimiters of special tokens: `<|im_end|>`, the form with full-width bars, and closing tags.
+const TOKENS: [(&str, &str); 3] = [("<|", "|>"), ("<｜", "｜>"), ("</", ">")];
+
+/// Marks of code before and after it, longest first.
+const FENCES: [&str; 3] = ["```", "~~~", "`"];
 
 /// The maximum length of a special token in bytes.
 const MAX_TOKEN: usize = 64;
@@ -32,12 +21,15 @@ pub(super) fn without_mark(text: &str) -> Option<String> {
     (own.len() < text.trim_matches([' ', '\t', '\n', '\r']).len()).then(|| own.to_owned())
 }
 
-/// Without a code fence, whose language is a word of letters.
+/// Without a code fence and its language.
 pub(super) fn unfenced(text: &str) -> Option<String> {
     let text = text.trim();
-    let inner = text.strip_prefix("```").map(|inner| inner.trim_start_matches(|c: char| c.is_ascii_alphanumeric()));
-    let inner = inner.or_else(|| text.ends_with("```").then_some(text))?;
-    Some(inner.strip_suffix("```").unwrap_or(inner).trim().to_owned())
+    let fence = FENCES.into_iter().find(|fence| text.starts_with(fence) || text.ends_with(fence))?;
+    let inner = match text.strip_prefix(fence) {
+        Some(inner) => inner.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_'),
+        None => text,
+    };
+    Some(inner.strip_suffix(fence).unwrap_or(inner).trim().to_owned())
 }
 
 /// Without template tokens before and after it.

@@ -56,6 +56,7 @@ pub use expand::{
 };
 pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;
+pub(crate) use naming::find_short_name;
 pub use naming::{CatalogNames, Naming};
 pub use parts::{ProfilePart, ProfileSource};
 pub use plan::{Expanded, Plan, Planned, Presentation};

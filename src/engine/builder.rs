@@ -31,6 +31,7 @@ pub struct EngineBuilder {
     workload: Workload,
     blind: Blind,
     coerces: bool,
+    partial: bool,
     experiment: Option<Experiment>,
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
@@ -47,6 +48,7 @@ impl EngineBuilder {
             workload: Workload::default(),
             blind: Blind::default(),
             coerces: true,
+            partial: false,
             experiment: None,
             policy: None,
             skills: None,
@@ -94,11 +96,20 @@ impl EngineBuilder {
         self
     }
 
-    /// Whether invalid arguments are coerced if the schema leaves only one interpretation: `null`
-    /// for an optional parameter that does not accept it, a number or a boolean as text, an array
-    /// or an object as JSON text. The outcome lists every coercion. Default: yes.
+    /// Whether invalid arguments are corrected if they have only one interpretation: a code fence
+    /// or a trailing comma is removed, `null` is dropped for an optional parameter that does not
+    /// accept it, and so on (see docs/session.md, "Repairs"). The outcome lists every correction.
+    /// Default: yes.
     pub fn coerce(mut self, coerce: bool) -> Self {
         self.coerces = coerce;
+        self
+    }
+
+    /// Whether tools of some servers may be missing in the catalog, because a server has not listed
+    /// them yet. A name without its server (`list` for `files__list`) then only resolves to a
+    /// read-only tool. Default: no.
+    pub fn partial(mut self, partial: bool) -> Self {
+        self.partial = partial;
         self
     }
 
@@ -175,6 +186,7 @@ impl EngineBuilder {
             workload: self.workload,
             blind: self.blind,
             coerces: self.coerces,
+            partial: self.partial,
             experiment: self.experiment,
             policy: self.policy,
             skills: self.skills,

@@ -55,3 +55,18 @@ impl Naming for CatalogNames {
         catalog.position(shown)
     }
 }
+
+/// The separators between a server's name and that of its tool.
+const SERVER_SEPARATORS: [&str; 4] = ["__", ".", "/", ":"];
+
+/// The only tool with this name on any server: `list` for `files__list`. `None` if there is none,
+/// or more than one.
+#[must_use]
+pub(crate) fn find_short_name(catalog: &Catalog, short: &str) -> Option<usize> {
+    let is_short_for = |own: &str| {
+        let server = own.strip_suffix(short).filter(|_| !short.is_empty());
+        server.is_some_and(|server| SERVER_SEPARATORS.iter().any(|separator| server.ends_with(separator)))
+    };
+    let mut found = catalog.names().enumerate().filter(|(_, own)| is_short_for(own.as_str()));
+    found.next().filter(|_| found.next().is_none()).map(|(at, _)| at)
+}

@@ -9,11 +9,11 @@
 use serde_json::{Value, json};
 
 use super::api::{
-    Answered, Api, ApiFacts, At, Demands, ExpansionAnswer, OutTool, RenderInput, RenderOptions, Shape, Step, WireCall,
-    WireError,
+    Answered, Api, ApiFacts, ArgumentsForm, At, Demands, ExpansionAnswer, OutTool, RenderInput, RenderOptions, Shape,
+    Step, WireCall, WireError,
 };
 use super::append::ToolChange;
-use super::calls::{arguments_of, called_name, id_under};
+use super::history::is_plain_id;
 use super::out::{BREAKPOINT, with_members};
 use super::render::write_head;
 use super::steps::{answer_step, called};
@@ -62,11 +62,7 @@ impl Api for Anthropic {
             _ => vec![at.clone().object()?],
         };
         let calls = blocks.iter().filter(|block| block.is("type", "tool_use"));
-        calls
-            .map(|block| {
-                Ok(WireCall::new(id_under(block, "id")?, called_name(block)?, arguments_of(block.get("input"))))
-            })
-            .collect()
+        calls.map(|block| WireCall::read((block, Some("id")), (block, "input"))).collect()
     }
 
     fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
@@ -81,6 +77,16 @@ impl Api for Anthropic {
             found.push(answer_step(id, ok, block.get("content")));
         }
         Ok(())
+    }
+
+    /// Source: Anthropic's error for other ids, "String should match pattern '^[a-zA-Z0-9_-]+$'";
+    /// Amazon Bedrock, `ToolUseBlock.toolUseId`: at most 64 characters.
+    fn takes_call_id(&self, id: &str) -> bool {
+        is_plain_id(id)
+    }
+
+    fn arguments_form(&self) -> ArgumentsForm {
+        ArgumentsForm::Object
     }
 
     fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {

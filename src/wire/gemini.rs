@@ -17,9 +17,9 @@ use serde_json::{Map, Value, json};
 use self::schema::{Change, Subset};
 use super::answers::NUMBERED;
 use super::api::{
-    Answered, Api, ApiFacts, At, Demands, OutTool, RenderInput, RenderOptions, Shape, Step, WireCall, WireError,
+    Answered, Api, ApiFacts, ArgumentsForm, At, CallIds, Demands, OutTool, RenderInput, RenderOptions, Shape, Step,
+    WireCall, WireError,
 };
-use super::calls::{arguments_of, called_name, id_under};
 use super::render::write_head;
 use super::steps::{StepResult, answer_step, called};
 use crate::catalog::Format;
@@ -137,9 +137,7 @@ impl Api for Gemini {
             vec![at.clone().object()?]
         };
         let calls = parts.iter().filter_map(|part| part.get("functionCall").or_else(|| part.get("function_call")));
-        calls
-            .map(|call| Ok(WireCall::new(id_under(&call, "id")?, called_name(&call)?, arguments_of(call.get("args")))))
-            .collect()
+        calls.map(|call| WireCall::read((&call, Some("id")), (&call, "args"))).collect()
     }
 
     fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
@@ -158,6 +156,14 @@ impl Api for Gemini {
             }
         }
         Ok(())
+    }
+
+    fn call_ids(&self) -> CallIds {
+        CallIds::Optional
+    }
+
+    fn arguments_form(&self) -> ArgumentsForm {
+        ArgumentsForm::OptionalObject
     }
 
     fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {

@@ -12,7 +12,7 @@ use super::api::{
     WireCall, WireError,
 };
 use super::append::ToolChange;
-use super::calls::{arguments_of, called_name, id_under};
+use super::calls::{arguments_of, id_under};
 use super::out::{in_namespaces, with_members};
 use super::render::{MetaRole, comma, write_head};
 use super::steps::{answer_step, called};
@@ -56,14 +56,11 @@ impl Api for OpenAiResponses {
         let mut found = Vec::new();
         for item in items {
             if item.is("type", "function_call") {
-                found.push(WireCall::new(
-                    id_under(&item, "call_id")?,
-                    called_name(&item)?,
-                    arguments_of(item.get("arguments")),
-                ));
+                found.push(WireCall::read((&item, Some("call_id")), (&item, "arguments"))?);
             } else if item.is("type", "tool_search_call") && !item.is("execution", "server") {
                 let arguments = arguments_of(item.get("arguments"));
-                found.push(WireCall { id: id_under(&item, "call_id")?, request: None, name: None, arguments });
+                let id = id_under(&item, "call_id")?;
+                found.push(WireCall { id, request: None, name: None, arguments, place: None });
             }
         }
         Ok(found)
@@ -84,6 +81,11 @@ impl Api for OpenAiResponses {
             found.extend(responses_changes(message)?.into_iter().map(Step::Changed));
         }
         Ok(())
+    }
+
+    /// Source: OpenAI's API reference, `FunctionCallOutput.call_id`: at most 64 characters.
+    fn takes_call_id(&self, id: &str) -> bool {
+        id.chars().count() <= 64
     }
 
     fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {

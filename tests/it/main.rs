@@ -33,6 +33,7 @@ mod orthogonality;
 #[cfg(feature = "shell")]
 mod policy;
 mod profile;
+mod repairs;
 mod search;
 mod sentences;
 mod skill;

@@ -59,6 +59,12 @@ impl Prepared<'_> {
         self.policy.explained(self, self.decide(grants))
     }
 
+    /// Whether the tier of the call is `read_only`.
+    #[must_use]
+    pub fn only_reads(&self) -> bool {
+        self.tier == Some(PolicyTier::ReadOnly)
+    }
+
     /// What a person is shown before approving.
     #[must_use]
     pub fn displayed(&self, verdict: &Verdict) -> Displayed {

@@ -886,6 +886,16 @@ class Turn:
         :raises CallError: this turn has no such call to run, the call already has a result, or the
             turn has ended.
         """
+    @property
+    def message(self) -> dict[str, Any] | list[dict[str, Any]]:
+        """
+        The assistant message for the history, before ``messages()``: a dict or a list. It is the
+        given message unless the provider would refuse it in later requests: missing, repeated and
+        refused ids, arguments that are not a JSON object, and names outside the wire's alphabet are
+        replaced.
+
+        :raises CallError: the turn has ended.
+        """
     def messages(self) -> list[dict[str, Any]]:
         """
         The messages to append after the assistant message: one answer per call, as a list of dicts

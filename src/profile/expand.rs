@@ -1,12 +1,16 @@
 //! `expand_tools` and `call_tool`: their declarations, and the answers of `expand_tools`.
 
 mod bridge;
+mod definitions;
 mod query;
 mod reply;
+mod request;
 
 pub use bridge::Bridge;
 pub(crate) use bridge::{bridges, joined_names};
-pub use reply::{ExpandError, ExpandRequest, Expansion, definition, definitions, expand};
+pub use definitions::{definition, definitions};
+pub use reply::{Expansion, expand};
+pub use request::{ExpandError, ExpandRequest};
 
 use serde_json::{Value, json};
 

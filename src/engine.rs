@@ -137,9 +137,7 @@ impl Engine {
     /// The forms that tools can take with an arm. Created on first use and cached.
     #[must_use]
     pub fn presentation(&self, arm: Arm) -> Arc<Presentation> {
-        self.memo(0, arm, || {
-            Presentation::new(&self.0.catalog, &self.0.assignment, arm).searched_by(self.0.search.clone())
-        })
+        self.memo(0, arm, || Presentation::with_search(&self.0.catalog, &self.0.assignment, arm, self.0.search.clone()))
     }
 
     /// The same engine with only some of its tools.

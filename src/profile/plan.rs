@@ -66,6 +66,11 @@ impl Presentation {
     /// less than the required meta-tools cost.
     #[must_use]
     pub fn new(catalog: &Catalog, assignment: &Assignment, arm: Arm) -> Self {
+        Self::with_search(catalog, assignment, arm, Arc::default())
+    }
+
+    /// The same with the search that all arms over the catalog share.
+    pub(crate) fn with_search(catalog: &Catalog, assignment: &Assignment, arm: Arm, search: Arc<ToolSearch>) -> Self {
         let form = |(tool, assigned): (&Tool, &super::Assigned)| {
             let wanted = match assigned.tier {
                 Tier::Core if assigned.verbatim => Detail::Full,
@@ -75,15 +80,15 @@ impl Presentation {
             };
             let native = arm.delivery() == Delivery::Native && assigned.tier == Tier::Extended;
             Some(match wanted {
-                Detail::Index => FoldedForm::index(),
+                Detail::Index | Detail::Search => FoldedForm::absent(wanted),
                 _ => Folded::new(tool, wanted, assigned.summary.as_deref()).keep(native),
             })
         };
         let closed: Vec<Option<FoldedForm>> = catalog.iter().zip(assignment.iter()).map(form).collect();
         let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|form| form.deferred);
         let deferred = deferred(assignment, folded);
-        let meta = meta_tools(catalog, &deferred, arm, &CatalogNames);
-        let presentation = Self { arm, closed, deferred, meta, search: Arc::default() };
+        let mut presentation = Self { arm, closed, deferred, meta: Vec::new(), search };
+        presentation.meta = presentation.meta_tools_as(catalog, &CatalogNames);
         if presentation.saves(catalog) { presentation } else { presentation.unfolded() }
     }
 
@@ -114,11 +119,6 @@ impl Presentation {
         self
     }
 
-    /// The same presentation with the search that all arms over the catalog share.
-    pub(crate) fn searched_by(self, search: Arc<ToolSearch>) -> Self {
-        Self { search, ..self }
-    }
-
     /// The search over the catalog's tools.
     pub(super) fn search(&self) -> &ToolSearch {
         &self.search
@@ -139,7 +139,13 @@ impl Presentation {
     /// The meta-tools as declared under other names: `expand_tools` first, if present.
     #[must_use]
     pub(crate) fn meta_tools_as(&self, catalog: &Catalog, naming: &dyn Naming) -> Vec<Tool> {
-        meta_tools(catalog, &self.deferred, self.arm, naming)
+        let expand_tools = expand_tools(catalog, &self.deferred, self.arm, &self.search, naming);
+        let mut meta: Vec<Tool> = expand_tools.into_iter().collect();
+        if !meta.is_empty() && self.arm.delivery() == Delivery::Bridge {
+            let tools = self.deferred.iter().flat_map(|own| own.tools.iter().copied());
+            meta.extend(bridges(catalog, tools, naming).into_iter().filter_map(|bridge| bridge.declaration(naming)));
+        }
+        meta
     }
 
     /// The categories with folded tools, each with their indices in the catalog.
@@ -182,21 +188,12 @@ impl Presentation {
 
     /// The tools of a plan's array as sent, in catalog order, meta-tools last.
     pub fn array<'p>(&'p self, catalog: &'p Catalog, plan: &'p Plan) -> impl Iterator<Item = Folded<'p>> {
-        let own = plan.iter().filter(|planned| planned.detail != Detail::Index).filter_map(move |planned| {
+        let own = plan.iter().filter(|planned| planned.detail.is_in_array()).filter_map(move |planned| {
             let form = self.closed.get(planned.index)?.as_ref()?;
             Some(form.planned(catalog.at(planned.index)?, planned))
         });
         own.chain(self.meta.iter().map(Folded::full))
     }
-}
-
-fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, naming: &dyn Naming) -> Vec<Tool> {
-    let mut meta: Vec<Tool> = expand_tools(catalog, deferred, arm, naming).into_iter().collect();
-    if !meta.is_empty() && arm.delivery() == Delivery::Bridge {
-        let tools = deferred.iter().flat_map(|own| own.tools.iter().copied());
-        meta.extend(bridges(catalog, tools, naming).into_iter().filter_map(|bridge| bridge.declaration(naming)));
-    }
-    meta
 }
 
 /// One tool of a [`Plan`].
@@ -205,7 +202,7 @@ fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, naming: &dyn N
 pub struct Planned {
     /// The tool's index in the catalog.
     pub index: usize,
-    /// How the tool is sent now. [`Detail::Index`] means that it is not in the array.
+    /// How the tool is sent now; may be a detail that [is not in the array](Detail::is_in_array).
     pub detail: Detail,
     /// Whether the model has not yet received the full schema. Under [`Delivery::Native`] such a
     /// tool is sent full, and the provider keeps it out of the prompt.
@@ -219,7 +216,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Every visible tool, including those only named in `expand_tools`.
+    /// Every visible tool, including those outside the array.
     pub fn iter(&self) -> impl Iterator<Item = Planned> {
         self.tools.iter().copied()
     }

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use super::OTHER;
 use super::words::split_server;
 use crate::catalog::{Catalog, Tool};
 use crate::search::{Entry, Index};
@@ -49,6 +50,11 @@ impl ToolSearch {
     /// The server of a tool, if it is known or if a namespace or a mark in the name states it.
     pub(super) fn server<'t>(&'t self, tool: &'t Tool) -> Option<&'t str> {
         self.origin(tool).map(|(server, _)| server)
+    }
+
+    /// The same, with a name for the tools without a server.
+    pub(super) fn server_or_other<'t>(&'t self, tool: &'t Tool) -> &'t str {
+        self.server(tool).unwrap_or(OTHER)
     }
 
     /// The server of a tool and its name there.

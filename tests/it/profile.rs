@@ -333,7 +333,7 @@ fn declarations_of_the_meta_tools() {
     let catalog = excel();
     let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
     let assignment = profile.assign(&catalog).value;
-    for arm in [Arm::Seed, Arm::Stable, Arm::Index] {
+    for arm in [Arm::Seed, Arm::Stable, Arm::Index, Arm::Search] {
         let presentation = Presentation::new(&catalog, &assignment, arm);
         let meta: Vec<String> = presentation
             .meta_tools()

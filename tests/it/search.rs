@@ -1,6 +1,7 @@
 //! The ranking of tools over real lists: the share of the needed tools that are found.
 
 mod answers;
+mod names;
 
 use serde_json::Value;
 use toolfold::catalog::{Catalog, Format};

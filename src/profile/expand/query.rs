@@ -131,7 +131,7 @@ impl Reply<'_> {
         others.into_iter().filter(|at| !best.contains(at))
     }
 
-    fn name_of(&self, at: usize) -> &str {
+    pub(super) fn name_of(&self, at: usize) -> &str {
         self.catalog.at(at).map_or("", |tool| self.naming.tool(at, tool.name().as_str()))
     }
 

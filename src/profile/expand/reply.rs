@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use super::listing::counts_that_fit;
 use super::{ExpandRequest, bridges, definitions};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName, nearest};
+use crate::profile::naming::named_by;
 use crate::profile::{Arm, Assignment, Deferred, Delivery, Expanded, Naming, Presentation, Tier};
 
 /// The maximum number of unknown names with suggestions; the rest are counted.
 const MAX_UNKNOWN_EXPLAINED: usize = 5;
+
+/// The maximum number of suggestions for an unknown name.
+const MAX_NEAR: usize = 5;
 
 /// The effect of an `expand_tools` call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,16 +63,6 @@ impl Expansion {
     }
 }
 
-/// The only tool whose name ends with this text after a separator: categories omit the server
-/// prefix of tool names.
-fn by_end(catalog: &Catalog, wanted: &str) -> Option<usize> {
-    let mut found = catalog.names().enumerate().filter(|(_, own)| {
-        let before = own.as_str().strip_suffix(wanted).filter(|_| !wanted.is_empty());
-        before.is_some_and(|before| before.ends_with(['_', '-', '.', '/', ':']))
-    });
-    found.next().filter(|_| found.next().is_none()).map(|(at, _)| at)
-}
-
 /// Answers an `expand_tools` call. A pure function: `expanded` is what is open before the call;
 /// [`Expansion::apply`] opens.
 ///
@@ -89,7 +84,8 @@ pub fn expand(
     }
     let words = Reply { catalog, assignment, known, arm: presentation.arm(), naming };
     let mut found = Expansion::default();
-    let Named { fresh, already, whole, unknown } = words.open_named(presentation, expanded, request, &mut found);
+    let Named { fresh, already, whole, servers, unknown } =
+        words.open_named(presentation, expanded, request, &mut found);
     let mut mentioned: Vec<usize> = fresh.union(&already).copied().collect();
     let (mut fresh, mut already) = (Vec::from_iter(fresh), Vec::from_iter(already));
     if let Some(query) = &request.query {
@@ -101,6 +97,7 @@ pub fn expand(
         already.extend(searched.already.into_iter().filter(|at| !mentioned.contains(at)));
         found.notes = searched.text;
     }
+    found.notes = joined_lines(&found.notes, &servers);
     mentioned.extend(fresh.iter().chain(&already).filter(|at| !mentioned.contains(at)).copied().collect::<Vec<_>>());
     let name_of = |at: &usize| catalog.at(*at).map(|tool| tool.name().clone());
     found.mentioned = mentioned.iter().filter_map(name_of).collect();
@@ -110,7 +107,7 @@ pub fn expand(
         let unknown_text = words.unknown_text(&unknown);
         found.reply = joined_lines(&found.reply, &unknown_text);
         found.notes = joined_lines(&found.notes, &unknown_text);
-        found.unknown = unknown.into_iter().map(|(name, _)| name.to_owned()).collect();
+        found.unknown = unknown.into_iter().map(|unknown| unknown.name.to_owned()).collect();
     }
     found
 }
@@ -124,8 +121,18 @@ struct Named<'n> {
     already: BTreeSet<usize>,
     /// Tools that are not folded.
     whole: Vec<usize>,
-    /// Each unknown name, and whether it was given as a category.
-    unknown: Vec<(&'n str, bool)>,
+    /// The categories of the servers that are given as categories.
+    servers: String,
+    unknown: Vec<Unknown<'n>>,
+}
+
+/// A name that opens nothing.
+#[derive(Debug)]
+struct Unknown<'n> {
+    name: &'n str,
+    as_category: bool,
+    /// The tools that a short name can refer to.
+    candidates: Vec<usize>,
 }
 
 /// Builds the text of an answer.
@@ -152,7 +159,9 @@ impl<'r> Reply<'r> {
         for (wanted, as_category) in categories.chain(request.tools.iter().map(|name| (name, false))) {
             let wanted = wanted.trim();
             let entry = self.known.iter().find(|entry| entry.category == naming.find_category(wanted));
-            let tool = naming.find_tool(catalog, wanted).or_else(|| by_end(catalog, wanted));
+            let mut candidates = named_by(catalog, naming, wanted);
+            candidates.retain(|at| self.is_shown(*at));
+            let tool = candidates.first().copied().filter(|_| candidates.len() == 1);
             let folded = tool.filter(|at| presentation.plan_of(*at).is_some_and(|planned| planned.deferred));
             // A name of both kinds has the kind it was requested as.
             let members: &[usize] = match (entry, &folded) {
@@ -165,11 +174,12 @@ impl<'r> Reply<'r> {
                     std::slice::from_ref(at)
                 }
                 (_, None) => {
-                    match tool.filter(|at| self.is_shown(*at)) {
-                        Some(at) if named.whole.contains(&at) => {}
-                        Some(at) => named.whole.push(at),
-                        None if named.unknown.iter().any(|(seen, _)| *seen == wanted) => {}
-                        None => named.unknown.push((wanted, as_category)),
+                    match (tool, self.server_text(presentation, wanted)) {
+                        (Some(at), _) if named.whole.contains(&at) => {}
+                        (Some(at), _) => named.whole.push(at),
+                        (None, Some(text)) => named.servers = joined_lines(&named.servers, &text),
+                        (None, None) if named.unknown.iter().any(|seen| seen.name == wanted) => {}
+                        (None, None) => named.unknown.push(Unknown { name: wanted, as_category, candidates }),
                     }
                     continue;
                 }
@@ -182,6 +192,23 @@ impl<'r> Reply<'r> {
             }
         }
         named
+    }
+
+    /// The categories of a server; `None` if it has no folded tools.
+    fn server_text(&self, presentation: &Presentation, wanted: &str) -> Option<String> {
+        let mut categories = Vec::new();
+        for entry in self.known {
+            let mut tools = 0;
+            for tool in entry.tools.iter().filter_map(|at| self.catalog.at(*at)) {
+                tools += usize::from(presentation.search().server_or_other(tool) == wanted);
+            }
+            if tools > 0 {
+                categories.push((self.naming.category(entry.category.as_str()), tools));
+            }
+        }
+        let (list, left_out) = counts_that_fit(&categories);
+        let more = if left_out == 0 { String::new() } else { format!(" and {left_out} more") };
+        (!categories.is_empty()).then(|| format!("Categories of {wanted}: {list}{more}"))
     }
 
     pub(super) fn is_open(&self, expanded: &Expanded, at: usize) -> bool {
@@ -223,32 +250,45 @@ impl<'r> Reply<'r> {
     }
 
     /// The text about names that open nothing.
-    fn unknown_text(&self, unknown: &[(&str, bool)]) -> String {
+    fn unknown_text(&self, unknown: &[Unknown<'_>]) -> String {
         let categories: Vec<&'r str> =
             self.known.iter().map(|entry| self.naming.category(entry.category.as_str())).collect();
         let tools = self.catalog.names().enumerate().filter(|(at, _)| self.is_shown(*at));
         let tools = tools.map(|(at, own)| self.naming.tool(at, own.as_str()));
         let names: Vec<&'r str> = categories.iter().copied().chain(tools).collect();
         let mut text = String::new();
-        for (at, (wanted, as_category)) in unknown.iter().enumerate() {
+        for (at, Unknown { name, as_category, candidates }) in unknown.iter().enumerate() {
             break_line(&mut text);
             if at == MAX_UNKNOWN_EXPLAINED {
                 text.push_str(&format!("{} more names are unknown too.", unknown.len() - at));
                 break;
             }
-            let short: String = crate::diagnostic::visible(wanted).chars().take(80).collect();
-            let near: Vec<String> =
-                nearest(wanted, names.iter().copied(), 5).into_iter().map(|name| format!("`{name}`")).collect();
+            let short: String = crate::diagnostic::visible(name).chars().take(80).collect();
+            if !candidates.is_empty() {
+                let near: Vec<&str> = candidates.iter().take(MAX_NEAR).map(|at| self.name_of(*at)).collect();
+                text.push_str(&format!("`{short}` is ambiguous.{}", did_you_mean(&near)));
+                continue;
+            }
+            let near = nearest(name, names.iter().copied(), MAX_NEAR);
             let kind = if *as_category { "category" } else { "tool" };
-            match near.split_last() {
-                None => text.push_str(&format!("Unknown {kind} `{short}`. Categories: {}.", categories.join(", "))),
-                Some((only, [])) => text.push_str(&format!("Unknown {kind} `{short}`. Did you mean {only}?")),
-                Some((last, rest)) => {
-                    text.push_str(&format!("Unknown {kind} `{short}`. Did you mean {} or {last}?", rest.join(", ")));
-                }
+            text.push_str(&format!("Unknown {kind} `{short}`."));
+            if near.is_empty() {
+                text.push_str(&format!(" Categories: {}.", categories.join(", ")));
+            } else {
+                text.push_str(&did_you_mean(&near));
             }
         }
         text
+    }
+}
+
+/// A question with alternatives, after a sentence.
+fn did_you_mean(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((only, [])) => format!(" Did you mean {only}?"),
+        Some((last, rest)) => format!(" Did you mean {} or {last}?", rest.join(", ")),
     }
 }
 

@@ -31,7 +31,16 @@ impl ToolProfile {
                 members.filter(|(_, own)| own.category == *category).map(|(name, _)| name.as_str()).collect();
             out.push_str(&format!("\n[category.{}]\n", toml_string(category.as_str())));
             out.push_str(&format!("description = {}\n", toml_string(description)));
+            if let Some(own) = self.categories.get(category).filter(|own| !own.words.is_empty()) {
+                out.push_str(&format!("words = {}\n", quoted_list(&own.words)));
+            }
             out.push_str(&format!("tools = [\n{}]\n", quoted_lines(&members)));
+        }
+        if !self.words.is_empty() {
+            out.push_str("\n[words]\n");
+        }
+        for (name, (words, _)) in &self.words {
+            out.push_str(&format!("{} = {}\n", toml_string(name.as_str()), quoted_list(words)));
         }
         out
     }
@@ -40,6 +49,12 @@ impl ToolProfile {
 /// Names as the elements of a TOML array, one a line.
 fn quoted_lines(names: &[&str]) -> String {
     names.iter().map(|name| format!("  {},\n", toml_string(name))).collect()
+}
+
+/// Words as a TOML array on one line.
+fn quoted_list(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| toml_string(word)).collect();
+    format!("[{}]", quoted.join(", "))
 }
 
 /// A basic TOML string, which has the same escapes as JSON.

@@ -37,7 +37,7 @@ pub(super) struct Searched {
 impl Reply<'_> {
     /// Searches all visible tools for a query.
     pub(super) fn search(&self, presentation: &Presentation, expanded: &Expanded, query: &str) -> Searched {
-        let Found { hits, unknown, .. } = presentation.search().index(self.catalog).search(query);
+        let Found { hits, unknown, .. } = presentation.search().index(self.catalog, self.assignment).search(query);
         let hits: Vec<Hit> = hits.into_iter().filter(|hit| self.is_shown(hit.at)).collect();
         let best: Vec<usize> = hits.iter().take(DESCRIBED).map(|hit| hit.at).collect();
         let mut searched = Searched::default();

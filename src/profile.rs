@@ -34,7 +34,7 @@ mod derive;
 mod expand;
 mod file;
 mod fold;
-mod naming;
+pub(crate) mod naming;
 mod parts;
 mod plan;
 mod search;

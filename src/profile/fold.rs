@@ -164,8 +164,7 @@ pub struct Folded<'t> {
 
 impl<'t> Folded<'t> {
     /// The tool at the wanted detail, or full if that saves nothing. `summary` replaces the first
-    /// sentence. A detail that [is not in the array](Detail::is_in_array) has no form there; here it
-    /// equals a summary.
+    /// sentence. A detail that [is not in the array](Detail::is_in_array) equals a summary here.
     #[must_use]
     pub fn new(tool: &'t Tool, wanted: Detail, summary: Option<&'t str>) -> Self {
         let full = Self::full(tool);

@@ -21,10 +21,13 @@ impl Searched {
     /// `None` without the corpora.
     fn corpus(file: &str) -> Option<Self> {
         let text = std::fs::read_to_string(corpus(&format!("retrieval/{file}"))?).unwrap();
-        let catalog = Catalog::import(&text, file, Some(Format::Mcp)).into_result().unwrap();
+        Some(Self::of(Catalog::import(&text, file, Some(Format::Mcp)).into_result().unwrap()))
+    }
+
+    fn of(catalog: Catalog) -> Self {
         let assignment = ToolProfile::parse("", "profile.toml").value.assign(&catalog).value;
         let index = tool_index(&catalog, &assignment);
-        Some(Self { catalog, index })
+        Self { catalog, index }
     }
 
     /// The names of what a query finds, best first.
@@ -126,6 +129,20 @@ fn corpus_rankings_are_those_of_the_reference_program() {
     }
     println!("{same}/{all} exact");
     assert_eq!(same, all);
+}
+
+/// The first tool for sending an email, in each list with tools for mail.
+#[test]
+fn corpus_mail_is_found_first() {
+    let lists =
+        [("gmail", "send_email"), ("azure", "communication_email_send"), ("google_workspace_npm", "sendGmailDraft")];
+    for (list, name) in lists {
+        let Some(file) = corpus(&format!("mcp/{list}.json")) else { return };
+        let text = std::fs::read_to_string(file).unwrap();
+        let catalog = Catalog::import(&text, list, Some(Format::Mcp)).into_result().unwrap();
+        assert_eq!(Searched::of(catalog).found("send an email", 1), [name], "{list}");
+    }
+    println!("{0}/{0} lists", lists.len());
 }
 
 #[test]

@@ -104,35 +104,19 @@ impl Assignment {
     }
 }
 
-/// A pattern prepared for matching.
-struct Matcher {
-    glob: Option<WildMatch>,
-}
-
-impl Matcher {
-    fn new(pattern: &Pattern) -> Self {
-        Self { glob: pattern.is_glob().then(|| WildMatch::new(&pattern.text)) }
-    }
-
-    fn matches(&self, pattern: &Pattern, name: &str) -> bool {
-        self.glob.as_ref().map_or(pattern.text == name, |glob| glob.matches(name))
-    }
-}
-
 /// The indices of the tools that a pattern matches. Adds a diagnostic if it matches none.
 fn matched(pattern: &Pattern, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> Vec<usize> {
-    let matcher = Matcher::new(pattern);
-    if !pattern.is_glob()
-        && let Some(at) = catalog.position(&pattern.text)
-    {
-        return vec![at];
+    let mut found = Vec::new();
+    if pattern.is_glob() {
+        let glob = WildMatch::new(&pattern.text);
+        for (at, name) in catalog.names().enumerate() {
+            if glob.matches(name.as_str()) {
+                found.push(at);
+            }
+        }
+    } else {
+        found.extend(catalog.position(&pattern.text));
     }
-    let found: Vec<usize> = catalog
-        .names()
-        .enumerate()
-        .filter(|(_, name)| matcher.matches(pattern, name.as_str()))
-        .map(|(at, _)| at)
-        .collect();
     if found.is_empty() && diagnostics.len() >= MAX_DIAGNOSTICS {
         let diagnostic =
             Diagnostic::error("more", pattern.place.clone(), "more names that match nothing are not shown");

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::expand::{Deferred, bridges, deferred, expand_tools};
 use super::fold::{FoldedForm, entry_bytes, hidden};
 use super::search::ToolSearch;
-use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
+use super::{Arm, Assigned, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName};
 
@@ -34,6 +34,11 @@ impl Expanded {
     #[must_use]
     pub fn opens_tool(&self, tool: &str, category: &str) -> bool {
         self.tools.contains(tool) || self.categories.contains(category)
+    }
+
+    /// Whether a category is open.
+    pub(crate) fn opens_category(&self, name: &CategoryName) -> bool {
+        self.categories.contains(name)
     }
 
     /// The opened categories.
@@ -71,23 +76,12 @@ impl Presentation {
 
     /// The same with the search that all arms over the catalog share.
     pub(crate) fn with_search(catalog: &Catalog, assignment: &Assignment, arm: Arm, search: Arc<ToolSearch>) -> Self {
-        let form = |(tool, assigned): (&Tool, &super::Assigned)| {
-            let wanted = match assigned.tier {
-                Tier::Core if assigned.verbatim => Detail::Full,
-                Tier::Core => arm.core(),
-                Tier::Extended => arm.extended(),
-                Tier::Hidden => return None,
-            };
-            let native = arm.delivery() == Delivery::Native && assigned.tier == Tier::Extended;
-            Some(match wanted {
-                Detail::Index | Detail::Search => FoldedForm::absent(wanted),
-                _ => Folded::new(tool, wanted, assigned.summary.as_deref()).keep(native),
-            })
-        };
-        let closed: Vec<Option<FoldedForm>> = catalog.iter().zip(assignment.iter()).map(form).collect();
-        let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|form| form.deferred);
-        let deferred = deferred(assignment, folded);
-        let mut presentation = Self { arm, closed, deferred, meta: Vec::new(), search };
+        let mut closed = Vec::with_capacity(catalog.len());
+        for (tool, assigned) in catalog.iter().zip(assignment.iter()) {
+            closed.push(closed_form(tool, assigned, arm));
+        }
+        let mut presentation = Self { arm, closed, deferred: Vec::new(), meta: Vec::new(), search };
+        presentation.deferred = deferred(assignment, |at| presentation.is_folded(at));
         presentation.meta = presentation.meta_tools_as(catalog, &CatalogNames);
         if presentation.saves(catalog) { presentation } else { presentation.unfolded() }
     }
@@ -167,6 +161,11 @@ impl Presentation {
         Plan { tools: planned.collect() }
     }
 
+    /// Whether expanding a tool reveals more, while nothing is open.
+    pub(super) fn is_folded(&self, index: usize) -> bool {
+        self.closed.get(index).and_then(Option::as_ref).is_some_and(|form| form.deferred)
+    }
+
     /// How a tool is sent while nothing is open; `None` if it is hidden.
     #[must_use]
     pub fn plan_of(&self, index: usize) -> Option<Planned> {
@@ -194,6 +193,21 @@ impl Presentation {
         });
         own.chain(self.meta.iter().map(Folded::full))
     }
+}
+
+/// The form of a tool while it is closed; `None` if it is hidden.
+fn closed_form(tool: &Tool, assigned: &Assigned, arm: Arm) -> Option<FoldedForm> {
+    let wanted = match assigned.tier {
+        Tier::Core if assigned.verbatim => Detail::Full,
+        Tier::Core => arm.core(),
+        Tier::Extended => arm.extended(),
+        Tier::Hidden => return None,
+    };
+    let native = arm.delivery() == Delivery::Native && assigned.tier == Tier::Extended;
+    Some(match wanted {
+        Detail::Index | Detail::Search => FoldedForm::absent(wanted),
+        _ => Folded::new(tool, wanted, assigned.summary.as_deref()).keep(native),
+    })
 }
 
 /// One tool of a [`Plan`].

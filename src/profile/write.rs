@@ -1,5 +1,7 @@
 //! Writes a profile as a file, as a starting point for editing.
 
+use std::collections::BTreeMap;
+
 use super::{Tier, ToolProfile};
 use crate::catalog::Catalog;
 
@@ -9,12 +11,14 @@ impl ToolProfile {
     #[must_use]
     pub fn to_toml(&self, catalog: &Catalog) -> String {
         let assignment = self.assign(catalog).value;
-        let core: Vec<&str> = catalog
-            .names()
-            .zip(assignment.iter())
-            .filter(|(_, assigned)| assigned.tier == Tier::Core)
-            .map(|(name, _)| name.as_str())
-            .collect();
+        let mut core: Vec<&str> = Vec::new();
+        let mut members: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (name, assigned) in catalog.names().zip(assignment.iter()) {
+            members.entry(assigned.category.as_str()).or_default().push(name.as_str());
+            if assigned.tier == Tier::Core {
+                core.push(name.as_str());
+            }
+        }
         let mut out = format!("name = {}\n\n", toml_string(&self.name));
         out.push_str(
             "# What the agent calls first and most: a few tools, chosen by use. Always in the richest detail.\n",
@@ -26,15 +30,14 @@ impl ToolProfile {
         }
         out.push_str(&format!("unlisted = \"{}\"\n", self.unlisted.name()));
         for (category, description) in assignment.categories() {
-            let members = catalog.names().zip(assignment.iter());
-            let members: Vec<&str> =
-                members.filter(|(_, own)| own.category == *category).map(|(name, _)| name.as_str()).collect();
             out.push_str(&format!("\n[category.{}]\n", toml_string(category.as_str())));
             out.push_str(&format!("description = {}\n", toml_string(description)));
-            if let Some(own) = self.categories.get(category).filter(|own| !own.words.is_empty()) {
-                out.push_str(&format!("words = {}\n", quoted_list(&own.words)));
+            let words = self.categories.get(category).map_or(&[][..], |own| &own.words);
+            if !words.is_empty() {
+                out.push_str(&format!("words = {}\n", quoted_list(words)));
             }
-            out.push_str(&format!("tools = [\n{}]\n", quoted_lines(&members)));
+            let tools = members.get(category.as_str()).map_or(&[][..], Vec::as_slice);
+            out.push_str(&format!("tools = [\n{}]\n", quoted_lines(tools)));
         }
         if !self.words.is_empty() {
             out.push_str("\n[words]\n");

@@ -48,13 +48,18 @@ fn shown_name<'n>(catalog: &'n Catalog, at: usize, naming: &'n dyn Naming) -> Op
 /// Whether a category's description only consists of names of its tools, like that of a derived
 /// profile.
 fn repeats_names(catalog: &Catalog, entry: &Deferred) -> bool {
-    let is_name = |text: &str| {
-        entry.tools.iter().filter_map(|at| catalog.at(*at)).any(|tool| {
-            let before = tool.name().as_str().strip_suffix(text);
-            before.is_some_and(|before| before.is_empty() || before.ends_with(SEPARATORS))
-        })
-    };
-    entry.description.split(", ").all(|part| part == "…" || is_name(part))
+    for part in entry.description.split(", ").filter(|part| *part != "…") {
+        let mut tools = entry.tools.iter().filter_map(|at| catalog.at(*at));
+        if !tools.any(|tool| is_short_form(part, tool.name().as_str())) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether a text is a name, or the end of it after a separator.
+fn is_short_form(text: &str, name: &str) -> bool {
+    name.strip_suffix(text).is_some_and(|before| before.is_empty() || before.ends_with(SEPARATORS))
 }
 
 /// Names in order, by server, with each common prefix once: `github__{get_issue, list_issues}`.
@@ -80,13 +85,14 @@ fn with_prefixes_once(names: &[&str]) -> String {
 
 /// The longest prefix of all names that ends with a separator and leaves some of each name.
 fn common_prefix<'n>(names: &[&'n str]) -> &'n str {
-    let Some((first, others)) = names.split_first() else { return "" };
-    let is_common = |end: &usize| {
-        let prefix = first.get(..*end).unwrap_or_default();
-        names.iter().all(|name| name.len() > *end) && others.iter().all(|name| name.starts_with(prefix))
-    };
-    let ends = first.rmatch_indices(SEPARATORS).map(|(at, separator)| at + separator.len());
-    ends.into_iter().find(is_common).and_then(|end| first.get(..end)).unwrap_or_default()
+    let first = names.first().copied().unwrap_or_default();
+    for (at, separator) in first.rmatch_indices(SEPARATORS) {
+        let prefix = first.get(..at + separator.len()).unwrap_or_default();
+        if names.iter().all(|name| name.starts_with(prefix) && name.len() > prefix.len()) {
+            return prefix;
+        }
+    }
+    ""
 }
 
 /// The categories with their numbers of tools, of a limited size for any number of tools: if they

@@ -7,7 +7,7 @@ use super::{ExpandRequest, bridges, definitions};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName, nearest};
 use crate::profile::naming::named_by;
-use crate::profile::{Arm, Assignment, Deferred, Delivery, Expanded, Naming, Presentation, Tier};
+use crate::profile::{Assignment, Deferred, Delivery, Expanded, Naming, Presentation, Tier};
 
 /// The maximum number of unknown names with suggestions; the rest are counted.
 const MAX_UNKNOWN_EXPLAINED: usize = 5;
@@ -39,8 +39,7 @@ pub struct Expansion {
 
 impl Expansion {
     fn open_category(&mut self, entry: &Deferred, expanded: &Expanded) {
-        let open = expanded.categories().any(|open| *open == entry.category);
-        if !open && !self.categories.contains(&entry.category) {
+        if !expanded.opens_category(&entry.category) && !self.categories.contains(&entry.category) {
             self.categories.push(entry.category.clone());
         }
     }
@@ -77,34 +76,33 @@ pub fn expand(
     request: &ExpandRequest,
     naming: &dyn Naming,
 ) -> Expansion {
-    let known = presentation.deferred();
-    if known.is_empty() {
+    if presentation.deferred().is_empty() {
         let reply = "Nothing is folded: every tool is shown whole. Call it directly.".to_owned();
         return Expansion { reply, ..Expansion::default() };
     }
-    let words = Reply { catalog, assignment, known, arm: presentation.arm(), naming };
+    let answer = Reply { catalog, assignment, presentation, expanded, naming };
     let mut found = Expansion::default();
-    let Named { fresh, already, whole, servers, unknown } =
-        words.open_named(presentation, expanded, request, &mut found);
+    let Named { fresh, already, whole, servers, unknown } = answer.open_named(request, &mut found);
     let mut mentioned: Vec<usize> = fresh.union(&already).copied().collect();
     let (mut fresh, mut already) = (Vec::from_iter(fresh), Vec::from_iter(already));
     if let Some(query) = &request.query {
-        let searched = words.search(presentation, expanded, query);
-        for at in searched.opens.into_iter().filter(|at| !mentioned.contains(at)) {
-            found.open_tool(catalog.at(at), expanded);
-            fresh.push(at);
+        let mut searched = answer.search(query);
+        searched.opens.retain(|at| !mentioned.contains(at));
+        searched.already.retain(|at| !mentioned.contains(at));
+        for at in &searched.opens {
+            found.open_tool(catalog.at(*at), expanded);
         }
-        already.extend(searched.already.into_iter().filter(|at| !mentioned.contains(at)));
+        mentioned.extend(searched.opens.iter().chain(&searched.already));
+        fresh.extend(searched.opens);
+        already.extend(searched.already);
         found.notes = searched.text;
     }
     found.notes = joined_lines(&found.notes, &servers);
-    mentioned.extend(fresh.iter().chain(&already).filter(|at| !mentioned.contains(at)).copied().collect::<Vec<_>>());
-    let name_of = |at: &usize| catalog.at(*at).map(|tool| tool.name().clone());
-    found.mentioned = mentioned.iter().filter_map(name_of).collect();
-    found.opened = fresh.iter().filter_map(name_of).collect();
-    found.reply = joined_lines(&found.notes, &words.opened_text(&fresh, &already, &whole));
+    found.mentioned = answer.tool_names(&mentioned);
+    found.opened = answer.tool_names(&fresh);
+    found.reply = joined_lines(&found.notes, &answer.opened_text(&fresh, &already, &whole));
     if !unknown.is_empty() {
-        let unknown_text = words.unknown_text(&unknown);
+        let unknown_text = answer.unknown_text(&unknown);
         found.reply = joined_lines(&found.reply, &unknown_text);
         found.notes = joined_lines(&found.notes, &unknown_text);
         found.unknown = unknown.into_iter().map(|unknown| unknown.name.to_owned()).collect();
@@ -139,68 +137,70 @@ struct Unknown<'n> {
 pub(super) struct Reply<'r> {
     pub(super) catalog: &'r Catalog,
     pub(super) assignment: &'r Assignment,
-    pub(super) known: &'r [Deferred],
-    arm: Arm,
+    pub(super) presentation: &'r Presentation,
+    /// What is open before the call.
+    pub(super) expanded: &'r Expanded,
     pub(super) naming: &'r dyn Naming,
 }
 
 impl<'r> Reply<'r> {
     /// Opens the categories and tools that a request names.
-    fn open_named<'n>(
-        &self,
-        presentation: &Presentation,
-        expanded: &Expanded,
-        request: &'n ExpandRequest,
-        found: &mut Expansion,
-    ) -> Named<'n> {
-        let (catalog, naming) = (self.catalog, self.naming);
+    fn open_named<'n>(&self, request: &'n ExpandRequest, found: &mut Expansion) -> Named<'n> {
         let mut named = Named::default();
-        let categories = request.categories.iter().map(|name| (name, true));
-        for (wanted, as_category) in categories.chain(request.tools.iter().map(|name| (name, false))) {
-            let wanted = wanted.trim();
-            let entry = self.known.iter().find(|entry| entry.category == naming.find_category(wanted));
-            let mut candidates = named_by(catalog, naming, wanted);
-            candidates.retain(|at| self.is_shown(*at));
-            let tool = candidates.first().copied().filter(|_| candidates.len() == 1);
-            let folded = tool.filter(|at| presentation.plan_of(*at).is_some_and(|planned| planned.deferred));
-            // A name of both kinds has the kind it was requested as.
-            let members: &[usize] = match (entry, &folded) {
-                (Some(entry), at) if as_category || at.is_none() => {
-                    found.open_category(entry, expanded);
-                    &entry.tools
-                }
-                (_, Some(at)) => {
-                    found.open_tool(catalog.at(*at), expanded);
-                    std::slice::from_ref(at)
-                }
-                (_, None) => {
-                    match (tool, self.server_text(presentation, wanted)) {
-                        (Some(at), _) if named.whole.contains(&at) => {}
-                        (Some(at), _) => named.whole.push(at),
-                        (None, Some(text)) => named.servers = joined_lines(&named.servers, &text),
-                        (None, None) if named.unknown.iter().any(|seen| seen.name == wanted) => {}
-                        (None, None) => named.unknown.push(Unknown { name: wanted, as_category, candidates }),
-                    }
-                    continue;
-                }
-            };
-            for at in members {
-                match self.is_open(expanded, *at) {
-                    true => named.already.insert(*at),
-                    false => named.fresh.insert(*at),
-                };
-            }
+        for name in &request.categories {
+            self.open_name(name.trim(), true, &mut named, found);
+        }
+        for name in &request.tools {
+            self.open_name(name.trim(), false, &mut named, found);
         }
         named
     }
 
+    fn open_name<'n>(&self, name: &'n str, as_category: bool, named: &mut Named<'n>, found: &mut Expansion) {
+        let category = self.naming.find_category(name);
+        let entry = self.presentation.deferred().iter().find(|entry| entry.category == category);
+        let mut candidates = named_by(self.catalog, self.naming, name);
+        candidates.retain(|at| self.is_shown(*at));
+        let tool = if let [only] = candidates[..] { Some(only) } else { None };
+        let folded = tool.filter(|at| self.presentation.is_folded(*at));
+        // A name of both kinds has the kind it was requested as.
+        match (entry, folded, tool) {
+            (Some(entry), folded, _) if as_category || folded.is_none() => {
+                found.open_category(entry, self.expanded);
+                self.open_tools(&entry.tools, named);
+            }
+            (_, Some(at), _) => {
+                found.open_tool(self.catalog.at(at), self.expanded);
+                self.open_tools(&[at], named);
+            }
+            (_, None, Some(at)) if named.whole.contains(&at) => {}
+            (_, None, Some(at)) => named.whole.push(at),
+            (_, None, None) => match self.server_text(name) {
+                Some(text) => named.servers = joined_lines(&named.servers, &text),
+                None if named.unknown.iter().any(|seen| seen.name == name) => {}
+                None => named.unknown.push(Unknown { name, as_category, candidates }),
+            },
+        }
+    }
+
+    fn open_tools(&self, tools: &[usize], named: &mut Named<'_>) {
+        for at in tools {
+            if self.is_open(*at) {
+                named.already.insert(*at)
+            } else {
+                named.fresh.insert(*at)
+            };
+        }
+    }
+
     /// The categories of a server; `None` if it has no folded tools.
-    fn server_text(&self, presentation: &Presentation, wanted: &str) -> Option<String> {
+    fn server_text(&self, wanted: &str) -> Option<String> {
+        let search = self.presentation.search();
         let mut categories = Vec::new();
-        for entry in self.known {
+        for entry in self.presentation.deferred() {
             let mut tools = 0;
             for tool in entry.tools.iter().filter_map(|at| self.catalog.at(*at)) {
-                tools += usize::from(presentation.search().server_or_other(tool) == wanted);
+                tools += usize::from(search.server_or_other(tool) == wanted);
             }
             if tools > 0 {
                 categories.push((self.naming.category(entry.category.as_str()), tools));
@@ -211,51 +211,65 @@ impl<'r> Reply<'r> {
         (!categories.is_empty()).then(|| format!("Categories of {wanted}: {list}{more}"))
     }
 
-    pub(super) fn is_open(&self, expanded: &Expanded, at: usize) -> bool {
-        let category = self.assignment.at(at).map(|assigned| assigned.category.as_str());
-        let tool = self.catalog.at(at).map(|tool| tool.name().as_str());
-        tool.zip(category).is_some_and(|(tool, category)| expanded.opens_tool(tool, category))
+    pub(super) fn is_open(&self, at: usize) -> bool {
+        let (Some(tool), Some(assigned)) = (self.catalog.at(at), self.assignment.at(at)) else { return false };
+        self.expanded.opens_tool(tool.name().as_str(), assigned.category.as_str())
     }
 
     pub(super) fn is_shown(&self, at: usize) -> bool {
         self.assignment.at(at).is_some_and(|assigned| assigned.tier != Tier::Hidden)
     }
 
+    fn tool_names(&self, tools: &[usize]) -> Vec<ToolName> {
+        tools.iter().filter_map(|at| Some(self.catalog.at(*at)?.name().clone())).collect()
+    }
+
     fn opened_text(&self, fresh: &[usize], already: &[usize], whole: &[usize]) -> String {
+        let arm = self.presentation.arm();
         let mut text = String::new();
-        if !fresh.is_empty() && self.arm.delivery() != Delivery::Append {
-            text = definitions(self.catalog, self.arm, fresh.iter().copied(), self.naming);
+        if arm.delivery() == Delivery::Append {
+            self.add_line(&mut text, "Loaded, call it directly", fresh);
+        } else if !fresh.is_empty() {
+            text = definitions(self.catalog, arm, fresh.iter().copied(), self.naming);
         }
-        let mut line = |words: &str, tools: Vec<&str>| {
-            if !tools.is_empty() {
-                break_line(&mut text);
-                text.push_str(&format!("{words}: {}", tools.join(", ")));
-            }
-        };
-        let name = |at: &usize| Some(self.naming.tool(*at, self.catalog.at(*at)?.name().as_str()));
-        if self.arm.delivery() == Delivery::Append {
-            line("Loaded, call it directly", fresh.iter().filter_map(name).collect());
-        }
-        if self.arm.delivery() == Delivery::Bridge {
+        if arm.delivery() == Delivery::Bridge {
             for bridge in bridges(self.catalog, already.iter().copied(), self.naming) {
-                let own = already.iter().filter(|at| self.catalog.at(**at).is_some_and(|tool| bridge.is_for(tool)));
+                let mut own = already.to_vec();
+                own.retain(|at| self.catalog.at(*at).is_some_and(|tool| bridge.is_for(tool)));
                 let words = format!("Already open, run it with {}", self.naming.bridge(bridge));
-                line(&words, own.filter_map(name).collect());
+                self.add_line(&mut text, &words, &own);
             }
         } else {
-            line("Already open, call it directly", already.iter().filter_map(name).collect());
+            self.add_line(&mut text, "Already open, call it directly", already);
         }
-        line("Shown whole from the start, call it directly", whole.iter().filter_map(name).collect());
+        self.add_line(&mut text, "Shown whole from the start, call it directly", whole);
         text
+    }
+
+    /// Adds a line with the names of tools, if there are any.
+    fn add_line(&self, text: &mut String, words: &str, tools: &[usize]) {
+        if !tools.is_empty() {
+            let names: Vec<&str> = tools.iter().map(|at| self.name_of(*at)).collect();
+            break_line(text);
+            text.push_str(&format!("{words}: {}", names.join(", ")));
+        }
+    }
+
+    /// The names of the categories with folded tools.
+    pub(super) fn category_names(&self) -> Vec<&'r str> {
+        let categories = self.presentation.deferred().iter();
+        categories.map(|entry| self.naming.category(entry.category.as_str())).collect()
     }
 
     /// The text about names that open nothing.
     fn unknown_text(&self, unknown: &[Unknown<'_>]) -> String {
-        let categories: Vec<&'r str> =
-            self.known.iter().map(|entry| self.naming.category(entry.category.as_str())).collect();
-        let tools = self.catalog.names().enumerate().filter(|(at, _)| self.is_shown(*at));
-        let tools = tools.map(|(at, own)| self.naming.tool(at, own.as_str()));
-        let names: Vec<&'r str> = categories.iter().copied().chain(tools).collect();
+        let categories = self.category_names();
+        let mut names = categories.clone();
+        for at in 0..self.catalog.len() {
+            if self.is_shown(at) {
+                names.push(self.name_of(at));
+            }
+        }
         let mut text = String::new();
         for (at, Unknown { name, as_category, candidates }) in unknown.iter().enumerate() {
             break_line(&mut text);

@@ -137,7 +137,9 @@ impl Engine {
     /// The forms that tools can take with an arm. Created on first use and cached.
     #[must_use]
     pub fn presentation(&self, arm: Arm) -> Arc<Presentation> {
-        self.memo(0, arm, || Presentation::with_search(&self.0.catalog, &self.0.assignment, arm, self.0.search.clone()))
+        self.memo(0, arm, || {
+            Presentation::new(&self.0.catalog, &self.0.assignment, arm).searched_by(self.0.search.clone())
+        })
     }
 
     /// The same engine with only some of its tools.
@@ -153,6 +155,33 @@ impl Engine {
         Self(Arc::new(Inner {
             catalog: inner.catalog.filtered(kept),
             assignment: inner.assignment.filtered(kept),
+            skills,
+            search: Arc::default(),
+            #[cfg(feature = "validate")]
+            validators: inner.validators.as_ref().map(|all| all.filtered(kept)),
+            ..self.copied()
+        }))
+    }
+
+    /// The same engine with other definitions of some tools, each with its index in the catalog.
+    /// Their names stay.
+    pub(crate) fn with_tools(&self, tools: Vec<(usize, Tool)>) -> Self {
+        let mut inner = self.copied();
+        #[cfg(feature = "validate")]
+        if let Some(validators) = &mut inner.validators {
+            validators.replace(&tools);
+        }
+        inner.catalog = inner.catalog.with_tools(tools);
+        inner.diagnostics.clone_from(&self.0.diagnostics);
+        Self(Arc::new(inner))
+    }
+
+    /// A copy without cached values and diagnostics.
+    fn copied(&self) -> Inner {
+        let inner = &self.0;
+        Inner {
+            catalog: inner.catalog.clone(),
+            assignment: inner.assignment.clone(),
             folds: inner.folds,
             arm: inner.arm,
             budget: inner.budget,
@@ -161,13 +190,13 @@ impl Engine {
             coerces: inner.coerces,
             experiment: inner.experiment.clone(),
             policy: inner.policy.clone(),
-            skills,
-            search: Arc::new(inner.search.for_part()),
+            skills: inner.skills.clone(),
+            search: inner.search.clone(),
             diagnostics: Vec::new(),
             #[cfg(feature = "validate")]
-            validators: inner.validators.as_ref().map(|all| all.filtered(kept)),
+            validators: inner.validators.clone(),
             memo: Memo::default(),
-        }))
+        }
     }
 
     /// A value that other modules derive from this engine, created once for each key and arm and

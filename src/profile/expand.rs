@@ -16,7 +16,6 @@ pub use request::{ExpandError, ExpandRequest};
 use serde_json::{Value, json};
 
 use self::listing::{counted, lines_with_names};
-use super::search::ToolSearch;
 use super::{Arm, Assignment, Delivery, Detail, Naming};
 use crate::catalog::{Catalog, Tool};
 use crate::name::CategoryName;
@@ -58,13 +57,7 @@ pub(super) fn deferred(assignment: &Assignment, folded: impl Fn(usize) -> bool) 
 
 /// The declaration of `expand_tools` under an arm, with the names that the model sees; `None` if
 /// nothing is folded.
-pub(super) fn expand_tools(
-    catalog: &Catalog,
-    categories: &[Deferred],
-    arm: Arm,
-    search: &ToolSearch,
-    naming: &dyn Naming,
-) -> Option<Tool> {
+pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm, naming: &dyn Naming) -> Option<Tool> {
     if categories.is_empty() {
         return None;
     }
@@ -94,7 +87,7 @@ pub(super) fn expand_tools(
     let names: Vec<&str> = categories.iter().map(|entry| naming.category(entry.category.as_str())).collect();
     let list = match arm.extended() {
         Detail::Index => lines_with_names(catalog, categories, naming),
-        Detail::Search => counted(catalog, categories, search, naming),
+        Detail::Search => counted(catalog, categories, naming),
         _ => described_lines(categories, &names),
     };
     Tool::new(naming.expand_tools(), &format!("{purpose} {list}"), expand_parameters(arm, &names)).ok()

@@ -71,16 +71,11 @@ impl Presentation {
     /// less than the required meta-tools cost.
     #[must_use]
     pub fn new(catalog: &Catalog, assignment: &Assignment, arm: Arm) -> Self {
-        Self::with_search(catalog, assignment, arm, Arc::default())
-    }
-
-    /// The same with the search that all arms over the catalog share.
-    pub(crate) fn with_search(catalog: &Catalog, assignment: &Assignment, arm: Arm, search: Arc<ToolSearch>) -> Self {
         let mut closed = Vec::with_capacity(catalog.len());
         for (tool, assigned) in catalog.iter().zip(assignment.iter()) {
             closed.push(closed_form(tool, assigned, arm));
         }
-        let mut presentation = Self { arm, closed, deferred: Vec::new(), meta: Vec::new(), search };
+        let mut presentation = Self { arm, closed, deferred: Vec::new(), meta: Vec::new(), search: Arc::default() };
         presentation.deferred = deferred(assignment, |at| presentation.is_folded(at));
         presentation.meta = presentation.meta_tools_as(catalog, &CatalogNames);
         if presentation.saves(catalog) { presentation } else { presentation.unfolded() }
@@ -113,6 +108,11 @@ impl Presentation {
         self
     }
 
+    /// The same presentation with the search that all arms over the catalog share.
+    pub(crate) fn searched_by(self, search: Arc<ToolSearch>) -> Self {
+        Self { search, ..self }
+    }
+
     /// The search over the catalog's tools.
     pub(super) fn search(&self) -> &ToolSearch {
         &self.search
@@ -133,7 +133,7 @@ impl Presentation {
     /// The meta-tools as declared under other names: `expand_tools` first, if present.
     #[must_use]
     pub(crate) fn meta_tools_as(&self, catalog: &Catalog, naming: &dyn Naming) -> Vec<Tool> {
-        let expand_tools = expand_tools(catalog, &self.deferred, self.arm, &self.search, naming);
+        let expand_tools = expand_tools(catalog, &self.deferred, self.arm, naming);
         let mut meta: Vec<Tool> = expand_tools.into_iter().collect();
         if !meta.is_empty() && self.arm.delivery() == Delivery::Bridge {
             let tools = self.deferred.iter().flat_map(|own| own.tools.iter().copied());

@@ -24,6 +24,10 @@ use crate::diagnostic::{Diagnostic, Place};
 /// "Schema complexity limits".
 const MAX_STRICT: usize = 20;
 
+/// The maximum number of cache breakpoints in a request. Source: Anthropic's error text, "A maximum
+/// of 4 blocks with cache_control may be provided".
+const MAX_BREAKPOINTS: usize = 4;
+
 /// The beta that Anthropic requires for tools defined in a message, for the header
 /// `anthropic-beta`.
 const INLINE_TOOLS: &str = "inline-tools-2026-09-15";
@@ -123,6 +127,7 @@ impl Api for Anthropic {
         keep_one_loaded(input, tools, notes);
         limit_strict(tools, notes);
         move_breakpoints(input, tools, notes);
+        limit_breakpoints(tools, notes);
         for tool in tools {
             tool.settle(Format::Anthropic);
         }
@@ -189,6 +194,21 @@ fn limit_strict(tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
             Diagnostic::warning("too-many-strict", Place::default(), message)
                 .help("Anthropic takes at most 20 strict tools: the first 20 stay"),
         );
+    }
+}
+
+/// The last breakpoints stay: each covers everything before it.
+fn limit_breakpoints(tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
+    let has = |tool: &OutTool<'_>| tool.breakpoint.is_some() || tool.sends_key(Format::Anthropic, BREAKPOINT);
+    let excess = tools.iter().filter(|tool| has(tool)).count().saturating_sub(MAX_BREAKPOINTS);
+    for tool in tools.iter_mut().filter(|tool| has(tool)).take(excess) {
+        tool.breakpoint = None;
+        tool.dropped.push(BREAKPOINT);
+        let message = format!(
+            "the `{BREAKPOINT}` of tool `{}` is left out: Anthropic takes at most {MAX_BREAKPOINTS}, and the last ones stay",
+            tool.name
+        );
+        notes.push(Diagnostic::note("moved-breakpoint", Place::default(), message));
     }
 }
 

@@ -6,7 +6,7 @@ use super::Deferred;
 use crate::catalog::Catalog;
 use crate::profile::Naming;
 use crate::profile::cost::text_tokens;
-use crate::profile::search::ToolSearch;
+use crate::profile::search::server_or_other;
 use crate::profile::words::split_server;
 
 /// The maximum size of a list without tool names, in estimated tokens. With it, `expand_tools` and
@@ -97,7 +97,7 @@ fn common_prefix<'n>(names: &[&'n str]) -> &'n str {
 
 /// The categories with their numbers of tools, of a limited size for any number of tools: if they
 /// do not fit, the servers with theirs; if there are no servers, the first categories.
-pub(super) fn counted(catalog: &Catalog, categories: &[Deferred], search: &ToolSearch, naming: &dyn Naming) -> String {
+pub(super) fn counted(catalog: &Catalog, categories: &[Deferred], naming: &dyn Naming) -> String {
     let mut names: Vec<(&str, usize)> = Vec::new();
     for entry in categories {
         names.push((naming.category(entry.category.as_str()), entry.tools.len()));
@@ -108,7 +108,7 @@ pub(super) fn counted(catalog: &Catalog, categories: &[Deferred], search: &ToolS
     }
     let mut servers: IndexMap<&str, usize> = IndexMap::new();
     for tool in categories.iter().flat_map(|entry| &entry.tools).filter_map(|at| catalog.at(*at)) {
-        *servers.entry(search.server_or_other(tool)).or_default() += 1;
+        *servers.entry(server_or_other(tool)).or_default() += 1;
     }
     if servers.len() < 2 {
         return format!("Categories: {list} and {left_out} more");

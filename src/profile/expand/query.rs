@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::reply::{Reply, break_line};
 use crate::profile::cost::{definition_tokens, text_tokens};
+use crate::profile::search::server;
 use crate::search::Found;
 
 /// The number of tools that are listed with a sentence.
@@ -107,7 +108,7 @@ impl<'r> Reply<'r> {
     fn others(&self, found: &[usize]) -> Vec<usize> {
         let listed = found.get(..LISTED).unwrap_or(found);
         // Tools without a known server count as one server's: a single server's list names none.
-        let server = |at: usize| self.catalog.at(at).and_then(|tool| self.presentation.search().server(tool));
+        let server = |at: usize| self.catalog.at(at).and_then(server);
         let mut servers: Vec<Option<&str>> = Vec::new();
         let mut of_first = 0;
         for at in listed {

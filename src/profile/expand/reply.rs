@@ -7,6 +7,7 @@ use super::{ExpandRequest, bridges, definitions};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName, nearest};
 use crate::profile::naming::named_by;
+use crate::profile::search::server_or_other;
 use crate::profile::{Assignment, Deferred, Delivery, Expanded, Naming, Presentation, Tier};
 
 /// The maximum number of unknown names with suggestions; the rest are counted.
@@ -195,12 +196,11 @@ impl<'r> Reply<'r> {
 
     /// The categories of a server; `None` if it has no folded tools.
     fn server_text(&self, wanted: &str) -> Option<String> {
-        let search = self.presentation.search();
         let mut categories = Vec::new();
         for entry in self.presentation.deferred() {
             let mut tools = 0;
             for tool in entry.tools.iter().filter_map(|at| self.catalog.at(*at)) {
-                tools += usize::from(search.server_or_other(tool) == wanted);
+                tools += usize::from(server_or_other(tool) == wanted);
             }
             if tools > 0 {
                 categories.push((self.naming.category(entry.category.as_str()), tools));

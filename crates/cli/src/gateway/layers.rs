@@ -131,8 +131,7 @@ impl OpenLayers {
             Arm::Auto if self.client.deferral.defers => Arm::Full,
             arm => arm,
         };
-        let own_names = origins.iter().map(|(shown, origin)| (shown.clone(), (origin.of.clone(), origin.tool.clone())));
-        let mut builder = input.builder(arm).origins(own_names.collect());
+        let mut builder = input.builder(arm);
         if let Some(policy) = &own.policy {
             let mut owners = BTreeMap::new();
             for (shown, origin) in origins {

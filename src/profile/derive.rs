@@ -62,7 +62,7 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
         let description = describe(&units, &short);
         let tools = units.iter().flatten().filter_map(|at| names.get(*at));
         let tools = tools.map(|name| Pattern::new(name, Place::default())).collect();
-        Some((CategoryName::new(&name).ok()?, Category { description, tools }))
+        Some((CategoryName::new(&name).ok()?, Category { description, words: Vec::new(), tools }))
     });
     let categories: IndexMap<CategoryName, Category> = categories.collect();
     let core = names.iter().zip(&own).filter(|(_, own)| **own);
@@ -74,6 +74,7 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
         unlisted: Tier::Extended,
         categories,
         summaries: IndexMap::new(),
+        words: IndexMap::new(),
         place: Place::default(),
     }
 }

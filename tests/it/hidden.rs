@@ -40,7 +40,7 @@ fn engine(arm: Arm, blind: Blind) -> Engine {
 fn hiding() -> impl Iterator<Item = Arm> {
     let mine = CustomArm::new("mine", Detail::Full, Detail::Required, Delivery::InPlace).unwrap();
     let all = Arm::EVERYWHERE.into_iter().chain([Arm::Custom(mine)]);
-    all.filter(|arm| matches!(arm.extended(), Detail::Required | Detail::Summary | Detail::Index))
+    all.filter(|arm| matches!(arm.extended(), Detail::Required | Detail::Summary) || !arm.extended().is_in_array())
 }
 
 #[track_caller]

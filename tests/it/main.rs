@@ -27,6 +27,7 @@ mod interference;
 mod layers;
 #[cfg(feature = "tiktoken")]
 mod ledger;
+mod listed;
 #[cfg(feature = "shell")]
 mod messages;
 mod orthogonality;

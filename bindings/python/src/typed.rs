@@ -209,7 +209,7 @@ macro_rules! names {
 
 names! {
     /// The detail of a tool.
-    Detail: "full", "signature", "outline", "required", "summary", "index";
+    Detail: "full", "signature", "outline", "required", "summary", "index", "search";
     /// The kind of a reply.
     ReplyKind: "expanded", "activated", "invalid", "shown", "unknown_tool", "loop";
     /// A policy's decision.

@@ -61,7 +61,7 @@ impl fmt::Display for Confusable {
 /// the higher value.
 #[must_use]
 pub fn confusable(catalog: &Catalog, assignment: &Assignment) -> Vec<Confusable> {
-    let index = tool_index(catalog);
+    let index = tool_index(catalog, assignment);
     let mut pairs: BTreeMap<[usize; 2], f64> = BTreeMap::new();
     for (tool, (own, assigned)) in catalog.iter().zip(assignment.iter()).enumerate() {
         let words = format!("{} {}", own.name(), assigned.sentence(own));

@@ -10,7 +10,7 @@ use crate::conversation::repair::{self, Reading};
 use crate::diagnostic::visible;
 use crate::engine::Engine;
 use crate::name::nearest;
-use crate::profile::{Bridge, Naming, find_short_name};
+use crate::profile::{Bridge, Naming};
 use crate::schema::takes_no_parameters;
 use crate::wire::{Arguments, MetaRole, NameTable, Named};
 
@@ -208,7 +208,7 @@ fn guess(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
         return known_name(engine, names, meta);
     };
     let tool = engine.catalog().at(index)?;
-    let is_short = !engine.is_partial() && find_short_name(engine.catalog(), name) == Some(index);
+    let is_short = !engine.is_partial() && tool.name().as_str().ends_with(name);
     (is_read_only(tool) || is_short).then_some(Named::Tool(index))
 }
 

@@ -35,7 +35,7 @@ fn corpus_answers_keep_their_bounds() {
     for (tools, queries) in
         [("livemcpbench_tools.json", "livemcpbench_tasks.jsonl"), ("golden_tools.json", "golden_queries.jsonl")]
     {
-        for arm in [Arm::Stable, Arm::Kept, Arm::Index] {
+        for arm in [Arm::Stable, Arm::Kept, Arm::Index, Arm::Search] {
             let Some(engine) = engine(tools, arm) else { return };
             for row in rows(queries).iter().step_by(3) {
                 let query = row["query"].as_str().unwrap();

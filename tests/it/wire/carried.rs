@@ -160,7 +160,7 @@ fn one_name_in_two_namespaces_is_two_tools() {
         }
         assert_eq!(
             spaces.len(),
-            if matches!(arm, Arm::Index | Arm::Append) { 0 } else { 2 },
+            if arm.extended().is_in_array() { 2 } else { 0 },
             "{arm}: a namespace without tools is not sent"
         );
     }

@@ -603,9 +603,9 @@ class Entry:
         The description at its detail; empty if there is none.
         """
     @property
-    def detail(self) -> Literal["full", "signature", "outline", "required", "summary", "index"]:
+    def detail(self) -> Literal["full", "signature", "outline", "required", "summary", "index", "search"]:
         """
-        The detail of the tool: full, signature, outline, required, summary or index.
+        The detail of the tool: full, signature, outline, required, summary, index or search.
         """
     @property
     def name(self) -> str:

@@ -172,9 +172,18 @@ impl ToolCapability {
 
     pub(crate) fn declared(&self) -> impl Iterator<Item = &str> {
         let single = [&self.command, &self.workdir, &self.target];
-        let lists = self.reads.iter().chain(self.writes.iter().flatten()).chain(&self.hosts);
         let action = self.actions.iter().map(|actions| actions.arg.as_str());
-        lists.chain(single.into_iter().flatten()).flat_map(|names| names.split('|')).chain(action)
+        self.lists().chain(single.into_iter().flatten()).flat_map(|names| names.split('|')).chain(action)
+    }
+
+    /// Whether it declares an argument.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.declared().any(|own| own == name)
+    }
+
+    /// The arguments with files and hosts, each with its alternatives.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = &String> {
+        self.reads.iter().chain(self.writes.iter().flatten()).chain(&self.hosts)
     }
 
     /// How its commands are read. A shell that the record does not describe may be interactive.
@@ -231,11 +240,11 @@ impl ToolCapability {
     ) -> Option<PolicyTier> {
         let mut tier = self.tier;
         if let Some(actions) = &self.actions {
-            let value = arguments.get(&actions.arg).and_then(Value::as_str);
-            tier = match value.and_then(|v| actions.tiers.get(v)) {
-                Some(&tier) => Some(tier),
-                None => tier.max(Some(PolicyTier::A)),
+            let of_action = match arguments.get(&actions.arg) {
+                Some(Value::String(action)) => actions.tiers.get(action).copied(),
+                _ => None,
             };
+            tier = of_action.or(tier.max(Some(PolicyTier::A)));
         }
         let loosen = trusted && matches!(origin, ToolOrigin::Mcp(_));
         match (tier, hints.destructive_hint, hints.read_only_hint) {
@@ -276,5 +285,5 @@ pub(crate) fn unreadable(arguments: &Value, names: &str) -> bool {
 
 /// The items of a list, or the one value.
 fn leaves(value: &Value) -> &[Value] {
-    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
+    if let Value::Array(items) = value { items } else { std::slice::from_ref(value) }
 }

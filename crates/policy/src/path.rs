@@ -312,6 +312,11 @@ impl LexPath {
     }
 }
 
+/// Whether a segment of a text is `..`, whichever slash separates its segments.
+pub(crate) fn names_parent(text: &str) -> bool {
+    text.split(['/', '\\']).any(|part| part == "..")
+}
+
 /// The steps as a path, with every `..` that links may affect.
 fn walked(way: &[Step], keeps_back: bool) -> String {
     let mut parts: Vec<&str> = Vec::new();

@@ -5,6 +5,7 @@ use crate::argv::is_listed;
 use serde_json::Value;
 
 use super::capability::{Family, ToolCapability};
+use super::path::names_parent;
 
 /// The longest text that is taken for a path or a host, in bytes: `PATH_MAX` of Linux.
 const MAX_TEXT: usize = 4_096;
@@ -33,7 +34,7 @@ pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recor
     }
     let Value::Object(map) = arguments else { return found };
     for (name, value) in map {
-        if capability.declared().any(|known| known == name) || recorded && is_listed(OF_TEXT, name) {
+        if capability.declares(name) || recorded && is_listed(OF_TEXT, name) {
             continue;
         }
         let before = found.len();
@@ -85,7 +86,7 @@ fn may_be_place(text: &str) -> bool {
 
 /// Whether a text leads out of the working folder, if it is a path.
 fn is_elsewhere(text: &str) -> bool {
-    text.starts_with(['/', '~', '$']) || text.contains("://") || text.split(['/', '\\']).any(|part| part == "..")
+    text.starts_with(['/', '~', '$']) || text.contains("://") || names_parent(text)
 }
 
 /// An undeclared argument of a tool that runs commands, other than a number or a switch that is

@@ -54,7 +54,7 @@ pub(super) fn inspect(
             }
         }
     }
-    if says.program.is_some_and(|program| program.is.runs_arguments) && !says.has(|own| &own.runs_not) {
+    if says.kinds().runs_arguments && !says.has(|own| &own.runs_not) {
         let text = known(words.get(..3).unwrap_or(words)).collect::<Vec<_>>().join(" ");
         walker.found.unknown("executing-option", &text, Weight::Code);
         heuristics::anywhere(&says.operands, &mut walker.found);

@@ -2,7 +2,7 @@
 //! option is given, and with which value.
 
 use crate::argv::{Word, behind_first, cluster, name_and_value, place_of};
-use crate::programs::{self, Does, Program, Words, fits};
+use crate::programs::{self, Does, Kinds, Program, Words, fits};
 
 /// An option that a command has.
 #[derive(Debug, Clone)]
@@ -19,6 +19,11 @@ impl Given {
     /// so.
     pub(super) fn is(&self, option: &str) -> bool {
         fits(option, &self.name) || self.name.starts_with("--") && self.name.len() > 2 && option.starts_with(&self.name)
+    }
+
+    /// Whether it is one of these options.
+    pub(super) fn is_any(&self, options: &[&str]) -> bool {
+        options.iter().any(|option| self.is(option))
     }
 
     /// What an option may be that no row lists: itself, or letters.
@@ -48,6 +53,11 @@ pub(super) struct RowSays {
 }
 
 impl RowSays {
+    /// What its row says that the command is. Nothing, without a row.
+    pub(super) fn kinds(&self) -> Kinds {
+        self.program.unwrap_or(&programs::UNKNOWN).is
+    }
+
     /// A command that is only guessed at: every word with a dash may be any option.
     pub(super) fn guessed(base: &str, words: &[Word]) -> Self {
         let arguments = behind_first(words);
@@ -56,12 +66,12 @@ impl RowSays {
         let own = programs::find(base);
         let mut guessed = Self { own, program: own, ..Self::default() };
         for word in before {
-            match word.get().filter(|text| text.len() > 1 && text.starts_with('-')) {
-                Some(text) => guessed.options.extend(Given::unlisted(text)),
-                None => guessed.operands.push(word.clone()),
+            match word.get() {
+                Some(text) if text.len() > 1 && text.starts_with('-') => guessed.options.extend(Given::unlisted(text)),
+                _ => guessed.operands.push(word.clone()),
             }
         }
-        guessed.operands.extend(behind.iter().skip(1).cloned());
+        guessed.operands.extend_from_slice(behind_first(behind));
         guessed
     }
 
@@ -85,16 +95,15 @@ impl RowSays {
 
     /// Whether an option is given that a key of the row lists.
     pub(super) fn has(&self, key: fn(&Program) -> &Words) -> bool {
-        self.program.is_some_and(|program| self.gives(key(program).iter()))
+        matches!(self.program, Some(program) if self.gives(key(program).iter()))
     }
 
     /// The operands that are files, where the first of them is a pattern or a script unless an
     /// option gives that.
     pub(super) fn without_pattern(&self) -> &[Word] {
         let options = ["-e", "-f", "--regexp", "--expression", "--file", "--from-file", "--source"];
-        let mut with_value = self.options.iter().filter(|given| given.does.is_some_and(Does::takes_value));
-        let is_given = with_value.any(|given| options.iter().any(|option| given.is(option)));
-        self.operands.get(usize::from(!is_given)..).unwrap_or_default()
+        let is_given = |given: &Given| given.is_any(&options) && matches!(given.does, Some(does) if does.takes_value());
+        self.operands.get(usize::from(!self.options.iter().any(is_given))..).unwrap_or_default()
     }
 
     /// The value of an option, if it is given.

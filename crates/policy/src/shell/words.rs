@@ -27,8 +27,11 @@ impl Built {
     /// A piece that is not certain, and what it probably is.
     fn append_guess(&mut self, guess: Option<String>) {
         self.value = None;
-        let joined = self.guess.take().zip(guess).map(|(have, more)| have + &more);
-        self.guess = joined.filter(|joined| joined.len() < super::side_effects::MAX_CHARS);
+        if let (Some(have), Some(more)) = (self.guess.take(), guess)
+            && have.len() + more.len() < super::side_effects::MAX_CHARS
+        {
+            self.guess = Some(have + &more);
+        }
     }
 }
 
@@ -55,7 +58,7 @@ impl Walker {
         let tilde = if built.tilde { built.guess.clone() } else { None };
         let guess = match built.guess {
             Some(guess) if built.splits => guess.split_whitespace().map(str::to_owned).collect(),
-            guess => guess.into_iter().collect(),
+            guess => Vec::from_iter(guess),
         };
         Word { tilde, guess, ..Word::unknown(source, !built.splits) }
     }
@@ -82,19 +85,20 @@ impl Walker {
     /// What the pieces of a text make.
     fn built(&mut self, pieces: &[Piece]) -> Built {
         let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
-        pieces.iter().for_each(|piece| self.piece(piece, &mut built));
+        for piece in pieces {
+            self.piece(piece, &mut built);
+        }
         built
     }
 
     /// Records a substitution that ends in a comment.
     fn ends_in_comment(&mut self, source: &str) {
         let last = source.rsplit('\n').next().unwrap_or(source);
-        let starts = |(at, _): (usize, &str)| {
-            last.get(..at)
-                .is_some_and(|b| b.is_empty() || b.ends_with(|c: char| c.is_whitespace() || ";|&(".contains(c)))
-        };
-        if last.match_indices('#').any(starts) {
-            self.found.unknown("comment", source, Weight::Code);
+        for (at, _) in last.match_indices('#') {
+            let (before, _) = last.split_at(at);
+            if before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || ";|&(".contains(c)) {
+                return self.found.unknown("comment", source, Weight::Code);
+            }
         }
     }
 
@@ -102,7 +106,9 @@ impl Walker {
         let quoted = piece.quoted;
         match &piece.kind {
             Kind::Literal(text) => {
-                built.value.as_mut().into_iter().chain(built.guess.as_mut()).for_each(|v| v.push_str(text));
+                for own in [&mut built.value, &mut built.guess].into_iter().flatten() {
+                    own.push_str(text);
+                }
                 if quoted {
                     return;
                 }
@@ -115,7 +121,7 @@ impl Walker {
             }
             Kind::Tilde(home) => {
                 built.tilde = *home;
-                self.unsure(built, "tilde", "~", home.then(|| "~".to_owned()));
+                self.unsure(built, "tilde", "~", if *home { Some("~".to_owned()) } else { None });
             }
             Kind::Parameter(parameter) => {
                 let guess = expansion::parameter(self, parameter);
@@ -134,7 +140,7 @@ impl Walker {
                 self.unsure(built, "arithmetic", source, None);
             }
             Kind::Unsure(kind, text) => {
-                let guess = (*kind == "translation").then(String::new);
+                let guess = if *kind == "translation" { Some(String::new()) } else { None };
                 self.unsure(built, kind, text, guess);
             }
             Kind::Unread(text) => {
@@ -154,7 +160,8 @@ impl Walker {
     pub(super) fn arithmetic(&mut self, source: &str) {
         self.expanded(source);
         // Words without an operator between them are not arithmetic, and some shells run them.
-        if source.trim().split_once(' ').is_some_and(|(first, _)| first.starts_with(|c: char| c.is_alphabetic())) {
+        let (first, _) = source.trim().split_once(' ').unwrap_or_default();
+        if first.starts_with(|c: char| c.is_alphabetic()) {
             heuristics::guess(source, &mut self.found);
         }
         if source.contains(['[', '`', '$']) {
